@@ -1,0 +1,101 @@
+import type {
+	IAuthenticate,
+	ICredentialDataDecryptedObject,
+	ICredentialTestRequest,
+	ICredentialType,
+	IHttpRequestHelper,
+	INodeProperties,
+} from 'n8n-workflow';
+
+import { freshToken, withToken } from '../nodes/JobOrchestration/service/login';
+
+export class JobOrchestrationApi implements ICredentialType {
+	name = 'jobOrchestrationApi';
+
+	displayName = 'Job Orchestration API';
+
+	icon = {
+		light: 'file:../nodes/JobOrchestration/jobOrchestration.svg',
+		dark: 'file:../nodes/JobOrchestration/jobOrchestration.dark.svg',
+	} as const;
+
+	documentationUrl =
+		'https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration#the-credential';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://jobs.example.com',
+			description: 'Address of the service: the part before /oauth/login and /api/v1',
+		},
+		{
+			displayName: 'User Name',
+			name: 'userName',
+			type: 'string',
+			required: true,
+			default: '',
+		},
+		{
+			displayName: 'Password',
+			name: 'password',
+			type: 'string',
+			typeOptions: { password: true },
+			required: true,
+			default: '',
+		},
+		{
+			displayName: 'Ignore SSL Issues (Insecure)',
+			name: 'ignoreSslIssues',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to connect even if the certificate of the service is not trusted',
+		},
+		{
+			displayName: 'Access Token',
+			name: 'accessToken',
+			type: 'hidden',
+			typeOptions: { expirable: true, password: true },
+			default: '',
+		},
+	];
+
+	/** Called by n8n where there is no token, or where a request was answered with 401. */
+	async preAuthentication(
+		this: IHttpRequestHelper,
+		credentials: ICredentialDataDecryptedObject,
+	): Promise<{ accessToken: string }> {
+		return { accessToken: await freshToken(this.helpers, credentials) };
+	}
+
+	authenticate: IAuthenticate = async (credentials, request) => withToken(credentials, request);
+
+	test: ICredentialTestRequest = {
+		request: {
+			baseURL: '={{ $credentials.baseUrl.trim() }}',
+			url: '/api/v1/clusters',
+			qs: { 'ListOption.limit': 1 },
+		},
+		rules: [
+			{
+				type: 'responseCode',
+				properties: {
+					value: 404,
+					message:
+						'The log-in succeeds, but there is no list of work clusters at this address. Check the Base URL: it is the part before /api/v1.',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 403,
+					message:
+						'The log-in succeeds, but this user is not allowed to list work clusters. Creating and steering jobs may work nevertheless.',
+				},
+			},
+		],
+	};
+}

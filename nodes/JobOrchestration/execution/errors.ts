@@ -1,0 +1,116 @@
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { FieldError } from '../parameters/given';
+import { ServiceError } from '../service/failure';
+import { CallError } from '../service/send';
+
+/** An error as n8n shows it: with title, description and item. */
+export type NodeError = NodeApiError | NodeOperationError;
+
+/** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
+const MOST_LISTED = 100;
+
+/** What an error tells about a job that the execution had made before it. */
+export interface CreatedJob {
+	itemIndex: number;
+	namespace: string;
+	uid: string;
+	displayName: string;
+}
+
+/** Whatever went wrong with an item, as an error that n8n shows well. It holds no request, so no secret. */
+export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): NodeError {
+	if (error instanceof ServiceError) return apiErrorOf(node, error, itemIndex);
+	if (error instanceof FieldError) {
+		const options = { itemIndex, description: error.advice };
+		return withMessage(new NodeOperationError(node, error.message, options), error.message);
+	}
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	return new NodeOperationError(node, error instanceof Error ? error : String(error), { itemIndex });
+}
+
+/** An item's error as an output item, for "continue" and for the error output. */
+export function errorItem(error: NodeError, itemIndex: number): INodeExecutionData {
+	const { httpStatus = null, jobMayExist = false } = error.context;
+	return {
+		json: {
+			error: error.message,
+			description: error.description ?? null,
+			itemIndex,
+			httpStatus,
+			jobMayExist,
+		} as IDataObject,
+		error,
+		pairedItem: { item: itemIndex },
+	};
+}
+
+/**
+ * Completes an error that ends the execution: with the item, with every job that was made by then, and with
+ * the other items that failed meanwhile and whose job may exist.
+ */
+export function completeError(
+	error: NodeError,
+	{
+		itemIndex,
+		createdJobs,
+		otherErrors,
+	}: {
+		itemIndex: number;
+		createdJobs: CreatedJob[];
+		otherErrors: Array<{ itemIndex: number; error: NodeError }>;
+	},
+): NodeError {
+	const uncertain = otherErrors.filter((other) => other.error.context.jobMayExist === true);
+	error.context.createdJobs = createdJobs;
+	error.context.uncertainItems = uncertain.map((other) => other.itemIndex);
+
+	const paragraphs = [error.description ?? '', `It was item ${itemIndex}, counted from 0.`];
+	if (uncertain.length > 0) {
+		const items = uncertain.map((other) => other.itemIndex).join(', ');
+		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);
+	}
+	if (createdJobs.length > 0) paragraphs.push(listOf(createdJobs));
+	error.description = paragraphs.filter((text) => text !== '').join('\n\n');
+	return error;
+}
+
+function listOf(jobs: CreatedJob[]): string {
+	const lines = jobs
+		.slice(0, MOST_LISTED)
+		.map(
+			({ itemIndex, namespace, uid, displayName }) =>
+				`- item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')`,
+		);
+	const more = jobs.length - MOST_LISTED;
+	if (more > 0) lines.push(`- and ${more} more, in the error's context.createdJobs`);
+	return `Jobs that this execution had created (${jobs.length}):\n${lines.join('\n')}`;
+}
+
+function apiErrorOf(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
+	const httpStatus = error instanceof CallError ? error.httpStatus : undefined;
+	const description = error.description ?? '';
+	const apiError = new NodeApiError(
+		node,
+		{ message: error.message },
+		{
+			message: error.message,
+			description,
+			itemIndex,
+			...(httpStatus === undefined ? {} : { httpCode: String(httpStatus) }),
+		},
+	);
+	apiError.context.httpStatus = httpStatus ?? null;
+	apiError.context.jobMayExist = error instanceof CallError && error.jobMayExist;
+	return withMessage(apiError, error.message);
+}
+
+/**
+ * Sets the message for good: n8n replaces one in which it finds a system error's code, even inside a longer
+ * word, such as EPERM in "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
+ */
+function withMessage<E extends NodeError>(error: E, message: string): E {
+	error.message = message;
+	return error;
+}

@@ -1,0 +1,68 @@
+import type { Operation } from '../operation';
+import { optionsField } from '../options';
+
+export const getAll: Operation = {
+	value: 'getAll',
+	name: 'Get Many',
+	action: 'Get many clusters',
+	description: 'List the work clusters that jobs can run on',
+	fields: [
+		{
+			displayName: 'Return All',
+			name: 'returnAll',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to return all results or only up to a given limit',
+		},
+		{
+			displayName: 'Limit',
+			name: 'limit',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			default: 50,
+			description: 'Max number of results to return',
+			displayOptions: { show: { returnAll: [false] } },
+		},
+		optionsField(
+			{
+				displayName: 'Continue',
+				name: 'continue',
+				type: 'string',
+				default: '',
+				description:
+					'Where the list begins: metadata.continue of a raw page. Empty for its start.',
+			},
+			{
+				displayName: 'Page Size',
+				name: 'pageSize',
+				type: 'number',
+				typeOptions: { minValue: 1 },
+				default: 100,
+				description: 'How many clusters to ask for in one request',
+			},
+			{
+				displayName: 'Raw Page',
+				name: 'rawPage',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to return one page as the service sent it, with items and metadata, so that the workflow can page by itself',
+				displayOptions: { show: { '/returnAll': [false] } },
+			},
+		),
+	],
+	prepare(give) {
+		const returnAll = give('returnAll').boolean();
+		const limit = give('limit').optionalNumber({ least: 1, whole: true }) ?? 50;
+		const pageSize =
+			give('options', 'pageSize').optionalNumber({ least: 1, whole: true }) ?? 100;
+		const continueFrom = give('options', 'continue').text() || undefined;
+		const rawPage = !returnAll && give('options', 'rawPage').boolean();
+		const most = returnAll ? Infinity : limit;
+
+		return async (service) =>
+			rawPage
+				? [await service.listClusters({ limit: Math.min(pageSize, most), continueFrom })]
+				: await service.allClusters({ pageSize, most, continueFrom });
+	},
+};

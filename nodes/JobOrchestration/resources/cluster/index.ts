@@ -1,0 +1,9 @@
+import type { Resource } from '../operation';
+import * as operations from './operations';
+
+export const cluster: Resource = {
+	value: 'cluster',
+	name: 'Cluster',
+	defaultOperation: 'getAll',
+	operations: Object.values(operations),
+};

@@ -1,0 +1,60 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { cluster } from './cluster';
+import { job } from './job';
+import type { Operation, Resource } from './operation';
+
+const resources: Resource[] = [cluster, job];
+
+/** The form of the node: the resource, its operations, and the fields of each. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		default: 'job',
+		options: resources.map(({ name, value }) => ({ name, value })),
+	},
+	...resources.map(operationField),
+	...resources.flatMap(({ value, operations }) =>
+		operations.flatMap((operation) =>
+			operation.fields.map((field) => shownFor(field, value, operation.value)),
+		),
+	),
+];
+
+/** The operation that a workflow names; undefined where there is none of that name. */
+export function findOperation(resource: string, operation: string): Operation | undefined {
+	return resources
+		.find(({ value }) => value === resource)
+		?.operations.find(({ value }) => value === operation);
+}
+
+function operationField({
+	value: resource,
+	defaultOperation,
+	operations,
+}: Resource): INodeProperties {
+	return {
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		default: defaultOperation,
+		displayOptions: { show: { resource: [resource] } },
+		options: operations
+			.map(({ name, value, action, description }) => ({ name, value, action, description }))
+			.sort((a, b) => a.name.localeCompare(b.name)),
+	};
+}
+
+function shownFor(field: INodeProperties, resource: string, operation: string): INodeProperties {
+	return {
+		...field,
+		displayOptions: {
+			...field.displayOptions,
+			show: { resource: [resource], operation: [operation], ...field.displayOptions?.show },
+		},
+	};
+}

@@ -1,0 +1,38 @@
+import type { StateChange } from '../../service/shapes';
+import type { Operation } from '../operation';
+import { optionsField } from '../options';
+import { namespaceField } from './namespace';
+
+/** An operation that changes the state of a job: they differ in their verb alone. */
+export function changeState({
+	value,
+	...words
+}: { value: StateChange } & Pick<Operation, 'name' | 'action' | 'description'>): Operation {
+	return {
+		value,
+		...words,
+		fields: [
+			namespaceField,
+			{
+				displayName: 'Job ID',
+				name: 'jobId',
+				type: 'string',
+				required: true,
+				default: '',
+				placeholder: 'e.g. 4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa',
+				hint: 'From a job that this node created: {{ $json.metadata.uid }}',
+				description:
+					"ID of the job: metadata.uid in the output of the operation Create, not the job's display name",
+			},
+			optionsField(),
+		],
+		prepare(give) {
+			const namespace = give('namespace').id();
+			const jobId = give('jobId').id();
+			return async (service) => {
+				const response = await service.changeJobState({ namespace, jobId, operation: value });
+				return [{ namespace, jobId, operation: value, success: true, response }];
+			};
+		},
+	};
+}

@@ -1,0 +1,12 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** The field that all operations on jobs begin with. */
+export const namespaceField: INodeProperties = {
+	displayName: 'Namespace',
+	name: 'namespace',
+	type: 'string',
+	required: true,
+	default: 'default',
+	placeholder: 'e.g. default',
+	description: 'ID of the namespace that the job belongs to, as text, such as "default"',
+};

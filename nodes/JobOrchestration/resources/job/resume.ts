@@ -1,0 +1,8 @@
+import { changeState } from './changeState';
+
+export const resume = changeState({
+	value: 'resume',
+	name: 'Resume',
+	action: 'Resume a job',
+	description: 'Let a suspended job go on',
+});

@@ -1,0 +1,8 @@
+import { changeState } from './changeState';
+
+export const suspend = changeState({
+	value: 'suspend',
+	name: 'Suspend',
+	action: 'Suspend a job',
+	description: 'Pause a job so that it can be resumed later',
+});

@@ -1,0 +1,66 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { SendOptions } from '../service/send';
+import type { Give } from './operation';
+
+const concurrency: INodeProperties = {
+	displayName: 'Concurrency',
+	name: 'concurrency',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 10,
+	description: 'How many requests are under way at once. The setting of the first item counts.',
+};
+
+const maxRetries: INodeProperties = {
+	displayName: 'Max Retries',
+	name: 'maxRetries',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 3,
+	description:
+		'How often a request that failed is sent again, if that is safe: creating a job is only repeated when the service cannot have made the job. 0 turns it off.',
+};
+
+const timeout: INodeProperties = {
+	displayName: 'Timeout',
+	name: 'timeout',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 60_000,
+	description: 'How long to wait for the answer to one request, in milliseconds',
+};
+
+/** The field Options: what all operations have, and what one adds to it, in alphabetical order. */
+export function optionsField(...own: INodeProperties[]): INodeProperties {
+	const options = [concurrency, maxRetries, timeout, ...own];
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: options.sort((a, b) => a.displayName.localeCompare(b.displayName)),
+	};
+}
+
+/** @throws FieldError */
+export function readConcurrency(give: Give): number {
+	return read(give, concurrency, { least: 1, whole: true });
+}
+
+/** @throws FieldError */
+export function readSendOptions(give: Give): SendOptions {
+	return {
+		maxRetries: read(give, maxRetries, { least: 0, whole: true }),
+		timeout: read(give, timeout, { least: 1 }),
+	};
+}
+
+function read(
+	give: Give,
+	{ name, default: fallback }: INodeProperties,
+	bounds: { least: number; whole?: boolean },
+): number {
+	return give('options', name).optionalNumber(bounds) ?? Number(fallback);
+}

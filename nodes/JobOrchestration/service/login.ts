@@ -1,0 +1,123 @@
+import type {
+	ICredentialDataDecryptedObject,
+	IHttpRequestHelper,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
+
+import { describe, failureIn, readAnswer } from './answer';
+import { originOf, readBaseUrl } from './baseUrl';
+import { explainLogin } from './explain';
+import type { Failure } from './failure';
+import { failureOf, ServiceError } from './failure';
+import { isRecord } from './shapes';
+import { tokenFor } from './tokens';
+
+/** Milliseconds that a log-in may take. */
+const LOGIN_TIMEOUT = 60_000;
+
+/**
+ * A token for a credential that has none, or whose token was rejected: from a log-in, or from the one that
+ * others have just made (see tokens.ts).
+ *
+ * @throws ServiceError whose failure is a `login`
+ */
+export async function freshToken(
+	helpers: IHttpRequestHelper['helpers'],
+	credentials: ICredentialDataDecryptedObject,
+): Promise<string> {
+	const identity = {
+		baseUrl: readBaseUrl(credentials.baseUrl),
+		userName: String(credentials.userName ?? ''),
+		password: String(credentials.password ?? ''),
+		ignoreSslIssues: credentials.ignoreSslIssues === true,
+	};
+	return await tokenFor(identity, credentials, async () => await login(helpers, identity));
+}
+
+/** What makes two credentials the same to the service. */
+export interface Identity {
+	baseUrl: string;
+	userName: string;
+	password: string;
+	ignoreSslIssues: boolean;
+}
+
+/** `POST /oauth/login`. The answer's refresh token has no call to be used with; the unit of its expiry isn't stated. */
+async function login(
+	helpers: IHttpRequestHelper['helpers'],
+	{ baseUrl, userName, password, ignoreSslIssues }: Identity,
+): Promise<string> {
+	const fail = (failure: Exclude<Failure, { kind: 'login' }>) =>
+		new ServiceError(
+			{ kind: 'login', because: failure },
+			explainLogin(failure, baseUrl, LOGIN_TIMEOUT),
+		);
+
+	let response: unknown;
+	try {
+		response = await helpers.httpRequest({
+			method: 'POST',
+			url: `${baseUrl}/oauth/login`,
+			body: { userName, password, type: 'basic' },
+			json: true,
+			timeout: LOGIN_TIMEOUT,
+			skipSslCertificateValidation: ignoreSslIssues,
+			disableFollowRedirect: true,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+		});
+	} catch (error) {
+		const failure = failureOf(error);
+		throw fail(failure.kind === 'login' ? failure.because : failure);
+	}
+
+	const answer = readAnswer(response);
+	const failure = failureIn(answer, [password]);
+	if (failure !== undefined && failure.kind !== 'login') throw fail(failure);
+
+	const token = isRecord(answer.body) ? answer.body.access_token : undefined;
+	if (typeof token !== 'string' || token === '') {
+		// A bare text is not repeated: it may be a token.
+		const came = typeof answer.body === 'string' ? 'a text' : describe(answer.body, [password]);
+		throw fail({ kind: 'unexpectedAnswer', status: answer.status, came, wanted: 'a token' });
+	}
+	return token;
+}
+
+/** n8n's HTTP Request node sends options of an older shape, with names of its own. */
+type RequestOptions = IHttpRequestOptions & {
+	uri?: unknown;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
+	rejectUnauthorized?: boolean;
+};
+
+/**
+ * A request with the credential's token, which stays on the credential's host: another host is refused, and
+ * redirects are not followed. How the token is presented is not in the interface; its type is "Bearer".
+ *
+ * @throws ServiceError where the request goes elsewhere
+ */
+export function withToken(
+	credentials: ICredentialDataDecryptedObject,
+	request: RequestOptions,
+): IHttpRequestOptions {
+	const baseUrl = readBaseUrl(credentials.baseUrl);
+	const origin = originOf(request.url ?? request.uri, request.baseURL ?? baseUrl);
+	if (origin !== new URL(baseUrl).origin) {
+		const failure = { kind: 'foreignHost', host: origin ?? 'an address that is none' } as const;
+		throw new ServiceError(failure, explainLogin(failure, baseUrl, LOGIN_TIMEOUT));
+	}
+	const authorized: RequestOptions = {
+		...request,
+		headers: { ...request.headers, Authorization: `Bearer ${String(credentials.accessToken)}` },
+		disableFollowRedirect: true,
+		followRedirect: false,
+		followAllRedirects: false,
+	};
+	if (credentials.ignoreSslIssues === true) {
+		authorized.skipSslCertificateValidation = true;
+		authorized.rejectUnauthorized = false;
+	}
+	return authorized;
+}

@@ -1,0 +1,94 @@
+import type { GenericValue } from 'n8n-workflow';
+
+import type { Answer } from './answer';
+import { describe, isHtml } from './answer';
+import type { Connection, Request } from './connection';
+import { explain, explainMayExist } from './explain';
+import type { Call } from './explain';
+import type { Failure } from './failure';
+import { ServiceError } from './failure';
+import { mayHaveActed, mayRetry, waitBeforeRetry } from './retryPolicy';
+import { wait } from './wait';
+
+/** How the requests of one item are sent. */
+export interface SendOptions {
+	/** How often a failed request is sent again, where it may be. */
+	maxRetries: number;
+	/** Milliseconds, of one request. */
+	timeout: number;
+	/** Ends waiting and sending again; a request under way is left to end. */
+	stop?: AbortSignal;
+}
+
+/** A call: what it is about, what is sent, and how to know a good answer. */
+export interface Exchange<Body> {
+	call: Call;
+	request: Request;
+	/** What a good answer is, in words for an error: "a job". */
+	wanted: string;
+	accepts: (body: unknown) => body is Body;
+}
+
+/** An error of a call that was made on behalf of a person: it knows whether it may have had an effect. */
+export class CallError extends ServiceError {
+	/** Whether the service may have made the job that was to be created. */
+	readonly jobMayExist: boolean;
+
+	constructor(call: Call, failure: Failure, baseUrl: string, timeout: number, timesSent: number) {
+		const words = explain(call, failure, baseUrl, timeout);
+		const jobMayExist = call.operation === 'createJob' && mayHaveActed(failure);
+		const description = [words.description];
+		if (call.operation === 'createJob' && jobMayExist) {
+			const addition = explainMayExist(call);
+			words.message += `; ${addition.message}`;
+			description.unshift(addition.description);
+		}
+		if (timesSent > 1) description.push(`It was tried ${timesSent} times.`);
+		super(failure, { message: words.message, description: description.join(' ') });
+		this.jobMayExist = jobMayExist;
+	}
+
+	/** The HTTP status of the answer, where one came. */
+	get httpStatus(): number | undefined {
+		const failure = this.failure.kind === 'login' ? this.failure.because : this.failure;
+		return 'status' in failure ? failure.status : undefined;
+	}
+}
+
+/**
+ * Sends a request until it is answered well, or until it may not be sent again (retryPolicy.ts).
+ *
+ * @returns the body of the answer
+ * @throws CallError for whatever else comes of it
+ */
+export async function send<Body>(
+	connection: Connection,
+	{ call, request, wanted, accepts }: Exchange<Body>,
+	{ maxRetries, timeout, stop }: SendOptions,
+): Promise<Body> {
+	const repeatable = call.operation === 'createJob' ? 'onceOnly' : 'idempotent';
+
+	for (let timesSent = 1; ; timesSent += 1) {
+		const outcome = await connection.send(request, timeout);
+		if ('answer' in outcome && accepts(outcome.answer.body)) return outcome.answer.body;
+
+		const failure =
+			'answer' in outcome ? unexpected(outcome.answer, wanted, connection.secrets) : outcome.failure;
+		const tokenWasStale = 'failure' in outcome && outcome.tokenWasStale === true;
+		const again = timesSent <= maxRetries && (tokenWasStale || mayRetry(failure, repeatable));
+		if (again && !tokenWasStale) await wait(waitBeforeRetry(failure, timesSent), stop);
+
+		if (!again || stop?.aborted === true) {
+			throw new CallError(call, failure, connection.baseUrl, timeout, timesSent);
+		}
+	}
+}
+
+function unexpected({ status, body }: Answer, wanted: string, secrets: string[]): Failure {
+	return { kind: 'unexpectedAnswer', status, came: describe(body, secrets), wanted };
+}
+
+/** Accepts any answer but a web page, for calls whose answer the interface does not show. */
+export function isForPrograms(body: unknown): body is GenericValue {
+	return !isHtml(body);
+}

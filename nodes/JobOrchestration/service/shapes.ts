@@ -1,0 +1,88 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/** A JSON object of whatever content. */
+export type JsonRecord = IDataObject;
+
+/** Whether a value is a JSON object: neither a list nor null. */
+export function isRecord(value: unknown): value is JsonRecord {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Where a parameter takes its value from, as the interface's parameter record has it. */
+export interface Anchor {
+	source: string;
+	sourceAnchor: string;
+}
+
+/** An element of a job's `inputs` and `outputs`. */
+export interface ParameterRecord {
+	id: string;
+	anchors: Anchor[];
+	displayName: string;
+	controls: string;
+	default: string;
+	type: string;
+}
+
+/** What a new job is made from. What is left out is not sent. */
+export interface NewJob {
+	/** Where the job is placed: part of the path, and sent twice in the body. */
+	namespace: string;
+	workflowUid: string;
+	/** A cluster's `metadata.uid`. */
+	workCluster: string;
+	displayName: string;
+	group: string;
+	inputs: ParameterRecord[] | JsonRecord[];
+	outputs: ParameterRecord[] | JsonRecord[];
+	type: string;
+	metadata: JsonRecord;
+	priority?: number;
+	maxRetry?: number;
+	/** Milliseconds. */
+	retryInterval?: number;
+	workspace?: string;
+}
+
+/** The verbs that change the state of a job, as they stand in the path. */
+export type StateChange = 'suspend' | 'resume' | 'stop' | 'terminate';
+
+/** A job as the service sent it: all that is relied on is its id. */
+export interface Job extends JsonRecord {
+	metadata: JsonRecord & { uid: string };
+}
+
+/** A page of work clusters as the service sent it. */
+export interface ClusterPage extends JsonRecord {
+	items: JsonRecord[] | null;
+}
+
+/** Whether an answer is a job: an object whose `metadata.uid` is a text with something in it. */
+export function isJob(value: unknown): value is Job {
+	return (
+		isRecord(value) &&
+		isRecord(value.metadata) &&
+		typeof value.metadata.uid === 'string' &&
+		value.metadata.uid !== ''
+	);
+}
+
+/** Whether an answer is a page of clusters: an object whose `items` is null or a list of objects. */
+export function isClusterPage(value: unknown): value is ClusterPage {
+	return (
+		isRecord(value) &&
+		(value.items === null || (Array.isArray(value.items) && value.items.every(isRecord)))
+	);
+}
+
+/**
+ * The token of the page after this one; undefined on the last page.
+ *
+ * The interface does not say where the service puts it. `ListOption.continue` is the list convention of
+ * Kubernetes, which answers with `metadata.continue`, empty or absent at the end.
+ */
+export function nextPageOf(page: ClusterPage): string | undefined {
+	const token = isRecord(page.metadata) ? page.metadata.continue : undefined;
+	if (typeof token === 'number') return String(token);
+	return typeof token === 'string' && token !== '' ? token : undefined;
+}

@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { operationIds, startSandbox, type Job, type Sandbox } from '../../sandbox';
+import { wrongWith, wrongWithAnswer } from '../../sandbox/contract/checks';
+import { contractOperation, contractOperations } from '../../sandbox/contract/contract';
+import { Client } from './client';
+
+const root = join(__dirname, '..', '..');
+const examples = contractOperations.flatMap((operation) => operation.examples);
+
+describe('The contract', () => {
+	it('is valid by a standard OpenAPI linter, without a warning', async () => {
+		const linter = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+		const { stdout, stderr } = await promisify(execFile)(
+			process.execPath,
+			[linter, 'lint', 'contract/openapi.yaml', '--extends=recommended', '--max-problems=20'],
+			{
+				cwd: root,
+				env: {
+					...process.env,
+					REDOCLY_TELEMETRY: 'off',
+					REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+					NO_COLOR: '1',
+				},
+			},
+		);
+		expect(stdout + stderr).toMatch(/is valid/);
+		expect(stdout + stderr).not.toMatch(/\[\d+\] contract|warning/i);
+	}, 30_000);
+
+	it('has the four calls that the interface shows, and no other', () => {
+		expect(contractOperations.map(({ id, method, path }) => [id, method, path])).toEqual([
+			['login', 'POST', '/oauth/login'],
+			['createJob', 'POST', '/api/v1/namespaces/{namespace}/jobs'],
+			['changeJobState', 'PUT', '/api/v1/namespaces/{namespace}/jobs/{jobid}/{status}'],
+			['listClusters', 'GET', '/api/v1/clusters'],
+		]);
+		expect(contractOperations.map(({ id }) => id)).toEqual([...operationIds]);
+	});
+
+	it.each(examples.map((example) => [example.where, example] as const))(
+		'has a valid example at %s',
+		(_where, { schema, value }) => {
+			expect(wrongWith(schema, value)).toBeUndefined();
+		},
+	);
+
+	it.each(contractOperations.map((operation) => [operation.id, operation] as const))(
+		'has an example for every message and every parameter of %s',
+		(_id, { body, answers, parameters, examples: shown }) => {
+			const described = [
+				...[body ?? []].flat(),
+				...[...answers.values()].flatMap((schema) => schema ?? []),
+				...parameters.map(({ schema }) => schema),
+			].map(({ $ref }) => $ref);
+			const exemplified = new Set(shown.map(({ schema }) => schema.$ref));
+			expect(described.filter(($ref) => !exemplified.has($ref))).toEqual([]);
+		},
+	);
+
+	it('tells a wrong example from a right one', () => {
+		const schema = contractOperation('createJob').body;
+		if (schema === undefined) throw new Error('createJob takes a body');
+		expect(wrongWith(schema, { namespace: 'default' })).toBe('value.job is missing');
+	});
+
+	it('knows of an answer whether it may be', () => {
+		expect(wrongWithAnswer('changeJobState', 200, undefined)).toBeUndefined();
+		expect(wrongWithAnswer('changeJobState', 200, {})).toMatch(/no body/);
+		expect(wrongWithAnswer('listClusters', 200, { items: [] })).toBe('value.metadata is missing');
+		expect(wrongWithAnswer('login', 204, undefined)).toMatch(/no answer with status 204/);
+	});
+
+	it('says of everything that the sandbox had to choose that it is not in the interface', () => {
+		const text = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
+		for (const silent of [
+			'how the token is presented',
+			'the status code',
+			'the states a job can be in',
+		]) {
+			expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+				new RegExp(`Not in the interface:[^.]*${silent}`),
+			);
+		}
+		for (const element of [
+			'bearer',
+			'BadRequest',
+			'NoValidToken',
+			'NoSuchJob',
+			'WrongState',
+			'Error',
+		]) {
+			expect(text).toMatch(
+				new RegExp(`^ +${element}:\n(?: .*\n){1,3}? +x-not-in-interface: true$`, 'm'),
+			);
+		}
+	});
+});
+
+describe('The contract and the sandbox', () => {
+	let sandbox: Sandbox;
+	let client: Client;
+
+	beforeAll(async () => {
+		sandbox = await startSandbox();
+		client = new Client(sandbox);
+		await client.login();
+	});
+	afterAll(async () => await sandbox.close());
+
+	it('agree about the job in the examples, but for its id and its time', async () => {
+		const { examples: shown } = contractOperation('createJob');
+		const request = shown.find(({ where }) => where.includes('everything'))?.value;
+		const expected = shown.find(({ where }) => where.includes('created'))?.value as Job;
+
+		const { body } = await client.createRaw(request);
+
+		const { metadata, status } = body as Job;
+		const answered = JSON.stringify(body)
+			.replaceAll(metadata.uid, expected.metadata.uid)
+			.replace(status.startedAt, expected.status.startedAt);
+		expect(JSON.parse(answered)).toEqual(expected);
+	});
+
+	it('agree about the clusters in the examples', async () => {
+		const { examples: shown } = contractOperation('listClusters');
+		const { items } = shown.find(({ where }) => where.includes('last'))?.value as {
+			items: unknown[];
+		};
+		const { body } = await client.list();
+		expect(body).toMatchObject({ items: expect.arrayContaining(items) });
+	});
+});
