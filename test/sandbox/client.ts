@@ -107,3 +107,8 @@ export class Client {
 export function messageOf({ body }: Answer): string {
 	return (body as { message: string }).message;
 }
+
+/** Resolves as soon as something is so. */
+export async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

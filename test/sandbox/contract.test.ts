@@ -14,21 +14,16 @@ const examples = contractOperations.flatMap((operation) => operation.examples);
 describe('The contract', () => {
 	it('is valid by a standard OpenAPI linter, without a warning', async () => {
 		const linter = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-		const { stdout, stderr } = await promisify(execFile)(
+		const { stdout } = await promisify(execFile)(
 			process.execPath,
-			[linter, 'lint', 'contract/openapi.yaml', '--extends=recommended', '--max-problems=20'],
+			[linter, 'lint', 'contract/openapi.yaml', '--extends=recommended', '--format=json'],
 			{
 				cwd: root,
-				env: {
-					...process.env,
-					REDOCLY_TELEMETRY: 'off',
-					REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
-					NO_COLOR: '1',
-				},
+				env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
 			},
 		);
-		expect(stdout + stderr).toMatch(/is valid/);
-		expect(stdout + stderr).not.toMatch(/\[\d+\] contract|warning/i);
+		const found: unknown = JSON.parse(stdout.slice(stdout.indexOf('{')));
+		expect(found).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
 	}, 30_000);
 
 	it('has the four calls that the interface shows, and no other', () => {
@@ -94,7 +89,7 @@ describe('The contract', () => {
 			'Error',
 		]) {
 			expect(text).toMatch(
-				new RegExp(`^ +${element}:\n(?: .*\n){1,3}? +x-not-in-interface: true$`, 'm'),
+				new RegExp(`^ +${element}:\n(?: .*\n){0,3}? +x-not-in-interface: true$`, 'm'),
 			);
 		}
 	});

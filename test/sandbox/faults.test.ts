@@ -1,5 +1,5 @@
 import { startSandbox, type Fault, type Sandbox, type When } from '../../sandbox';
-import { Client, send, smallestJob, type Answer } from './client';
+import { Client, send, smallestJob, until, type Answer } from './client';
 
 let sandbox: Sandbox;
 let token: string;
@@ -81,7 +81,7 @@ describe.each(moments)('A fault that strikes %s leaves %i jobs:', (when, made) =
 	it('a stall, which does not keep the sandbox from closing', async () => {
 		first({ kind: 'stall', when });
 		const stalled = expect(create()).rejects.toThrow('fetch failed');
-		await callsUnderWay(1);
+		await until(() => sandbox.calls.length === 1);
 		await sandbox.close();
 		await stalled;
 	});
@@ -113,7 +113,7 @@ describe.each(moments)('A fault that strikes %s leaves %i jobs:', (when, made) =
 		let goOn = (): void => {};
 		first({ kind: 'wait', when, until: new Promise<void>((resolve) => (goOn = resolve)) });
 		const answer = create();
-		await callsUnderWay(1);
+		await until(() => sandbox.calls.length === 1);
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		expect(jobsMade()).toBe(made);
 		expect(statuses()).toEqual([undefined]);
@@ -166,6 +166,11 @@ it('A call can meet several faults in turn', async () => {
 	expect(jobsMade()).toBe(1);
 });
 
+it('A call that was answered before it took effect meets no fault afterwards', async () => {
+	first([{ kind: 'rateLimit' }, { kind: 'answer', when: 'afterActing', status: 500 }]);
+	expect((await create()).status).toBe(429);
+});
+
 it('A call that is refused anyway meets the faults that come afterwards, too', async () => {
 	token = 'wrong';
 	first({ kind: 'answer', when: 'afterActing', status: 500 });
@@ -206,10 +211,11 @@ it('A plan sees each call as it came, counted over all and by operation', async 
 });
 
 it('A new plan counts from one, and without a plan nothing goes wrong', async () => {
-	first({ kind: 'break', when: 'beforeActing' });
-	await expect(create()).rejects.toThrow();
-	first({ kind: 'break', when: 'beforeActing' });
-	await expect(create()).rejects.toThrow();
+	for (const count of ['n', 'nOfOperation'] as const) {
+		sandbox.faults.plan((call) => (call[count] === 1 ? { kind: 'rateLimit' } : undefined));
+		expect((await create()).status).toBe(429);
+		expect((await create()).status).toBe(200);
+	}
 	sandbox.faults.plan(() => ({ kind: 'break', when: 'beforeActing' }));
 	sandbox.faults.clear();
 	expect((await create()).status).toBe(200);
@@ -220,8 +226,3 @@ it('Faults never touch the page', async () => {
 	expect((await send(`${sandbox.url}/`)).status).toBe(200);
 	expect((await send(`${sandbox.url}/page/snapshot`)).status).toBe(200);
 });
-
-/** Resolves when so many calls have come. */
-async function callsUnderWay(count: number): Promise<void> {
-	while (sandbox.calls.length < count) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -44,6 +44,7 @@ describe('What the page shows', () => {
 			{ ...shown, state: 'running', finishedAt: null },
 		]);
 		await client.change('stop', job.name);
+		await snapshot();
 		expect((await snapshot()).jobs).toMatchObject({
 			counts: { running: 0, suspended: 0, stopped: 1, terminated: 0, succeeded: 0 },
 			newest: [{ ...shown, state: 'stopped', finishedAt: expect.any(Number) }],

@@ -1,8 +1,21 @@
 import { request } from 'node:https';
+import { connect } from 'node:net';
 
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
-import { Client, send } from './client';
+import { CallRecord, type Call } from '../../sandbox/http/calls';
+import { Client, send, until } from './client';
 import { selfSignedCertificate } from './selfSignedCertificate';
+
+const anyCall: Call = {
+	operation: 'login',
+	method: 'POST',
+	path: '/oauth/login',
+	query: {},
+	body: undefined,
+	token: undefined,
+	status: 200,
+	at: 0,
+};
 
 let sandbox: Sandbox;
 
@@ -53,6 +66,15 @@ describe('What is recorded', () => {
 		expect(sandbox.calls).toMatchObject([{ operation: 'listClusters' }]);
 	});
 
+	it('does not grow for ever: the newest hundred thousand calls are kept', () => {
+		const record = new CallRecord(true);
+		for (let at = 1; at <= 250_000; at += 1) record.add({ ...anyCall, at });
+		expect(record.total).toBe(250_000);
+		expect(record.calls.length).toBeGreaterThanOrEqual(100_000);
+		expect(record.calls.length).toBeLessThan(200_000);
+		expect(record.calls.at(-1)?.at).toBe(250_000);
+	});
+
 	it('is nothing where that is asked for', async () => {
 		const client = await start({ recordCalls: false });
 		await client.login();
@@ -62,16 +84,23 @@ describe('What is recorded', () => {
 
 describe('Connections', () => {
 	it('are counted: open, at once at most, and ever', async () => {
-		const client = await start();
-		await client.login();
-		let goOn = (): void => {};
-		const until = new Promise<void>((resolve) => (goOn = resolve));
-		sandbox.faults.plan(({ n }) => {
-			if (n === 3) goOn();
-			return { kind: 'wait', when: 'beforeActing', until };
-		});
-		await Promise.all([client.list(), client.list(), client.list()]);
-		expect(sandbox.connections).toMatchObject({ open: 3, peak: 3, total: 3 });
+		await start();
+		const { port, hostname } = new URL(sandbox.url);
+		const counts = (): number[] => {
+			const { open, peak, total } = sandbox.connections;
+			return [open, peak, total];
+		};
+		const sockets = [1, 2, 3].map(() => connect(Number(port), hostname));
+		await until(() => sandbox.connections.open === 3);
+		sockets[0]?.destroy();
+		await until(() => sandbox.connections.open === 2);
+		sockets.push(connect(Number(port), hostname));
+		await until(() => sandbox.connections.open === 3);
+		sockets[1]?.destroy();
+		await until(() => sandbox.connections.open === 2);
+		expect(counts()).toEqual([2, 3, 4]);
+		sandbox.connections.reset();
+		expect(counts()).toEqual([2, 2, 2]);
 	});
 
 	it('that are idle do not keep the sandbox from closing', async () => {
@@ -114,7 +143,7 @@ describe('A sandbox', () => {
 		await client.login();
 		const startedAt = performance.now();
 		const answer = client.create();
-		while (sandbox.store.jobs.size === 0) await new Promise((resolve) => setImmediate(resolve));
+		await until(() => sandbox.store.jobs.size === 1);
 		expect(performance.now() - startedAt).toBeLessThan(55);
 		expect((await answer).status).toBe(200);
 		expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);

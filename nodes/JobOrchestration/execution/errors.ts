@@ -26,7 +26,10 @@ export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): Nod
 		const options = { itemIndex, description: error.advice };
 		return withMessage(new NodeOperationError(node, error.message, options), error.message);
 	}
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		error.context.itemIndex ??= itemIndex;
+		return error;
+	}
 	return new NodeOperationError(node, error instanceof Error ? error : String(error), { itemIndex });
 }
 

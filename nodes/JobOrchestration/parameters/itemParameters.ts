@@ -34,10 +34,11 @@ export class ItemParameters {
 
 	private value(name: string, itemIndex: number): unknown {
 		if (this.fixed.has(name)) return this.fixed.get(name);
+		const stored = this.raw[name];
 		const value: unknown = this.context.getNodeParameter(name, itemIndex, null, {
-			extractValue: true,
+			extractValue: isResourceLocator(stored),
 		});
-		if (!holdsExpression(this.raw[name])) this.fixed.set(name, value);
+		if (!holdsExpression(stored)) this.fixed.set(name, value);
 		return value;
 	}
 }
@@ -47,4 +48,9 @@ function holdsExpression(stored: unknown): boolean {
 	if (typeof stored === 'string') return stored.startsWith('=');
 	if (typeof stored !== 'object' || stored === null) return false;
 	return Object.values(stored).some(holdsExpression);
+}
+
+/** Whether a stored parameter is a choice from a list or by ID, of which only the value counts. */
+function isResourceLocator(stored: unknown): boolean {
+	return typeof stored === 'object' && stored !== null && '__rl' in stored;
 }

@@ -4,6 +4,6 @@ import * as operations from './operations';
 export const cluster: Resource = {
 	value: 'cluster',
 	name: 'Cluster',
-	defaultOperation: 'getAll',
+	defaultOperation: operations.getAll.value,
 	operations: Object.values(operations),
 };

@@ -98,7 +98,7 @@ function recordFields(name: 'inputs' | 'outputs', displayName: string): INodePro
 			name: `${name}Json`,
 			type: 'json',
 			default: '[]',
-			description: `Parameters that the job has as ${name}: a list of records with id, displayName, controls, default, type and anchors, sent as given`,
+			description: `Parameters that the job has as ${name}: a list of parameter records as the service has them, sent as given`,
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];

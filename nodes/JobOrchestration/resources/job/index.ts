@@ -4,6 +4,6 @@ import * as operations from './operations';
 export const job: Resource = {
 	value: 'job',
 	name: 'Job',
-	defaultOperation: 'create',
+	defaultOperation: operations.create.value,
 	operations: Object.values(operations),
 };

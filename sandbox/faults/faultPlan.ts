@@ -1,0 +1,45 @@
+import type { Call, CalledOperation } from '../http/calls';
+import type { Fault } from './fault';
+
+/** A call as a plan sees it, before it has taken effect. */
+export interface PlannedCall
+	extends Pick<Call, 'operation' | 'method' | 'path' | 'query' | 'body' | 'token'> {
+	/** Which call it is since the plan was made, from 1. */
+	n: number;
+	/** Which call of its operation it is since the plan was made, from 1. */
+	nOfOperation: number;
+}
+
+/** Says what goes wrong with a call: nothing, a fault, or several in turn. */
+export type Plan = (call: PlannedCall) => Fault | readonly Fault[] | undefined;
+
+/** The faults that calls meet. Without a plan there are none. */
+export class FaultPlan {
+	private current: Plan | undefined;
+	private calls = 0;
+	private readonly callsOf = new Map<CalledOperation, number>();
+
+	/** Makes this the plan, in place of the one before; counting starts anew. */
+	plan(plan: Plan): void {
+		this.clear();
+		this.current = plan;
+	}
+
+	/** From now on nothing goes wrong. */
+	clear(): void {
+		this.current = undefined;
+		this.calls = 0;
+		this.callsOf.clear();
+	}
+
+	/** The faults for the next call. Each call must ask once. */
+	next(call: Call): readonly Fault[] {
+		if (this.current === undefined) return [];
+		const { operation, method, path, query, body, token } = call;
+		const nOfOperation = (this.callsOf.get(operation) ?? 0) + 1;
+		this.calls += 1;
+		this.callsOf.set(operation, nOfOperation);
+		const planned = { operation, method, path, query, body, token, n: this.calls, nOfOperation };
+		return [this.current(planned) ?? []].flat();
+	}
+}

@@ -1,0 +1,49 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+
+import { Refusal } from '../service/refusal';
+import { addPageRoutes } from '../page/pageRoutes';
+import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './routes';
+
+const megabyte = 1024 * 1024;
+
+/** The web application: the service's calls, and the page that shows what they did. */
+export function buildApp(context: RouteContext): FastifyInstance {
+	const { tls } = context.settings;
+	const app = Fastify({
+		bodyLimit: 16 * megabyte,
+		exposeHeadRoutes: false,
+		// An id in a path can be as long as the server takes a request's head.
+		routerOptions: { maxParamLength: 64 * 1024 },
+		serverFactory: (handler) => (tls ? createHttpsServer(tls, handler) : createHttpServer(handler)),
+		frameworkErrors: (_error, request, reply) => refuseUrl(context.record, request, reply),
+	});
+	app.setErrorHandler((error, _request, reply) => answerError(error, reply));
+	readBodiesAsJson(app);
+	void app.register(async (scope) => addServiceRoutes(scope, context));
+	void app.register(async (scope) => addPageRoutes(scope, context));
+	return app;
+}
+
+/** An empty body is none, whatever its type says; any other must be JSON. */
+function readBodiesAsJson(app: FastifyInstance): void {
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+		if (text === '') return done(null, undefined);
+		try {
+			done(null, JSON.parse(String(text)));
+		} catch (error) {
+			const reason = error instanceof Error ? error.message : String(error);
+			done(new Refusal(400, 'bad_request', `body is no JSON: ${reason}`), undefined);
+		}
+	});
+	app.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
+		if (text === '') return done(null, undefined);
+		const type = request.headers['content-type'] ?? 'none';
+		done(
+			new Refusal(415, 'bad_request', `body must be application/json, its type is ${type}`),
+			undefined,
+		);
+	});
+}

@@ -1,0 +1,170 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { compileCheck, requestSchemas } from '../contract/checks';
+import { contractOperations, type ContractOperation } from '../contract/contract';
+import { explain } from '../contract/explain';
+import type { Fault } from '../faults/fault';
+import type { FaultPlan } from '../faults/faultPlan';
+import type { SandboxSettings } from '../options';
+import { Refusal } from '../service/refusal';
+import type { Service } from '../service/service';
+import type { Call, CalledOperation, CallRecord } from './calls';
+import { strikeAfter, strikeBefore } from './faultHooks';
+
+/** What is known of a call while it is under way. */
+interface UnderWay {
+	call: Call;
+	/** Those still to be met. */
+	faults: readonly Fault[];
+}
+
+/** What the routes need. */
+export interface RouteContext {
+	service: Service;
+	faults: FaultPlan;
+	record: CallRecord;
+	settings: SandboxSettings;
+}
+
+/**
+ * Adds a route for each call of the contract, and one for everything else.
+ *
+ * A call goes through: recording, faults that strike first, the token, the contract's check, the
+ * service, faults that strike afterwards, the answer.
+ */
+export function addServiceRoutes(app: FastifyInstance, context: RouteContext): void {
+	const { service, faults, record, settings } = context;
+	const underWay = new WeakMap<FastifyRequest, UnderWay>();
+
+	app.addHook('onRequest', async (request) => {
+		const call = callFrom(request);
+		record.add(call);
+		underWay.set(request, { call, faults: [] });
+	});
+
+	app.addHook('preValidation', async (request, reply) => {
+		const current = underWay.get(request);
+		if (current === undefined) return;
+		current.call.body = request.body;
+		current.faults = faults.next(current.call);
+		if (await strikeBefore(current.faults, service.tokens, request, reply)) {
+			current.faults = [];
+			return reply;
+		}
+		if (request.routeOptions.config.needsToken) service.tokens.check(current.call.token);
+		if (!request.routeOptions.config.takesBody && request.body !== undefined) {
+			throw new Refusal(400, 'bad_request', 'body is not expected, this call takes none');
+		}
+	});
+
+	app.addHook('onSend', async (request, reply, payload) => {
+		if (settings.latency > 0) await elapsed(settings.latency);
+		const current = underWay.get(request);
+		if (current === undefined) return payload;
+		const body = await strikeAfter(current.faults, request, reply, payload);
+		current.call.status = reply.statusCode;
+		return body;
+	});
+
+	for (const operation of contractOperations) addRoute(app, operation, service, settings);
+
+	app.route({
+		method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'],
+		url: '/*',
+		config: { operation: 'unknown', needsToken: false, takesBody: true },
+		handler: (request) => {
+			const { method, path } = callFrom(request);
+			throw new Refusal(404, 'no_such_call', `There is no call ${method} ${path}`);
+		},
+	});
+}
+
+function addRoute(
+	app: FastifyInstance,
+	operation: ContractOperation,
+	service: Service,
+	{ pathPrefix }: SandboxSettings,
+): void {
+	app.route({
+		method: operation.method,
+		url: pathPrefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+		config: {
+			operation: operation.id,
+			needsToken: operation.needsToken,
+			takesBody: operation.body !== undefined,
+		},
+		schema: requestSchemas(operation),
+		validatorCompiler: ({ schema, httpPart }) => compileCheck(schema, httpPart),
+		handler: async (request, reply) => {
+			const { params, query, body } = request;
+			return await reply.send(service.do(operation.id, { params, query, body }));
+		},
+	});
+}
+
+/** Makes an answer of whatever was thrown. */
+export function answerError(error: unknown, reply: FastifyReply): FastifyReply {
+	const refusal = error instanceof Refusal ? error : refusalFrom(error);
+	if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
+	return reply.code(refusal.status).send(refusal.body);
+}
+
+function refusalFrom(error: unknown): Refusal {
+	if (!(error instanceof Error)) return new Refusal(500, 'internal', String(error));
+	const { validation, validationContext, statusCode } = error as FailedCheck;
+	if (validation) {
+		const part = partNames[validationContext ?? ''] ?? 'body';
+		return new Refusal(400, 'bad_request', explain(part, validation));
+	}
+	return statusCode !== undefined && statusCode < 500
+		? new Refusal(statusCode, 'bad_request', error.message)
+		: new Refusal(500, 'internal', error.message);
+}
+
+/** An error that Fastify threw, perhaps because a check failed. */
+interface FailedCheck extends Error {
+	validation?: Parameters<typeof explain>[1];
+	validationContext?: string;
+	statusCode?: number;
+}
+
+const partNames: Record<string, string> = { params: 'path', querystring: 'query' };
+
+/** A call whose path is not even percent-encoded properly; it reaches no route. */
+export function refuseUrl(record: CallRecord, request: FastifyRequest, reply: FastifyReply): void {
+	const call = { ...callFrom(request), status: 400 };
+	record.add(call);
+	const { body } = new Refusal(
+		400,
+		'bad_request',
+		`The path ${call.path} is not percent-encoded properly`,
+	);
+	void reply.code(call.status).send(body);
+}
+
+function callFrom(request: FastifyRequest): Call {
+	const [path = ''] = request.raw.url?.split('?', 1) ?? [];
+	return {
+		operation: request.routeOptions.config.operation ?? 'unknown',
+		method: request.method,
+		path,
+		query: { ...(request.query as Record<string, unknown>) },
+		body: undefined,
+		token: /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1],
+		status: undefined,
+		at: Date.now(),
+	};
+}
+
+/** Resolves after so many milliseconds; does not keep the process alive. */
+async function elapsed(milliseconds: number): Promise<void> {
+	await new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}
+
+declare module 'fastify' {
+	interface FastifyContextConfig {
+		operation?: CalledOperation;
+		needsToken?: boolean;
+		takesBody?: boolean;
+	}
+}

@@ -1,0 +1,10 @@
+/* The sandbox as tests and benchmarks use it. */
+export { startSandbox, type Sandbox } from './start';
+export { demoUser, type SandboxOptions } from './options';
+export type { Call, CalledOperation } from './http/calls';
+export type { Fault, When } from './faults/fault';
+export type { Plan, PlannedCall } from './faults/faultPlan';
+export type { StoredJob } from './service/jobs';
+export type { JobState } from './service/jobLife';
+export { wrongWithAnswer } from './contract/checks';
+export * from './messages';

@@ -1,0 +1,52 @@
+import { help, readCommandLine, usualPort } from './commandLine';
+import type { SandboxOptions } from './options';
+import { startSandbox, type Sandbox } from './start';
+
+/** How many ports are tried when none was asked for. */
+const portsTried = 20;
+
+/** Starts a sandbox and says where it is; a signal stops it. */
+async function main(): Promise<void> {
+	const command = readCommandLine(process.argv.slice(2));
+	if (command.kind === 'help') {
+		process.stdout.write(help);
+		return;
+	}
+	const sandbox = await startOnFreePort(command.options);
+	process.stdout.write(
+		[
+			'The sandbox is running. Ctrl-C stops it, and everything in it is gone then.',
+			'',
+			`  Address    ${sandbox.url}    (open it in a browser to see jobs and clusters)`,
+			`  User       ${sandbox.userName}`,
+			`  Password   ${sandbox.password}`,
+			'',
+		].join('\n'),
+	);
+	for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+		process.once(signal, () => void sandbox.close());
+	}
+}
+
+/** Takes the port that was asked for; where none was, the usual one or one of those after it. */
+async function startOnFreePort(options: SandboxOptions): Promise<Sandbox> {
+	const last = options.port ?? usualPort + portsTried - 1;
+	for (let port = options.port ?? usualPort; ; port += 1) {
+		try {
+			return await startSandbox({ ...options, port });
+		} catch (error) {
+			if (!isTaken(error)) throw error;
+			if (port === last) throw new Error(`Port ${port} is taken. Choose another one with --port`);
+		}
+	}
+}
+
+function isTaken(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+main().catch((error: unknown) => {
+	const reason = error instanceof Error ? error.message : String(error);
+	process.stderr.write(`The sandbox did not start. ${reason}\n`);
+	process.exitCode = 1;
+});

@@ -1,0 +1,50 @@
+/** What a sandbox can be told when it starts. Everything has a default. */
+export interface SandboxOptions {
+	/** The address to listen on; loopback unless told otherwise. */
+	host?: string;
+	/** The port to listen on; 0 (the default) takes any that is free. */
+	port?: number;
+	/** A path before every call's path, such as `/orchestrator`; none by default. */
+	pathPrefix?: string;
+	/** The one user that may log in. */
+	userName?: string;
+	/** That user's password. */
+	password?: string;
+	/** Seconds until a token expires. */
+	tokenLifetime?: number;
+	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
+	clusters?: number;
+	/** Milliseconds that a job runs until it has succeeded. Time spent suspended does not count. */
+	jobDuration?: number;
+	/** Milliseconds that every answer is held back, after the call has taken effect. */
+	latency?: number;
+	/** The most clusters that a page holds, and the size of a page when no limit is asked for. */
+	maxPageSize?: number;
+	/** A key and its certificate (PEM), to speak https. */
+	tls?: { key: string; cert: string };
+	/** Whether `calls` is kept. A benchmark turns it off. */
+	recordCalls?: boolean;
+}
+
+/** The options with their defaults filled in. */
+export type SandboxSettings = Required<Omit<SandboxOptions, 'tls'>> & Pick<SandboxOptions, 'tls'>;
+
+/** The user that the sandbox knows unless it is told another. */
+export const demoUser = { userName: 'demo', password: 'demo-password' } as const;
+
+/** Fills in what was not given. */
+export function withDefaults(options: SandboxOptions): SandboxSettings {
+	return {
+		host: '127.0.0.1',
+		port: 0,
+		pathPrefix: '',
+		...demoUser,
+		tokenLifetime: 3600,
+		clusters: 6,
+		jobDuration: 60_000,
+		latency: 0,
+		maxPageSize: 1000,
+		recordCalls: true,
+		...options,
+	};
+}

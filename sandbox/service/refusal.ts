@@ -1,0 +1,23 @@
+import type { ErrorBody } from '../messages';
+
+/** Thrown where the service refuses a call: becomes the answer's status and error body. */
+export class Refusal extends Error {
+	/**
+	 * @param status the answer's HTTP status
+	 * @param code a word for programs
+	 * @param message a sentence for people
+	 */
+	constructor(
+		readonly status: number,
+		readonly code: string,
+		message: string,
+	) {
+		super(message);
+		this.name = 'Refusal';
+	}
+
+	/** The error as it is sent. */
+	get body(): ErrorBody {
+		return { code: this.code, message: this.message };
+	}
+}

@@ -1,0 +1,100 @@
+import type {
+	ClusterList,
+	CreateJobRequest,
+	Job,
+	LoginRequest,
+	OperationId,
+	Token,
+	Verb,
+} from '../messages';
+import type { SandboxSettings } from '../options';
+import { Clusters } from './clusters';
+import { Jobs } from './jobs';
+import { Refusal } from './refusal';
+import { Tokens } from './tokens';
+
+/** A request that has passed the contract's check. */
+export interface CheckedRequest {
+	params: unknown;
+	query: unknown;
+	body: unknown;
+}
+
+/** What the service does on each call of the contract. It knows nothing of HTTP. */
+export class Service {
+	readonly tokens: Tokens;
+	readonly jobs: Jobs;
+	readonly clusters: Clusters;
+
+	constructor(private readonly settings: SandboxSettings) {
+		this.tokens = new Tokens(settings.tokenLifetime);
+		this.jobs = new Jobs(settings.jobDuration);
+		this.clusters = new Clusters(settings.clusters, settings.maxPageSize);
+	}
+
+	/**
+	 * Does what a call asks for.
+	 * @returns the answer's body; undefined is an empty one
+	 * @throws Refusal, when the service refuses
+	 */
+	do(operation: OperationId, { params, query, body }: CheckedRequest): object | undefined {
+		switch (operation) {
+			case 'login':
+				return this.login(body as LoginRequest);
+			case 'createJob':
+				return this.createJob(params as { namespace: string }, body as CreateJobRequest);
+			case 'changeJobState':
+				return this.changeJobState(params as { namespace: string; jobid: string; status: Verb });
+			case 'listClusters':
+				return this.listClusters(query as ListOptions);
+		}
+	}
+
+	private login({ userName, password }: LoginRequest): Token {
+		const expected = this.settings;
+		if (userName !== expected.userName || String(password) !== expected.password) {
+			throw new Refusal(401, 'wrong_password', 'The user name or the password is wrong');
+		}
+		return this.tokens.issue();
+	}
+
+	private createJob(params: { namespace: string }, { namespace, job }: CreateJobRequest): Job {
+		mustBeNamespace(params.namespace, namespace, 'body.namespace');
+		mustBeNamespace(params.namespace, job.namespace, 'body.job.namespace');
+		const cluster = this.clusters.byUid(job.workCluster);
+		if (cluster === undefined) {
+			throw new Refusal(
+				400,
+				'unknown_cluster',
+				`body.job.workCluster: there is no cluster '${job.workCluster}'`,
+			);
+		}
+		return this.jobs.create(params.namespace, job, cluster).toMessage();
+	}
+
+	private changeJobState(params: { namespace: string; jobid: string; status: Verb }): undefined {
+		this.jobs.find(params.namespace, params.jobid).change(params.status);
+	}
+
+	private listClusters(query: ListOptions): ClusterList {
+		return this.clusters.page(query['ListOption.limit'], query['ListOption.continue']);
+	}
+}
+
+interface ListOptions {
+	'ListOption.limit'?: number;
+	'ListOption.continue'?: string;
+}
+
+function mustBeNamespace(
+	expected: string,
+	given: string | number | undefined,
+	field: string,
+): void {
+	if (given === undefined || String(given) === expected) return;
+	throw new Refusal(
+		400,
+		'wrong_namespace',
+		`${field} is '${given}', but the path says namespace '${expected}'`,
+	);
+}

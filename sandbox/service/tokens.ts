@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Token } from '../messages';
+import { Refusal } from './refusal';
+
+/** The access tokens that are good at the moment. */
+export class Tokens {
+	/** Token to the time (milliseconds) at which it expires; the oldest comes first. */
+	private readonly good = new Map<string, number>();
+
+	private issuedSoFar = 0;
+
+	/** @param lifetime seconds until a token expires */
+	constructor(private readonly lifetime: number) {}
+
+	/** How many tokens were given out. */
+	get issued(): number {
+		return this.issuedSoFar;
+	}
+
+	/** Gives out another token. */
+	issue(): Token {
+		this.forgetExpired();
+		const token: Token = {
+			access_token: randomBytes(24).toString('base64url'),
+			token_type: 'Bearer',
+			refresh_token: randomBytes(24).toString('base64url'),
+			expires_in: this.lifetime,
+		};
+		this.good.set(token.access_token, Date.now() + this.lifetime * 1000);
+		this.issuedSoFar += 1;
+		return token;
+	}
+
+	/**
+	 * Passes a token that is good.
+	 * @throws Refusal 401, when there is none, or it is unknown or has expired
+	 */
+	check(token: string | undefined): void {
+		if (token === undefined) {
+			throw new Refusal(
+				401,
+				'no_token',
+				"The header 'Authorization: Bearer <access_token>' is missing",
+			);
+		}
+		const expiresAt = this.good.get(token);
+		if (expiresAt === undefined || expiresAt <= Date.now()) {
+			throw new Refusal(401, 'invalid_token', 'The access token is unknown or has expired');
+		}
+	}
+
+	/** Ends every token given out so far. */
+	expireAll(): void {
+		this.good.clear();
+	}
+
+	/** All tokens live equally long, so those that have expired are the first ones. */
+	private forgetExpired(): void {
+		const now = Date.now();
+		for (const [token, expiresAt] of this.good) {
+			if (expiresAt > now) return;
+			this.good.delete(token);
+		}
+	}
+}

@@ -1,0 +1,80 @@
+import type { AddressInfo } from 'node:net';
+
+import { FaultPlan } from './faults/faultPlan';
+import { buildApp } from './http/app';
+import { CallRecord, type Call } from './http/calls';
+import { Connections } from './http/connections';
+import { withDefaults, type SandboxOptions } from './options';
+import type { Clusters } from './service/clusters';
+import type { StoredJob } from './service/jobs';
+import { Service } from './service/service';
+
+/** A sandbox that is running. */
+export interface Sandbox {
+	/** Where it is: scheme, host, port and path prefix, without a slash at the end. */
+	readonly url: string;
+	readonly userName: string;
+	readonly password: string;
+	/** What the service holds. */
+	readonly store: {
+		/** Every job that was made, by its uid, in the order they were made. */
+		readonly jobs: ReadonlyMap<string, StoredJob>;
+		readonly clusters: Clusters;
+	};
+	/** The calls since the last `clearCalls`, the oldest first; at least the latest 100,000 of them. */
+	readonly calls: readonly Call[];
+	clearCalls(): void;
+	readonly connections: Pick<Connections, 'open' | 'peak' | 'total' | 'reset'>;
+	readonly tokens: {
+		/** How many tokens were given out. */
+		readonly issued: number;
+		/** Ends every token given out so far. */
+		expireAll(): void;
+	};
+	/** What goes wrong, in tests. Nothing that comes over HTTP can change it. */
+	readonly faults: Pick<FaultPlan, 'plan' | 'clear'>;
+	/** Stops it, and cuts whatever is open. */
+	close(): Promise<void>;
+}
+
+/**
+ * Starts a sandbox.
+ * @throws Error with a `code` such as EADDRINUSE, when it can't listen there
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	const settings = withDefaults(options);
+	const service = new Service(settings);
+	const faults = new FaultPlan();
+	const record = new CallRecord(settings.recordCalls);
+	const app = buildApp({ service, faults, record, settings });
+	const connections = new Connections(app.server);
+	await app.listen({ host: settings.host, port: settings.port });
+
+	return {
+		url: urlOf(app.server.address(), settings),
+		userName: settings.userName,
+		password: settings.password,
+		store: { jobs: service.jobs.byUid, clusters: service.clusters },
+		get calls() {
+			return record.calls;
+		},
+		clearCalls: () => record.clear(),
+		connections,
+		tokens: service.tokens,
+		faults,
+		close: async () => {
+			const closed = app.close();
+			connections.destroyAll();
+			await closed;
+		},
+	};
+}
+
+function urlOf(
+	address: AddressInfo | string | null,
+	{ host, tls, pathPrefix }: ReturnType<typeof withDefaults>,
+): string {
+	const port = typeof address === 'object' ? address?.port : undefined;
+	const name = host.includes(':') ? `[${host}]` : host;
+	return `${tls ? 'https' : 'http'}://${name}:${port}${pathPrefix}`;
+}

@@ -1,0 +1,127 @@
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentials,
+	ICredentialType,
+	IDataObject,
+	IHttpRequestHelper,
+	IHttpRequestOptions,
+	INode,
+	INodeCredentialsDetails,
+	INodeProperties,
+	IRequestOptionsSimplified,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { ICredentialsHelper } from 'n8n-workflow';
+import { Credentials } from 'n8n-core';
+
+/**
+ * n8n's store of credentials, in memory. n8n's own lives in its server package; this one does with a
+ * credential type what that one does: the same conditions for a log-in, the same merging and writing back.
+ */
+export class CredentialsInMemory extends ICredentialsHelper {
+	/** How often a credential was written back, which n8n does once for each time it asks for a token. */
+	writes = 0;
+	reads = 0;
+
+	private readonly stored = new Map<string, ICredentialDataDecryptedObject>();
+
+	constructor(private readonly types: (name: string) => ICredentialType) {
+		super();
+	}
+
+	/** Stores a credential as if a user had saved it. */
+	save(id: string, data: ICredentialDataDecryptedObject): void {
+		this.stored.set(id, data);
+	}
+
+	/** What is stored now, the token included. */
+	look(id: string): ICredentialDataDecryptedObject {
+		return { ...this.stored.get(id) };
+	}
+
+	async getDecrypted(
+		_additionalData: IWorkflowExecuteAdditionalData,
+		{ id }: INodeCredentialsDetails,
+	): Promise<ICredentialDataDecryptedObject> {
+		this.reads += 1;
+		return await Promise.resolve(structuredClone(this.look(String(id))));
+	}
+
+	async authenticate(
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+		requestOptions: IHttpRequestOptions | IRequestOptionsSimplified,
+	): Promise<IHttpRequestOptions> {
+		const { authenticate } = this.types(typeName);
+		const options = requestOptions as IHttpRequestOptions;
+		if (typeof authenticate !== 'function') return options;
+		return await authenticate(credentials, options);
+	}
+
+	async preAuthentication(
+		helpers: IHttpRequestHelper,
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+		node: INode,
+		credentialsExpired: boolean,
+	): Promise<ICredentialDataDecryptedObject | undefined> {
+		const type = this.types(typeName);
+		const expirable = type.properties.find(
+			(property) => property.type === 'hidden' && property.typeOptions?.expirable === true,
+		);
+		if (expirable === undefined || type.preAuthentication === undefined) return undefined;
+		if (credentials[expirable.name] !== '' && !credentialsExpired) return undefined;
+
+		const output = stored(await type.preAuthentication.call(helpers, credentials));
+		if (output[expirable.name] === undefined) return undefined;
+		const details = node.credentials?.[typeName];
+		if (details === undefined) return undefined;
+		await this.updateCredentials(details, typeName, { ...this.look(String(details.id)), ...output });
+		return Object.assign(credentials, output);
+	}
+
+	async runPreAuthentication(
+		helpers: IHttpRequestHelper,
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+	): Promise<ICredentialDataDecryptedObject | undefined> {
+		const output = await this.types(typeName).preAuthentication?.call(helpers, credentials);
+		return output === undefined ? undefined : stored(output);
+	}
+
+	async updateCredentials(
+		{ id }: INodeCredentialsDetails,
+		_type: string,
+		data: ICredentialDataDecryptedObject,
+	): Promise<void> {
+		this.writes += 1;
+		this.stored.set(String(id), data);
+		await Promise.resolve();
+	}
+
+	async updateCredentialsOauthTokenData(): Promise<void> {
+		await Promise.reject(new Error('No OAuth here'));
+	}
+
+	async getCredentials({ id }: INodeCredentialsDetails, type: string): Promise<ICredentials> {
+		return await Promise.resolve(new Credentials({ id: id ?? null, name: type }, type));
+	}
+
+	getParentTypes(): string[] {
+		return [];
+	}
+
+	isCredentialUsableByNode(): boolean {
+		return true;
+	}
+
+	getCredentialsProperties(type: string): INodeProperties[] {
+		return this.types(type).properties;
+	}
+}
+
+/** What a credential type returned, as it is stored: without what is undefined. */
+function stored(output: IDataObject): ICredentialDataDecryptedObject {
+	const entries = Object.entries(output).filter(([, value]) => typeof value === 'string');
+	return Object.fromEntries(entries) as Record<string, string>;
+}

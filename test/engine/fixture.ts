@@ -1,0 +1,80 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { Sandbox, SandboxOptions } from '../../sandbox';
+import { startSandbox } from '../../sandbox';
+import { Engine } from './run';
+
+/** The sandbox and the engine of the tests of one file: fresh for each test, with a credential stored. */
+export interface Fixture {
+	sandbox: Sandbox;
+	engine: Engine;
+	/** The calls of one operation that the sandbox has seen. */
+	callsOf(operation: Sandbox['calls'][number]['operation']): Array<Sandbox['calls'][number]>;
+}
+
+/** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
+export function useSandbox(options: SandboxOptions = {}): Fixture {
+	const fixture: { sandbox?: Sandbox; engine?: Engine } = {};
+	const part = <Part>(value: Part | undefined): Part => {
+		if (value === undefined) throw new Error('It is there only while a test runs');
+		return value;
+	};
+
+	beforeEach(async () => {
+		fixture.sandbox = await startSandbox(options);
+		fixture.engine = await Engine.load();
+		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+	});
+	afterEach(async () => {
+		await fixture.sandbox?.close();
+	});
+
+	return {
+		get sandbox() {
+			return part(fixture.sandbox);
+		},
+		get engine() {
+			return part(fixture.engine);
+		},
+		callsOf: (operation) => part(fixture.sandbox).calls.filter((call) => call.operation === operation),
+	};
+}
+
+/** A user's entries in the credential's form. */
+export function credentialFor({ url, userName, password }: Pick<Sandbox, 'url' | 'userName' | 'password'>) {
+	return { baseUrl: url, userName, password };
+}
+
+/** The first cluster of every sandbox, which runs. */
+export const CLUSTER = 'wc-000001';
+
+/** The work cluster as the editor stores it when it is given by ID. */
+export const clusterById = (value: string) => ({ __rl: true, mode: 'id', value });
+
+/** The parameters of a create, those that must be there filled in. */
+export function create(parameters: INodeParameters = {}): INodeParameters {
+	return {
+		resource: 'job',
+		operation: 'create',
+		namespace: 'default',
+		workflowUid: 'template-1',
+		workCluster: clusterById(CLUSTER),
+		displayName: 'Report',
+		...parameters,
+	};
+}
+
+/** The parameters of a state change. */
+export function change(operation: string, parameters: INodeParameters): INodeParameters {
+	return { resource: 'job', operation, namespace: 'default', ...parameters };
+}
+
+/** The parameters of a list of clusters. */
+export function getAll(parameters: INodeParameters = {}): INodeParameters {
+	return { resource: 'cluster', operation: 'getAll', ...parameters };
+}
+
+/** So many items, numbered from 0. */
+export function numbered(count: number): IDataObject[] {
+	return Array.from({ length: count }, (_, n) => ({ n }));
+}

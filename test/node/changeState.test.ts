@@ -1,0 +1,62 @@
+import { change, create, useSandbox } from '../engine/fixture';
+
+const fixture = useSandbox();
+
+async function newJob(): Promise<string> {
+	const { items } = await fixture.engine.run({ parameters: create() });
+	const [job] = [...fixture.sandbox.store.jobs.values()];
+	expect(items).toHaveLength(1);
+	return String(job?.uid);
+}
+
+test.each(['suspend', 'stop', 'terminate'])('%s changes the state of a job', async (operation) => {
+	const jobId = await newJob();
+	const { items, error } = await fixture.engine.run({ parameters: change(operation, { jobId }) });
+	expect(error).toBeUndefined();
+	expect(items).toEqual([
+		{
+			json: { namespace: 'default', jobId, operation, success: true, response: null },
+			pairedItem: { item: 0 },
+		},
+	]);
+	expect(fixture.callsOf('changeJobState')).toMatchObject([
+		{ method: 'PUT', path: `/api/v1/namespaces/default/jobs/${jobId}/${operation}`, body: undefined },
+	]);
+});
+
+test('a job is created, suspended and resumed in one workflow, by the id that creating it gave', async () => {
+	const byId = { jobId: '={{ $json.metadata.uid }}' };
+	const { result } = fixture.engine.start(
+		[
+			{ parameters: create() },
+			{ parameters: change('suspend', byId) },
+			{ parameters: change('resume', { jobId: '={{ $json.jobId }}' }) },
+		],
+		[{}, {}],
+	);
+	const { items, error } = await result;
+	expect(error).toBeUndefined();
+	expect(items.map(({ json }) => json.operation)).toEqual(['resume', 'resume']);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
+test('the answer of the service is handed on', async () => {
+	const jobId = await newJob();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'changeJobState'
+			? { kind: 'answer', when: 'afterActing', status: 200, body: { state: 'suspended' } }
+			: undefined,
+	);
+	const { items } = await fixture.engine.run({ parameters: change('suspend', { jobId }) });
+	expect(items[0]?.json).toMatchObject({ success: true, response: { state: 'suspended' } });
+});
+
+test.each([
+	['a/b', '/api/v1/namespaces/default/jobs/a%2Fb/stop'],
+	['../..', '/api/v1/namespaces/default/jobs/..%2F../stop'],
+	['%2e%2e', '/api/v1/namespaces/default/jobs/%252e%252e/stop'],
+	['ä b?c#d', '/api/v1/namespaces/default/jobs/%C3%A4%20b%3Fc%23d/stop'],
+])('the id %j goes to the one path that is its own', async (jobId, path) => {
+	await fixture.engine.run({ parameters: change('stop', { jobId }) });
+	expect(fixture.callsOf('changeJobState').map((call) => call.path)).toEqual([path]);
+});
