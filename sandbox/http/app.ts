@@ -8,6 +8,9 @@ import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './r
 
 const megabyte = 1024 * 1024;
 
+/** Milliseconds that an idle connection is kept: long, so that none closes under a client's hands. */
+const keepAliveTimeout = 72_000;
+
 /** The web application: the service's calls, and the page that shows what they did. */
 export function buildApp(context: RouteContext): FastifyInstance {
 	const { tls } = context.settings;
@@ -16,7 +19,10 @@ export function buildApp(context: RouteContext): FastifyInstance {
 		exposeHeadRoutes: false,
 		// An id in a path can be as long as the server takes a request's head.
 		routerOptions: { maxParamLength: 64 * 1024 },
-		serverFactory: (handler) => (tls ? createHttpsServer(tls, handler) : createHttpServer(handler)),
+		serverFactory: (handler) =>
+			tls
+				? createHttpsServer({ ...tls, keepAliveTimeout }, handler)
+				: createHttpServer({ keepAliveTimeout }, handler),
 		frameworkErrors: (_error, request, reply) => refuseUrl(context.record, request, reply),
 	});
 	app.setErrorHandler((error, _request, reply) => answerError(error, reply));

@@ -14,7 +14,7 @@ import { strikeAfter, strikeBefore } from './faultHooks';
 /** What is known of a call while it is under way. */
 interface UnderWay {
 	call: Call;
-	/** Those still to be met. */
+	/** Those that may strike once it has taken effect; none while it has not come that far. */
 	faults: readonly Fault[];
 }
 
@@ -46,11 +46,9 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		const current = underWay.get(request);
 		if (current === undefined) return;
 		current.call.body = request.body;
-		current.faults = faults.next(current.call);
-		if (await strikeBefore(current.faults, service.tokens, request, reply)) {
-			current.faults = [];
-			return reply;
-		}
+		const planned = faults.next(current.call);
+		if (await strikeBefore(planned, service.tokens, request, reply)) return reply;
+		current.faults = planned;
 		if (request.routeOptions.config.needsToken) service.tokens.check(current.call.token);
 		if (!request.routeOptions.config.takesBody && request.body !== undefined) {
 			throw new Refusal(400, 'bad_request', 'body is not expected, this call takes none');

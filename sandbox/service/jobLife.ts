@@ -46,19 +46,16 @@ export class JobLife {
 	}
 
 	/**
-	 * Changes the state.
+	 * Changes the state. A job that is in that state already stays as it is: whoever got no answer may ask
+	 * again.
 	 * @throws Refusal 409, when the job is not in a state from which that can be done
 	 */
 	change(verb: Verb, jobName: string): void {
 		const { from, to } = transitions[verb];
 		const { state } = this;
+		if (state === to) return;
 		if (!from.includes(state)) {
-			const adverb = state === to ? 'already ' : '';
-			throw new Refusal(
-				409,
-				'wrong_state',
-				`Can't ${verb} job '${jobName}', it is ${adverb}${state}`,
-			);
+			throw new Refusal(409, 'wrong_state', `Can't ${verb} job '${jobName}', it is ${state}`);
 		}
 		const now = Date.now();
 		if (state === 'running') this.ranBefore += now - this.askedAt;

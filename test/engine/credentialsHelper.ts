@@ -76,7 +76,10 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		if (output[expirable.name] === undefined) return undefined;
 		const details = node.credentials?.[typeName];
 		if (details === undefined) return undefined;
-		await this.updateCredentials(details, typeName, { ...this.look(String(details.id)), ...output });
+		await this.updateCredentials(details, typeName, {
+			...this.look(String(details.id)),
+			...output,
+		});
 		return Object.assign(credentials, output);
 	}
 

@@ -36,12 +36,17 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		get engine() {
 			return part(fixture.engine);
 		},
-		callsOf: (operation) => part(fixture.sandbox).calls.filter((call) => call.operation === operation),
+		callsOf: (operation) =>
+			part(fixture.sandbox).calls.filter((call) => call.operation === operation),
 	};
 }
 
 /** A user's entries in the credential's form. */
-export function credentialFor({ url, userName, password }: Pick<Sandbox, 'url' | 'userName' | 'password'>) {
+export function credentialFor({
+	url,
+	userName,
+	password,
+}: Pick<Sandbox, 'url' | 'userName' | 'password'>) {
 	return { baseUrl: url, userName, password };
 }
 

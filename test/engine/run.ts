@@ -1,11 +1,18 @@
 import { Container } from '@n8n/di';
-import { ExecutionLifecycleHooks, ExternalSecretsProxy, WorkflowExecute } from 'n8n-core';
+import {
+	ExecutionLifecycleHooks,
+	ExternalSecretsProxy,
+	LoadOptionsContext,
+	WorkflowExecute,
+} from 'n8n-core';
 import type {
 	ICredentialDataDecryptedObject,
 	IConnections,
 	IDataObject,
 	INode,
+	ILoadOptionsFunctions,
 	INodeExecutionData,
+	INodeListSearchResult,
 	INodeParameters,
 	IRun,
 	IWorkflowExecuteAdditionalData,
@@ -65,7 +72,10 @@ export class Engine {
 	}
 
 	/** Runs nodes one after the other, the first with these items; the result is the last one's. */
-	start(nodes: NodeOptions[], items: IDataObject[]): { result: Promise<Result>; cancel: () => void } {
+	start(
+		nodes: NodeOptions[],
+		items: IDataObject[],
+	): { result: Promise<Result>; cancel: () => void } {
 		const workflow = new Workflow(workflowOf(nodes, this.loaded));
 		const source = workflow.getNode('Items');
 		if (source === null) throw new Error('The workflow has lost its first node');
@@ -80,6 +90,35 @@ export class Engine {
 			result: running.then((run) => resultOf(run, `Node ${nodes.length}`)),
 			cancel: () => running.cancel(),
 		};
+	}
+
+	/** Calls a method of the node that fills a drop-down of the editor. */
+	async listSearch(
+		method: string,
+		filter?: string,
+		paginationToken?: string,
+	): Promise<INodeListSearchResult> {
+		const find = this.loaded.node.methods?.listSearch?.[method];
+		if (find === undefined) throw new Error(`The node has no ${method}`);
+		return await find.call(this.editorContext(), filter, paginationToken);
+	}
+
+	/** The request helpers that n8n gives to nodes and credentials. */
+	helpers(): ILoadOptionsFunctions['helpers'] {
+		return this.editorContext().helpers;
+	}
+
+	private editorContext(): ILoadOptionsFunctions {
+		const workflow = new Workflow(workflowOf([{ parameters: {} }], this.loaded));
+		const node = workflow.getNode('Node 1');
+		if (node === null) throw new Error('The workflow has lost its node');
+		// Its getWorkflow() may have no name, which the interface does not know of.
+		return new LoadOptionsContext(
+			workflow,
+			node,
+			this.additionalData(),
+			'',
+		) as ILoadOptionsFunctions;
 	}
 
 	/** What n8n's server gives the engine with each execution. */

@@ -20,7 +20,11 @@ test.each(['suspend', 'stop', 'terminate'])('%s changes the state of a job', asy
 		},
 	]);
 	expect(fixture.callsOf('changeJobState')).toMatchObject([
-		{ method: 'PUT', path: `/api/v1/namespaces/default/jobs/${jobId}/${operation}`, body: undefined },
+		{
+			method: 'PUT',
+			path: `/api/v1/namespaces/default/jobs/${jobId}/${operation}`,
+			body: undefined,
+		},
 	]);
 });
 

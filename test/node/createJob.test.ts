@@ -54,7 +54,14 @@ test('parameters in the form become records', async () => {
 						type: 'string',
 						anchors: { anchor: [{ source: 'step-1', sourceAnchor: 'threshold' }] },
 					},
-					{ id: 'in-2', displayName: '', controls: 'input', default: '', type: 'string', anchors: {} },
+					{
+						id: 'in-2',
+						displayName: '',
+						controls: 'input',
+						default: '',
+						type: 'string',
+						anchors: {},
+					},
 				],
 			},
 			outputs: { parameter: [{ id: 'out-1', default: '={{ 3 }}' }] },
@@ -71,10 +78,24 @@ test('parameters in the form become records', async () => {
 					type: 'string',
 					anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
 				},
-				{ id: 'in-2', displayName: '', controls: 'input', default: '', type: 'string', anchors: [] },
+				{
+					id: 'in-2',
+					displayName: '',
+					controls: 'input',
+					default: '',
+					type: 'string',
+					anchors: [],
+				},
 			],
 			outputs: [
-				{ id: 'out-1', displayName: '', controls: 'input', default: '3', type: 'string', anchors: [] },
+				{
+					id: 'out-1',
+					displayName: '',
+					controls: 'input',
+					default: '3',
+					type: 'string',
+					anchors: [],
+				},
 			],
 		},
 	});
@@ -126,15 +147,18 @@ test('additional fields go where the interface has them, and 0 is something', as
 });
 
 test('an additional field whose expression gives nothing is not given', async () => {
-	await fixture.engine.run({
-		parameters: create({
-			additionalFields: {
-				priority: '={{ $json.absent }}',
-				workspace: '={{ $json.absent }}',
-				maxRetry: '={{ $json.empty }}',
-			},
-		}),
-	}, [{ empty: '' }]);
+	await fixture.engine.run(
+		{
+			parameters: create({
+				additionalFields: {
+					priority: '={{ $json.absent }}',
+					workspace: '={{ $json.absent }}',
+					maxRetry: '={{ $json.empty }}',
+				},
+			}),
+		},
+		[{ empty: '' }],
+	);
 	expect(sentBody()).toEqual({
 		namespace: 'default',
 		job: expect.not.objectContaining({
@@ -164,7 +188,9 @@ test('each item has its own values, and a job of its own in their order', async 
 	expect(items.map(({ json }) => json.displayName)).toEqual(
 		numbered(25).map(({ n }) => `Job ${String(n)}`),
 	);
-	expect(items.map(({ pairedItem }) => pairedItem)).toEqual(numbered(25).map(({ n }) => ({ item: n })));
+	expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
+		numbered(25).map(({ n }) => ({ item: n })),
+	);
 	expect(fixture.sandbox.store.jobs.size).toBe(25);
 });
 

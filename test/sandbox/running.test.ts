@@ -150,7 +150,7 @@ describe('A sandbox', () => {
 	});
 
 	it('can speak https, with a certificate that nobody trusts', async () => {
-		const { key, cert } = selfSignedCertificate();
+		const { key, cert } = await selfSignedCertificate();
 		await start({ tls: { key, cert } });
 		expect(sandbox.url).toMatch(/^https:/);
 		await expect(send(sandbox.url)).rejects.toMatchObject({

@@ -30,21 +30,26 @@ export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): Nod
 		error.context.itemIndex ??= itemIndex;
 		return error;
 	}
-	return new NodeOperationError(node, error instanceof Error ? error : String(error), { itemIndex });
+	return new NodeOperationError(node, error instanceof Error ? error : String(error), {
+		itemIndex,
+	});
 }
 
-/** An item's error as an output item, for "continue" and for the error output. */
+/**
+ * An item's error as an output item, for "continue" and for the error output.
+ *
+ * n8n takes an item for an error where its JSON has no other fields than these (WorkflowExecute,
+ * handleNodeErrorOutput). An `error` beside the JSON would do as well, but then n8n reduces the JSON to the
+ * message, and a workflow could not tell whether the job may exist.
+ */
 export function errorItem(error: NodeError, itemIndex: number): INodeExecutionData {
 	const { httpStatus = null, jobMayExist = false } = error.context;
 	return {
 		json: {
 			error: error.message,
-			description: error.description ?? null,
-			itemIndex,
-			httpStatus,
-			jobMayExist,
-		} as IDataObject,
-		error,
+			message: error.description ?? '',
+			details: { itemIndex, httpStatus, jobMayExist } as IDataObject,
+		},
 		pairedItem: { item: itemIndex },
 	};
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { ItemParameters } from '../parameters/itemParameters';
@@ -12,9 +12,8 @@ import { isJob } from '../service/shapes';
 import { completeError, errorItem, nodeErrorOf } from './errors';
 import type { CreatedJob, NodeError } from './errors';
 import { inParallel } from './inParallel';
-
-/** What has become of an item; an item that was never begun has none. */
-type Outcome = { output: IDataObject[] } | { error: NodeError };
+import type { Outcome, Outcomes } from './outcome';
+import { keepForNextTry, settledBefore } from './outcome';
 
 /** An item whose parameters have been read and checked. */
 interface Prepared {
@@ -32,22 +31,47 @@ interface Prepared {
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const count = context.getInputData().length;
-	if (count === 0) return [[]];
+	if (context.getInputData().length === 0) return [[]];
 
 	const operation = operationOf(context);
-	const outcomes: Array<Outcome | undefined> = new Array<undefined>(count).fill(undefined);
+	const outcomes = settledBefore(context);
+	try {
+		await settleAll(context, operation, outcomes);
+	} finally {
+		keepForNextTry(context, outcomes);
+	}
+	return [outcomes.flatMap(outputItems)];
+}
+
+/** Gives each item that has none its outcome. */
+async function settleAll(
+	context: IExecuteFunctions,
+	operation: Operation,
+	outcomes: Outcomes,
+): Promise<void> {
 	const fail = (error: unknown, itemIndex: number) => {
 		const nodeError = nodeErrorOf(context.getNode(), error, itemIndex);
 		outcomes[itemIndex] = { error: nodeError };
 		return nodeError;
 	};
-
-	const { concurrency, prepared } = prepareAll(context, operation, fail);
-	if (prepared.size > 0) {
-		await makeCalls(context, { operation, concurrency, prepared, outcomes, fail });
+	const run = { operation, outcomes, fail };
+	const { concurrency, prepared } = prepareAll(context, run);
+	if (!context.continueOnFail()) {
+		const itemIndex = outcomes.findIndex((outcome) => outcome !== undefined && 'error' in outcome);
+		const outcome = outcomes[itemIndex];
+		if (outcome !== undefined && 'error' in outcome) {
+			throw stopped(run, { itemIndex, error: outcome.error });
+		}
 	}
-	return [outcomes.flatMap(outputItems)];
+	await makeCalls(context, run, { concurrency, prepared });
+}
+
+/** One run of the node, and what becomes of its items. */
+interface Run {
+	operation: Operation;
+	outcomes: Outcomes;
+	/** Settles an item with whatever went wrong with it. */
+	fail: (error: unknown, itemIndex: number) => NodeError;
 }
 
 function operationOf(context: IExecuteFunctions): Operation {
@@ -64,27 +88,27 @@ function operationOf(context: IExecuteFunctions): Operation {
 	return operation;
 }
 
-/** Reads and checks the parameters of all items. A bad one ends the execution, or becomes its item's error. */
+/**
+ * Reads and checks the parameters of all items that are not settled. A bad one settles its item; where the
+ * node does not continue after an error, the rest is not read.
+ */
 function prepareAll(
 	context: IExecuteFunctions,
-	operation: Operation,
-	fail: (error: unknown, itemIndex: number) => NodeError,
+	{ operation, outcomes, fail }: Run,
 ): { concurrency: number; prepared: Map<number, Prepared> } {
 	const parameters = new ItemParameters(context, operation.fields);
 	const prepared = new Map<number, Prepared>();
-	const count = context.getInputData().length;
 	let concurrency = 1;
 
-	for (let itemIndex = 0; itemIndex < count; itemIndex += 1) {
+	for (const [itemIndex, outcome] of outcomes.entries()) {
+		if (outcome !== undefined) continue;
 		try {
 			const give = parameters.of(itemIndex);
-			if (itemIndex === 0) concurrency = readConcurrency(give);
+			if (prepared.size === 0) concurrency = readConcurrency(give);
 			prepared.set(itemIndex, { call: operation.prepare(give), options: readSendOptions(give) });
 		} catch (error) {
-			const nodeError = fail(error, itemIndex);
-			if (!context.continueOnFail()) {
-				throw completeError(nodeError, { itemIndex, createdJobs: [], otherErrors: [] });
-			}
+			fail(error, itemIndex);
+			if (!context.continueOnFail()) break;
 		}
 	}
 	return { concurrency, prepared };
@@ -92,19 +116,8 @@ function prepareAll(
 
 async function makeCalls(
 	context: IExecuteFunctions,
-	{
-		operation,
-		concurrency,
-		prepared,
-		outcomes,
-		fail,
-	}: {
-		operation: Operation;
-		concurrency: number;
-		prepared: Map<number, Prepared>;
-		outcomes: Array<Outcome | undefined>;
-		fail: (error: unknown, itemIndex: number) => NodeError;
-	},
+	run: Run,
+	{ concurrency, prepared }: { concurrency: number; prepared: Map<number, Prepared> },
 ): Promise<void> {
 	const stop = new AbortController();
 	const cancelled = context.getExecutionCancelSignal();
@@ -118,9 +131,9 @@ async function makeCalls(
 		try {
 			connection ??= Connection.open(context);
 			const service = new Service(await connection, { ...options, stop: stop.signal });
-			outcomes[itemIndex] = { output: await call(service) };
+			run.outcomes[itemIndex] = { output: await call(service) };
 		} catch (error) {
-			const nodeError = fail(error, itemIndex);
+			const nodeError = run.fail(error, itemIndex);
 			if (context.continueOnFail()) return;
 			first ??= { itemIndex, error: nodeError };
 			stop.abort();
@@ -128,32 +141,31 @@ async function makeCalls(
 	});
 	cancelled?.removeEventListener('abort', onCancel);
 
-	if (stop.signal.aborted) throw stopped(context, operation, outcomes, first);
+	if (stop.signal.aborted) throw stopped(run, first ?? cancellation(context, run));
+}
+
+function cancellation(context: IExecuteFunctions, { outcomes }: Run) {
+	return {
+		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
+		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),
+	};
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
 function stopped(
-	context: IExecuteFunctions,
-	operation: Operation,
-	outcomes: Array<Outcome | undefined>,
-	first: { itemIndex: number; error: NodeError } | undefined,
+	{ operation, outcomes }: Run,
+	{ itemIndex, error }: { itemIndex: number; error: NodeError },
 ): NodeError {
-	const errors = outcomes.flatMap((outcome, itemIndex) =>
-		outcome !== undefined && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [],
+	const otherErrors = outcomes.flatMap((outcome, index) =>
+		index !== itemIndex && outcome !== undefined && 'error' in outcome
+			? [{ itemIndex: index, error: outcome.error }]
+			: [],
 	);
-	const firstUnbegun = outcomes.indexOf(undefined);
-	const { itemIndex, error } = first ?? {
-		itemIndex: Math.max(firstUnbegun, 0),
-		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),
-	};
-	return completeError(error, {
-		itemIndex,
-		createdJobs: operation.makesJobs === true ? createdJobsIn(outcomes) : [],
-		otherErrors: errors.filter((other) => other.itemIndex !== itemIndex),
-	});
+	const createdJobs = operation.makesJobs === true ? createdJobsIn(outcomes) : [];
+	return completeError(error, { itemIndex, createdJobs, otherErrors });
 }
 
-function createdJobsIn(outcomes: Array<Outcome | undefined>): CreatedJob[] {
+function createdJobsIn(outcomes: Outcomes): CreatedJob[] {
 	return outcomes.flatMap((outcome, itemIndex) => {
 		const output = outcome !== undefined && 'output' in outcome ? outcome.output : [];
 		return output.filter(isJob).map(({ metadata, displayName }) => ({

@@ -115,7 +115,10 @@ export class Given {
 		const list: unknown[] = value;
 		const stray = list.findIndex((element) => !isObject(element));
 		if (stray >= 0) {
-			throw this.error(`has ${kindOf(list[stray])} at position ${stray + 1}, not an object`, advice);
+			throw this.error(
+				`has ${kindOf(list[stray])} at position ${stray + 1}, not an object`,
+				advice,
+			);
 		}
 		return list.filter(isObject);
 	}
@@ -155,7 +158,10 @@ export class Given {
 		if (this.value.trim() === '') return missing;
 		const parsed = parseJson(this.value);
 		if ('problem' in parsed) {
-			throw this.error('is not valid JSON', `${parsed.problem}. Check quotes, commas and brackets.`);
+			throw this.error(
+				'is not valid JSON',
+				`${parsed.problem}. Check quotes, commas and brackets.`,
+			);
 		}
 		return parsed.value;
 	}

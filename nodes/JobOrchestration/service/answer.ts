@@ -53,7 +53,9 @@ export function describe(body: unknown, secrets: readonly string[]): string {
 		const text = textIn(body);
 		if (text !== undefined) return `"${quotable(text, secrets)}"`;
 		const keys = Object.keys(body).slice(0, 5).join(', ');
-		return keys === '' ? 'an empty object' : `an object of other fields (${quotable(keys, secrets)})`;
+		return keys === ''
+			? 'an empty object'
+			: `an object of other fields (${quotable(keys, secrets)})`;
 	}
 	if (isHtml(body)) return 'an HTML page';
 	return `the text "${quotable(String(body), secrets)}"`;
@@ -74,7 +76,9 @@ function textIn(body: unknown, depth = 0): string | undefined {
 	if (Array.isArray(body)) return firstText(body.slice(0, 5), depth);
 	if (!isRecord(body)) return undefined;
 	return firstText(
-		[...TEXT_KEYS, 'data', 'body'].map((key) => (typeof body[key] === 'number' ? undefined : body[key])),
+		[...TEXT_KEYS, 'data', 'body'].map((key) =>
+			typeof body[key] === 'number' ? undefined : body[key],
+		),
 		depth,
 	);
 }

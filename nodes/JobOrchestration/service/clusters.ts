@@ -45,7 +45,11 @@ export async function listClusters(
  */
 export async function allClusters(
 	connection: Connection,
-	{ pageSize, most, continueFrom }: { pageSize: number; most: number; continueFrom?: string | undefined },
+	{
+		pageSize,
+		most,
+		continueFrom,
+	}: { pageSize: number; most: number; continueFrom?: string | undefined },
 	options: SendOptions,
 ): Promise<JsonRecord[]> {
 	const clusters: JsonRecord[] = [];
@@ -64,12 +68,10 @@ export async function allClusters(
 	return clusters;
 }
 
-function endlessList(connection: Connection, { timeout }: SendOptions): CallError {
+function endlessList({ baseUrl }: Connection, { timeout }: SendOptions): CallError {
 	return new CallError(
 		{ operation: 'listClusters' },
 		{ kind: 'endlessList' },
-		connection.baseUrl,
-		timeout,
-		1,
+		{ baseUrl, timeout, timesSent: 1 },
 	);
 }

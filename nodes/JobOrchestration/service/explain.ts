@@ -111,8 +111,7 @@ function explainConnection(failure: ConnectionFailure, baseUrl: string, timeout:
 		case 'timeout':
 			return {
 				message: `The service at ${baseUrl} did not answer within ${inSeconds(timeout)}`,
-				description:
-					'It may be busy. Try again later, or allow more time with the option Timeout.',
+				description: 'It may be busy. Try again later, or allow more time with the option Timeout.',
 			};
 		case 'broken':
 			return {
@@ -219,7 +218,11 @@ function explainStatus(call: Call, failure: StatusFailure, baseUrl: string): Wor
 						failure,
 						'The fault is on its side. Try again later; if it stays, tell whoever runs the service.',
 					)
-				: words(`The service refused to ${inWords(call)}`, failure, 'Check the fields of this node.');
+				: words(
+						`The service refused to ${inWords(call)}`,
+						failure,
+						'Check the fields of this node.',
+					);
 	}
 }
 

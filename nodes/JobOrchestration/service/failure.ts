@@ -88,7 +88,9 @@ export function failureOf(error: unknown): Failure {
 		(NEVER_CONNECTED_IN_WORDS.some((words) => says(words)) ? 'no connection' : undefined);
 	if (typeof neverConnected === 'string') return { kind: 'unreachable', code: neverConnected };
 
-	if (says(/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/)) {
+	if (
+		says(/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/)
+	) {
 		return { kind: 'timeout' };
 	}
 	if (chain.some((link) => statusOf(link) === 401)) {

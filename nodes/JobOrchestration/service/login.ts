@@ -4,7 +4,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 
-import { describe, failureIn, readAnswer } from './answer';
+import { describe, failureIn, isHtml, readAnswer } from './answer';
 import { originOf, readBaseUrl } from './baseUrl';
 import { explainLogin } from './explain';
 import type { Failure } from './failure';
@@ -78,7 +78,9 @@ async function login(
 	const token = isRecord(answer.body) ? answer.body.access_token : undefined;
 	if (typeof token !== 'string' || token === '') {
 		// A bare text is not repeated: it may be a token.
-		const came = typeof answer.body === 'string' ? 'a text' : describe(answer.body, [password]);
+		const isBareText =
+			typeof answer.body === 'string' && answer.body !== '' && !isHtml(answer.body);
+		const came = isBareText ? 'a text' : describe(answer.body, [password]);
 		throw fail({ kind: 'unexpectedAnswer', status: answer.status, came, wanted: 'a token' });
 	}
 	return token;

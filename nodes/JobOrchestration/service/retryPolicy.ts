@@ -58,16 +58,21 @@ function wasTurnedAway({ status, retryAfter }: Extract<Failure, { kind: 'status'
 
 /**
  * How long to wait before a request is sent again, in milliseconds: as long as the service asks for, else
- * longer each time, spread so that many do not come back at once; never longer than half a minute.
+ * longer each time, spread so that many do not come back at once; never longer than half a minute. A whole
+ * number, as timers want it.
  *
  * @param failures how often it has failed so far, from 1
  * @param random a number from 0 to 1
  */
-export function waitBeforeRetry(failure: Failure, failures: number, random = Math.random()): number {
+export function waitBeforeRetry(
+	failure: Failure,
+	failures: number,
+	random = Math.random(),
+): number {
 	const cause = failure.kind === 'login' ? failure.because : failure;
 	const asked = cause.kind === 'status' ? cause.retryAfter : undefined;
 	const grown = FIRST_WAIT * 2 ** (failures - 1) * (0.5 + random / 2);
-	return Math.min(asked ?? grown, LONGEST_WAIT);
+	return Math.round(Math.min(asked ?? grown, LONGEST_WAIT));
 }
 
 /**

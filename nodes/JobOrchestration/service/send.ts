@@ -29,12 +29,26 @@ export interface Exchange<Body> {
 	accepts: (body: unknown) => body is Body;
 }
 
+/** How a call was tried. */
+interface Attempts {
+	baseUrl: string;
+	/** Milliseconds, of one request. */
+	timeout: number;
+	timesSent: number;
+	/** Whether a try before the last one may have had its effect. */
+	earlierMayHaveActed?: boolean;
+}
+
 /** An error of a call that was made on behalf of a person: it knows whether it may have had an effect. */
 export class CallError extends ServiceError {
 	/** Whether the service may have made the job that was to be created. */
 	readonly jobMayExist: boolean;
 
-	constructor(call: Call, failure: Failure, baseUrl: string, timeout: number, timesSent: number) {
+	constructor(
+		call: Call,
+		failure: Failure,
+		{ baseUrl, timeout, timesSent, earlierMayHaveActed = false }: Attempts,
+	) {
 		const words = explain(call, failure, baseUrl, timeout);
 		const jobMayExist = call.operation === 'createJob' && mayHaveActed(failure);
 		const description = [words.description];
@@ -44,6 +58,8 @@ export class CallError extends ServiceError {
 			description.unshift(addition.description);
 		}
 		if (timesSent > 1) description.push(`It was tried ${timesSent} times.`);
+		if (earlierMayHaveActed)
+			description.push('An earlier try got no clear answer and may have worked.');
 		super(failure, { message: words.message, description: description.join(' ') });
 		this.jobMayExist = jobMayExist;
 	}
@@ -68,19 +84,25 @@ export async function send<Body>(
 ): Promise<Body> {
 	const repeatable = call.operation === 'createJob' ? 'onceOnly' : 'idempotent';
 
+	const { baseUrl } = connection;
+	let earlierMayHaveActed = false;
+
 	for (let timesSent = 1; ; timesSent += 1) {
 		const outcome = await connection.send(request, timeout);
 		if ('answer' in outcome && accepts(outcome.answer.body)) return outcome.answer.body;
 
 		const failure =
-			'answer' in outcome ? unexpected(outcome.answer, wanted, connection.secrets) : outcome.failure;
+			'answer' in outcome
+				? unexpected(outcome.answer, wanted, connection.secrets)
+				: outcome.failure;
 		const tokenWasStale = 'failure' in outcome && outcome.tokenWasStale === true;
 		const again = timesSent <= maxRetries && (tokenWasStale || mayRetry(failure, repeatable));
 		if (again && !tokenWasStale) await wait(waitBeforeRetry(failure, timesSent), stop);
 
 		if (!again || stop?.aborted === true) {
-			throw new CallError(call, failure, connection.baseUrl, timeout, timesSent);
+			throw new CallError(call, failure, { baseUrl, timeout, timesSent, earlierMayHaveActed });
 		}
+		earlierMayHaveActed ||= call.operation !== 'listClusters' && mayHaveActed(failure);
 	}
 }
 

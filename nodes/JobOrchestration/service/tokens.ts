@@ -61,7 +61,8 @@ export async function tokenFor(
 	if (account.underWay !== undefined) return await account.underWay;
 
 	if (newest !== undefined) {
-		const shared = rejected === '' ? isWithin(JUST_FETCHED, newest) : account.replaced.has(digest(rejected));
+		const shared =
+			rejected === '' ? isWithin(JUST_FETCHED, newest) : account.replaced.has(digest(rejected));
 		if (shared) {
 			gotSharedToken.add(credentials);
 			return newest.token;

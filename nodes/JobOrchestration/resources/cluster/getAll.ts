@@ -29,8 +29,7 @@ export const getAll: Operation = {
 				name: 'continue',
 				type: 'string',
 				default: '',
-				description:
-					'Where the list begins: metadata.continue of a raw page. Empty for its start.',
+				description: 'Where the list begins: metadata.continue of a raw page. Empty for its start.',
 			},
 			{
 				displayName: 'Page Size',
@@ -54,8 +53,7 @@ export const getAll: Operation = {
 	prepare(give) {
 		const returnAll = give('returnAll').boolean();
 		const limit = give('limit').optionalNumber({ least: 1, whole: true }) ?? 50;
-		const pageSize =
-			give('options', 'pageSize').optionalNumber({ least: 1, whole: true }) ?? 100;
+		const pageSize = give('options', 'pageSize').optionalNumber({ least: 1, whole: true }) ?? 100;
 		const continueFrom = give('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && give('options', 'rawPage').boolean();
 		const most = returnAll ? Infinity : limit;

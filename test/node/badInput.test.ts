@@ -1,0 +1,147 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { change, clusterById, create, getAll, useSandbox } from '../engine/fixture';
+
+/*
+ * Bad input is found before anything is sent: the item before it would have made a job.
+ */
+
+const fixture = useSandbox();
+
+const record = { id: 'in-1' };
+
+const cases: Array<[string, INodeParameters, RegExp]> = [
+	['an empty namespace', create({ namespace: '={{ $json.v }}' }), /^Namespace is empty$/],
+	[
+		'a namespace of spaces',
+		create({ namespace: '={{ $json.first ? "default" : "  " }}' }),
+		/^Namespace is empty$/,
+	],
+	[
+		'a namespace that is ..',
+		create({ namespace: '={{ $json.first ? "default" : ".." }}' }),
+		/^Namespace is "\.\."/,
+	],
+	['an empty workflow', create({ workflowUid: '={{ $json.v }}' }), /^Workflow UID is empty$/],
+	[
+		'an empty cluster',
+		create({ workCluster: clusterById('={{ $json.v }}') }),
+		/^Work Cluster is empty$/,
+	],
+	['an empty display name', create({ displayName: '={{ $json.v }}' }), /^Display Name is empty$/],
+	[
+		'a display name that is an object',
+		create({ displayName: '={{ $json.first ? "a" : {a: 1} }}' }),
+		/^Display Name is an object, not a text$/,
+	],
+	[
+		'inputs that are no JSON',
+		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "[{" }}' }),
+		/^Inputs \(JSON\) is not valid JSON$/,
+	],
+	[
+		'inputs that are no list',
+		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "{}" }}' }),
+		/^Inputs \(JSON\) is an object, not a list$/,
+	],
+	[
+		'outputs with something else than records',
+		create({ specifyParameters: 'json', outputsJson: '={{ $json.first ? [] : [{}, 3] }}' }),
+		/^Outputs \(JSON\) has 3 at position 2, not an object$/,
+	],
+	[
+		'a parameter without an id',
+		create({ inputs: { parameter: [record, { id: '={{ $json.v }}' }] } }),
+		/^Inputs 2 › ID is empty$/,
+	],
+	[
+		'a priority that is no number',
+		create({ additionalFields: { priority: '={{ $json.first ? 1 : "high" }}' } }),
+		/^Priority is "high", not a number$/,
+	],
+	[
+		'a maximum of retries below 0',
+		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : -1 }}' } }),
+		/^Max Retry is -1/,
+	],
+	[
+		'a half retry',
+		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : 1.5 }}' } }),
+		/^Max Retry is 1\.5/,
+	],
+	[
+		'metadata that is a list',
+		create({ additionalFields: { metadata: '={{ $json.first ? {} : [] }}' } }),
+		/^Metadata \(JSON\) is a list, not an object$/,
+	],
+	[
+		'a timeout of nothing',
+		create({ options: { timeout: '={{ $json.first ? 1000 : 0 }}' } }),
+		/^Timeout is 0/,
+	],
+	[
+		'retries without number',
+		create({ options: { maxRetries: '={{ $json.first ? 1 : "many" }}' } }),
+		/^Max Retries is "many", not a number$/,
+	],
+	[
+		'an empty job id',
+		change('stop', { jobId: '={{ $json.first ? "a" : "" }}' }),
+		/^Job ID is empty$/,
+	],
+	[
+		'a job id that is .',
+		change('stop', { jobId: '={{ $json.first ? "a" : "." }}' }),
+		/^Job ID is "\."/,
+	],
+	[
+		'half a character in an id',
+		change('stop', { jobId: '={{ $json.first ? "a" : "\\ud83d" }}' }),
+		/^Job ID holds half a character$/,
+	],
+	['a limit of 0', getAll({ limit: '={{ $json.first ? 1 : 0 }}' }), /^Limit is 0/],
+	[
+		'a page size that is no number',
+		getAll({ options: { pageSize: '={{ $json.first ? 1 : "big" }}' } }),
+		/^Page Size is "big", not a number$/,
+	],
+];
+
+const items: IDataObject[] = [
+	{ first: true, v: 'a' },
+	{ first: false, v: '' },
+];
+
+test.each(cases)(
+	'%s is an error that names the field and the item',
+	async (_, parameters, message) => {
+		const { error } = await fixture.engine.run({ parameters }, items);
+		expect(error?.message).toMatch(message);
+		expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
+		expect(error?.description).toMatch(/\S{3}.*\n\nIt was item 1/s);
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
+
+test('with the error output, a bad item is an error there and the others are sent', async () => {
+	const { branches, error } = await fixture.engine.run(
+		{ parameters: create({ displayName: '={{ $json.v }}' }), onError: 'continueErrorOutput' },
+		[{ v: 'A' }, { v: '' }, { v: 'C' }],
+	);
+	expect(error).toBeUndefined();
+	expect(branches[0]?.map(({ json }) => json.displayName)).toEqual(['A', 'C']);
+	expect(branches[1]?.map(({ json }) => json)).toEqual([
+		{
+			v: '',
+			error: 'Display Name is empty',
+			message: expect.stringMatching(/^Fill it in/),
+			details: { itemIndex: 1, httpStatus: null, jobMayExist: false },
+		},
+	]);
+});
+
+test('a message of ours is not replaced by n8n, even with the name of a system error in it', async () => {
+	const jobId = 'experiment-ENOENT';
+	const { error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
+	expect(error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
+});
