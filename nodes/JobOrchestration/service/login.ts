@@ -10,6 +10,7 @@ import { explainLogin } from './explain';
 import type { Failure } from './failure';
 import { failureOf, ServiceError } from './failure';
 import { isRecord } from './shapes';
+import type { Identity } from './tokens';
 import { tokenFor } from './tokens';
 
 /** Milliseconds that a log-in may take. */
@@ -32,14 +33,6 @@ export async function freshToken(
 		ignoreSslIssues: credentials.ignoreSslIssues === true,
 	};
 	return await tokenFor(identity, credentials, async () => await login(helpers, identity));
-}
-
-/** What makes two credentials the same to the service. */
-export interface Identity {
-	baseUrl: string;
-	userName: string;
-	password: string;
-	ignoreSslIssues: boolean;
 }
 
 /** `POST /oauth/login`. The answer's refresh token has no call to be used with; the unit of its expiry isn't stated. */

@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto';
 
 import type { Failure } from './failure';
 import { ServiceError } from './failure';
-import type { Identity } from './login';
 import { mayRetry } from './retryPolicy';
+
+/** What makes two credentials the same to the service. */
+export interface Identity {
+	baseUrl: string;
+	userName: string;
+	password: string;
+	ignoreSslIssues: boolean;
+}
 
 /**
  * What this process knows of the tokens of one account. n8n asks for a token once for each request that
