@@ -81,11 +81,15 @@ export class Engine {
 		if (source === null) throw new Error('The workflow has lost its first node');
 		workflow.getStaticData('node', source).items = items;
 
-		const running = new WorkflowExecute(
+		const execute = new WorkflowExecute(
 			this.additionalData(),
 			'trigger',
 			createEmptyRunExecutionData(),
-		).run({ workflow, startNode: source });
+		);
+		// n8n 1.x takes the workflow and the node as two arguments, later releases as one object.
+		const isOlder = execute.run.length !== 1;
+		const args: unknown[] = isOlder ? [workflow, source] : [{ workflow, startNode: source }];
+		const running: ReturnType<WorkflowExecute['run']> = Reflect.apply(execute.run, execute, args);
 		return {
 			result: running.then((run) => resultOf(run, `Node ${nodes.length}`)),
 			cancel: () => running.cancel(),

@@ -134,8 +134,12 @@ test('with the error output, a bad item is an error there and the others are sen
 		{
 			v: '',
 			error: 'Display Name is empty',
-			message: expect.stringMatching(/^Fill it in/),
-			details: { itemIndex: 1, httpStatus: null, jobMayExist: false },
+			message: {
+				description: expect.stringMatching(/^Fill it in/),
+				itemIndex: 1,
+				httpStatus: null,
+				jobMayExist: false,
+			},
 		},
 	]);
 });

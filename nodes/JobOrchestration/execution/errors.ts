@@ -38,17 +38,17 @@ export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): Nod
 /**
  * An item's error as an output item, for "continue" and for the error output.
  *
- * n8n takes an item for an error where its JSON has no other fields than these (WorkflowExecute,
- * handleNodeErrorOutput). An `error` beside the JSON would do as well, but then n8n reduces the JSON to the
- * message, and a workflow could not tell whether the job may exist.
+ * n8n takes an item for an error where its JSON has `error` and `message` and nothing else (WorkflowExecute,
+ * handleNodeErrorOutput; a third field only since 2.34). An `error` beside the JSON would do as well, but
+ * then n8n reduces the JSON to a text, and a workflow could not tell whether the job may exist.
  */
 export function errorItem(error: NodeError, itemIndex: number): INodeExecutionData {
 	const { httpStatus = null, jobMayExist = false } = error.context;
+	const description = error.description ?? '';
 	return {
 		json: {
 			error: error.message,
-			message: error.description ?? '',
-			details: { itemIndex, httpStatus, jobMayExist } as IDataObject,
+			message: { description, itemIndex, httpStatus, jobMayExist } as IDataObject,
 		},
 		pairedItem: { item: itemIndex },
 	};
