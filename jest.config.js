@@ -5,6 +5,8 @@ module.exports = {
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
 	},
+	modulePathIgnorePatterns: ['<rootDir>/host/node_modules', '<rootDir>/host/.data'],
+	testPathIgnorePatterns: ['<rootDir>/test/browser/'],
 	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
 	testTimeout: 20_000,
 	maxWorkers: 2,
