@@ -1,0 +1,50 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { N8nApi, SavedWorkflow, WorkflowFile } from './api';
+import { readJson } from './install';
+
+/** The workflow that the host runs once. */
+export const firstExample = 'nightly-job.json';
+
+/** The name by which the examples refer to their credential. */
+export const credentialName = 'Job Orchestration Sandbox';
+
+/** What a credential of this project's node is made of. */
+export interface ServiceAccess {
+	url: string;
+	userName: string;
+	password: string;
+}
+
+/** Brings the credential that the examples refer to into n8n, or renews it there. */
+export async function saveCredential(
+	api: N8nApi,
+	{ url, userName, password }: ServiceAccess,
+): Promise<string> {
+	return await api.saveCredential({
+		name: credentialName,
+		type: 'jobOrchestrationApi',
+		data: { baseUrl: url, userName, password, ignoreSslIssues: false, accessToken: '' },
+	});
+}
+
+/**
+ * Brings in the examples. One that n8n already holds (by its name) is left as it is: somebody may
+ * have worked on it.
+ * @returns the examples as n8n holds them, by the name of their file
+ */
+export async function saveExamples(
+	api: N8nApi,
+	examplesFolder: string,
+): Promise<Map<string, SavedWorkflow>> {
+	const files = (await readdir(examplesFolder)).filter((name) => name.endsWith('.json')).sort();
+	const held = await api.workflows();
+	const saved = new Map<string, SavedWorkflow>();
+	for (const file of files) {
+		const workflow = await readJson<WorkflowFile>(join(examplesFolder, file));
+		const found = held.find(({ name }) => name === workflow.name);
+		saved.set(file, found ? await api.workflow(found.id) : await api.createWorkflow(workflow));
+	}
+	return saved;
+}

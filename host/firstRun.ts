@@ -1,0 +1,29 @@
+import type { StoredJob } from '../sandbox';
+import type { Execution, ExecutionResult, SavedWorkflow } from './api';
+import { firstExample } from './examples';
+import type { Host } from './host';
+import { Problem } from './problem';
+import { runByItsSchedule } from './scheduledRun';
+
+/** What running the first example came to. */
+export interface FirstRun {
+	workflow: SavedWorkflow;
+	execution: Execution;
+	result: ExecutionResult;
+	/** The jobs that the sandbox holds since. */
+	jobs: StoredJob[];
+}
+
+/** Runs the first example once, by its Schedule Trigger. */
+export async function firstRun(
+	{ api, examples, sandbox }: Pick<Host, 'api' | 'examples' | 'sandbox'>,
+	signal?: AbortSignal,
+): Promise<FirstRun> {
+	const workflow = examples.get(firstExample);
+	if (!workflow) throw new Problem(`examples/${firstExample} is missing.`);
+	const before = new Set(sandbox.store.jobs.keys());
+	const execution = await runByItsSchedule(api, workflow, signal);
+	const result = await api.executionResult(execution.id);
+	const jobs = [...sandbox.store.jobs.values()].filter(({ uid }) => !before.has(uid));
+	return { workflow, execution, result, jobs };
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+
+import { startSandbox, type Sandbox } from '../sandbox';
+import { N8nApi, type Owner, type SavedWorkflow } from './api';
+import { saveCredential, saveExamples } from './examples';
+import { lockFolder } from './folderLock';
+import { install, isInstalled, pinnedVersion } from './install';
+import { startN8n, type RunningN8n } from './n8n';
+import { buildAndPack, installNode } from './nodePackage';
+import { ownerOf } from './owner';
+import { freePort } from './ports';
+import type { Steps } from './steps';
+
+/** Where n8n listens unless told otherwise, as it does elsewhere. */
+export const defaultPort = 5678;
+
+/** Where the sandbox listens if it can: the same at every start, so that credentials stay right. */
+const sandboxPort = 8765;
+
+/** How a host is started. */
+export interface HostOptions {
+	/** What n8n keeps goes there, and the logs. */
+	dataFolder: string;
+	/** The port of n8n's editor, or another if that is taken. */
+	port?: number;
+	steps: Steps;
+	/** Ends the start. */
+	signal?: AbortSignal | undefined;
+}
+
+/** An n8n with the node, a sandbox and the examples. */
+export interface Host {
+	n8n: RunningN8n;
+	api: N8nApi;
+	owner: Owner;
+	sandbox: Sandbox;
+	/** The examples as n8n holds them, by the name of their file. */
+	examples: Map<string, SavedWorkflow>;
+	/** Stops everything. May be called twice. */
+	stop(): Promise<void>;
+}
+
+/** How many steps `startHost` announces. */
+export const hostSteps = 6;
+
+const projectFolder = join(__dirname, '..');
+const hostFolder = __dirname;
+
+/**
+ * Builds the node, installs n8n if need be and the packed node into it, and starts it with a sandbox.
+ * @throws Problem when something of that fails; nothing is left running then
+ */
+export async function startHost({
+	dataFolder,
+	port = defaultPort,
+	steps,
+	signal,
+}: HostOptions): Promise<Host> {
+	const userFolder = join(dataFolder, 'n8n');
+	const buildLog = { logFile: join(dataFolder, 'install.log'), signal };
+	const stops: Array<() => Promise<void>> = [];
+	const stop = async () => {
+		for (let next = stops.pop(); next; next = stops.pop()) await next();
+	};
+
+	try {
+		stops.push(await lockFolder(dataFolder, 'An n8n with this data'));
+		const packed = await steps.run('Building and packing the node', async () => {
+			const packFolder = join(dataFolder, 'package');
+			return await buildAndPack({ projectFolder, packFolder, ...buildLog });
+		});
+
+		const n8nName = `n8n ${await pinnedVersion(hostFolder)}`;
+		if (await isInstalled(hostFolder)) {
+			steps.skip(`${n8nName} is installed`);
+		} else {
+			const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
+			await steps.run(title, async (say) => await install({ hostFolder, ...buildLog }, say));
+		}
+		await steps.run('Installing the packed node into it', async () => {
+			await installNode(userFolder, packed, buildLog);
+		});
+
+		const sandbox = await steps.run('Starting the sandbox', async () => {
+			return await startSandbox({ port: await freePort(sandboxPort) });
+		});
+		stops.push(async () => await sandbox.close());
+
+		const n8n = await steps.run('Starting n8n', async () => {
+			const logFile = join(dataFolder, 'n8n.log');
+			return await startN8n({ hostFolder, userFolder, port, logFile, signal });
+		});
+		stops.push(async () => await n8n.stop());
+
+		return await steps.run('Bringing in the credential and the examples', async () => {
+			const owner = await ownerOf(userFolder);
+			const api = await N8nApi.open(n8n.url, owner);
+			await saveCredential(api, sandbox);
+			const examples = await saveExamples(api, join(projectFolder, 'examples'));
+			return { n8n, api, owner, sandbox, examples, stop };
+		});
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { runCommand, runNpm, type CommandOptions } from './command';
+import { Problem, Stopped } from './problem';
+import { findRuntime } from './runtime';
+import type { Say } from './steps';
+
+/** How and where an n8n is installed. */
+export interface InstallOptions {
+	/** A folder with a package.json that pins n8n, its lock file and its .npmrc. */
+	hostFolder: string;
+	logFile: string;
+	signal?: AbortSignal | undefined;
+}
+
+/** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
+const stampName = '.installed-from';
+
+/** Whether what lies in the host's folder was installed from the lock file that lies there now. */
+export async function isInstalled(hostFolder: string): Promise<boolean> {
+	const stamp = join(hostFolder, 'node_modules', stampName);
+	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
+}
+
+/** Which n8n the host's package pins. */
+export async function pinnedVersion(hostFolder: string): Promise<string> {
+	const { dependencies } = await readJson<{ dependencies: Record<string, string> }>(
+		join(hostFolder, 'package.json'),
+	);
+	return dependencies['n8n'] ?? 'of any version';
+}
+
+/**
+ * Installs n8n as the lock file has it, and gets its database going.
+ * @throws Problem when that fails
+ */
+export async function install(options: InstallOptions, say: Say): Promise<void> {
+	const { hostFolder } = options;
+	await installPackages(options, say);
+	await prepareSqlite(options, say);
+	await writeFile(join(hostFolder, 'node_modules', stampName), await fingerprint(hostFolder));
+}
+
+async function installPackages(
+	{ hostFolder, ...options }: InstallOptions,
+	say: Say,
+): Promise<void> {
+	const stopCounting = countPackages(hostFolder, say);
+	try {
+		const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund'];
+		await runNpm(args, { cwd: hostFolder, ...options });
+	} catch (error) {
+		throw error instanceof Stopped
+			? error
+			: new Problem(
+					'n8n could not be installed. Is the npm registry within reach, and is 3 GB of disk free?',
+					options.logFile,
+				);
+	} finally {
+		stopCounting();
+	}
+}
+
+/** Says every other second how many of the packages are there. */
+function countPackages(hostFolder: string, say: Say): () => void {
+	let total = 0;
+	let paths: string[] = [];
+	const look = async () => {
+		if (total === 0) {
+			const lock = await readJson<{ packages: Record<string, PackageInLock> }>(
+				join(hostFolder, 'package-lock.json'),
+			);
+			paths = Object.entries(lock.packages)
+				.filter(([path, entry]) => path !== '' && isForThisMachine(entry))
+				.map(([path]) => join(hostFolder, path, 'package.json'));
+			total = paths.length;
+		}
+		const there = paths.filter((path) => existsSync(path)).length;
+		say(`${there} of ${total} packages`);
+	};
+	const timer = setInterval(() => void look().catch(() => clearInterval(timer)), 2000);
+	return () => clearInterval(timer);
+}
+
+interface PackageInLock {
+	os?: string | string[];
+	cpu?: string | string[];
+	libc?: string | string[];
+}
+
+function isForThisMachine({ os, cpu, libc }: PackageInLock): boolean {
+	const fits = (asked: string | string[] | undefined, has: string) =>
+		asked === undefined || [asked].flat().includes(has);
+	return fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, 'glibc');
+}
+
+/**
+ * Gets n8n's SQLite driver its binary: sqlite3's own install script downloads one or, where it
+ * can't, compiles it. Where neither is possible, n8n runs on `node:sqlite` instead (see `sqlite/`).
+ */
+async function prepareSqlite({ hostFolder, ...options }: InstallOptions, say: Say): Promise<void> {
+	const { node, headers } = await findRuntime(hostFolder);
+	const command: CommandOptions = { cwd: hostFolder, ...options };
+	say('now its SQLite driver, a minute if compiled');
+	try {
+		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
+			...command,
+			...(headers && { env: { npm_config_nodedir: headers } }),
+		});
+		await runCommand(node, ['-e', loadSqlite3], command);
+		await rm(fallbackMark(hostFolder), { force: true });
+	} catch (error) {
+		if (error instanceof Stopped) throw error;
+		say("its SQLite driver can't be compiled, Node's own takes its place");
+		await runCommand(node, ['-e', 'require("node:sqlite")'], command);
+		await writeFile(fallbackMark(hostFolder), '');
+	}
+}
+
+const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';
+
+/** Whether n8n's SQLite driver could not be had, and Node's own must take its place. */
+export function needsNodeSqlite(hostFolder: string): boolean {
+	return existsSync(fallbackMark(hostFolder));
+}
+
+function fallbackMark(hostFolder: string): string {
+	return join(hostFolder, 'node_modules', '.node-sqlite');
+}
+
+async function fingerprint(hostFolder: string): Promise<string> {
+	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
+	for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
+		hash.update(await readFile(join(hostFolder, name)));
+	}
+	return hash.digest('hex');
+}
+
+/** Reads a JSON file of this project, whose shape is known. */
+export async function readJson<T>(path: string): Promise<T> {
+	return JSON.parse(await readFile(path, 'utf8')) as T;
+}
+
+/** An empty folder at this path, whatever was there. */
+export async function emptyFolder(path: string): Promise<string> {
+	await rm(path, { recursive: true, force: true });
+	await mkdir(path, { recursive: true });
+	return path;
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { runNpm, type CommandOptions } from './command';
+import { emptyFolder } from './install';
+import { Problem } from './problem';
+
+/** Where npm packages are built and packed. */
+export interface PackOptions extends Omit<CommandOptions, 'cwd' | 'env'> {
+	/** The folder of the node's package. */
+	projectFolder: string;
+	/** Where the packed node is put. */
+	packFolder: string;
+}
+
+/**
+ * Builds the node and packs it, as it would be published.
+ * @returns the packed node, a .tgz
+ */
+export async function buildAndPack({
+	projectFolder,
+	packFolder,
+	...options
+}: PackOptions): Promise<string> {
+	const command = { cwd: projectFolder, ...options };
+	await runNpm(['run', 'build'], command);
+	await emptyFolder(packFolder);
+	await runNpm(['pack', '--loglevel=error', '--pack-destination', packFolder], command);
+	const [packed] = (await readdir(packFolder)).filter((name) => name.endsWith('.tgz'));
+	if (packed === undefined) throw new Problem('npm packed no node.', options.logFile);
+	return join(packFolder, packed);
+}
+
+/**
+ * Installs a packed node as n8n does it when a user installs one: in `.n8n/nodes` of the user folder,
+ * a package of its own (n8n's modules/community-packages/community-packages.service.js), without the
+ * node's peers, which n8n itself provides. n8n loads what lies there when it starts.
+ */
+export async function installNode(
+	userFolder: string,
+	packed: string,
+	options: Omit<CommandOptions, 'cwd' | 'env'>,
+): Promise<void> {
+	const nodesFolder = join(userFolder, '.n8n', 'nodes');
+	await emptyFolder(join(nodesFolder, 'node_modules'));
+	if (!existsSync(join(nodesFolder, 'package.json'))) {
+		const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
+		await writeFile(join(nodesFolder, 'package.json'), JSON.stringify(manifest));
+	}
+	await runNpm(
+		[
+			'install',
+			packed,
+			'--no-save',
+			'--omit=dev',
+			'--omit=peer',
+			'--legacy-peer-deps',
+			'--ignore-scripts',
+			'--no-package-lock',
+			'--no-audit',
+			'--no-fund',
+			'--loglevel=error',
+		],
+		{ cwd: nodesFolder, ...options },
+	);
+}

@@ -1,0 +1,26 @@
+import { createServer, type AddressInfo } from 'node:net';
+
+/** Only this machine can reach what listens here. */
+export const loopback = '127.0.0.1';
+
+/**
+ * A port on loopback that nothing listens on at this moment.
+ * @param preferred is taken if it is free
+ */
+export async function freePort(preferred = 0): Promise<number> {
+	return (await tryPort(preferred)) ?? (await freePort());
+}
+
+async function tryPort(port: number): Promise<number | undefined> {
+	return await new Promise((resolve, reject) => {
+		const server = createServer();
+		server.once('error', (error: NodeJS.ErrnoException) => {
+			if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined);
+			else reject(error);
+		});
+		server.listen({ port, host: loopback, exclusive: true }, () => {
+			const { port: taken } = server.address() as AddressInfo;
+			server.close(() => resolve(taken));
+		});
+	});
+}

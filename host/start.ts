@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { firstExample } from './examples';
+import { firstRun, type FirstRun } from './firstRun';
+import { defaultPort, hostSteps, startHost, type Host } from './host';
+import { emptyFolder } from './install';
+import { Problem, Stopped } from './problem';
+import { Steps } from './steps';
+
+const help = `Starts an n8n with this node in it, beside a sandbox of the service, and runs an example.
+
+  npm start                    leaves the editor open until Ctrl-C
+  npm start -- --once          ends after the run, with exit status 0 only if it made a job
+  npm start -- --port 5680     the editor's port (${defaultPort} otherwise); another if it is taken
+
+What you do in the editor is kept in host/.data/kept. With --once, n8n begins with nothing each time.
+`;
+
+interface Options {
+	once: boolean;
+	port: number;
+}
+
+/** @returns the exit status */
+async function main(args: string[]): Promise<number> {
+	const options = readOptions(args);
+	if (options === undefined) {
+		process.stdout.write(help);
+		return 0;
+	}
+	const stop = stopSignal();
+	const dataFolder = join(__dirname, '.data', options.once ? 'once' : 'kept');
+	if (options.once) await emptyFolder(dataFolder);
+	const steps = new Steps(hostSteps + 1);
+	const host = await startHost({ dataFolder, port: options.port, steps, signal: stop });
+	try {
+		const run = await steps.run(
+			`Running examples/${firstExample} by its Schedule Trigger`,
+			async () => await firstRun(host, stop),
+		);
+		print(describeRun(run));
+		const made = run.jobs.length > 0 && run.execution.status === 'success';
+		if (options.once) return made ? 0 : 1;
+		print(describeHost(host, options.port));
+		await Promise.race([host.n8n.ended, stop.aborted || once(stop, 'abort')]);
+		if (!stop.aborted) throw new Problem('n8n ended by itself.', host.n8n.logFile);
+		return 0;
+	} finally {
+		if (!options.once) print('Stopping n8n and the sandbox …');
+		await host.stop();
+	}
+}
+
+function readOptions(args: string[]): Options | undefined {
+	const { once, port, help } = parseOptions(args);
+	if (help) return undefined;
+	const number = Number(port ?? defaultPort);
+	if (!Number.isInteger(number) || number < 1 || number > 65_535) {
+		throw new Problem(`--port wants a number from 1 to 65535, and got '${port}'.`);
+	}
+	return { once: once ?? false, port: number };
+}
+
+function parseOptions(args: string[]) {
+	try {
+		return parseArgs({
+			args,
+			options: {
+				once: { type: 'boolean' },
+				port: { type: 'string' },
+				help: { type: 'boolean', short: 'h' },
+			},
+		}).values;
+	} catch (error) {
+		const says = error instanceof Error ? error.message : String(error);
+		throw new Problem(`${says}\n\n${help}`);
+	}
+}
+
+/**
+ * Aborted when a person or the system wants this to end. Where npm runs this, that is also when npm is
+ * gone: it passes SIGTERM on to the shell between the two, which ends without passing it on.
+ */
+function stopSignal(): AbortSignal {
+	const controller = new AbortController();
+	const stop = () => controller.abort();
+	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
+	const { ppid } = process;
+	if (process.env['npm_lifecycle_event'] !== undefined) {
+		setInterval(() => process.ppid !== ppid && stop(), 500).unref();
+	}
+	return controller.signal;
+}
+
+function describeRun({ jobs, execution, result, workflow }: FirstRun): string {
+	const jobLines = jobs.flatMap(({ uid, name, displayName, cluster, state }) => [
+		`  uid           ${uid}`,
+		`  name          ${name}`,
+		`  display name  ${displayName}`,
+		`  cluster       ${cluster.metadata.uid} (${cluster.name})`,
+		`  status        ${state}`,
+	]);
+	return [
+		'',
+		jobs.length > 0 ? 'The job that it made, as the sandbox holds it:' : 'It made no job.',
+		...jobLines,
+		`n8n's execution ${execution.id} of '${workflow.name}':`,
+		`  started by    ${execution.mode}`,
+		`  status        ${execution.status}`,
+		...(result.error === undefined ? [] : [`  ${result.error}`]),
+		'',
+	].join('\n');
+}
+
+function describeHost({ n8n, owner, sandbox }: Host, askedPort: number): string {
+	return [
+		...(n8n.port === askedPort
+			? []
+			: [`Port ${askedPort} is taken, so the editor is at ${n8n.port}.`]),
+		`Editor    ${n8n.url}`,
+		`          log in as ${owner.email} with ${owner.password}`,
+		`Sandbox   ${sandbox.url} (user ${sandbox.userName}, password ${sandbox.password})`,
+		'          shows its jobs and clusters as they change',
+		`Log       ${relative(process.cwd(), n8n.logFile)}`,
+		'',
+		'Ctrl-C stops everything.',
+	].join('\n');
+}
+
+function print(text: string): void {
+	process.stdout.write(`${text}\n`);
+}
+
+function explain(error: unknown): string {
+	if (!(error instanceof Problem)) return error instanceof Error ? `${error.stack}` : String(error);
+	const log =
+		error.logFile === undefined ? '' : `\nThe log: ${relative(process.cwd(), error.logFile)}`;
+	return error.message + log;
+}
+
+main(process.argv.slice(2)).then(
+	(status) => process.exit(status),
+	(error: unknown) => {
+		if (error instanceof Stopped) process.exit(130);
+		process.stderr.write(`\n${explain(error)}\n`);
+		process.exit(1);
+	},
+);
