@@ -138,7 +138,7 @@ test.each<[string, Fault, string, RegExp]>([
 	[
 		'400',
 		answer(400, { message: 'job.group is too long' }),
-		"The service refused to create a job in namespace 'default'",
+		"The service refused to create a job in namespace 'default': job.group is too long",
 		/^The service says: "job\.group is too long" \(HTTP 400\)/,
 	],
 	[
@@ -162,7 +162,7 @@ test.each<[string, Fault, string, RegExp]>([
 	[
 		'409',
 		answer(409, { error: { message: 'exists' } }),
-		"The service can't create a job in namespace 'default' as things stand",
+		"The service can't create a job in namespace 'default' as things stand: exists",
 		/"exists" \(HTTP 409\)/,
 	],
 	[
@@ -255,8 +255,8 @@ test('a job whose state does not allow it, in the words of the service', async (
 	const jobId = String(job?.uid);
 	await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	const { error } = await fixture.engine.run({ parameters: change('resume', { jobId }) });
-	expect(error?.message).toBe(
-		`The service can't resume job '${job?.uid}' in namespace 'default' as things stand`,
+	expect(error?.message).toContain(
+		`The service can't resume job '${jobId}' in namespace 'default' as things stand: `,
 	);
 	expect(error?.description).toMatch(/^The service says: ".*stopped.*" \(HTTP 409\)/);
 });

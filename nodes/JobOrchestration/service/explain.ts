@@ -176,7 +176,7 @@ function explainStatus(call: Call, failure: StatusFailure, baseUrl: string): Wor
 	switch (failure.status) {
 		case 400:
 		case 422:
-			return words(
+			return wordsWithReason(
 				`The service refused to ${inWords(call)}`,
 				failure,
 				'It found something wrong in the request. Check the fields of this node.',
@@ -198,7 +198,7 @@ function explainStatus(call: Call, failure: StatusFailure, baseUrl: string): Wor
 		case 408:
 			return words('The service gave up waiting for the request', failure, 'Try again later.');
 		case 409:
-			return words(
+			return wordsWithReason(
 				`The service can't ${inWords(call)} as things stand`,
 				failure,
 				call.operation === 'createJob'
@@ -256,6 +256,13 @@ function words(message: string, failure: StatusFailure, advice: string): Words {
 			? `HTTP ${failure.status}, without a reason.`
 			: `The service says: "${failure.text}" (HTTP ${failure.status}).`;
 	return { message, description: `${said} ${advice}` };
+}
+
+/** The same where the service's own words say what is wrong: they belong in the title, if they fit. */
+function wordsWithReason(message: string, failure: StatusFailure, advice: string): Words {
+	const { text } = failure;
+	const title = text === undefined || text.length > 150 ? message : `${message}: ${text}`;
+	return words(title, failure, advice);
 }
 
 function inWords(call: Call): string {
