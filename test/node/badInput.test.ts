@@ -62,12 +62,12 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'a maximum of retries below 0',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : -1 }}' } }),
-		/^Max Retry is -1/,
+		/^Job Max Retry is -1, which is too small$/,
 	],
 	[
 		'a half retry',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^Max Retry is 1\.5/,
+		/^Job Max Retry is 1\.5, not a whole number$/,
 	],
 	[
 		'metadata that is a list',
@@ -82,7 +82,7 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'retries without number',
 		create({ options: { maxRetries: '={{ $json.first ? 1 : "many" }}' } }),
-		/^Max Retries is "many", not a number$/,
+		/^Max Request Retries is "many", not a number$/,
 	],
 	[
 		'an empty job id',

@@ -89,9 +89,9 @@ test('create has its fields', async () => {
 	]);
 	expect(membersOf(fields, 'additionalFields')).toEqual([
 		{ name: 'maxRetry', type: 'number', default: 0 },
+		{ name: 'retryInterval', type: 'number', default: 3000 },
 		{ name: 'metadata', type: 'json', default: '{}' },
 		{ name: 'priority', type: 'number', default: 0 },
-		{ name: 'retryInterval', type: 'number', default: 3000 },
 		{ name: 'type', type: 'string', default: 'normal' },
 		{ name: 'workspace', type: 'string', default: '' },
 	]);

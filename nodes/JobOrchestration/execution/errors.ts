@@ -74,7 +74,7 @@ export function completeError(
 	error.context.createdJobs = createdJobs;
 	error.context.uncertainItems = uncertain.map((other) => other.itemIndex);
 
-	const paragraphs = [error.description ?? '', `It was item ${itemIndex}, counted from 0.`];
+	const paragraphs = [error.description ?? '', `It was item ${itemIndex} (the first is 0).`];
 	if (uncertain.length > 0) {
 		const items = uncertain.map((other) => other.itemIndex).join(', ');
 		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);

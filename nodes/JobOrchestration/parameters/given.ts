@@ -92,7 +92,7 @@ export class Given {
 		if (value < least || (whole && !Number.isInteger(value))) {
 			const kind = whole ? 'whole number' : 'number';
 			throw this.error(
-				`is ${value}, which it can't be`,
+				value < least ? `is ${value}, which is too small` : `is ${value}, not a whole number`,
 				`Give a ${kind}${least === -Infinity ? '' : ` from ${least} up`}.`,
 			);
 		}
@@ -104,7 +104,7 @@ export class Given {
 		if (this.isMissing) return false;
 		if (typeof this.value === 'boolean') return this.value;
 		if (this.value === 'true' || this.value === 'false') return this.value === 'true';
-		throw this.error(`is ${kindOf(this.value)}`, 'Give true or false.');
+		throw this.error(`is ${kindOf(this.value)}, not true or false`, 'Give one of them.');
 	}
 
 	/** A list of JSON objects, as JSON text or as a list from an expression. */

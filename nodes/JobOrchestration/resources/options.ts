@@ -13,7 +13,7 @@ const concurrency: INodeProperties = {
 };
 
 const maxRetries: INodeProperties = {
-	displayName: 'Max Retries',
+	displayName: 'Max Request Retries',
 	name: 'maxRetries',
 	type: 'number',
 	typeOptions: { minValue: 0 },

@@ -1,4 +1,4 @@
-import type { Failure } from './failure';
+import type { LoginFailure } from './failure';
 import { readRetryAfter } from './retryPolicy';
 import { isRecord } from './shapes';
 
@@ -30,7 +30,7 @@ export function readAnswer(response: unknown): Answer {
  *
  * @param secrets texts that no error may repeat, should the service echo them
  */
-export function failureIn(answer: Answer, secrets: readonly string[]): Failure | undefined {
+export function failureIn(answer: Answer, secrets: readonly string[]): LoginFailure | undefined {
 	const { status, body } = answer;
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {

@@ -1,4 +1,4 @@
-import { explainBaseUrl } from './explain';
+import { explainBaseUrl } from './explain/connection';
 import { ServiceError } from './failure';
 
 /**

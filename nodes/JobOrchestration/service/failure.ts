@@ -1,5 +1,6 @@
 import { ExecutionBaseError } from 'n8n-workflow';
 
+import type { Words } from './explain/words';
 import { isRecord } from './shapes';
 
 /** The ways in which a call can fail. Plain data, so that it survives n8n's wrapping of errors. */
@@ -26,7 +27,10 @@ export type Failure =
 	/** A request to another host than the credential's, which must not get the token. */
 	| { kind: 'foreignHost'; host: string }
 	/** The log-in failed; the request itself was not sent, or answered with 401. */
-	| { kind: 'login'; because: Exclude<Failure, { kind: 'login' }> };
+	| { kind: 'login'; because: LoginFailure };
+
+/** The ways in which a log-in can fail. */
+export type LoginFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 
 /**
  * An error that is a Failure with words for a person.
@@ -37,10 +41,10 @@ export type Failure =
 export class ServiceError extends ExecutionBaseError {
 	constructor(
 		readonly failure: Failure,
-		words: { message: string; description: string },
+		{ message, detail, advice }: Words,
 	) {
-		super(words.message, { level: 'warning' });
-		this.description = words.description;
+		super(message, { level: 'warning' });
+		this.description = [detail, advice].filter((text) => text !== '').join(' ');
 		this.context = { failure };
 	}
 }

@@ -6,8 +6,9 @@ import type {
 
 import { describe, failureIn, isHtml, readAnswer } from './answer';
 import { originOf, readBaseUrl } from './baseUrl';
-import { explainLogin } from './explain';
-import type { Failure } from './failure';
+import { explainConnection } from './explain/connection';
+import { explainLogin } from './explain/login';
+import type { LoginFailure } from './failure';
 import { failureOf, ServiceError } from './failure';
 import { isRecord } from './shapes';
 import type { Identity } from './tokens';
@@ -40,7 +41,7 @@ async function login(
 	helpers: IHttpRequestHelper['helpers'],
 	{ baseUrl, userName, password, ignoreSslIssues }: Identity,
 ): Promise<string> {
-	const fail = (failure: Exclude<Failure, { kind: 'login' }>) =>
+	const fail = (failure: LoginFailure) =>
 		new ServiceError(
 			{ kind: 'login', because: failure },
 			explainLogin(failure, baseUrl, LOGIN_TIMEOUT),
@@ -60,13 +61,12 @@ async function login(
 			ignoreHttpStatusErrors: true,
 		});
 	} catch (error) {
-		const failure = failureOf(error);
-		throw fail(failure.kind === 'login' ? failure.because : failure);
+		throw fail(loginFailureOf(error));
 	}
 
 	const answer = readAnswer(response);
 	const failure = failureIn(answer, [password]);
-	if (failure !== undefined && failure.kind !== 'login') throw fail(failure);
+	if (failure !== undefined) throw fail(failure);
 
 	const token = isRecord(answer.body) ? answer.body.access_token : undefined;
 	if (typeof token !== 'string' || token === '') {
@@ -77,6 +77,12 @@ async function login(
 		throw fail({ kind: 'unexpectedAnswer', status: answer.status, came, wanted: 'a token' });
 	}
 	return token;
+}
+
+function loginFailureOf(error: unknown): LoginFailure {
+	const failure = failureOf(error);
+	if (failure.kind === 'login') return failure.because;
+	return failure.kind === 'endlessList' ? { kind: 'broken', code: 'unknown' } : failure;
 }
 
 /** n8n's HTTP Request node sends options of an older shape, with names of its own. */
@@ -101,7 +107,7 @@ export function withToken(
 	const origin = originOf(request.url ?? request.uri, request.baseURL ?? baseUrl);
 	if (origin !== new URL(baseUrl).origin) {
 		const failure = { kind: 'foreignHost', host: origin ?? 'an address that is none' } as const;
-		throw new ServiceError(failure, explainLogin(failure, baseUrl, LOGIN_TIMEOUT));
+		throw new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
 	}
 	const authorized: RequestOptions = {
 		...request,

@@ -3,8 +3,8 @@ import type { GenericValue } from 'n8n-workflow';
 import type { Answer } from './answer';
 import { describe, isHtml } from './answer';
 import type { Connection, Request } from './connection';
-import { explain, explainMayExist } from './explain';
-import type { Call } from './explain';
+import type { Call } from './explain/call';
+import { explainCall, explainMayExist } from './explain/call';
 import type { Failure } from './failure';
 import { ServiceError } from './failure';
 import { mayHaveActed, mayRetry, waitBeforeRetry } from './retryPolicy';
@@ -49,18 +49,13 @@ export class CallError extends ServiceError {
 		failure: Failure,
 		{ baseUrl, timeout, timesSent, earlierMayHaveActed = false }: Attempts,
 	) {
-		const words = explain(call, failure, baseUrl, timeout);
 		const jobMayExist = call.operation === 'createJob' && mayHaveActed(failure);
-		const description = [words.description];
-		if (call.operation === 'createJob' && jobMayExist) {
-			const addition = explainMayExist(call);
-			words.message += `; ${addition.message}`;
-			description.unshift(addition.description);
-		}
-		if (timesSent > 1) description.push(`It was tried ${timesSent} times.`);
+		let words = explainCall(call, failure, baseUrl, timeout);
+		if (call.operation === 'createJob' && jobMayExist) words = explainMayExist(call, words);
+		if (timesSent > 1) words.advice += ` It was tried ${timesSent} times.`;
 		if (earlierMayHaveActed)
-			description.push('An earlier try got no clear answer and may have worked.');
-		super(failure, { message: words.message, description: description.join(' ') });
+			words.advice += ' An earlier try got no clear answer and may have worked.';
+		super(failure, words);
 		this.jobMayExist = jobMayExist;
 	}
 

@@ -25,7 +25,7 @@ export const getAll: Operation = {
 		},
 		optionsField(
 			{
-				displayName: 'Continue',
+				displayName: 'Continue From',
 				name: 'continue',
 				type: 'string',
 				default: '',

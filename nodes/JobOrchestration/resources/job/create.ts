@@ -112,12 +112,21 @@ const additionalFields: INodeProperties = {
 	default: {},
 	options: [
 		{
-			displayName: 'Max Retry',
+			displayName: 'Job Max Retry',
 			name: 'maxRetry',
 			type: 'number',
 			typeOptions: { minValue: 0 },
 			default: 0,
 			description: 'How often the service runs the job again when it fails',
+		},
+		{
+			displayName: 'Job Retry Interval',
+			name: 'retryInterval',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 3000,
+			description:
+				'How long the service waits before it runs a failed job again, in milliseconds: 3000 are 3 seconds',
 		},
 		{
 			displayName: 'Metadata (JSON)',
@@ -132,15 +141,6 @@ const additionalFields: INodeProperties = {
 			type: 'number',
 			default: 0,
 			description: 'Priority with which the job is executed',
-		},
-		{
-			displayName: 'Retry Interval',
-			name: 'retryInterval',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 3000,
-			description:
-				'How long the service waits before it runs a failed job again, in milliseconds: 3000 are 3 seconds',
 		},
 		{
 			displayName: 'Type',

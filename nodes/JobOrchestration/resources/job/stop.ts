@@ -4,5 +4,6 @@ export const stop = changeState({
 	value: 'stop',
 	name: 'Stop',
 	action: 'Stop a job',
-	description: 'End a job in an orderly way',
+	description:
+		'End a job by the verb stop. How that differs from terminate is for the service to say.',
 });
