@@ -9,7 +9,7 @@ export default tseslint.config(
 	eslint.configs.recommended,
 	tseslint.configs.strict,
 	{
-		files: ['**/*.cjs'],
+		files: ['**/*.cjs', '**/*.config.js'],
 		languageOptions: { sourceType: 'commonjs', globals: globals.node },
 		rules: { '@typescript-eslint/no-require-imports': 'off' },
 	},

@@ -6,7 +6,7 @@ module.exports = {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
 	},
 	modulePathIgnorePatterns: ['<rootDir>/host/node_modules', '<rootDir>/host/.data'],
-	testPathIgnorePatterns: ['<rootDir>/test/browser/'],
+	testPathIgnorePatterns: ['<rootDir>/test/browser/', '<rootDir>/test/host/'],
 	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
 	testTimeout: 20_000,
 	maxWorkers: 2,

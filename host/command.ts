@@ -72,7 +72,12 @@ export function killTree(child: ChildProcess, signal: NodeJS.Signals): void {
 		if (ownGroup.detached) process.kill(-child.pid, signal);
 		else child.kill(signal);
 	} catch (error) {
-		const nobodyThere = error instanceof Error && 'code' in error && error.code === 'ESRCH';
+		const nobodyThere = isErrnoException(error) && error.code === 'ESRCH';
 		if (!nobodyThere) throw error;
 	}
+}
+
+/** An error of the system; in a test it belongs to another realm, and is no instance of this one's Error. */
+function isErrnoException(error: unknown): error is NodeJS.ErrnoException {
+	return typeof error === 'object' && error !== null && 'code' in error;
 }

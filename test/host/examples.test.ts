@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+
+import type { ExecutionResult, SavedWorkflow, WorkflowNode } from '../../host/api';
+import { firstRun } from '../../host/firstRun';
+import { hostSteps, startHost } from '../../host/host';
+import type { Host } from '../../host/host';
+import { emptyFolder } from '../../host/install';
+import { Steps } from '../../host/steps';
+import { waitFor } from '../../host/wait';
+
+/*
+ * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
+ * of jobs, and an address. (The AI agent's is run with the browser tests.)
+ */
+
+let host: Host;
+
+beforeAll(async () => {
+	const dataFolder = join(__dirname, '../../host/.data/examples');
+	await emptyFolder(dataFolder);
+	host = await startHost({ dataFolder, port: 5690, steps: new Steps(hostSteps) });
+}, 15 * 60_000);
+
+afterAll(async () => {
+	await host?.stop();
+});
+
+function example(file: string): SavedWorkflow {
+	const workflow = host.examples.get(file);
+	if (workflow === undefined) throw new Error(`There is no examples/${file}`);
+	return workflow;
+}
+
+/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
+async function run(file: string, trigger = 'Run by hand'): Promise<ExecutionResult> {
+	const id = await host.api.run(example(file).id, trigger);
+	const ended = await waitFor(
+		async () =>
+			(await host.api.executions(example(file).id)).find(
+				(execution) => execution.id === id && execution.stoppedAt,
+			),
+		{ timeout: 60_000 },
+	);
+	expect(ended?.status).toBe('success');
+	return await host.api.executionResult(id);
+}
+
+/** Fills in what a user has to. */
+async function fillIn(
+	file: string,
+	node: string,
+	parameters: WorkflowNode['parameters'],
+): Promise<SavedWorkflow> {
+	const { id, name, nodes, connections } = example(file);
+	const changed = nodes.map((candidate) =>
+		candidate.name === node
+			? { ...candidate, parameters: { ...candidate.parameters, ...parameters } }
+			: candidate,
+	);
+	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
+}
+
+/** A new job on the sandbox, made by an example. */
+async function newJob(): Promise<string> {
+	const { output } = await run('wait-for-room.json');
+	const [job] = output['Create a job'] ?? [];
+	const { uid } = job?.metadata as { uid: string };
+	return uid;
+}
+
+const stateOf = (uid: string) => host.sandbox.store.jobs.get(uid)?.state;
+
+test('a nightly job is made on a running cluster, by the real Schedule Trigger', async () => {
+	const { jobs, execution } = await firstRun(host);
+	expect(execution).toMatchObject({ mode: 'trigger', status: 'success' });
+	expect(jobs).toHaveLength(1);
+	expect(jobs[0]?.cluster.status.phase).toBe('Running');
+});
+
+test('a batch makes a job a row, and what fails leaves by the error output', async () => {
+	const { output } = await run('batch-with-error-branch.json');
+	const created = output['Created'] ?? [];
+	expect(created.map(({ customer }) => customer)).toEqual(['Alder', 'Birch', 'Dogwood', 'Elm']);
+	expect(created.map(({ jobId }) => stateOf(String(jobId)))).toEqual(new Array(4).fill('running'));
+	expect(output['Not created']).toEqual([
+		{ customer: 'Cedar', reason: expect.stringContaining('no-such-cluster') },
+	]);
+});
+
+test('jobs are suspended at peak hours and resumed afterwards', async () => {
+	const jobIds = [await newJob(), await newJob()];
+	await fillIn('suspend-at-peak-hours.json', 'Jobs to pause', {
+		jsonOutput: JSON.stringify({ jobIds }),
+	});
+	await run('suspend-at-peak-hours.json', 'At 8:00');
+	expect(jobIds.map(stateOf)).toEqual(['suspended', 'suspended']);
+	await run('suspend-at-peak-hours.json', 'At 20:00');
+	expect(jobIds.map(stateOf)).toEqual(['running', 'running']);
+});
+
+test('a webhook stops or terminates a job', async () => {
+	const workflow = example('stop-job-by-webhook.json');
+	await host.api.activate(workflow);
+	const post = async (body: object) =>
+		await fetch(`${host.n8n.url}/webhook/stop-job`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+	const [stopped, terminated] = [await newJob(), await newJob()];
+	expect((await post({ jobId: stopped, action: 'stop' })).status).toBe(200);
+	expect((await post({ jobId: terminated, action: 'terminate' })).status).toBe(200);
+	expect([stateOf(stopped), stateOf(terminated)]).toEqual(['stopped', 'terminated']);
+	const refused = await post({ jobId: 'no-such-job', action: 'stop' });
+	expect(refused.status).toBe(422);
+	expect(await refused.text()).toContain("No job 'no-such-job'");
+	expect((await post({ jobId: stopped, action: 'burn' })).status).toBe(400);
+	await host.api.deactivate(workflow.id);
+});
+
+test('a job waits for room and is made where there is some', async () => {
+	expect(stateOf(await newJob())).toBe('running');
+});
+
+test('what failed is tried again without making a job twice', async () => {
+	let broken = false;
+	host.sandbox.faults.plan(({ operation }) => {
+		if (operation !== 'createJob' || broken) return undefined;
+		broken = true;
+		return { kind: 'break', when: 'afterActing' };
+	});
+	const before = host.sandbox.store.jobs.size;
+	const { output } = await run('retry-without-doubling.json');
+	host.sandbox.faults.clear();
+	expect(host.sandbox.store.jobs.size).toBe(before + 2);
+	expect(output['Created']).toHaveLength(1);
+	expect(output['Look for it first']).toHaveLength(1);
+	expect(output['Given up']).toMatchObject([{ customer: 'Cedar' }]);
+});
+
+test("n8n's HTTP Request node calls the rest of the service with the same credential", async () => {
+	const url = { id: 'baseUrl', name: 'baseUrl', value: host.sandbox.url, type: 'string' };
+	await fillIn('call-other-endpoints.json', 'Service', { assignments: { assignments: [url] } });
+	const { output } = await run('call-other-endpoints.json');
+	expect(output['One item for each cluster']).toHaveLength(5);
+});
+
+test('a chat message stops a job', async () => {
+	const workflow = await fillIn('stop-job-by-chat.json', 'Chat message', { public: true });
+	await host.api.activate(workflow);
+	const webhookId = workflow.nodes.find(({ name }) => name === 'Chat message')?.webhookId;
+	const say = async (chatInput: string): Promise<unknown> => {
+		const response = await fetch(`${host.n8n.url}/webhook/${webhookId}/chat`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput }),
+		});
+		return await response.json();
+	};
+	const jobId = await newJob();
+	expect(await say(`stop ${jobId}`)).toMatchObject({ output: `Done: stop job ${jobId}` });
+	expect(stateOf(jobId)).toBe('stopped');
+	expect(await say('terminate no-such-job')).toMatchObject({
+		output: expect.stringContaining("No job 'no-such-job'"),
+	});
+	await host.api.deactivate(workflow.id);
+});
