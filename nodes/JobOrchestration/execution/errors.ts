@@ -54,6 +54,9 @@ export function errorItem(error: NodeError, itemIndex: number): INodeExecutionDa
 	};
 }
 
+/** What errors said before they were completed: with Retry On Fail, one can end several tries. */
+const advices = new WeakMap<NodeError, string>();
+
 /**
  * Completes an error that ends the execution: with the item, with every job that was made by then, and with
  * the other items that failed meanwhile and whose job may exist.
@@ -74,7 +77,9 @@ export function completeError(
 	error.context.createdJobs = createdJobs;
 	error.context.uncertainItems = uncertain.map((other) => other.itemIndex);
 
-	const paragraphs = [error.description ?? '', `It was item ${itemIndex} (the first is 0).`];
+	const advice = advices.get(error) ?? error.description ?? '';
+	advices.set(error, advice);
+	const paragraphs = [advice, `It was item ${itemIndex} (the first is 0).`];
 	if (uncertain.length > 0) {
 		const items = uncertain.map((other) => other.itemIndex).join(', ');
 		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);

@@ -127,7 +127,8 @@ async function makeCalls(
 
 	let first: { itemIndex: number; error: NodeError } | undefined;
 	let connection: Promise<Connection> | undefined;
-	await inParallel(prepared, concurrency, stop.signal, async ([itemIndex, { call, options }]) => {
+	const atOnce = Math.min(concurrency, prepared.size);
+	await inParallel(prepared, atOnce, stop.signal, async ([itemIndex, { call, options }]) => {
 		try {
 			connection ??= Connection.open(context);
 			const service = new Service(await connection, { ...options, stop: stop.signal });
@@ -170,11 +171,16 @@ function createdJobsIn(outcomes: Outcomes): CreatedJob[] {
 		const output = outcome !== undefined && 'output' in outcome ? outcome.output : [];
 		return output.filter(isJob).map(({ metadata, displayName }) => ({
 			itemIndex,
-			namespace: String(metadata.namespace),
+			namespace: inText(metadata.namespace),
 			uid: metadata.uid,
-			displayName: String(displayName),
+			displayName: inText(displayName),
 		}));
 	});
+}
+
+/** What should be a text, whatever the service sent in its place. */
+function inText(value: unknown): string {
+	return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 function outputItems(outcome: Outcome | undefined, itemIndex: number): INodeExecutionData[] {

@@ -95,16 +95,41 @@ function titleOf(html: string): string {
 	return /<title[^>]*>([^<]{1,200})</i.exec(html.slice(0, 10_000))?.[1]?.trim() ?? '';
 }
 
+/** How much of a text is looked at: an answer may be huge. */
+const MOST_READ = 20 * LONGEST_TEXT;
+
 /**
  * A text of the service's as an error may repeat it: on one line, not too long, and without the secrets.
- * They are taken out before it is cut: half a secret would not be found.
+ * They are taken out before it is cut, and where it was cut before that, so much of its end goes that no
+ * half of a secret is left.
  */
 function quotable(text: string, secrets: readonly string[]): string {
-	const start = secrets
-		.filter((secret) => secret !== '')
-		.reduce((left, secret) => left.replaceAll(secret, '***'), text.slice(0, 20 * LONGEST_TEXT))
-		.replace(/\s+/g, ' ');
-	return start.length > LONGEST_TEXT ? `${start.slice(0, LONGEST_TEXT)}…` : start;
+	const forms = secrets.flatMap(formsOf).sort((a, b) => b.length - a.length);
+	const clean = forms.reduce(
+		(left, form) => left.replaceAll(form, '***'),
+		text.slice(0, MOST_READ),
+	);
+	const whole = text.length <= MOST_READ ? clean : clean.slice(0, -(forms[0]?.length ?? 1));
+	const line = whole.replace(/\s+/g, ' ');
+	return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line;
+}
+
+/** How a secret looks as it is, in JSON, in an address, in a form, in HTML and in base64. */
+function formsOf(secret: string): string[] {
+	if (secret === '') return [];
+	const whole = secret.replace(/\p{Surrogate}/gu, '\ufffd');
+	const inJson = JSON.stringify(secret).slice(1, -1);
+	const forms = [
+		secret,
+		inJson,
+		inJson.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+		encodeURI(whole),
+		encodeURIComponent(whole),
+		new URLSearchParams({ '': secret }).toString().slice(1),
+		secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+		Buffer.from(secret).toString('base64'),
+	];
+	return [...new Set(forms)];
 }
 
 /** Where a redirect points to, without its query: a service may put anything there. */

@@ -45,5 +45,7 @@ export function pathOf(...segments: string[]): string {
 /** The origin (scheme, host and port) of a request, whichever of n8n's option shapes names its address. */
 export function originOf(address: unknown, baseUrl: string): string | undefined {
 	if (typeof address !== 'string') return undefined;
-	return URL.canParse(address, baseUrl) ? new URL(address, baseUrl).origin : undefined;
+	// What is an address by itself must not be read as a path: "http:/elsewhere" is one without a base.
+	const base = URL.canParse(address) ? undefined : baseUrl;
+	return URL.canParse(address, base) ? new URL(address, base).origin : undefined;
 }

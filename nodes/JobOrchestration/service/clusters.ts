@@ -64,8 +64,18 @@ export async function allClusters(
 			if (clusters.length < most) clusters.push(cluster);
 		}
 		next = nextPageOf(page);
-	} while (next !== undefined && clusters.length < most && options.stop?.aborted !== true);
-	return clusters;
+		if (next === undefined || clusters.length >= most) return clusters;
+	} while (options.stop?.aborted !== true);
+	throw cutShort(connection, options);
+}
+
+/** A list that was not read to its end is none: a later try must not take it for one. */
+function cutShort({ baseUrl }: Connection, { timeout }: SendOptions): CallError {
+	return new CallError(
+		{ operation: 'listClusters' },
+		{ kind: 'cancelled' },
+		{ baseUrl, timeout, timesSent: 1 },
+	);
 }
 
 function endlessList({ baseUrl }: Connection, { timeout }: SendOptions): CallError {

@@ -30,7 +30,9 @@ export interface Request {
 }
 
 /** The outcome of a request that was sent once. */
-export type Outcome = { answer: Answer } | { failure: Failure; tokenWasStale?: boolean };
+export type Outcome =
+	/** With what no error about it may repeat, should the service echo it. */
+	{ answer: Answer; secrets: string[] } | { failure: Failure; tokenWasStale?: boolean };
 
 /**
  * The way to the service for one execution: its credentials, read once, and the token, shared by all of the
@@ -62,19 +64,16 @@ export class Connection {
 
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
-		const own = { ...this.credentials };
+		const begunWith = this.credentials;
+		const own = { ...begunWith };
 		const outcome = await this.exchange(request, timeout, own);
 
-		if (this.credentials.accessToken !== own.accessToken && !wasSharedToken(own)) {
+		// Only whoever began with the current token may have got a newer one.
+		if (this.credentials === begunWith && own.accessToken !== begunWith.accessToken) {
 			this.credentials = own;
 		}
 		if ('failure' in outcome && isRefusal(outcome.failure)) this.refusal = outcome.failure;
 		return outcome;
-	}
-
-	/** What no error may repeat, should the service echo it. */
-	get secrets(): string[] {
-		return textsAmong([this.credentials.password, this.credentials.accessToken]);
 	}
 
 	private async exchange(
@@ -101,8 +100,9 @@ export class Connection {
 			if (answer.status === 401) {
 				answer = await this.request({ ...options, ignoreHttpStatusErrors: false }, own);
 			}
-			const failure = failureIn(answer, textsAmong([before, ...this.secrets, own.accessToken]));
-			return failure === undefined ? { answer } : { failure };
+			const secrets = textsAmong([own.password, before, own.accessToken]);
+			const failure = failureIn(answer, secrets);
+			return failure === undefined ? { answer, secrets } : { failure };
 		} catch (error) {
 			const failure = failureOf(error);
 			const tokenWasStale =

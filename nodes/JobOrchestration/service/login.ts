@@ -70,10 +70,7 @@ async function login(
 
 	const token = isRecord(answer.body) ? answer.body.access_token : undefined;
 	if (typeof token !== 'string' || token === '') {
-		// A bare text is not repeated: it may be a token.
-		const isBareText =
-			typeof answer.body === 'string' && answer.body !== '' && !isHtml(answer.body);
-		const came = isBareText ? 'a text' : describe(answer.body, [password]);
+		const came = describeLogin(answer.body, password);
 		throw fail({ kind: 'unexpectedAnswer', status: answer.status, came, wanted: 'a token' });
 	}
 	return token;
@@ -83,6 +80,19 @@ function loginFailureOf(error: unknown): LoginFailure {
 	const failure = failureOf(error);
 	if (failure.kind === 'login') return failure.because;
 	return failure.kind === 'endlessList' ? { kind: 'broken', code: 'unknown' } : failure;
+}
+
+/**
+ * What came in place of a token. A bare text is not repeated, nor is one in an envelope: it may be a token.
+ */
+function describeLogin(body: unknown, password: string): string {
+	if (typeof body === 'string' && body !== '' && !isHtml(body)) return 'a text';
+	if (!isRecord(body)) return describe(body, [password]);
+	const shown = { ...body };
+	for (const envelope of ['data', 'body']) {
+		if (typeof shown[envelope] === 'string') shown[envelope] = null;
+	}
+	return describe(shown, [password]);
 }
 
 /** n8n's HTTP Request node sends options of an older shape, with names of its own. */

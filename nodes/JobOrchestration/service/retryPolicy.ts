@@ -44,6 +44,9 @@ export function mayHaveActed(failure: Failure): boolean {
 		case 'cancelled':
 		case 'unexpectedAnswer':
 			return true;
+		case 'redirect':
+			// "See other" is what a service says that has acted and shows the result elsewhere.
+			return failure.status === 303;
 		case 'status':
 			return failure.status === 408 || (failure.status >= 500 && !wasTurnedAway(failure));
 		default:

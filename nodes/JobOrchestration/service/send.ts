@@ -81,17 +81,19 @@ export async function send<Body>(
 
 	const { baseUrl } = connection;
 	let earlierMayHaveActed = false;
+	let triedNewestToken = false;
 
 	for (let timesSent = 1; ; timesSent += 1) {
 		const outcome = await connection.send(request, timeout);
 		if ('answer' in outcome && accepts(outcome.answer.body)) return outcome.answer.body;
 
 		const failure =
-			'answer' in outcome
-				? unexpected(outcome.answer, wanted, connection.secrets)
-				: outcome.failure;
-		const tokenWasStale = 'failure' in outcome && outcome.tokenWasStale === true;
-		const again = timesSent <= maxRetries && (tokenWasStale || mayRetry(failure, repeatable));
+			'answer' in outcome ? unexpected(outcome.answer, wanted, outcome.secrets) : outcome.failure;
+		// A token that others had fetched has expired too: the next try logs in. That is no retry.
+		const tokenWasStale: boolean =
+			'failure' in outcome && outcome.tokenWasStale === true && !triedNewestToken;
+		triedNewestToken ||= tokenWasStale;
+		const again = tokenWasStale || (timesSent <= maxRetries && mayRetry(failure, repeatable));
 		if (again && !tokenWasStale) await wait(waitBeforeRetry(failure, timesSent), stop);
 
 		if (!again || stop?.aborted === true) {
