@@ -1,0 +1,45 @@
+/**
+ * Every text that can be reached from a value, however deep: names and values of properties, those that are
+ * not listed too, what getters and `toJSON` give, causes, prototypes' own fields, maps, sets and bytes.
+ */
+export function everyText(root: unknown): Set<string> {
+	const texts = new Set<string>();
+	const seen = new Set<unknown>();
+	const waiting: unknown[] = [root];
+	while (waiting.length > 0) {
+		const value = waiting.pop();
+		if (typeof value === 'string') texts.add(value);
+		if (typeof value === 'symbol') texts.add(String(value));
+		const isThing = (typeof value === 'object' && value !== null) || typeof value === 'function';
+		if (!isThing || seen.has(value)) continue;
+		seen.add(value);
+		if (value instanceof Uint8Array) {
+			texts.add(Buffer.from(value).toString());
+			continue;
+		}
+		if (value instanceof Map || value instanceof Set) waiting.push(...value.entries());
+		waiting.push(...valuesOf(value));
+	}
+	return texts;
+}
+
+function valuesOf(thing: object): unknown[] {
+	const found: unknown[] = [];
+	for (const key of Reflect.ownKeys(thing))
+		found.push(
+			key,
+			tryTo(() => Reflect.get(thing, key)),
+		);
+	const { toJSON } = thing as { toJSON?: unknown };
+	if (typeof toJSON === 'function') found.push(tryTo(() => Reflect.apply(toJSON, thing, [])));
+	if (thing instanceof Error) found.push(String(thing), thing.stack, thing.message);
+	return found;
+}
+
+function tryTo(read: () => unknown): unknown {
+	try {
+		return read();
+	} catch (error) {
+		return error;
+	}
+}
