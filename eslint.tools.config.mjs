@@ -8,6 +8,7 @@ export default tseslint.config(
 	{ ignores: ['**/node_modules', 'host/.data', 'dist'] },
 	eslint.configs.recommended,
 	tseslint.configs.strict,
+	{ files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
 	{
 		files: ['**/*.cjs', '**/*.config.js'],
 		languageOptions: { sourceType: 'commonjs', globals: globals.node },

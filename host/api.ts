@@ -239,7 +239,7 @@ export class N8nApi {
 }
 
 /** Thrown where n8n refuses a call. */
-export class Refused extends Problem {
+class Refused extends Problem {
 	constructor(
 		message: string,
 		/** The HTTP status. */

@@ -6,7 +6,7 @@ import { saveCredential, saveExamples } from './examples';
 import { lockFolder } from './folderLock';
 import { install, isInstalled, pinnedVersion } from './install';
 import { startN8n, type RunningN8n } from './n8n';
-import { buildAndPack, installNode } from './nodePackage';
+import { buildAndPack, installNode, watchSources } from './nodePackage';
 import { ownerOf } from './owner';
 import { freePort } from './ports';
 import type { Steps } from './steps';
@@ -23,6 +23,8 @@ export interface HostOptions {
 	dataFolder: string;
 	/** The port of n8n's editor, or another if that is taken. */
 	port?: number;
+	/** Whether to compile the node's sources whenever they change, and have n8n load them. */
+	watch?: boolean;
 	steps: Steps;
 	/** Ends the start. */
 	signal?: AbortSignal | undefined;
@@ -53,6 +55,7 @@ const hostFolder = __dirname;
 export async function startHost({
 	dataFolder,
 	port = defaultPort,
+	watch = false,
 	steps,
 	signal,
 }: HostOptions): Promise<Host> {
@@ -88,9 +91,11 @@ export async function startHost({
 
 		const n8n = await steps.run('Starting n8n', async () => {
 			const logFile = join(dataFolder, 'n8n.log');
-			return await startN8n({ hostFolder, userFolder, port, logFile, signal });
+			const env = watch ? { N8N_DEV_RELOAD: 'true' } : {};
+			return await startN8n({ hostFolder, userFolder, port, logFile, env, signal });
 		});
 		stops.push(async () => await n8n.stop());
+		if (watch) stops.push(watchSources(projectFolder, userFolder));
 
 		return await steps.run('Bringing in the credential and the examples', async () => {
 			const owner = await ownerOf(userFolder);

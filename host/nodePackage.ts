@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { runNpm, type CommandOptions } from './command';
+import { killTree, ownGroup, runNpm, type CommandOptions } from './command';
 import { emptyFolder } from './install';
 import { Problem } from './problem';
 
@@ -64,4 +65,25 @@ export async function installNode(
 		],
 		{ cwd: nodesFolder, ...options },
 	);
+}
+
+/**
+ * Compiles the node's sources into the installed package, now and whenever they change, and shows what the
+ * compiler says. An n8n with N8N_DEV_RELOAD loads what it finds there.
+ * @returns what ends it
+ */
+export function watchSources(projectFolder: string, userFolder: string): () => Promise<void> {
+	const { name } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as {
+		name: string;
+	};
+	const outDir = join(userFolder, '.n8n', 'nodes', 'node_modules', name, 'dist');
+	const compiler = spawn(
+		process.execPath,
+		[require.resolve('typescript/bin/tsc'), '--watch', '--preserveWatchOutput', '--outDir', outDir],
+		{ cwd: projectFolder, stdio: ['ignore', 'inherit', 'inherit'], ...ownGroup },
+	);
+	return async () => {
+		killTree(compiler, 'SIGTERM');
+		await Promise.resolve();
+	};
 }

@@ -14,6 +14,7 @@ const help = `Starts an n8n with this node in it, beside a sandbox of the servic
   npm start                    leaves the editor open until Ctrl-C
   npm start -- --once          ends after the run, with exit status 0 only if it made a job
   npm start -- --port 5680     the editor's port (${defaultPort} otherwise); another if it is taken
+  npm start -- --watch         also compiles what you change, and n8n loads it without a restart
 
 What you do in the editor is kept in host/.data/kept. With --once, n8n begins with nothing each time.
 `;
@@ -21,6 +22,7 @@ What you do in the editor is kept in host/.data/kept. With --once, n8n begins wi
 interface Options {
 	once: boolean;
 	port: number;
+	watch: boolean;
 }
 
 /** @returns the exit status */
@@ -34,7 +36,8 @@ async function main(args: string[]): Promise<number> {
 	const dataFolder = join(__dirname, '.data', options.once ? 'once' : 'kept');
 	if (options.once) await emptyFolder(dataFolder);
 	const steps = new Steps(hostSteps + 1);
-	const host = await startHost({ dataFolder, port: options.port, steps, signal: stop });
+	const { port, watch } = options;
+	const host = await startHost({ dataFolder, port, watch, steps, signal: stop });
 	try {
 		const run = await steps.run(
 			`Running examples/${firstExample} by its Schedule Trigger`,
@@ -54,13 +57,13 @@ async function main(args: string[]): Promise<number> {
 }
 
 function readOptions(args: string[]): Options | undefined {
-	const { once, port, help } = parseOptions(args);
+	const { once, port, watch, help } = parseOptions(args);
 	if (help) return undefined;
 	const number = Number(port ?? defaultPort);
 	if (!Number.isInteger(number) || number < 1 || number > 65_535) {
 		throw new Problem(`--port wants a number from 1 to 65535, and got '${port}'.`);
 	}
-	return { once: once ?? false, port: number };
+	return { once: once ?? false, port: number, watch: watch ?? false };
 }
 
 function parseOptions(args: string[]) {
@@ -70,6 +73,7 @@ function parseOptions(args: string[]) {
 			options: {
 				once: { type: 'boolean' },
 				port: { type: 'string' },
+				watch: { type: 'boolean' },
 				help: { type: 'boolean', short: 'h' },
 			},
 		}).values;

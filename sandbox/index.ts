@@ -1,7 +1,7 @@
 /* The sandbox as tests and benchmarks use it. */
 export { startSandbox, type Sandbox } from './start';
-export { demoUser, type SandboxOptions } from './options';
-export type { Call, CalledOperation } from './http/calls';
+export type { SandboxOptions } from './options';
+export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';
 export type { Plan, PlannedCall } from './faults/faultPlan';
 export type { StoredJob } from './service/jobs';

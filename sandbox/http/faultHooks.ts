@@ -58,6 +58,8 @@ export async function strikeAfter(
 	reply: FastifyReply,
 	payload: unknown,
 ): Promise<unknown> {
+	// Where the client has gone, or part of an answer has, there is nothing left to strike.
+	if (reply.raw.headersSent || request.raw.socket.destroyed) return payload;
 	let body = payload;
 	for (const fault of faults) {
 		if (whenOf(fault) !== 'afterActing') continue;

@@ -4,7 +4,7 @@ import { PackageDirectoryLoader } from 'n8n-core';
 import type { ICredentialType, INodeType, INodeTypes } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
-export const PACKAGE = 'n8n-nodes-job-orchestration';
+const PACKAGE = 'n8n-nodes-job-orchestration';
 export const NODE_TYPE = `${PACKAGE}.jobOrchestration`;
 export const CREDENTIAL = 'jobOrchestrationApi';
 

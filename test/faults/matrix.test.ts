@@ -51,9 +51,9 @@ const broke = {
 	...idempotentOnly,
 };
 const silent = {
-	says: 'The service at {url} did not answer within 1 s',
+	says: 'The service at {url} did not answer within 2.5 s',
 	httpStatus: null,
-	timeout: 1_000,
+	timeout: 2_500,
 	...idempotentOnly,
 };
 const failed = { says: 'The service at {url} failed to {do}', ...idempotentOnly };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { operationIds, startSandbox, type Job, type Sandbox } from '../../sandbox';
@@ -13,7 +13,7 @@ const examples = contractOperations.flatMap((operation) => operation.examples);
 
 describe('The contract', () => {
 	it('is valid by a standard OpenAPI linter, without a warning', async () => {
-		const linter = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+		const linter = join(dirname(require.resolve('@redocly/cli/package.json')), 'bin', 'cli.js');
 		const { stdout } = await promisify(execFile)(
 			process.execPath,
 			[linter, 'lint', 'contract/openapi.yaml', '--extends=recommended', '--format=json'],

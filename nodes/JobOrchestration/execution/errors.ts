@@ -2,8 +2,8 @@ import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/given';
-import { ServiceError } from '../service/failure';
 import { CallError } from '../service/send';
+import { ServiceError } from '../service/serviceError';
 
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;

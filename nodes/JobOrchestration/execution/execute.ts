@@ -6,7 +6,7 @@ import { findOperation } from '../resources';
 import type { Operation, PreparedCall } from '../resources/operation';
 import { readConcurrency, readSendOptions } from '../resources/options';
 import { Connection } from '../service/connection';
-import type { SendOptions } from '../service/send';
+import type { SendOptions } from '../service/service';
 import { Service } from '../service/service';
 import { isJob } from '../service/shapes';
 import { completeError, errorItem, nodeErrorOf } from './errors';

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { SendOptions } from '../service/send';
+import type { SendOptions } from '../service/service';
 import type { Give } from './operation';
 
 const concurrency: INodeProperties = {
@@ -38,7 +38,7 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
-		placeholder: 'Add option',
+		placeholder: 'Add Option',
 		default: {},
 		options: options.sort((a, b) => a.displayName.localeCompare(b.displayName)),
 	};

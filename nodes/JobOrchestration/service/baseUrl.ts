@@ -1,5 +1,5 @@
 import { explainBaseUrl } from './explain/connection';
-import { ServiceError } from './failure';
+import { ServiceError } from './serviceError';
 
 /**
  * The credential's Base URL as the calls want it: without surrounding spaces and without a slash at its end.

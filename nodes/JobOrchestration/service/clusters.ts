@@ -31,6 +31,7 @@ export async function listClusters(
 				},
 			},
 			wanted: 'a list of work clusters',
+			effect: 'none',
 			accepts: isClusterPage,
 		},
 		options,

@@ -15,7 +15,7 @@ import type { JsonRecord } from './shapes';
 import { isRefusal, wasSharedToken } from './tokens';
 
 /** The credential's name, as workflows store it. */
-export const CREDENTIAL = 'jobOrchestrationApi';
+const CREDENTIAL = 'jobOrchestrationApi';
 
 /** What the service layer needs of n8n: an execution has it, and so has a drop-down of the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;

@@ -1,6 +1,3 @@
-import { ExecutionBaseError } from 'n8n-workflow';
-
-import type { Words } from './explain/words';
 import { isRecord } from './shapes';
 
 /** The ways in which a call can fail. Plain data, so that it survives n8n's wrapping of errors. */
@@ -31,23 +28,6 @@ export type Failure =
 
 /** The ways in which a log-in can fail. */
 export type LoginFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
-
-/**
- * An error that is a Failure with words for a person.
- *
- * It extends n8n's own base class because NodeApiError takes over the `context` of such an error when it
- * wraps it, in every n8n release; the `cause` got lost in 1.x.
- */
-export class ServiceError extends ExecutionBaseError {
-	constructor(
-		readonly failure: Failure,
-		{ message, detail, advice }: Words,
-	) {
-		super(message, { level: 'warning' });
-		this.description = [detail, advice].filter((text) => text !== '').join(' ');
-		this.context = { failure };
-	}
-}
 
 /** System errors that come before a connection exists, whatever the call that reports them. */
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];

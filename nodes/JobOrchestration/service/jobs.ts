@@ -4,7 +4,7 @@ import { pathOf } from './baseUrl';
 import type { Connection } from './connection';
 import type { SendOptions } from './send';
 import { isForPrograms, send } from './send';
-import type { Job, JsonRecord, NewJob, StateChange } from './shapes';
+import type { Job, JsonRecord, NewJob } from './shapes';
 import { isJob } from './shapes';
 
 /**
@@ -29,6 +29,7 @@ export async function createJob(
 				body: { namespace, job: bodyOf(job) },
 			},
 			wanted: 'a job',
+			effect: 'onceOnly',
 			accepts: isJob,
 		},
 		options,
@@ -36,25 +37,26 @@ export async function createJob(
 }
 
 /**
- * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobid>/<status>`, without a body.
+ * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body.
  *
  * @returns the body of the answer, which the interface does not show; null where it is empty
  * @throws CallError
  */
 export async function changeJobState(
 	connection: Connection,
-	{ namespace, jobId, operation }: { namespace: string; jobId: string; operation: StateChange },
+	{ namespace, jobId, verb }: { namespace: string; jobId: string; verb: string },
 	options: SendOptions,
 ): Promise<GenericValue> {
 	const body = await send(
 		connection,
 		{
-			call: { operation, namespace, jobId },
+			call: { operation: 'changeJobState', verb, namespace, jobId },
 			request: {
 				method: 'PUT',
-				path: pathOf('api', 'v1', 'namespaces', namespace, 'jobs', jobId, operation),
+				path: pathOf('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 			},
 			wanted: 'a confirmation',
+			effect: 'idempotent',
 			accepts: isForPrograms,
 		},
 		options,

@@ -7,15 +7,13 @@ import type {
 import { describe, failureIn, isHtml, readAnswer } from './answer';
 import { originOf, readBaseUrl } from './baseUrl';
 import { explainConnection } from './explain/connection';
-import { explainLogin } from './explain/login';
+import { explainLogin, LOGIN_TIMEOUT } from './explain/login';
 import type { LoginFailure } from './failure';
-import { failureOf, ServiceError } from './failure';
+import { failureOf } from './failure';
+import { ServiceError } from './serviceError';
 import { isRecord } from './shapes';
 import type { Identity } from './tokens';
 import { tokenFor } from './tokens';
-
-/** Milliseconds that a log-in may take. */
-const LOGIN_TIMEOUT = 60_000;
 
 /**
  * A token for a credential that has none, or whose token was rejected: from a log-in, or from the one that
@@ -42,10 +40,7 @@ async function login(
 	{ baseUrl, userName, password, ignoreSslIssues }: Identity,
 ): Promise<string> {
 	const fail = (failure: LoginFailure) =>
-		new ServiceError(
-			{ kind: 'login', because: failure },
-			explainLogin(failure, baseUrl, LOGIN_TIMEOUT),
-		);
+		new ServiceError({ kind: 'login', because: failure }, explainLogin(failure, baseUrl));
 
 	let response: unknown;
 	try {

@@ -6,8 +6,8 @@ import type { Connection, Request } from './connection';
 import type { Call } from './explain/call';
 import { explainCall, explainMayExist } from './explain/call';
 import type { Failure } from './failure';
-import { ServiceError } from './failure';
 import { mayHaveActed, mayRetry, waitBeforeRetry } from './retryPolicy';
+import { ServiceError } from './serviceError';
 import { wait } from './wait';
 
 /** How the requests of one item are sent. */
@@ -26,6 +26,8 @@ export interface Exchange<Body> {
 	request: Request;
 	/** What a good answer is, in words for an error: "a job". */
 	wanted: string;
+	/** What a second sending of the same request would do: nothing, nothing more, or everything again. */
+	effect: 'none' | 'idempotent' | 'onceOnly';
 	accepts: (body: unknown) => body is Body;
 }
 
@@ -74,11 +76,10 @@ export class CallError extends ServiceError {
  */
 export async function send<Body>(
 	connection: Connection,
-	{ call, request, wanted, accepts }: Exchange<Body>,
+	{ call, request, wanted, effect, accepts }: Exchange<Body>,
 	{ maxRetries, timeout, stop }: SendOptions,
 ): Promise<Body> {
-	const repeatable = call.operation === 'createJob' ? 'onceOnly' : 'idempotent';
-
+	const repeatable = effect === 'onceOnly' ? 'onceOnly' : 'idempotent';
 	const { baseUrl } = connection;
 	let earlierMayHaveActed = false;
 	let triedNewestToken = false;
@@ -99,7 +100,7 @@ export async function send<Body>(
 		if (!again || stop?.aborted === true) {
 			throw new CallError(call, failure, { baseUrl, timeout, timesSent, earlierMayHaveActed });
 		}
-		earlierMayHaveActed ||= call.operation !== 'listClusters' && mayHaveActed(failure);
+		earlierMayHaveActed ||= effect !== 'none' && mayHaveActed(failure);
 	}
 }
 

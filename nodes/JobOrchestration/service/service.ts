@@ -5,7 +5,9 @@ import type { PageRequest } from './clusters';
 import type { Connection } from './connection';
 import { changeJobState, createJob } from './jobs';
 import type { SendOptions } from './send';
-import type { ClusterPage, Job, JsonRecord, NewJob, StateChange } from './shapes';
+import type { ClusterPage, Job, JsonRecord, NewJob } from './shapes';
+
+export type { SendOptions };
 
 /** The service's calls, over one connection and with one item's options. Each throws CallError. */
 export class Service {
@@ -21,7 +23,7 @@ export class Service {
 	async changeJobState(change: {
 		namespace: string;
 		jobId: string;
-		operation: StateChange;
+		verb: string;
 	}): Promise<GenericValue> {
 		return await changeJobState(this.connection, change, this.options);
 	}

@@ -44,9 +44,6 @@ export interface NewJob {
 	workspace?: string;
 }
 
-/** The verbs that change the state of a job, as they stand in the path. */
-export type StateChange = 'suspend' | 'resume' | 'stop' | 'terminate';
-
 /** A job as the service sent it: all that is relied on is its id. */
 export interface Job extends JsonRecord {
 	metadata: JsonRecord & { uid: string };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import type { Failure } from './failure';
-import { ServiceError } from './failure';
 import { mayRetry } from './retryPolicy';
+import { ServiceError } from './serviceError';
 
 /** What makes two credentials the same to the service. */
 export interface Identity {

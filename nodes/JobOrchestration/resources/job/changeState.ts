@@ -1,13 +1,12 @@
-import type { StateChange } from '../../service/shapes';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './namespace';
 
-/** An operation that changes the state of a job: they differ in their verb alone. */
+/** An operation that changes the state of a job. Its `value` is also the verb in the path: they differ in that alone. */
 export function changeState({
 	value,
 	...words
-}: { value: StateChange } & Pick<Operation, 'name' | 'action' | 'description'>): Operation {
+}: Pick<Operation, 'value' | 'name' | 'action' | 'description'>): Operation {
 	return {
 		value,
 		...words,
@@ -30,7 +29,7 @@ export function changeState({
 			const namespace = give('namespace').id();
 			const jobId = give('jobId').id();
 			return async (service) => {
-				const response = await service.changeJobState({ namespace, jobId, operation: value });
+				const response = await service.changeJobState({ namespace, jobId, verb: value });
 				return [{ namespace, jobId, operation: value, success: true, response }];
 			};
 		},

@@ -1,5 +1,4 @@
 import type { Failure } from '../failure';
-import type { StateChange } from '../shapes';
 import { explainConnection } from './connection';
 import { explainLogin } from './login';
 import type { StatusFailure, Words } from './words';
@@ -8,7 +7,7 @@ import { wordsOf, wordsWithReason } from './words';
 /** What a call is about, in the terms that a person knows. */
 export type Call =
 	| { operation: 'createJob'; namespace: string; displayName: string; workCluster: string }
-	| { operation: StateChange; namespace: string; jobId: string }
+	| { operation: 'changeJobState'; verb: string; namespace: string; jobId: string }
 	| { operation: 'listClusters' };
 
 /**
@@ -20,7 +19,7 @@ export type Call =
 export function explainCall(call: Call, failure: Failure, baseUrl: string, timeout: number): Words {
 	switch (failure.kind) {
 		case 'login':
-			return explainLogin(failure.because, baseUrl, timeout);
+			return explainLogin(failure.because, baseUrl);
 		case 'status':
 			return explainStatus(call, failure, baseUrl);
 		case 'unexpectedAnswer':
@@ -103,7 +102,7 @@ function explainStatus(call: Call, failure: StatusFailure, baseUrl: string): Wor
 						`The service at ${baseUrl} failed to ${inWords(call)}`,
 						'The fault is on its side. Try again later; if it stays, tell whoever runs the service.',
 					)
-				: wordsOf(
+				: wordsWithReason(
 						failure,
 						`The service refused to ${inWords(call)}`,
 						'Check the fields of this node.',
@@ -141,6 +140,6 @@ function inWords(call: Call): string {
 		case 'listClusters':
 			return 'list the work clusters';
 		default:
-			return `${call.operation} job '${call.jobId}' in namespace '${call.namespace}'`;
+			return `${call.verb} job '${call.jobId}' in namespace '${call.namespace}'`;
 	}
 }

@@ -25,7 +25,7 @@ export function explainConnection(
 						message: `The service at ${baseUrl} can't be reached`,
 						detail: `No host of this name is known (${failure.code}).`,
 						advice:
-							'Check the Base URL in the credential for a typing error, and that this n8n can look the name up.',
+							'Check the Base URL in the credential for a typo, and that this n8n can look the name up.',
 					}
 				: {
 						message: `The service at ${baseUrl} can't be reached`,

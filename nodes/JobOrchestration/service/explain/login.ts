@@ -3,9 +3,18 @@ import { explainConnection } from './connection';
 import type { StatusFailure, Words } from './words';
 import { wordsOf } from './words';
 
+/** Milliseconds that a log-in may take, whatever a node's option Timeout says. */
+export const LOGIN_TIMEOUT = 60_000;
+
 /** What a failed log-in says: in the credential's test, and in every node that uses the credential. */
-export function explainLogin(failure: LoginFailure, baseUrl: string, timeout: number): Words {
+export function explainLogin(failure: LoginFailure, baseUrl: string): Words {
 	switch (failure.kind) {
+		case 'timeout':
+			return {
+				message: `The service at ${baseUrl} did not answer the log-in within ${LOGIN_TIMEOUT / 1000} s`,
+				detail: 'It may be busy.',
+				advice: 'Try again later.',
+			};
 		case 'unexpectedAnswer':
 			return {
 				message: `The service answered the log-in with ${failure.came} instead of ${failure.wanted}`,
@@ -15,7 +24,7 @@ export function explainLogin(failure: LoginFailure, baseUrl: string, timeout: nu
 		case 'status':
 			return explainLoginStatus(failure, baseUrl);
 		default:
-			return explainConnection(failure, baseUrl, timeout);
+			return explainConnection(failure, baseUrl, LOGIN_TIMEOUT);
 	}
 }
 
