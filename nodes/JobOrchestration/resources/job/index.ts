@@ -1,9 +1,10 @@
 import type { Resource } from '../operation';
+import { create } from './create';
 import * as operations from './operations';
 
 export const job: Resource = {
 	value: 'job',
 	name: 'Job',
-	defaultOperation: operations.create.value,
+	defaultOperation: create.value,
 	operations: Object.values(operations),
 };
