@@ -215,7 +215,7 @@ describe('Where an error stops the workflow', () => {
 		expect(made.length).toBeGreaterThan(100);
 		expect(createdIn(result).sort()).toEqual(made.sort());
 		const { description } = result.error ?? {};
-		expect(description?.match(/^- item \d+: /gm)).toHaveLength(100);
+		expect(description?.match(/<br>- item \d+: /g)).toHaveLength(100);
 		expect(description).toContain(`Jobs that this execution had created (${made.length}):`);
 		expect(description).toContain(
 			`- and ${made.length - 100} more, in the error's context.createdJobs`,

@@ -118,7 +118,7 @@ test.each(cases)(
 		const { error } = await fixture.engine.run({ parameters }, items);
 		expect(error?.message).toMatch(message);
 		expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
-		expect(error?.description).toMatch(/\S{3}.*\n\nIt was item 1/s);
+		expect(error?.description).toMatch(/\S{3}.*<br><br>It was item 1/s);
 		expect(fixture.sandbox.calls).toEqual([]);
 	},
 );

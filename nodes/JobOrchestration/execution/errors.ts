@@ -85,7 +85,8 @@ export function completeError(
 		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);
 	}
 	if (createdJobs.length > 0) paragraphs.push(listOf(createdJobs));
-	error.description = paragraphs.filter((text) => text !== '').join('\n\n');
+	// n8n's editor shows a description as HTML, where a line break of a text is nothing.
+	error.description = paragraphs.filter((text) => text !== '').join('<br><br>');
 	return error;
 }
 
@@ -98,7 +99,7 @@ function listOf(jobs: CreatedJob[]): string {
 		);
 	const more = jobs.length - MOST_LISTED;
 	if (more > 0) lines.push(`- and ${more} more, in the error's context.createdJobs`);
-	return `Jobs that this execution had created (${jobs.length}):\n${lines.join('\n')}`;
+	return `Jobs that this execution had created (${jobs.length}):<br>${lines.join('<br>')}`;
 }
 
 function apiErrorOf(node: INode, error: ServiceError, itemIndex: number): NodeApiError {

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+
+import type { N8nApi, WorkflowFile } from '../../host/api';
+import { readJson } from '../../host/install';
+import { Client } from '../sandbox/client';
+import type { Editor } from './editor';
+import { takePicture } from './images';
+import { startOpenAi, type OpenAi } from './openAi';
+import { useStage } from './stage';
+
+const it = useStage({ jobDuration: 600_000 });
+
+describe("the node as a tool of n8n's AI Agent", () => {
+	let openAi: OpenAi;
+	beforeAll(async () => {
+		openAi = await startOpenAi();
+	});
+	afterAll(async () => await openAi.close());
+
+	it('lists clusters, makes a job and stops it, with what the model fills in', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		await page.setViewportSize({ width: 1280, height: 1040 });
+		await editor.open(await exampleWith(api, openAi));
+		openAi.willAnswer(
+			{ tool: 'List_work_clusters', arguments: {} },
+			{
+				tool: 'Create_a_job',
+				arguments: { clusterId: 'wc-000002', displayName: 'Sales report' },
+			},
+			{ says: 'It runs on south-virtual-2.' },
+		);
+		await ask(editor, 'Start the sales report.');
+		await said(editor, 'It runs on south-virtual-2.');
+		const [job] = sandbox.store.jobs.values();
+		expect(job).toMatchObject({
+			displayName: 'Sales report',
+			cluster: { metadata: { uid: 'wc-000002' } },
+		});
+		// Closes the details of the log, which take its place away.
+		await page.getByTestId('logs-overview').getByText('AI Agent').click();
+		await takePicture(page, 'agent');
+
+		const [first, second, third] = openAi.requests;
+		expect(first?.tools?.map((tool) => tool.function.name).sort()).toEqual([
+			'Create_a_job',
+			'List_work_clusters',
+			'Stop_a_job',
+		]);
+		expect(JSON.stringify(second?.messages.at(-1))).toContain('north-master-1');
+		expect(JSON.stringify(third?.messages.at(-1))).toContain(job?.uid);
+
+		openAi.willAnswer(
+			{ tool: 'Stop_a_job', arguments: { jobId: job?.uid } },
+			{ says: 'It is stopped.' },
+		);
+		await ask(editor, 'Stop it.');
+		await said(editor, 'It is stopped.');
+		expect(job?.state).toBe('stopped');
+	});
+
+	it('is added to an agent, with a field that is left to the model', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const client = new Client(sandbox);
+		await client.login();
+		const { uid } = (await client.createdJob()).metadata;
+		await editor.open(await exampleWith(api, openAi));
+		await editor.addTool('AI Agent', 'Job Orchestration Tool');
+		await editor.form.choose('operation', 'Suspend');
+		await editor.form.leaveToModel('jobId');
+		await editor.form.close();
+
+		openAi.willAnswer(
+			{ tool: 'Suspend_a_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
+			{ says: 'It is suspended.' },
+		);
+		await ask(editor, 'Suspend the job.');
+		await said(editor, 'It is suspended.');
+		expect(sandbox.store.jobs.get(uid)?.state).toBe('suspended');
+		expect(openAi.requests.at(-1)?.tools?.map((tool) => tool.function)).toContainEqual(
+			expect.objectContaining({
+				name: 'Suspend_a_job_in_Job_Orchestration',
+				description: 'Suspend a job in Job Orchestration',
+				parameters: expect.objectContaining({ required: ['Job_ID'] }),
+			}),
+		);
+	});
+
+	it('sends an ID of a model to no other path, whatever it is', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
+		await editor.open(await exampleWith(api, openAi));
+		for (const id of ['../../x', 'a/b?c=d#e', '%2e%2e%2fx', '..', '']) {
+			sandbox.clearCalls();
+			openAi.willAnswer(
+				{ tool: 'Stop_a_job', arguments: { jobId: id } },
+				{ says: `Nothing is named "${id}".` },
+			);
+			await ask(editor, `Stop "${id}"`);
+			await said(editor, `Nothing is named "${id}".`);
+
+			const own = `/api/v1/namespaces/default/jobs/${encodeURIComponent(id)}/stop`;
+			const paths = sandbox.calls.map(({ path }) => path);
+			expect(paths.filter((path) => path !== own && path !== '/oauth/login')).toEqual([]);
+			const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
+			expect(told).toMatch(id === '' || id === '..' ? /Job ID/ : /No job/);
+		}
+	});
+});
+
+/** Sends a message to the workflow by the chat below the canvas. */
+async function ask({ page }: Editor, text: string): Promise<void> {
+	const input = page.getByTestId('canvas-chat').getByTestId('chat-input');
+	if (!(await input.isVisible())) {
+		await page.getByTestId('workflow-chat-button').click();
+		await input.waitFor();
+		await page.getByTestId('zoom-to-fit').click();
+		await page.getByTestId('zoom-out-button').click();
+	}
+	await input.fill(text);
+	await page.keyboard.press('Enter');
+}
+
+/** Waits until the chat shows what the agent says, and the workflow has ended. */
+async function said({ page }: Editor, text: string): Promise<void> {
+	await page.getByTestId('canvas-chat').getByText(text).waitFor();
+	await page
+		.getByTestId('logs-overview')
+		.getByText(/^Success in/)
+		.first()
+		.waitFor();
+	await page
+		.getByTestId('logs-overview')
+		.getByText(/Running for/)
+		.first()
+		.waitFor({ state: 'detached' });
+}
+
+/** The example with an agent, whose chat model is the stand-in. */
+async function exampleWith(api: N8nApi, { url }: OpenAi): Promise<string> {
+	const name = 'Stand-in for OpenAI';
+	const data = { apiKey: 'none', url, header: false };
+	const id = await api.saveCredential({ name, type: 'openAiApi', data });
+	const path = join(__dirname, '..', '..', 'examples', 'ai-agent.json');
+	const { nodes, ...rest } = await readJson<WorkflowFile>(path);
+	const withModel = nodes.map((each) =>
+		each.name === 'Chat model' ? { ...each, credentials: { openAiApi: { id, name } } } : each,
+	);
+	return (await api.createWorkflow({ ...rest, nodes: withModel })).id;
+}

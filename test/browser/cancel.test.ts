@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+
+import { waitFor } from '../../host/wait';
+import { clusterById, CLUSTER } from '../engine/fixture';
+import { useStage } from './stage';
+import { inARow, jobNode } from './workflows';
+
+const it = useStage();
+
+describe('the button that stops a workflow', () => {
+	it('stops it in mid-batch: no further call comes', async ({ page, editor, api, sandbox }) => {
+		const answers = new AbortController();
+		const released = once(answers.signal, 'abort');
+		sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob'
+				? { kind: 'wait', when: 'beforeActing', until: released }
+				: undefined,
+		);
+		const create = jobNode('Create', {
+			workflowUid: 'report',
+			workCluster: clusterById(CLUSTER),
+			displayName: '=Report {{ $json.n }}',
+			options: { concurrency: 5 },
+		});
+		const items = Array.from({ length: 100 }, (_, n) => ({ n }));
+		const { id } = await api.createWorkflow(inARow('A long batch', [create], items));
+		const creates = () => sandbox.calls.filter(({ operation }) => operation === 'createJob');
+
+		await editor.open(id);
+		await editor.execute();
+		await waitFor(async () => creates().length === 5 || undefined, { timeout: 20_000 });
+		await page.getByTestId('stop-execution-button').click();
+		await editor.notice('Execution stopped').waitFor();
+		answers.abort();
+
+		// Whatever n8n had yet to send would come before what it is asked for now.
+		const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
+		const later = await api.createWorkflow(inARow('Afterwards', [list]));
+		await editor.open(later.id);
+		await (await editor.openNode('List')).execute();
+		expect(sandbox.calls.at(-1)?.operation).toBe('listClusters');
+		expect(creates()).toHaveLength(5);
+		const [execution] = await api.executions(id);
+		expect(execution?.status).toBe('canceled');
+	});
+});

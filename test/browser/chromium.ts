@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+
+import { chromium, type BrowserServer } from 'playwright-core';
+
+import { Problem } from '../../host/problem';
+
+/** Where Debian, Ubuntu and Google put it. */
+const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Neither a sandbox, which root can't have, nor a display, nor calls to the internet. */
+const flags = [
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
+/**
+ * The Chromium of this machine.
+ * @throws Problem when there is none
+ */
+export function findChromium(): string {
+	const named = process.env['CHROMIUM_PATH'];
+	const found = [named ?? [], usualPlaces].flat().find((path) => existsSync(path));
+	if (found !== undefined) return found;
+	throw new Problem(
+		`Chromium is missing: none of ${usualPlaces.join(', ')} is there. Install it ` +
+			'(Debian: apt-get install chromium), or set CHROMIUM_PATH to where it is.',
+	);
+}
+
+/** Starts it without a window, for others to connect to. */
+export async function launchChromium(executablePath: string): Promise<BrowserServer> {
+	return await chromium.launchServer({ executablePath, args: flags, headless: true });
+}

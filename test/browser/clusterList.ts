@@ -1,0 +1,56 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The field Work Cluster: its drop-down, and giving an ID instead. */
+export class ClusterList {
+	readonly entries: Locator;
+	readonly input: Locator;
+	private readonly field: Locator;
+	private readonly search: Locator;
+
+	constructor(private readonly page: Page) {
+		this.field = page.getByTestId('resource-locator-workCluster');
+		this.input = this.field
+			.getByTestId('rlc-input')
+			.locator('input')
+			.or(this.field.locator('input[data-test-id=rlc-input]'))
+			.first();
+		this.entries = page.getByTestId('rlc-item');
+		this.search = page.getByTestId('rlc-search');
+	}
+
+	/** Opens the drop-down, and waits until it shows something. */
+	async open(): Promise<void> {
+		await this.field.getByTestId('rlc-input-container').click();
+		await this.entries.first().waitFor();
+	}
+
+	/** Scrolls to the end of what is there, and waits until there is more. */
+	async scrollOn(): Promise<void> {
+		const before = await this.entries.count();
+		await this.entries.last().scrollIntoViewIfNeeded();
+		await this.entries.nth(before).waitFor();
+	}
+
+	/** Types into its search, which has the cursor from the start, and waits until this entry alone is left. */
+	async searchFor(text: string, found: string): Promise<void> {
+		await this.search.fill('');
+		await this.page.keyboard.type(text);
+		await this.entries.nth(1).waitFor({ state: 'detached' });
+		await this.entries.filter({ hasText: found }).waitFor();
+	}
+
+	/** Takes the entry at the top without the mouse. */
+	async takeFirst(): Promise<void> {
+		await this.page.keyboard.press('ArrowDown');
+		await this.page.keyboard.press('Enter');
+		await this.entries.first().waitFor({ state: 'hidden' });
+	}
+
+	async giveId(): Promise<void> {
+		await this.field.getByTestId('rlc-mode-selector').click();
+		await this.page
+			.locator('.el-select-dropdown__item')
+			.filter({ visible: true, hasText: 'By ID' })
+			.click();
+	}
+}

@@ -1,0 +1,134 @@
+import { ClusterList } from './clusterList';
+import { takePicture } from './images';
+import { useStage } from './stage';
+import { inARow, jobNode } from './workflows';
+
+const it = useStage({ clusters: 350 });
+
+describe('creating a job', () => {
+	it('takes six clicks from an opened editor', async ({ page, editor, sandbox }) => {
+		await page.setViewportSize({ width: 1440, height: 1180 });
+		let clicks = 0;
+		await page.exposeFunction('countClick', () => {
+			clicks += 1;
+		});
+		await page.addInitScript({
+			content: "addEventListener('pointerdown', (e) => e.isTrusted && countClick(), true)",
+		});
+		const jobs = sandbox.store.jobs.size;
+		await editor.openNew();
+
+		const form = await editor.addAction('Create a job');
+		await form.click('workflowUid');
+		await page.keyboard.insertText('report');
+		const clusters = new ClusterList(page);
+		await clusters.open();
+		await clusters.searchFor('wc-000002', 'south-virtual-2 (virtual)');
+		await clusters.takeFirst();
+		await form.click('displayName');
+		await page.keyboard.insertText('Nightly report');
+		await form.execute();
+
+		const [job] = [...sandbox.store.jobs.values()].slice(jobs);
+		expect(job).toMatchObject({ displayName: 'Nightly report' });
+		expect(clicks).toBe(6);
+		expect(await form.outputAsJson()).toContain(job?.uid);
+		await form.showOutputAs('schema');
+		await takePicture(page, 'create-job', form.formAndOutput);
+	});
+
+	it('lists the work clusters page by page, and searches them', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const { id } = await api.createWorkflow(
+			inARow('Work clusters', [create({ displayName: 'Report' })]),
+		);
+		await editor.open(id);
+		await editor.openNode('Create');
+		const clusters = new ClusterList(page);
+
+		await clusters.open();
+		expect(await clusters.entries.count()).toBe(100);
+		expect(await clusters.entries.nth(3).innerText()).toBe('west-master-4 (master, Pending)');
+		await clusters.scrollOn();
+		expect(await clusters.entries.count()).toBeGreaterThanOrEqual(200);
+
+		await clusters.searchFor('virtual-341', 'north-virtual-341 (virtual)');
+		await clusters.searchFor('WC-000340', 'west-master-340 (master)');
+		await clusters.entries.first().click();
+		await editor.form.execute();
+		expect([...sandbox.store.jobs.values()].at(-1)?.cluster.metadata.uid).toBe('wc-000340');
+	});
+
+	it('takes a cluster by ID, a name by an expression, and parameters from the form', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const { id } = await api.createWorkflow(
+			inARow('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),
+		);
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+
+		const clusters = new ClusterList(page);
+		await clusters.giveId();
+		await clusters.input.fill('wc-000002');
+		await form.fillExpression('displayName', 'Report {{ $json.name }}');
+
+		const inputs = form.group('inputs');
+		await form.add(inputs, 'Add Parameter');
+		await form.fill('id', 'input-1', inputs);
+		await form.fill('default', '0.5', inputs);
+		const outputs = form.group('outputs');
+		await form.add(outputs, 'Add Parameter');
+		await form.fill('id', 'output-1', outputs);
+		await form.fill('displayName', 'Result', outputs);
+		await form.add(outputs, 'Add Anchor');
+		await form.fill('source', 'step-1', outputs);
+		await form.fill('sourceAnchor', 'result', outputs);
+		await form.execute();
+
+		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
+		expect(sent?.body).toMatchObject({
+			job: {
+				displayName: 'Report Sales',
+				workCluster: 'wc-000002',
+				inputs: [{ id: 'input-1', default: '0.5', type: 'string', controls: 'input', anchors: [] }],
+				outputs: [
+					{
+						id: 'output-1',
+						displayName: 'Result',
+						anchors: [{ source: 'step-1', sourceAnchor: 'result' }],
+					},
+				],
+			},
+		});
+		expect(await form.outputAsJson()).toContain('Report Sales');
+	});
+
+	it('takes parameters as JSON', async ({ editor, api, sandbox }) => {
+		const workCluster = { __rl: true, mode: 'id', value: 'wc-000001' };
+		const { id } = await api.createWorkflow(
+			inARow('JSON', [create({ workCluster, displayName: 'Report' })]),
+		);
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		await form.choose('specifyParameters', 'Using JSON');
+		await form.write(form.field('inputsJson'), '[{ "id": "input-1", "default": "0.5" }]');
+		await form.execute();
+
+		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
+		expect(sent?.body).toMatchObject({
+			job: { inputs: [{ id: 'input-1', default: '0.5' }], outputs: [] },
+		});
+		expect(await form.outputAsJson()).toContain('input-1');
+	});
+});
+
+const create = (parameters: Record<string, unknown>) =>
+	jobNode('Create', { workflowUid: 'report', ...parameters });

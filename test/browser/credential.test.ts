@@ -1,0 +1,63 @@
+import { freePort } from '../../host/ports';
+import type { N8nApi } from '../../host/api';
+import { credentialName } from '../../host/examples';
+import { startSandbox } from '../../sandbox';
+import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
+import { CredentialForm } from './credentialForm';
+import { takePicture } from './images';
+import { handed } from './running';
+import { useStage } from './stage';
+
+const it = useStage();
+
+describe('the form of the credential', () => {
+	it('says in plain words what is wrong, and that it is right', async ({
+		page,
+		sandbox,
+		api,
+		atEnd,
+	}) => {
+		const form = new CredentialForm(page);
+		atEnd(async () => await forgetAllBut(credentialName, api));
+		const right = {
+			baseUrl: sandbox.url,
+			userName: sandbox.userName,
+			password: sandbox.password,
+		};
+		await page.setViewportSize({ width: 1280, height: 1000 });
+		await form.openNew('Job Orchestration');
+
+		await form.fill({ ...right, password: 'a wrong one' });
+		expect(await form.saveAndFail()).toBe('The user name or the password is wrong');
+		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
+
+		const nobody = `http://127.0.0.1:${await freePort()}`;
+		await form.fill({ ...right, baseUrl: nobody });
+		expect(await form.saveAndFail()).toBe(`The service at ${nobody} can't be reached`);
+
+		const n8n = handed().n8nUrl;
+		await form.fill({ baseUrl: n8n });
+		expect(await form.saveAndFail()).toBe(`There is no log-in at ${n8n}/oauth/login`);
+
+		const signedByItself = await startSandbox({ tls: await selfSignedCertificate() });
+		atEnd(async () => await signedByItself.close());
+		await form.fill({ baseUrl: signedByItself.url });
+		expect(await form.saveAndFail()).toBe(`The certificate of ${signedByItself.url} isn't trusted`);
+		expect(signedByItself.calls).toEqual([]);
+		await form.field('ignoreSslIssues').locator('.el-switch').click();
+		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+
+		await form.field('ignoreSslIssues').locator('.el-switch').click();
+		await form.fill(right);
+		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+		await takePicture(page, 'credential', [form.dialog]);
+	});
+});
+
+/** The other tests want one credential, which n8n then chooses by itself. */
+async function forgetAllBut(kept: string, api: N8nApi): Promise<void> {
+	const all = await api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
+	for (const { id, name } of all) {
+		if (name !== kept) await api.call('DELETE', `/rest/credentials/${id}`);
+	}
+}

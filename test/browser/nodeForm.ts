@@ -1,0 +1,124 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The window in which one works on a node: what comes in, its form, what comes out. */
+export class NodeForm {
+	readonly element: Locator;
+	readonly output: Locator;
+
+	constructor(private readonly page: Page) {
+		this.element = page.getByTestId('ndv');
+		this.output = page.getByTestId('output-panel');
+	}
+
+	/** What a picture of it is to show: not the input, which is empty at a first step. */
+	get formAndOutput(): Locator[] {
+		return [
+			this.page.getByTestId('tab-params'),
+			this.page.getByTestId('node-parameters'),
+			this.output,
+		];
+	}
+
+	/** A field, in the whole form or in a part of it. */
+	field(name: string, within: Locator = this.element): Locator {
+		return within.getByTestId(`parameter-input-${name}`).first();
+	}
+
+	async fill(name: string, text: string, within?: Locator): Promise<void> {
+		await this.field(name, within).locator('input, textarea').first().fill(text);
+	}
+
+	/** Puts the cursor into a text field with the mouse. */
+	async click(name: string): Promise<void> {
+		await this.field(name).locator('input').click();
+	}
+
+	/** Switches a field to an expression, and writes one. */
+	async fillExpression(name: string, expression: string): Promise<void> {
+		const head = this.element.getByTestId(`${name}-parameter-input-options-container`).first();
+		await this.field(name).hover();
+		await head.getByTestId('radio-button-expression').click();
+		await this.write(this.field(name), expression);
+	}
+
+	/** Writes into an editor for code, in place of what is in it. */
+	async write(field: Locator, text: string): Promise<void> {
+		await field.locator('.cm-content').click();
+		await this.page.keyboard.press('Control+a');
+		await this.page.keyboard.insertText(text);
+	}
+
+	/** Lets the model of an agent fill a field. */
+	async leaveToModel(name: string): Promise<void> {
+		await this.field(name).hover();
+		await this.field(name).getByTestId('from-ai-override-button').click();
+		await this.element.getByTestId('fromAI-override-field').waitFor();
+	}
+
+	/** Chooses from a drop-down. */
+	async choose(name: string, option: string): Promise<void> {
+		await this.field(name).click();
+		await this.option(option).click();
+	}
+
+	/** An entry of the drop-down that is open. */
+	option(text: string): Locator {
+		return this.page
+			.locator('.el-select-dropdown__item, [role=option]')
+			.filter({ visible: true })
+			.filter({ has: this.page.getByText(text, { exact: true }) });
+	}
+
+	/** A group of records such as Inputs. */
+	group(name: string): Locator {
+		return this.element.getByTestId(`fixed-collection-${name}`);
+	}
+
+	/** Adds a record to a group. */
+	async add(group: Locator, button: string): Promise<void> {
+		await group.getByRole('button', { name: button }).click();
+	}
+
+	/** Runs the node by its button, and waits until it has succeeded or failed. */
+	async execute(): Promise<void> {
+		await this.page.getByTestId('node-execute-button').click();
+		await this.ended();
+	}
+
+	/** Waits until a run has ended. */
+	async ended(): Promise<void> {
+		await this.output
+			.getByTestId('node-run-status-success')
+			.or(this.output.getByTestId('node-run-status-danger'))
+			.or(this.output.getByTestId('node-error-message'))
+			.first()
+			.waitFor();
+		await this.page.getByTestId('node-execute-button').getByText('Execute step').waitFor();
+	}
+
+	/** Chooses how the panel shows what came out. */
+	async showOutputAs(way: 'schema' | 'table' | 'json'): Promise<void> {
+		await this.output.getByTestId(`radio-button-${way}`).click();
+	}
+
+	/** What came out, as the panel shows it as JSON. */
+	async outputAsJson(): Promise<string> {
+		await this.showOutputAs('json');
+		const json = this.output.locator('.json-data, .vjs-tree').first();
+		await json.waitFor();
+		return await json.innerText();
+	}
+
+	/** The error box: its title and its description, as they can be read. */
+	async error(): Promise<{ title: string; description: string }> {
+		const title = this.output.getByTestId('node-error-message');
+		await title.waitFor();
+		const description = this.output.getByTestId('node-error-description');
+		return { title: await title.innerText(), description: await description.innerText() };
+	}
+
+	async close(): Promise<void> {
+		await this.page.getByTestId('ndv-close-button').click();
+		await this.element.waitFor({ state: 'hidden' });
+	}
+}

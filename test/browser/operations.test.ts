@@ -1,0 +1,46 @@
+import { Client } from '../sandbox/client';
+import { takePicture } from './images';
+import { useStage } from './stage';
+
+const it = useStage({ jobDuration: 600_000 });
+
+describe('what else the node does', () => {
+	it('suspends, resumes, stops and terminates a job', async ({ editor, sandbox }) => {
+		const client = new Client(sandbox);
+		await client.login();
+		const [first, second] = [await client.createdJob(), await client.createdJob()];
+		await editor.openNew();
+		const form = await editor.addAction('Suspend a job');
+		for (const { name, verb, job, after } of [
+			{ name: 'Suspend', verb: 'suspend', job: first, after: 'suspended' },
+			{ name: 'Resume', verb: 'resume', job: first, after: 'running' },
+			{ name: 'Stop', verb: 'stop', job: first, after: 'stopped' },
+			{ name: 'Terminate', verb: 'terminate', job: second, after: 'terminated' },
+		]) {
+			const { uid } = job.metadata;
+			await form.choose('operation', name);
+			await form.fill('jobId', uid);
+			await form.execute();
+			await form.output
+				.getByText(`"${verb}"`)
+				.or(form.output.getByText(verb, { exact: true }))
+				.first()
+				.waitFor();
+			const output = await form.outputAsJson();
+			for (const part of [uid, `"${verb}"`, 'true']) expect(output).toContain(part);
+			expect(sandbox.store.jobs.get(uid)?.state).toBe(after);
+		}
+	});
+
+	it('lists the work clusters', async ({ page, editor, sandbox }) => {
+		await page.setViewportSize({ width: 2100, height: 920 });
+		await editor.openNew();
+		const form = await editor.addAction('Get many clusters');
+		await form.execute();
+		await form.showOutputAs('table');
+		for (const { name } of sandbox.store.clusters) {
+			await form.output.getByText(name, { exact: true }).waitFor();
+		}
+		await takePicture(page, 'cluster-list', form.formAndOutput);
+	});
+});

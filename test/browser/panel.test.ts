@@ -1,0 +1,53 @@
+import { takePicture } from './images';
+import { useStage } from './stage';
+
+const it = useStage();
+
+describe('the panel of nodes', () => {
+	it('finds the node by "job", by "cluster" and by its name', async ({ editor }) => {
+		await editor.openNew();
+		await editor.addFirstStep.click();
+		for (const text of ['job', 'cluster', 'Job Orchestration']) {
+			await editor.panel.find(text);
+			await editor.panel.named('Job Orchestration').waitFor();
+			await editor.panel.find('no such node');
+			await editor.panel.named('Job Orchestration').waitFor({ state: 'detached' });
+		}
+	});
+
+	for (const { theme, file, picture } of [
+		{ theme: 'light', file: 'jobOrchestration.svg', picture: 'panel' },
+		{ theme: 'dark', file: 'jobOrchestration.dark.svg', picture: 'panel-dark' },
+	] as const) {
+		it(`shows its icon and its actions by resource in the ${theme} theme`, async ({
+			editor,
+			page,
+		}) => {
+			await page.emulateMedia({ colorScheme: theme });
+			await page.setViewportSize({ width: 1280, height: 1000 });
+			await editor.openNew();
+			await editor.addFirstStep.click();
+			await editor.panel.find('job');
+			const entry = editor.panel.named('Job Orchestration');
+			await entry.waitFor();
+
+			const address = (await entry.locator('img').first().getAttribute('src')) ?? '';
+			expect(address).toMatch(new RegExp(`/${file.replaceAll('.', '\\.')}$`));
+			const icon = await page.request.get(address);
+			expect(icon.headers()['content-type']).toContain('image/svg+xml');
+
+			await editor.panel.openFirst();
+			expect(await editor.panel.actions()).toEqual([
+				'CLUSTER ACTIONS',
+				'Get many clusters',
+				'JOB ACTIONS',
+				'Create a job',
+				'Resume a job',
+				'Stop a job',
+				'Suspend a job',
+				'Terminate a job',
+			]);
+			await takePicture(page, picture, [editor.panel.element]);
+		});
+	}
+});

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+
+import { chromium, selectors, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+import { N8nApi } from '../../host/api';
+import { saveCredential } from '../../host/examples';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
+import { Editor } from './editor';
+import { handed } from './running';
+
+/** What a test finds: a page of its own, and what the tests of its file share. */
+export interface Stage {
+	page: Page;
+	editor: Editor;
+	api: N8nApi;
+	sandbox: Sandbox;
+	/** Has something ended when the test is over, whichever way. */
+	atEnd(end: () => Promise<void>): void;
+}
+
+/** A test as `useStage` gives it. */
+export type StageTest = (name: string, play: (stage: Stage) => Promise<void>) => void;
+
+/** How long an element may take to come. */
+const patience = 30_000;
+
+/**
+ * Gives the tests of a file a sandbox, a credential for it in n8n, and each of them a page of its own in
+ * the browser, logged in.
+ * @returns what declares a test, as `it` does; one that fails leaves a picture of its page
+ */
+export function useStage(options: SandboxOptions = {}): StageTest {
+	const { n8nUrl, owner, browser: endpoint, failures } = handed();
+	let browser: Browser;
+	let context: BrowserContext;
+	let shared: Pick<Stage, 'api' | 'sandbox'>;
+
+	beforeAll(async () => {
+		selectors.setTestIdAttribute('data-test-id');
+		browser = await chromium.connect(endpoint);
+		context = await browser.newContext({
+			baseURL: n8nUrl,
+			viewport: { width: 1280, height: 800 },
+			colorScheme: 'light',
+		});
+		context.setDefaultTimeout(patience);
+		const { email, password } = owner;
+		await context.request.post('/rest/login', { data: { emailOrLdapLoginId: email, password } });
+		const api = await N8nApi.open(n8nUrl, owner);
+		const sandbox = await startSandbox(options);
+		await saveCredential(api, sandbox);
+		shared = { api, sandbox };
+	});
+	afterAll(async () => {
+		await browser.close();
+		await shared.sandbox.close();
+	});
+
+	return (name, play) => {
+		it(name, async () => {
+			const page = await context.newPage();
+			const ends = [async () => await page.close()];
+			const atEnd: Stage['atEnd'] = (end) => void ends.push(end);
+			shared.sandbox.clearCalls();
+			shared.sandbox.faults.clear();
+			try {
+				await play({ ...shared, page, editor: new Editor(page), atEnd });
+			} catch (error) {
+				const picture = join(failures, `${name.replace(/\W+/g, '-').slice(0, 60)}.png`);
+				await page.screenshot({ path: picture });
+				if (error instanceof Error) error.message += `\nThe page then: ${picture}`;
+				throw error;
+			} finally {
+				for (const end of ends.reverse()) await end();
+			}
+		});
+	};
+}
