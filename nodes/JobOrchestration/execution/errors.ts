@@ -85,9 +85,16 @@ export function completeError(
 		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);
 	}
 	if (createdJobs.length > 0) paragraphs.push(listOf(createdJobs));
-	// n8n's editor shows a description as HTML, where a line break of a text is nothing.
-	error.description = paragraphs.filter((text) => text !== '').join('<br><br>');
+	error.description = paragraphs
+		.filter((text) => text !== '')
+		.map(asHtml)
+		.join('<br><br>');
 	return error;
+}
+
+/** A text as n8n's editor wants a description: it shows HTML, without what looks like markup of its own. */
+function asHtml(text: string): string {
+	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\n', '<br>');
 }
 
 function listOf(jobs: CreatedJob[]): string {
@@ -99,7 +106,7 @@ function listOf(jobs: CreatedJob[]): string {
 		);
 	const more = jobs.length - MOST_LISTED;
 	if (more > 0) lines.push(`- and ${more} more, in the error's context.createdJobs`);
-	return `Jobs that this execution had created (${jobs.length}):<br>${lines.join('<br>')}`;
+	return `Jobs that this execution had created (${jobs.length}):\n${lines.join('\n')}`;
 }
 
 function apiErrorOf(node: INode, error: ServiceError, itemIndex: number): NodeApiError {

@@ -173,8 +173,8 @@ export const create: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. 7c9e6679-7425-40de-944b-e07fc1f90ae7',
-			description:
-				'ID of the workflow template that the job is made from, not of this n8n workflow',
+			hint: 'A workflow template on the service, not this n8n workflow',
+			description: 'ID of the workflow template that the job is made from',
 		},
 		{
 			displayName: 'Work Cluster',
