@@ -192,6 +192,6 @@ test('to the log-in', async () => {
 			sandbox.faults.plan(({ operation }) => (operation === 'login' ? answer : undefined));
 			await expectGoodEnd(getAll({ options }), onError);
 		}),
-		{ numRuns: 120 },
+		{ numRuns: 80 },
 	);
 });

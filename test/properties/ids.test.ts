@@ -89,7 +89,7 @@ test('a state change', async () => {
 				expect(error?.name).toBe('NodeOperationError');
 			}
 		}),
-		{ numRuns: 150 },
+		{ numRuns: 100 },
 	);
 });
 
@@ -110,6 +110,6 @@ test('a create', async () => {
 				expect(error?.name).toBe('NodeOperationError');
 			}
 		}),
-		{ numRuns: 150 },
+		{ numRuns: 100 },
 	);
 });

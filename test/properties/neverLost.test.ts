@@ -151,7 +151,7 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 						expect({ item, isUncertain }).toEqual({ item, isUncertain: true });
 				}
 			}),
-			{ numRuns: 45 },
+			{ numRuns: 30 },
 		);
 	},
 );
@@ -182,7 +182,7 @@ test('in a batch that stops, every job is in the list of the error or may be one
 			expect(unlisted.filter((item) => !uncertain.includes(item))).toEqual([]);
 			expect(uncertain.filter((item) => listed.has(item))).toEqual([]);
 		}),
-		{ numRuns: 45 },
+		{ numRuns: 30 },
 	);
 });
 
