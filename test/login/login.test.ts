@@ -210,6 +210,16 @@ describe('whoever asks the credential for a token', () => {
 		expect(logins()).toBe(2);
 	});
 
+	test('with a log-in that fails is told what to do in the message, all that the test of a credential shows', async () => {
+		const url = fixture.sandbox.url;
+		await expect(ask('', { password: 'wrong once more' })).rejects.toThrow(
+			`The user name or the password is wrong. The service at ${url} refused the log-in. Correct the credential;`,
+		);
+		await expect(ask('', { baseUrl: `${url}/elsewhere` })).rejects.toThrow(
+			`There is no log-in at ${url}/elsewhere/oauth/login. Check the Base URL in the credential`,
+		);
+	});
+
 	test('as another user, or of another service, has a log-in of their own', async () => {
 		const other = await startSandbox();
 		try {

@@ -10,7 +10,7 @@ import { getAll } from '../../nodes/JobOrchestration/resources/cluster/operation
 import * as jobOperations from '../../nodes/JobOrchestration/resources/job/operations';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
 import { readBaseUrl } from '../../nodes/JobOrchestration/service/baseUrl';
-import type { Connection, Outcome } from '../../nodes/JobOrchestration/service/connection';
+import type { Connection, Reply } from '../../nodes/JobOrchestration/service/connection';
 import { explainLogin } from '../../nodes/JobOrchestration/service/explain/login';
 import type { Failure, LoginFailure } from '../../nodes/JobOrchestration/service/failure';
 import { CallError } from '../../nodes/JobOrchestration/service/send';
@@ -105,7 +105,7 @@ const loginFailures: { [K in LoginFailure['kind']]: Array<Extract<LoginFailure, 
 const loginCauses = Object.values(loginFailures).flat();
 
 /** What can come of a request. A web page is not what any operation wants. */
-const outcomes: Outcome[] = [
+const outcomes: Reply[] = [
 	...loginCauses.filter(({ kind }) => kind !== 'unexpectedAnswer').map((failure) => ({ failure })),
 	...loginCauses.map((because) => ({ failure: { kind: 'login', because } as const })),
 	{ answer: { status: 200, body: '<html></html>', header: () => undefined }, secrets: [] },

@@ -9,16 +9,28 @@ import { Connection } from '../service/connection';
 import type { SendOptions } from '../service/service';
 import { Service } from '../service/service';
 import { isJob } from '../service/shapes';
+import { wait } from '../service/wait';
 import { completeError, errorItem, nodeErrorOf } from './errors';
 import type { CreatedJob, NodeError } from './errors';
 import { inParallel } from './inParallel';
 import type { Outcome, Outcomes } from './outcome';
 import { keepForNextTry, settledBefore } from './outcome';
 
+/** Milliseconds of reading parameters after which n8n's other work gets its turn. */
+const LONGEST_TURN = 10;
+
 /** An item whose parameters have been read and checked. */
 interface Prepared {
 	call: PreparedCall;
 	options: SendOptions;
+}
+
+/** One run of the node, and what becomes of its items. */
+interface Run {
+	operation: Operation;
+	outcomes: Outcomes;
+	/** Settles an item with whatever went wrong with it. */
+	fail: (error: unknown, itemIndex: number) => NodeError;
 }
 
 /**
@@ -55,7 +67,7 @@ async function settleAll(
 		return nodeError;
 	};
 	const run = { operation, outcomes, fail };
-	const { concurrency, prepared } = prepareAll(context, run);
+	const { concurrency, prepared } = await prepareAll(context, run);
 	if (!context.continueOnFail()) {
 		const itemIndex = outcomes.findIndex((outcome) => outcome !== undefined && 'error' in outcome);
 		const outcome = outcomes[itemIndex];
@@ -64,14 +76,6 @@ async function settleAll(
 		}
 	}
 	await makeCalls(context, run, { concurrency, prepared });
-}
-
-/** One run of the node, and what becomes of its items. */
-interface Run {
-	operation: Operation;
-	outcomes: Outcomes;
-	/** Settles an item with whatever went wrong with it. */
-	fail: (error: unknown, itemIndex: number) => NodeError;
 }
 
 function operationOf(context: IExecuteFunctions): Operation {
@@ -90,18 +94,24 @@ function operationOf(context: IExecuteFunctions): Operation {
 
 /**
  * Reads and checks the parameters of all items that are not settled. A bad one settles its item; where the
- * node does not continue after an error, the rest is not read.
+ * node does not continue after an error, the rest is not read. n8n takes its time for each expression, so its
+ * other work gets a turn now and then.
  */
-function prepareAll(
+async function prepareAll(
 	context: IExecuteFunctions,
 	{ operation, outcomes, fail }: Run,
-): { concurrency: number; prepared: Map<number, Prepared> } {
+): Promise<{ concurrency: number; prepared: Map<number, Prepared> }> {
 	const parameters = new ItemParameters(context, operation.fields);
 	const prepared = new Map<number, Prepared>();
 	let concurrency = 1;
+	let turnBegan = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		if (outcome !== undefined) continue;
+		if (Date.now() - turnBegan > LONGEST_TURN) {
+			await wait(0);
+			turnBegan = Date.now();
+		}
 		try {
 			const give = parameters.of(itemIndex);
 			if (prepared.size === 0) concurrency = readConcurrency(give);

@@ -45,7 +45,7 @@ function operationField({
 		displayOptions: { show: { resource: [resource] } },
 		options: operations
 			.map(({ name, value, action, description }) => ({ name, value, action, description }))
-			.sort((a, b) => a.name.localeCompare(b.name)),
+			.sort((a, b) => (a.name < b.name ? -1 : 1)),
 	};
 }
 

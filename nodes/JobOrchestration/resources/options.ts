@@ -40,24 +40,25 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: options.sort((a, b) => a.displayName.localeCompare(b.displayName)),
+		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 }
 
 /** @throws FieldError */
 export function readConcurrency(give: Give): number {
-	return read(give, concurrency, { least: 1, whole: true });
+	return readNumber(give, concurrency, { least: 1, whole: true });
 }
 
 /** @throws FieldError */
 export function readSendOptions(give: Give): SendOptions {
 	return {
-		maxRetries: read(give, maxRetries, { least: 0, whole: true }),
-		timeout: read(give, timeout, { least: 1 }),
+		maxRetries: readNumber(give, maxRetries, { least: 0, whole: true }),
+		timeout: readNumber(give, timeout, { least: 1 }),
 	};
 }
 
-function read(
+/** What an item gives for an option that is a number; its default where it gives nothing. @throws FieldError */
+export function readNumber(
 	give: Give,
 	{ name, default: fallback }: INodeProperties,
 	bounds: { least: number; whole?: boolean },

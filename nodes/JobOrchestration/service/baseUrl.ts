@@ -9,13 +9,18 @@ import { ServiceError } from './serviceError';
  * text of the field is never repeated: it may hold a password.
  */
 export function readBaseUrl(text: unknown): string {
+	if (lastRead !== undefined && lastRead.text === text) return lastRead.baseUrl;
 	const problem = problemOf(text);
 	if (problem !== undefined) {
 		const failure = { kind: 'baseUrl', problem } as const;
 		throw new ServiceError(failure, explainBaseUrl(failure));
 	}
-	return String(text).trim().replace(/\/+$/, '');
+	lastRead = { text, baseUrl: String(text).trim().replace(/\/+$/, '') };
+	return lastRead.baseUrl;
 }
+
+/** What was read last: thousands of requests in a row read the same, and parsing an address is slow. */
+let lastRead: { text: unknown; baseUrl: string } | undefined;
 
 function problemOf(text: unknown): string | undefined {
 	if (typeof text !== 'string' || text.trim() === '') return 'is empty';
@@ -40,6 +45,14 @@ function parse(text: string): URL | undefined {
  */
 export function pathOf(...segments: string[]): string {
 	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/**
+ * Whether an address begins with a base URL as it is read above, and so has its origin: the slash that
+ * follows ends host and port. Far cheaper than parsing both.
+ */
+export function isBelow(baseUrl: string, address: unknown): boolean {
+	return typeof address === 'string' && address.startsWith(`${baseUrl}/`);
 }
 
 /** The origin (scheme, host and port) of a request, whichever of n8n's option shapes names its address. */

@@ -29,8 +29,8 @@ export interface Request {
 	body?: JsonRecord;
 }
 
-/** The outcome of a request that was sent once. */
-export type Outcome =
+/** What came of a request that was sent once. */
+export type Reply =
 	/** With what no error about it may repeat, should the service echo it. */
 	{ answer: Answer; secrets: string[] } | { failure: Failure; tokenWasStale?: boolean };
 
@@ -59,28 +59,28 @@ export class Connection {
 	 *
 	 * @param timeout milliseconds
 	 */
-	async send(request: Request, timeout: number): Promise<Outcome> {
+	async send(request: Request, timeout: number): Promise<Reply> {
 		if (this.refusal !== undefined) return { failure: this.refusal };
 
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
 		const begunWith = this.credentials;
 		const own = { ...begunWith };
-		const outcome = await this.exchange(request, timeout, own);
+		const reply = await this.exchange(request, timeout, own);
 
 		// Only whoever began with the current token may have got a newer one.
 		if (this.credentials === begunWith && own.accessToken !== begunWith.accessToken) {
 			this.credentials = own;
 		}
-		if ('failure' in outcome && isRefusal(outcome.failure)) this.refusal = outcome.failure;
-		return outcome;
+		if ('failure' in reply && isRefusal(reply.failure)) this.refusal = reply.failure;
+		return reply;
 	}
 
 	private async exchange(
 		{ method, path, qs, body }: Request,
 		timeout: number,
 		own: ICredentialDataDecryptedObject,
-	): Promise<Outcome> {
+	): Promise<Reply> {
 		const before = own.accessToken;
 		const options: IHttpRequestOptions = {
 			method,

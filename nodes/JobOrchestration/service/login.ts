@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { describe, failureIn, isHtml, readAnswer } from './answer';
-import { originOf, readBaseUrl } from './baseUrl';
+import { isBelow, originOf, readBaseUrl } from './baseUrl';
 import { explainConnection } from './explain/connection';
 import { explainLogin, LOGIN_TIMEOUT } from './explain/login';
 import type { LoginFailure } from './failure';
@@ -39,8 +39,12 @@ async function login(
 	helpers: IHttpRequestHelper['helpers'],
 	{ baseUrl, userName, password, ignoreSslIssues }: Identity,
 ): Promise<string> {
-	const fail = (failure: LoginFailure) =>
-		new ServiceError({ kind: 'login', because: failure }, explainLogin(failure, baseUrl));
+	const fail = (because: LoginFailure) => {
+		const { message, detail, advice } = explainLogin(because, baseUrl);
+		// The test of a credential shows nothing but the message.
+		const words = { message: [message, advice].filter(Boolean).join('. '), detail, advice: '' };
+		return new ServiceError({ kind: 'login', because }, words);
+	};
 
 	let response: unknown;
 	try {
@@ -109,10 +113,13 @@ export function withToken(
 	request: RequestOptions,
 ): IHttpRequestOptions {
 	const baseUrl = readBaseUrl(credentials.baseUrl);
-	const origin = originOf(request.url ?? request.uri, request.baseURL ?? baseUrl);
-	if (origin !== new URL(baseUrl).origin) {
-		const failure = { kind: 'foreignHost', host: origin ?? 'an address that is none' } as const;
-		throw new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
+	const address = request.url ?? request.uri;
+	if (!isBelow(baseUrl, address)) {
+		const origin = originOf(address, request.baseURL ?? baseUrl);
+		if (origin !== new URL(baseUrl).origin) {
+			const failure = { kind: 'foreignHost', host: origin ?? 'an address that is none' } as const;
+			throw new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
+		}
 	}
 	const authorized: RequestOptions = {
 		...request,

@@ -85,14 +85,14 @@ export async function send<Body>(
 	let triedNewestToken = false;
 
 	for (let timesSent = 1; ; timesSent += 1) {
-		const outcome = await connection.send(request, timeout);
-		if ('answer' in outcome && accepts(outcome.answer.body)) return outcome.answer.body;
+		const reply = await connection.send(request, timeout);
+		if ('answer' in reply && accepts(reply.answer.body)) return reply.answer.body;
 
 		const failure =
-			'answer' in outcome ? unexpected(outcome.answer, wanted, outcome.secrets) : outcome.failure;
+			'answer' in reply ? unexpected(reply.answer, wanted, reply.secrets) : reply.failure;
 		// A token that others had fetched has expired too: the next try logs in. That is no retry.
 		const tokenWasStale: boolean =
-			'failure' in outcome && outcome.tokenWasStale === true && !triedNewestToken;
+			'failure' in reply && reply.tokenWasStale === true && !triedNewestToken;
 		triedNewestToken ||= tokenWasStale;
 		const again = tokenWasStale || (timesSent <= maxRetries && mayRetry(failure, repeatable));
 		if (again && !tokenWasStale) await wait(waitBeforeRetry(failure, timesSent), stop);

@@ -41,7 +41,10 @@ const MOST_REPLACED = 50;
 
 const accounts = new Map<string, Account>();
 
-/** Credentials that were given a token fetched for others: it may have expired since. */
+/**
+ * Credentials that were given a token fetched for others: it may have expired since. By the object itself:
+ * Connection makes one for each request, and n8n passes that very object on.
+ */
 const gotSharedToken = new WeakSet<object>();
 
 /**

@@ -1,5 +1,16 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import type { Operation } from '../operation';
-import { optionsField } from '../options';
+import { optionsField, readNumber } from '../options';
+
+const pageSizeOption: INodeProperties = {
+	displayName: 'Page Size',
+	name: 'pageSize',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 100,
+	description: 'How many clusters to ask for in one request',
+};
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -31,14 +42,7 @@ export const getAll: Operation = {
 				default: '',
 				description: 'Where the list begins: metadata.continue of a raw page. Empty for its start.',
 			},
-			{
-				displayName: 'Page Size',
-				name: 'pageSize',
-				type: 'number',
-				typeOptions: { minValue: 1 },
-				default: 100,
-				description: 'How many clusters to ask for in one request',
-			},
+			pageSizeOption,
 			{
 				displayName: 'Raw Page',
 				name: 'rawPage',
@@ -53,7 +57,7 @@ export const getAll: Operation = {
 	prepare(give) {
 		const returnAll = give('returnAll').boolean();
 		const limit = give('limit').optionalNumber({ least: 1, whole: true }) ?? 50;
-		const pageSize = give('options', 'pageSize').optionalNumber({ least: 1, whole: true }) ?? 100;
+		const pageSize = readNumber(give, pageSizeOption, { least: 1, whole: true });
 		const continueFrom = give('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && give('options', 'rawPage').boolean();
 		const most = returnAll ? Infinity : limit;
