@@ -5,8 +5,16 @@ module.exports = {
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
 	},
-	modulePathIgnorePatterns: ['<rootDir>/host/node_modules', '<rootDir>/host/.data'],
-	testPathIgnorePatterns: ['<rootDir>/test/browser/', '<rootDir>/test/host/'],
+	modulePathIgnorePatterns: [
+		'<rootDir>/host/node_modules',
+		'<rootDir>/host/.data',
+		'<rootDir>/.stryker-tmp',
+	],
+	testPathIgnorePatterns: [
+		'<rootDir>/test/browser/',
+		'<rootDir>/test/host/',
+		'<rootDir>/test/mutation/',
+	],
 	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
 	testTimeout: 20_000,
 	maxWorkers: 2,

@@ -1,0 +1,26 @@
+/** Where a sandbox is, and who may log in there. */
+export interface Target {
+	url: string;
+	userName: string;
+	password: string;
+}
+
+/** What the benchmark asks the process of the sandboxes. */
+export type Request = { kind: 'open'; latency: number; clusters: number } | { kind: 'close' };
+
+/** Two sandboxes: one to measure with, and one to get warm on, so that nothing measured is touched by it. */
+export interface Opened {
+	measured: Target;
+	warmUp: Target;
+}
+
+/** What the measured sandbox saw. */
+export interface Seen {
+	jobs: number;
+	logins: number;
+	requests: number;
+	/** The most requests that were under way at once. */
+	requestsAtOnce: number;
+	/** The most connections that were open at once, those that were about to close among them. */
+	connectionsAtOnce: number;
+}
