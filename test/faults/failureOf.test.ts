@@ -1,0 +1,190 @@
+import { NodeApiError } from 'n8n-workflow';
+
+import { failureOf } from '../../nodes/JobOrchestration/service/failure';
+import { ServiceError } from '../../nodes/JobOrchestration/service/serviceError';
+
+/*
+ * What n8n's request helper throws differs between its releases. The engine tests see those of one; these are
+ * the shapes of all.
+ */
+
+const node = {
+	id: '1',
+	name: 'Node',
+	type: 'n8n-nodes-base.httpRequest',
+	typeVersion: 1,
+	position: [0, 0] as [number, number],
+	parameters: {},
+};
+
+/** An error as Node.js or axios makes it. */
+const systemError = (fields: object, message = 'failed') =>
+	Object.assign(new Error(message), fields);
+
+const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
+
+describe('no connection', () => {
+	test.each([
+		['a code', systemError({ code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+		['a name that is not known', systemError({ code: 'ENOTFOUND' }), 'ENOTFOUND'],
+		['a name that can not be looked up', systemError({ code: 'EAI_AGAIN' }), 'EAI_AGAIN'],
+		[
+			'a connect that timed out',
+			systemError({ code: 'ETIMEDOUT', syscall: 'connect' }),
+			'ETIMEDOUT',
+		],
+		[
+			'a look-up that failed',
+			systemError({ code: 'ESERVFAIL', syscall: 'getaddrinfo' }),
+			'ESERVFAIL',
+		],
+		[
+			'a cause',
+			new Error('outside', {
+				cause: new Error('between', { cause: systemError(refused) }),
+			}),
+			'ECONNREFUSED',
+		],
+		[
+			'two addresses of a name',
+			new AggregateError([systemError(refused), systemError(refused)]),
+			'ECONNREFUSED',
+		],
+		['a text alone', { message: 'connect ECONNREFUSED 127.0.0.1:80' }, 'ECONNREFUSED'],
+		['a text of a look-up', { message: 'getaddrinfo ENOTFOUND nowhere.example' }, 'ENOTFOUND'],
+		[
+			"n8n 1.x, which keeps the system's text among its messages",
+			{ message: 'something', messages: [17, 'connect EHOSTUNREACH 10.0.0.1:80'] },
+			'EHOSTUNREACH',
+		],
+		[
+			'n8n 1.x, in its words',
+			{ message: 'The service refused the connection - perhaps it is offline' },
+			'no connection',
+		],
+		[
+			'n8n 1.x, in its words for a name',
+			{ message: 'The DNS server returned an error, perhaps the server is offline' },
+			'no connection',
+		],
+		[
+			'n8n 1.x, in its words for a host',
+			{ message: "incorrect host (domain) value 'x'" },
+			'no connection',
+		],
+		[
+			"n8n's own error around it",
+			new NodeApiError(node, systemError(refused, 'connect ECONNREFUSED 127.0.0.1:80') as never),
+			'ECONNREFUSED',
+		],
+	])('%s', (_name, error, code) => {
+		expect(failureOf(error)).toEqual({ kind: 'unreachable', code });
+	});
+});
+
+describe('an untrusted certificate', () => {
+	test.each([
+		['DEPTH_ZERO_SELF_SIGNED_CERT'],
+		['SELF_SIGNED_CERT_IN_CHAIN'],
+		['CERT_HAS_EXPIRED'],
+		['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+		['ERR_TLS_CERT_ALTNAME_INVALID'],
+		['HOSTNAME_MISMATCH'],
+	])('%s', (code) => {
+		expect(failureOf(systemError({ code }))).toEqual({ kind: 'certificate', code });
+	});
+
+	test.each([
+		['self-signed certificate', 'self-signed certificate'],
+		['self signed certificate in certificate chain', 'self signed certificate'],
+		['unable to verify the first certificate', 'unable to verify the first certificate'],
+		['unable to get local issuer certificate', 'unable to get local issuer certificate'],
+		['unable to get issuer certificate', 'unable to get issuer certificate'],
+		['certificate has expired', 'certificate has expired'],
+		[
+			"Hostname/IP does not match certificate's altnames: Host: x. is not in the cert's altnames",
+			"certificate's altnames",
+		],
+	])('"%s"', (message, code) => {
+		expect(failureOf({ message })).toEqual({ kind: 'certificate', code });
+	});
+});
+
+test.each([
+	['timeout of 60000ms exceeded'],
+	['timeout of 5 ms exceeded'],
+	['timeout exceeded'],
+	['read ETIMEDOUT'],
+	['The connection timed out, consider setting the "Retry on Fail" option'],
+])('a time-out: "%s"', (message) => {
+	expect(failureOf({ message })).toEqual({ kind: 'timeout' });
+});
+
+test.each([[{ code: 'ERR_CANCELED' }], [{ message: 'canceled' }]])('a cancel: %j', (error) => {
+	expect(failureOf(error)).toEqual({ kind: 'cancelled' });
+});
+
+test.each([
+	[{ response: { status: 401 } }],
+	[{ httpCode: '401' }],
+	[{ message: 'outside', cause: { httpCode: '401' } }],
+])('a rejected token: %j', (error) => {
+	expect(failureOf(error)).toEqual({
+		kind: 'status',
+		status: 401,
+		text: undefined,
+		retryAfter: undefined,
+	});
+});
+
+describe('anything else is a broken connection, after which no create is sent again', () => {
+	test.each([
+		['a code', systemError({ code: 'ECONNRESET' }), 'ECONNRESET'],
+		['a text', { message: 'socket hang up' }, 'socket hang up'],
+		['a long text', { message: 'x'.repeat(200) }, 'x'.repeat(80)],
+		['another status', { response: { status: 500 }, message: 'odd' }, 'odd'],
+		['a status that is none', { response: { status: '401' }, message: 'odd' }, 'odd'],
+		['another httpCode', { httpCode: '404', message: 'odd' }, 'odd'],
+		['a code that is no text', { code: 7, message: 'odd' }, 'odd'],
+		[
+			'a text with a connection in its middle',
+			{ message: 'we connect Everything' },
+			'we connect Everything',
+		],
+		[
+			'a time-out in the middle of a text',
+			{ message: 'no timeout of 5ms exceeded here' },
+			'no timeout of 5ms exceeded here',
+		],
+		['a cancel in the middle of a text', { message: 'it was canceled' }, 'it was canceled'],
+		['nothing at all', {}, 'unknown'],
+		['a text that was thrown', 'thrown', 'unknown'],
+		['undefined', undefined, 'unknown'],
+	])('%s', (_name, error, code) => {
+		expect(failureOf(error)).toEqual({ kind: 'broken', code });
+	});
+});
+
+test("an error of this node's own is found behind whatever n8n puts around it", () => {
+	const failure = { kind: 'login', because: { kind: 'timeout' } } as const;
+	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
+	expect(failureOf(own)).toEqual(failure);
+	expect(failureOf(new NodeApiError(node, own as never))).toEqual(failure);
+	expect(failureOf(new Error('around', { cause: own }))).toEqual(failure);
+});
+
+test('a context of another kind is none of its own', () => {
+	expect(failureOf({ context: { failure: 'broken' }, code: 'ECONNRESET' })).toEqual({
+		kind: 'broken',
+		code: 'ECONNRESET',
+	});
+	expect(failureOf({ context: { failure: { kind: 7 } }, code: 'ECONNRESET' })).toMatchObject({
+		kind: 'broken',
+	});
+});
+
+test('an error that is its own cause is read once', () => {
+	const error: { message: string; cause?: object } = { message: 'round and round' };
+	error.cause = { message: 'between', cause: error };
+	expect(failureOf(error)).toEqual({ kind: 'broken', code: 'round and round' });
+});

@@ -1,0 +1,134 @@
+import type { Failure, LoginFailure } from '../../nodes/JobOrchestration/service/failure';
+import {
+	mayHaveActed,
+	mayRetry,
+	readRetryAfter,
+	waitBeforeRetry,
+} from '../../nodes/JobOrchestration/service/retryPolicy';
+
+const status = (code: number, retryAfter?: number): LoginFailure => ({
+	kind: 'status',
+	status: code,
+	text: undefined,
+	retryAfter,
+});
+const login = (because: LoginFailure): Failure => ({ kind: 'login', because });
+const redirect = (code: number): LoginFailure => ({
+	kind: 'redirect',
+	status: code,
+	location: undefined,
+});
+
+/** A failure, whether an idempotent request and a create are sent again, and whether the service may have acted. */
+type Row = [name: string, failure: Failure, idempotent: boolean, create: boolean, acted: boolean];
+
+const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
+const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
+const timeout = { kind: 'timeout' } as const;
+const cancelled = { kind: 'cancelled' } as const;
+const unexpected = {
+	kind: 'unexpectedAnswer',
+	status: 200,
+	came: 'nothing',
+	wanted: 'a job',
+} as const;
+
+const rows: Row[] = [
+	['no connection', unreachable, true, true, false],
+	['an untrusted certificate', { kind: 'certificate', code: 'CERT' }, false, false, false],
+	['a time-out', timeout, true, false, true],
+	['a broken connection', broken, true, false, true],
+	['a cancel', cancelled, false, false, true],
+	['an odd answer', unexpected, false, false, true],
+	['a list without end', { kind: 'endlessList' }, false, false, false],
+	['a bad Base URL', { kind: 'baseUrl', problem: 'is empty' }, false, false, false],
+	['another host', { kind: 'foreignHost', host: 'elsewhere' }, false, false, false],
+	...[301, 302, 307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
+	['303', redirect(303), false, false, true],
+	...[400, 401, 403, 404, 409, 410, 422, 499].map(
+		(code): Row => [String(code), status(code), false, false, false],
+	),
+	['408', status(408), true, false, true],
+	['429', status(429), true, true, false],
+	['429 with a time to come back', status(429, 1_000), true, true, false],
+	...[500, 502, 504].map((code): Row => [String(code), status(code), true, false, true]),
+	['500 with a time to come back', status(500, 1_000), true, false, true],
+	...[501, 505, 599].map((code): Row => [String(code), status(code), false, false, true]),
+	['503', status(503), true, false, true],
+	['503 with a time to come back', status(503, 0), true, true, false],
+	['a log-in without connection', login(unreachable), true, true, false],
+	['a log-in that timed out', login(timeout), true, true, false],
+	['a log-in that broke', login(broken), true, true, false],
+	['a log-in with 500', login(status(500)), true, true, false],
+	['a log-in with 503', login(status(503)), true, true, false],
+	['a log-in with 401', login(status(401)), false, false, false],
+	['a log-in with 403', login(status(403)), false, false, false],
+	['a log-in with an odd answer', login(unexpected), false, false, false],
+];
+
+test.each(rows)('after %s', (_name, failure, idempotent, create, acted) => {
+	expect({
+		idempotent: mayRetry(failure, 'idempotent'),
+		create: mayRetry(failure, 'onceOnly'),
+		acted: mayHaveActed(failure),
+	}).toEqual({ idempotent, create, acted });
+});
+
+test('no create is sent again where the service may have acted', () => {
+	const doubled = rows.filter(
+		([, failure]) => mayRetry(failure, 'onceOnly') && mayHaveActed(failure),
+	);
+	expect(doubled).toEqual([]);
+});
+
+test('waits double, and are spread over half of their length', () => {
+	const waits = (random: number) =>
+		[1, 2, 3, 4].map((failures) => waitBeforeRetry(timeout, failures, random));
+	expect(waits(0)).toEqual([150, 300, 600, 1_200]);
+	expect(waits(1)).toEqual([300, 600, 1_200, 2_400]);
+	const [first = NaN] = Array.from({ length: 20 }, () => waitBeforeRetry(timeout, 1));
+	expect(first).toBeGreaterThanOrEqual(150);
+	expect(first).toBeLessThanOrEqual(300);
+});
+
+test('a wait is a whole number of milliseconds, and no longer than half a minute', () => {
+	expect(waitBeforeRetry(timeout, 1, 0.123)).toBe(168);
+	expect(waitBeforeRetry(timeout, 60, 1)).toBe(30_000);
+	expect(waitBeforeRetry(status(503, 3_600_000), 1)).toBe(30_000);
+});
+
+test('a wait is as long as the service asks for, also where it turns a log-in away', () => {
+	expect(waitBeforeRetry(status(503, 7_000), 3)).toBe(7_000);
+	expect(waitBeforeRetry(status(429, 0), 1)).toBe(0);
+	expect(waitBeforeRetry(login(status(503, 2_000)), 1)).toBe(2_000);
+	expect(waitBeforeRetry(login(timeout), 1, 1)).toBe(300);
+});
+
+describe('Retry-After', () => {
+	const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');
+
+	test.each([
+		['0', 0],
+		['3', 3_000],
+		[' 12 ', 12_000],
+		['Sat, 21 Nov 2026 12:00:05 GMT', 5_000],
+		['Sat, 21 Nov 2026 11:59:00 GMT', 0],
+		['', undefined],
+		['  ', undefined],
+		['soon', undefined],
+		['-5', undefined],
+		['1.5', undefined],
+		['2026-11-22', undefined],
+		['7 8', undefined],
+		[5, undefined],
+		[undefined, undefined],
+	])('%p is %p ms', (header, milliseconds) => {
+		expect(readRetryAfter(header, now)).toBe(milliseconds);
+	});
+
+	test('counts from the present', () => {
+		const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+		expect(readRetryAfter(inAMinute)).toBeGreaterThan(57_000);
+		expect(readRetryAfter(inAMinute)).toBeLessThanOrEqual(60_000);
+	});
+});
