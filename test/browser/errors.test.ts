@@ -2,7 +2,7 @@ import { clusterById, CLUSTER } from '../engine/fixture';
 import { Client } from '../sandbox/client';
 import { takePicture } from './images';
 import { useStage } from './stage';
-import { inARow, jobNode, mainInputOf, node } from './workflows';
+import { inARow, jobNode } from './workflows';
 
 const it = useStage({ jobDuration: 600_000 });
 
@@ -43,36 +43,48 @@ describe('an item that fails', () => {
 		await takePicture(page, 'error', form.formAndOutput);
 	});
 
-	it('goes on by the error output, with what went wrong', async ({ editor, api, sandbox }) => {
+	it('goes on by the error output that is chosen in the settings, with what went wrong', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;
-		const stop = jobNode(
-			'Stop',
-			{ operation: 'stop', jobId: '={{ $json.uid }}' },
-			{ onError: 'continueErrorOutput' },
+		const stop = jobNode('Stop', { operation: 'stop', jobId: '={{ $json.uid }}' });
+		const { id } = await api.createWorkflow(
+			inARow('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]),
 		);
-		const done = node('Done', 'n8n-nodes-base.noOp', {}, { position: [440, -100] });
-		const failed = node('Failed', 'n8n-nodes-base.noOp', {}, { position: [440, 100] });
-		const workflow = inARow('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]);
-		const { id } = await api.createWorkflow({
-			...workflow,
-			nodes: [...workflow.nodes, done, failed],
-			connections: {
-				...workflow.connections,
-				Stop: { main: [[mainInputOf('Done')], [mainInputOf('Failed')]] },
-			},
-		});
 		await editor.open(id);
+		const form = await editor.openNode('Stop');
+		await form.execute();
+		const { title, description } = await form.error();
+		expect(title).toBe("No job 'no-such-job' in namespace 'default' [item 1]");
+		expect(description).toContain('Check Job ID and Namespace.');
+
+		await form.openSettings();
+		await form.choose('onError', 'Continue (using error output)');
+		await form.close();
+		await editor.addAfter('Stop', 0, doNothing);
+		await form.close();
+		await editor.addAfter('Stop', 1, doNothing);
+		await form.close();
 		await editor.execute();
 		await editor.notice('Workflow executed successfully').waitFor();
 
-		const form = await editor.openNode('Failed');
-		const output = await form.outputAsJson();
-		expect(output).toContain("No job 'no-such-job' in namespace 'default'");
-		expect(output).not.toContain(uid);
+		// n8n numbers the second of a name.
+		await editor.openNode(`${doNothing}1`);
+		const failed = await form.outputAsJson();
+		expect(failed).toContain("No job 'no-such-job' in namespace 'default'");
+		expect(failed).toContain('Check Job ID and Namespace.');
+		expect(failed).not.toContain(uid);
 		await form.close();
-		await editor.openNode('Done');
-		expect(await form.outputAsJson()).toContain(uid);
+		await editor.openNode(doNothing);
+		const done = await form.outputAsJson();
+		expect(done).toContain(uid);
+		expect(done).not.toContain('no-such-job');
 	});
 });
+
+/** A node of n8n that passes on what it gets. */
+const doNothing = 'No Operation, do nothing';

@@ -4,10 +4,12 @@ import type { Locator, Page } from 'playwright-core';
 export class NodeForm {
 	readonly element: Locator;
 	readonly output: Locator;
+	private readonly executeButton: Locator;
 
 	constructor(private readonly page: Page) {
 		this.element = page.getByTestId('ndv');
 		this.output = page.getByTestId('output-panel');
+		this.executeButton = page.getByTestId('node-execute-button');
 	}
 
 	/** What a picture of it is to show: not the input, which is empty at a first step. */
@@ -79,21 +81,34 @@ export class NodeForm {
 		await group.getByRole('button', { name: button }).click();
 	}
 
-	/** Runs the node by its button, and waits until it has succeeded or failed. */
-	async execute(): Promise<void> {
-		await this.page.getByTestId('node-execute-button').click();
-		await this.ended();
+	/** Adds a field to a collection such as Options, by its drop-down. */
+	async addTo(collection: string, field: string): Promise<void> {
+		const label = this.page.getByText(collection, { exact: true });
+		await this.element
+			.getByTestId('parameter-item')
+			.filter({ has: label })
+			.getByTestId('collection-parameter-add')
+			.click();
+		await this.option(field).click();
 	}
 
-	/** Waits until a run has ended. */
-	async ended(): Promise<void> {
+	/** Shows the node's settings in place of its fields. */
+	async openSettings(): Promise<void> {
+		await this.element.getByTestId('tab-settings').click();
+	}
+
+	/** Runs the node by its button, and waits until it has succeeded or failed. */
+	async execute(): Promise<void> {
+		const begun = this.page.waitForResponse('**/rest/workflows/*/run');
+		await this.executeButton.click();
+		await begun;
+		await this.executeButton.locator('.n8n-spinner').waitFor({ state: 'detached' });
 		await this.output
 			.getByTestId('node-run-status-success')
 			.or(this.output.getByTestId('node-run-status-danger'))
 			.or(this.output.getByTestId('node-error-message'))
 			.first()
 			.waitFor();
-		await this.page.getByTestId('node-execute-button').getByText('Execute step').waitFor();
 	}
 
 	/** Chooses how the panel shows what came out. */
