@@ -4,11 +4,15 @@ import type { Locator, Page } from 'playwright-core';
 export class NodeForm {
 	readonly element: Locator;
 	readonly output: Locator;
+	readonly errorTitle: Locator;
+	readonly errorDescription: Locator;
 	private readonly executeButton: Locator;
 
 	constructor(private readonly page: Page) {
 		this.element = page.getByTestId('ndv');
 		this.output = page.getByTestId('output-panel');
+		this.errorTitle = this.output.getByTestId('node-error-message');
+		this.errorDescription = this.output.getByTestId('node-error-description');
 		this.executeButton = page.getByTestId('node-execute-button');
 	}
 
@@ -84,11 +88,10 @@ export class NodeForm {
 	/** Adds a field to a collection such as Options, by its drop-down. */
 	async addTo(collection: string, field: string): Promise<void> {
 		const label = this.page.getByText(collection, { exact: true });
-		await this.element
-			.getByTestId('parameter-item')
-			.filter({ has: label })
-			.getByTestId('collection-parameter-add')
-			.click();
+		const section = this.element.getByTestId('parameter-item').filter({ has: label });
+		// Takes the cursor out of the field before, whose tip may lie over the drop-down.
+		await section.getByTestId('input-label').first().click();
+		await section.getByTestId('collection-parameter-add').click();
 		await this.option(field).click();
 	}
 
@@ -106,7 +109,7 @@ export class NodeForm {
 		await this.output
 			.getByTestId('node-run-status-success')
 			.or(this.output.getByTestId('node-run-status-danger'))
-			.or(this.output.getByTestId('node-error-message'))
+			.or(this.errorTitle)
 			.first()
 			.waitFor();
 	}
@@ -126,10 +129,11 @@ export class NodeForm {
 
 	/** The error box: its title and its description, as they can be read. */
 	async error(): Promise<{ title: string; description: string }> {
-		const title = this.output.getByTestId('node-error-message');
-		await title.waitFor();
-		const description = this.output.getByTestId('node-error-description');
-		return { title: await title.innerText(), description: await description.innerText() };
+		await this.errorTitle.waitFor();
+		return {
+			title: await this.errorTitle.innerText(),
+			description: await this.errorDescription.innerText(),
+		};
 	}
 
 	async close(): Promise<void> {
