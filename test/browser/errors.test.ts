@@ -43,6 +43,45 @@ describe('an item that fails', () => {
 		await takePicture(page, 'error', form.formAndOutput);
 	});
 
+	it("shows the service's words as text, even if they look like markup", async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const markup =
+			'<img src=x onerror="ranFromText = true"> <b>x</b> &lt; <script>1</script> a < b';
+		sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 3
+				? { kind: 'answer', when: 'beforeActing', status: 400, body: { message: markup } }
+				: undefined,
+		);
+		const create = jobNode('Create', {
+			workflowUid: 'report',
+			workCluster: clusterById(CLUSTER),
+			displayName: '={{ $json.name }}',
+			options: { concurrency: 1 },
+		});
+		const named = [{ name: 'North' }, { name: markup }, { name: 'East' }];
+		const { id } = await api.createWorkflow(inARow('Markup', [create], named));
+		const known = new Set(sandbox.store.jobs.keys());
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		await form.execute();
+
+		const { title, description } = await form.error();
+		expect(title).toContain(markup);
+		expect(description).toContain(`The service says: "${markup}" (HTTP 400).`);
+		const [north, second] = [...sandbox.store.jobs.keys()].filter((uid) => !known.has(uid));
+		expect(description).toContain(`- item 0: ${north} ('North' in namespace 'default')`);
+		expect(description).toContain(`- item 1: ${second} ('${markup}' in namespace 'default')`);
+		for (const text of [form.errorTitle, form.errorDescription]) {
+			expect(await text.locator('img, b, script').count()).toBe(0);
+		}
+		expect(await page.locator('[onerror]').count()).toBe(0);
+		expect(await page.evaluate('typeof ranFromText')).toBe('undefined');
+	});
+
 	it('goes on by the error output that is chosen in the settings, with what went wrong', async ({
 		editor,
 		api,
