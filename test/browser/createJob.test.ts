@@ -36,6 +36,7 @@ describe('creating a job', () => {
 		expect(clicks).toBe(6);
 		expect(await form.outputAsJson()).toContain(job?.uid);
 		await form.showOutputAs('schema');
+		await form.foldAway('engineWorkflow');
 		await takePicture(page, 'create-job', form.formAndOutput);
 	});
 

@@ -33,13 +33,14 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toContain('the job may exist nevertheless');
-		expect(title).toContain('[item 2]');
+		expect(description).toContain('It was item 2 (the first is 0).');
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
 		// As it is shown, each job in a line of its own.
 		expect(description).toMatch(
 			new RegExp(`\\n.*${north?.uid} \\('Report North'.*\\n.*${south?.uid} \\('Report South'`),
 		);
+		await page.setViewportSize({ width: 1280, height: 745 });
 		await takePicture(page, 'error', form.formAndOutput);
 	});
 
@@ -98,8 +99,9 @@ describe('an item that fails', () => {
 		const form = await editor.openNode('Stop');
 		await form.execute();
 		const { title, description } = await form.error();
-		expect(title).toBe("No job 'no-such-job' in namespace 'default' [item 1]");
+		expect(title).toContain("No job 'no-such-job' in namespace 'default'");
 		expect(description).toContain('Check Job ID and Namespace.');
+		expect(description).toContain('It was item 1 (the first is 0).');
 
 		await form.openSettings();
 		await form.choose('onError', 'Continue (using error output)');

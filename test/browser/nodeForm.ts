@@ -119,6 +119,13 @@ export class NodeForm {
 		await this.output.getByTestId(`radio-button-${way}`).click();
 	}
 
+	/** Folds away a field of what came out, where the panel shows a schema. */
+	async foldAway(name: string): Promise<void> {
+		const label = this.page.getByText(name, { exact: true });
+		const field = this.output.getByTestId('run-data-schema-item').filter({ has: label });
+		await field.locator('.toggle').click();
+	}
+
 	/** What came out, as the panel shows it as JSON. */
 	async outputAsJson(): Promise<string> {
 		await this.showOutputAs('json');
