@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 import { ClusterList } from './clusterList';
 import { takePicture } from './images';
 import { useStage } from './stage';
@@ -34,6 +36,7 @@ describe('creating a job', () => {
 		expect(clicks).toBe(6);
 		expect(await form.outputAsJson()).toContain(job?.uid);
 		await form.showOutputAs('schema');
+		await form.foldAway('engineWorkflow');
 		await takePicture(page, 'create-job', form.formAndOutput);
 	});
 
@@ -109,6 +112,64 @@ describe('creating a job', () => {
 			},
 		});
 		expect(await form.outputAsJson()).toContain('Report Sales');
+	});
+
+	it('takes additional fields and options from the form', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const { id } = await api.createWorkflow(
+			inARow(
+				'Options',
+				[create({ displayName: '=Report {{ $json.n }}' })],
+				[{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }],
+			),
+		);
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		const clusters = new ClusterList(page);
+		await clusters.open();
+		await clusters.entries.first().click();
+		await form.addTo('Additional Fields', 'Priority');
+		await form.fill('priority', '7');
+		await form.addTo('Additional Fields', 'Metadata (JSON)');
+		await form.write(form.field('metadata'), '{ "team": "data", "costs": { "limit": 5 } }');
+		await form.addTo('Additional Fields', 'Job Max Retry');
+		await form.fill('maxRetry', '2');
+		await form.addTo('Options', 'Concurrency');
+		await form.fill('concurrency', '2');
+
+		const secondCame = new AbortController();
+		const whenSecondCame = once(secondCame.signal, 'abort');
+		sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation !== 'createJob') return undefined;
+			if (nOfOperation === 2) secondCame.abort();
+			return { kind: 'wait', when: 'beforeActing', until: whenSecondCame };
+		});
+		sandbox.connections.reset();
+		await form.execute();
+		const sent = sandbox.calls.filter(({ operation }) => operation === 'createJob');
+		expect(sent).toHaveLength(4);
+		for (const { body } of sent) {
+			expect(body).toMatchObject({
+				job: {
+					priority: 7,
+					metadata: { team: 'data', costs: { limit: 5 } },
+					retryOption: { maxretry: 2 },
+				},
+			});
+		}
+		expect(sandbox.connections.peak).toBe(2);
+
+		await form.addTo('Options', 'Timeout');
+		await form.fill('timeout', '1000');
+		sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob' ? { kind: 'stall', when: 'beforeActing' } : undefined,
+		);
+		await form.execute();
+		expect((await form.error()).title).toContain('did not answer within 1 s');
 	});
 
 	it('takes parameters as JSON', async ({ editor, api, sandbox }) => {

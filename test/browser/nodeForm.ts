@@ -4,10 +4,16 @@ import type { Locator, Page } from 'playwright-core';
 export class NodeForm {
 	readonly element: Locator;
 	readonly output: Locator;
+	readonly errorTitle: Locator;
+	readonly errorDescription: Locator;
+	private readonly executeButton: Locator;
 
 	constructor(private readonly page: Page) {
 		this.element = page.getByTestId('ndv');
 		this.output = page.getByTestId('output-panel');
+		this.errorTitle = this.output.getByTestId('node-error-message');
+		this.errorDescription = this.output.getByTestId('node-error-description');
+		this.executeButton = page.getByTestId('node-execute-button');
 	}
 
 	/** What a picture of it is to show: not the input, which is empty at a first step. */
@@ -79,26 +85,45 @@ export class NodeForm {
 		await group.getByRole('button', { name: button }).click();
 	}
 
-	/** Runs the node by its button, and waits until it has succeeded or failed. */
-	async execute(): Promise<void> {
-		await this.page.getByTestId('node-execute-button').click();
-		await this.ended();
+	/** Adds a field to a collection such as Options, by its drop-down. */
+	async addTo(collection: string, field: string): Promise<void> {
+		const label = this.page.getByText(collection, { exact: true });
+		const section = this.element.getByTestId('parameter-item').filter({ has: label });
+		// Takes the cursor out of the field before, whose tip may lie over the drop-down.
+		await section.getByTestId('input-label').first().click();
+		await section.getByTestId('collection-parameter-add').click();
+		await this.option(field).click();
 	}
 
-	/** Waits until a run has ended. */
-	async ended(): Promise<void> {
+	/** Shows the node's settings in place of its fields. */
+	async openSettings(): Promise<void> {
+		await this.element.getByTestId('tab-settings').click();
+	}
+
+	/** Runs the node by its button, and waits until it has succeeded or failed. */
+	async execute(): Promise<void> {
+		const begun = this.page.waitForResponse('**/rest/workflows/*/run');
+		await this.executeButton.click();
+		await begun;
+		await this.executeButton.locator('.n8n-spinner').waitFor({ state: 'detached' });
 		await this.output
 			.getByTestId('node-run-status-success')
 			.or(this.output.getByTestId('node-run-status-danger'))
-			.or(this.output.getByTestId('node-error-message'))
+			.or(this.errorTitle)
 			.first()
 			.waitFor();
-		await this.page.getByTestId('node-execute-button').getByText('Execute step').waitFor();
 	}
 
 	/** Chooses how the panel shows what came out. */
 	async showOutputAs(way: 'schema' | 'table' | 'json'): Promise<void> {
 		await this.output.getByTestId(`radio-button-${way}`).click();
+	}
+
+	/** Folds away a field of what came out, where the panel shows a schema. */
+	async foldAway(name: string): Promise<void> {
+		const label = this.page.getByText(name, { exact: true });
+		const field = this.output.getByTestId('run-data-schema-item').filter({ has: label });
+		await field.locator('.toggle').click();
 	}
 
 	/** What came out, as the panel shows it as JSON. */
@@ -111,10 +136,11 @@ export class NodeForm {
 
 	/** The error box: its title and its description, as they can be read. */
 	async error(): Promise<{ title: string; description: string }> {
-		const title = this.output.getByTestId('node-error-message');
-		await title.waitFor();
-		const description = this.output.getByTestId('node-error-description');
-		return { title: await title.innerText(), description: await description.innerText() };
+		await this.errorTitle.waitFor();
+		return {
+			title: await this.errorTitle.innerText(),
+			description: await this.errorDescription.innerText(),
+		};
 	}
 
 	async close(): Promise<void> {

@@ -33,7 +33,7 @@ describe('what else the node does', () => {
 	});
 
 	it('lists the work clusters', async ({ page, editor, sandbox }) => {
-		await page.setViewportSize({ width: 2100, height: 920 });
+		await page.setViewportSize({ width: 2400, height: 765 });
 		await editor.openNew();
 		const form = await editor.addAction('Get many clusters');
 		await form.execute();

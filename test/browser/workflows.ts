@@ -46,6 +46,6 @@ export function inARow(
 }
 
 /** Where a connection to a node's input ends. */
-export function mainInputOf(name: string): { node: string; type: 'main'; index: number } {
+function mainInputOf(name: string): { node: string; type: 'main'; index: number } {
 	return { node: name, type: 'main', index: 0 };
 }
