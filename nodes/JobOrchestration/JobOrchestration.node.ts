@@ -18,7 +18,7 @@ export class JobOrchestration implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
-		description: 'Start and steer jobs on a job orchestration service',
+		description: 'Create, suspend, resume, stop and terminate jobs, and list work clusters',
 		defaults: { name: 'Job Orchestration' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

@@ -24,6 +24,8 @@ describe('the button that stops a workflow', () => {
 		});
 		const items = Array.from({ length: 100 }, (_, n) => ({ n }));
 		const { id } = await api.createWorkflow(inARow('A long batch', [create], items));
+		const saidInConsole: string[] = [];
+		page.on('console', (message) => saidInConsole.push(message.text()));
 		const creates = () => sandbox.calls.filter(({ operation }) => operation === 'createJob');
 
 		await editor.open(id);
@@ -31,6 +33,12 @@ describe('the button that stops a workflow', () => {
 		await waitFor(async () => creates().length === 5 || undefined, { timeout: 20_000 });
 		await page.getByTestId('stop-execution-button').click();
 		await editor.notice('Execution stopped').waitFor();
+		await waitFor(
+			async () =>
+				saidInConsole.some((text) => text.includes('Items whose job may exist: [0,1,2,3,4]')) ||
+				undefined,
+			{ timeout: 10_000 },
+		);
 		answers.abort();
 
 		// Whatever n8n had yet to send would come before what it is asked for now.

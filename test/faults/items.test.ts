@@ -1,4 +1,4 @@
-import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode, INodeParameters } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
 import type { Fault, PlannedCall } from '../../sandbox';
@@ -403,6 +403,8 @@ describe('A cancel', () => {
 		);
 		const running = fixture.engine.start([{ parameters: batch({ concurrency: 3 }) }], numbered(50));
 		await until(() => fixture.callsOf('createJob').length === 9);
+		const [context] = jest.mocked(fixture.engine.loaded.node.execute as jest.Mock).mock.contexts;
+		const warn = jest.spyOn((context as IExecuteFunctions).logger, 'warn');
 		running.cancel();
 		await running.result;
 		const error = await end();
@@ -414,6 +416,12 @@ describe('A cancel', () => {
 			context: { itemIndex: 6, jobMayExist: true, uncertainItems: [7, 8] },
 		});
 		expect(createdIn({ error } as Result)).toEqual(jobsOnService().slice(0, 6));
+
+		// n8n drops the error of a cancelled node: its log has the list as well.
+		const logged = warn.mock.calls.map(([text]) => text).find((text) => /was cancelled/.test(text));
+		for (const uid of jobsOnService().slice(0, 6)) expect(logged).toContain(`"uid":"${uid}"`);
+		expect(logged).toMatch(/Items whose job may exist: \[6,7,8\]$/);
+		warn.mockRestore();
 	});
 
 	test('ends a wait at once', async () => {

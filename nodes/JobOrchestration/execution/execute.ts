@@ -152,7 +152,23 @@ async function makeCalls(
 	});
 	cancelled?.removeEventListener('abort', onCancel);
 
-	if (stop.signal.aborted) throw stopped(run, first ?? cancellation(context, run));
+	if (!stop.signal.aborted) return;
+	const error = stopped(run, first ?? cancellation(context, run));
+	if (cancelled?.aborted === true && run.operation.makesJobs === true) leaveWord(context, error);
+	throw error;
+}
+
+/**
+ * Says in n8n's log and in the browser's console which jobs there are: n8n drops what a cancelled node throws
+ * (2.x, WorkflowExecute.setupCancellation has saved the execution by then).
+ */
+function leaveWord(context: IExecuteFunctions, error: NodeError): void {
+	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
+	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
+	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
+	const text = `${where} was cancelled. Jobs created by then: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
+	context.logger.warn(text);
+	context.sendMessageToUI(text);
 }
 
 function cancellation(context: IExecuteFunctions, { outcomes }: Run) {

@@ -14,7 +14,7 @@ export const properties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		default: 'job',
-		options: resources.map(({ name, value }) => ({ name, value })),
+		options: resources.map(({ name, value, description }) => ({ name, value, description })),
 	},
 	...resources.map(operationField),
 	...resources.flatMap(({ value, operations }) =>

@@ -35,6 +35,7 @@ export interface Operation {
 export interface Resource {
 	value: string;
 	name: string;
+	description: string;
 	/** The value of the operation that a new node begins with. */
 	defaultOperation: string;
 	operations: Operation[];

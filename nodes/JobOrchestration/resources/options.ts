@@ -9,7 +9,7 @@ const concurrency: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 10,
-	description: 'How many requests are under way at once. The setting of the first item counts.',
+	description: "Max number of requests under way at once. The first item's value counts.",
 };
 
 const maxRetries: INodeProperties = {
@@ -28,7 +28,8 @@ const timeout: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 60_000,
-	description: 'How long to wait for the answer to one request, in milliseconds',
+	hint: 'In milliseconds: 60000 is one minute',
+	description: 'How long to wait for the answer to one request',
 };
 
 /** The field Options: what all operations have, and what one adds to it, in alphabetical order. */

@@ -9,7 +9,7 @@ const pageSizeOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 100,
-	description: 'How many clusters to ask for in one request',
+	description: 'Max number of clusters to ask for in one request',
 };
 
 export const getAll: Operation = {
@@ -40,7 +40,8 @@ export const getAll: Operation = {
 				name: 'continue',
 				type: 'string',
 				default: '',
-				description: 'Where the list begins: metadata.continue of a raw page. Empty for its start.',
+				description:
+					'Token of the page to begin with: metadata.continue of a raw page. Leave it empty to begin at the start.',
 			},
 			pageSizeOption,
 			{

@@ -5,6 +5,7 @@ import * as operations from './operations';
 export const cluster: Resource = {
 	value: 'cluster',
 	name: 'Cluster',
+	description: 'List the work clusters that jobs run on',
 	defaultOperation: getAll.value,
 	operations: Object.values(operations),
 };

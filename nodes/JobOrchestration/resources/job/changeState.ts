@@ -19,7 +19,7 @@ export function changeState({
 				required: true,
 				default: '',
 				placeholder: 'e.g. 4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa',
-				hint: 'From a job that this node created: {{ $json.metadata.uid }}',
+				hint: 'metadata.uid of the job, not its name. After Create: {{ $json.metadata.uid }}',
 				description:
 					"ID of the job: metadata.uid in the output of the operation Create, not the job's display name",
 			},

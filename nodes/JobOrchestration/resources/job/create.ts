@@ -6,14 +6,15 @@ import type { Give, Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './namespace';
 
-const fieldsOfRecord: INodeProperties[] = [
+/** The fields of a parameter, with examples of what may be in them. */
+const fieldsOfRecord = (example: { id: string; displayName: string }): INodeProperties[] => [
 	{
 		displayName: 'ID',
 		name: 'id',
 		type: 'string',
 		required: true,
 		default: '',
-		placeholder: 'e.g. input-1',
+		placeholder: `e.g. ${example.id}`,
 		description: 'What the workflow template calls the parameter',
 	},
 	{
@@ -21,7 +22,7 @@ const fieldsOfRecord: INodeProperties[] = [
 		name: 'displayName',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. Threshold',
+		placeholder: `e.g. ${example.displayName}`,
 		description: 'Name of the parameter as people see it',
 	},
 	{
@@ -29,7 +30,6 @@ const fieldsOfRecord: INodeProperties[] = [
 		name: 'default',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. 0.5',
 		description: 'Value of the parameter, as text. It may hold JSON.',
 	},
 	{
@@ -44,7 +44,8 @@ const fieldsOfRecord: INodeProperties[] = [
 		name: 'controls',
 		type: 'string',
 		default: 'input',
-		description: 'Kind of control. The only one that is documented is "input", for outputs too.',
+		description:
+			'Form control for the parameter. The only one that is documented is "input", for outputs too.',
 	},
 	{
 		displayName: 'Anchors',
@@ -53,7 +54,7 @@ const fieldsOfRecord: INodeProperties[] = [
 		typeOptions: { multipleValues: true },
 		placeholder: 'Add Anchor',
 		default: {},
-		description: 'Where the parameter is tied to in the workflow template',
+		description: 'Connections of the parameter to the workflow template',
 		options: [
 			{
 				displayName: 'Anchor',
@@ -64,6 +65,7 @@ const fieldsOfRecord: INodeProperties[] = [
 						name: 'source',
 						type: 'string',
 						default: '',
+						placeholder: 'e.g. step-1',
 						description: 'What the parameter is tied to, such as the ID of a step of the template',
 					},
 					{
@@ -71,6 +73,7 @@ const fieldsOfRecord: INodeProperties[] = [
 						name: 'sourceAnchor',
 						type: 'string',
 						default: '',
+						placeholder: 'e.g. result',
 						description: 'Which anchor of the source it is tied to',
 					},
 				],
@@ -80,7 +83,12 @@ const fieldsOfRecord: INodeProperties[] = [
 ];
 
 /** The two ways to give the inputs, or the outputs, of a job. */
-function recordFields(name: 'inputs' | 'outputs', displayName: string): INodeProperties[] {
+function recordFields(
+	name: 'inputs' | 'outputs',
+	displayName: string,
+	example: { id: string; displayName: string },
+): INodeProperties[] {
+	const oneOfThem = displayName.slice(0, -1);
 	return [
 		{
 			displayName,
@@ -89,16 +97,16 @@ function recordFields(name: 'inputs' | 'outputs', displayName: string): INodePro
 			typeOptions: { multipleValues: true },
 			placeholder: 'Add Parameter',
 			default: {},
-			description: `Parameters that the job has as ${name}`,
+			description: `${oneOfThem} parameters of the job`,
 			displayOptions: { show: { specifyParameters: ['fields'] } },
-			options: [{ displayName: 'Parameter', name: 'parameter', values: fieldsOfRecord }],
+			options: [{ displayName: 'Parameter', name: 'parameter', values: fieldsOfRecord(example) }],
 		},
 		{
 			displayName: `${displayName} (JSON)`,
 			name: `${name}Json`,
 			type: 'json',
 			default: '[]',
-			description: `Parameters that the job has as ${name}: a list of parameter records as the service has them, sent as given`,
+			description: `${oneOfThem} parameters of the job: a list of parameter records as the service has them, sent as given`,
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];
@@ -117,7 +125,7 @@ const additionalFields: INodeProperties = {
 			type: 'number',
 			typeOptions: { minValue: 0 },
 			default: 0,
-			description: 'How often the service runs the job again when it fails',
+			description: 'How many times the service runs the job again if it fails',
 		},
 		{
 			displayName: 'Job Retry Interval',
@@ -125,8 +133,8 @@ const additionalFields: INodeProperties = {
 			type: 'number',
 			typeOptions: { minValue: 0 },
 			default: 3000,
-			description:
-				'How long the service waits before it runs a failed job again, in milliseconds: 3000 are 3 seconds',
+			hint: 'In milliseconds: 3000 is 3 seconds',
+			description: 'How long the service waits before it runs a failed job again',
 		},
 		{
 			displayName: 'Metadata (JSON)',
@@ -140,7 +148,7 @@ const additionalFields: INodeProperties = {
 			name: 'priority',
 			type: 'number',
 			default: 0,
-			description: 'Priority with which the job is executed',
+			description: 'Priority of the job. Whether a higher number comes first is up to the service.',
 		},
 		{
 			displayName: 'Type',
@@ -154,7 +162,8 @@ const additionalFields: INodeProperties = {
 			name: 'workspace',
 			type: 'string',
 			default: '',
-			description: 'ID of the workspace of the job',
+			placeholder: 'e.g. default',
+			description: 'ID of the workspace that the job uses',
 		},
 	],
 };
@@ -174,7 +183,8 @@ export const create: Operation = {
 			default: '',
 			placeholder: 'e.g. 7c9e6679-7425-40de-944b-e07fc1f90ae7',
 			hint: 'A workflow template on the service, not this n8n workflow',
-			description: 'ID of the workflow template that the job is made from',
+			description:
+				'UID of the workflow template that the job is made from, as the service shows it',
 		},
 		{
 			displayName: 'Work Cluster',
@@ -195,8 +205,8 @@ export const create: Operation = {
 					displayName: 'By ID',
 					name: 'id',
 					type: 'string',
-					placeholder: 'e.g. cluster-7f3a',
-					hint: 'From the operation Get Many of Cluster: {{ $json.metadata.uid }}',
+					placeholder: 'e.g. wc-000002',
+					hint: 'metadata.uid of a cluster. After Get Many: {{ $json.metadata.uid }}',
 				},
 			],
 		},
@@ -215,7 +225,7 @@ export const create: Operation = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. reports',
-			description: 'Work group of the job. May be empty.',
+			description: 'Work group of the job. Leave it empty for none.',
 		},
 		{
 			displayName: 'Specify Parameters',
@@ -236,8 +246,8 @@ export const create: Operation = {
 				},
 			],
 		},
-		...recordFields('inputs', 'Inputs'),
-		...recordFields('outputs', 'Outputs'),
+		...recordFields('inputs', 'Inputs', { id: 'input-1', displayName: 'Threshold' }),
+		...recordFields('outputs', 'Outputs', { id: 'output-1', displayName: 'Result' }),
 		additionalFields,
 		optionsField(),
 	],

@@ -5,6 +5,7 @@ import * as operations from './operations';
 export const job: Resource = {
 	value: 'job',
 	name: 'Job',
+	description: 'Create jobs and change their state',
 	defaultOperation: create.value,
 	operations: Object.values(operations),
 };

@@ -8,5 +8,7 @@ export const namespaceField: INodeProperties = {
 	required: true,
 	default: 'default',
 	placeholder: 'e.g. default',
-	description: 'ID of the namespace that the job belongs to, as text, such as "default"',
+	hint: 'Leave "default" unless your service gave you another',
+	description:
+		'Namespace that the job belongs to: a part of the service that keeps jobs apart. Its ID, as text.',
 };

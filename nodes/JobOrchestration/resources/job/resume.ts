@@ -4,5 +4,5 @@ export const resume = changeState({
 	value: 'resume',
 	name: 'Resume',
 	action: 'Resume a job',
-	description: 'Let a suspended job go on',
+	description: 'Continue a suspended job',
 });

@@ -5,5 +5,5 @@ export const stop = changeState({
 	name: 'Stop',
 	action: 'Stop a job',
 	description:
-		'End a job by the verb stop. How that differs from terminate is for the service to say.',
+		'End a job with the verb "stop". The service decides how it differs from "terminate".',
 });

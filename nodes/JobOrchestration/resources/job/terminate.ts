@@ -5,5 +5,5 @@ export const terminate = changeState({
 	name: 'Terminate',
 	action: 'Terminate a job',
 	description:
-		'End a job by the verb terminate. How that differs from stop is for the service to say.',
+		'End a job with the verb "terminate". The service decides how it differs from "stop".',
 });

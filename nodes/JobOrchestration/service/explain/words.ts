@@ -25,6 +25,8 @@ export function wordsOf(failure: StatusFailure, message: string, advice: string)
 /** The same where the service's own words say what is wrong: they belong in the title, if they fit. */
 export function wordsWithReason(failure: StatusFailure, message: string, advice: string): Words {
 	const { text } = failure;
-	const title = text === undefined || text.length > 150 ? message : `${message}: ${text}`;
+	// n8n takes a title for HTML: of what looks like markup, part would not be seen.
+	const fits = text !== undefined && text.length <= 150 && !text.includes('<');
+	const title = fits ? `${message}: ${text}` : message;
 	return wordsOf(failure, title, advice);
 }
