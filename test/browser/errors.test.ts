@@ -71,7 +71,9 @@ describe('an item that fails', () => {
 		await form.execute();
 
 		const { title, description } = await form.error();
-		expect(title).toBe("The service refused to create a job in namespace 'default'");
+		expect(title).toMatch(
+			/^The service refused to create a job in namespace 'default'( \[item 2\])?$/,
+		);
 		expect(description).toContain(`The service says: "${markup}" (HTTP 400).`);
 		const [north, second] = [...sandbox.store.jobs.keys()].filter((uid) => !known.has(uid));
 		expect(description).toContain(`- item 0: ${north} ('North' in namespace 'default')`);
