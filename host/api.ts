@@ -195,6 +195,16 @@ export class N8nApi {
 		return results;
 	}
 
+	/** How many executions of a workflow have one of these statuses. */
+	async countExecutions(workflowId: string, status: string[]): Promise<number> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
+		const { count } = await this.call<{ count: number }>(
+			'GET',
+			`/rest/executions?filter=${filter}&limit=1`,
+		);
+		return count;
+	}
+
 	/** What an execution did. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		const { data } = await this.call<{ data: string }>('GET', `/rest/executions/${id}`);
