@@ -211,6 +211,18 @@ export class N8nApi {
 		return resultOf(parseFlatted(data) as ExecutionData);
 	}
 
+	/** The rows of a data table, at most 250 of them; none where there is no such table. */
+	async dataTableRows(name: string): Promise<Array<Record<string, unknown>>> {
+		const tables = await this.call<{ data: DataTable[] }>('GET', '/rest/data-tables-global');
+		const table = tables.data.find((candidate) => candidate.name === name);
+		if (table === undefined) return [];
+		const { data } = await this.call<{ data: Array<Record<string, unknown>> }>(
+			'GET',
+			`/rest/projects/${table.projectId}/data-tables/${table.id}/rows?take=250&sortBy=id:asc`,
+		);
+		return data;
+	}
+
 	/**
 	 * Any call of the API.
 	 * @throws Refused with what n8n said, or Problem when it doesn't answer
@@ -246,6 +258,13 @@ export class N8nApi {
 			throw new Problem(`n8n does not answer at ${this.url} any more.`);
 		}
 	}
+}
+
+/** A data table, as far as it is needed to find its rows. */
+interface DataTable {
+	id: string;
+	name: string;
+	projectId: string;
 }
 
 /** Thrown where n8n refuses a call. */
@@ -287,7 +306,7 @@ function resultOf({ resultData }: ExecutionData): ExecutionResult {
 	const says = [error?.message ?? 'an error without a text', error?.description].filter(Boolean);
 	return {
 		output: Object.fromEntries(output),
-		...(error && { error: `${lastNodeExecuted}: ${says.join(' ')}` }),
+		...(error && { error: [lastNodeExecuted, says.join(' ')].filter(Boolean).join(': ') }),
 	};
 }
 
