@@ -34,8 +34,11 @@ export interface Cluster {
 	/** Those that were started, in that order, whether they still run or not. */
 	workers: readonly RunningN8n[];
 	api: N8nApi;
-	/** Starts another worker. */
-	addWorker(): Promise<RunningN8n>;
+	/**
+	 * Starts another worker.
+	 * @param env settings of n8n for this one alone
+	 */
+	addWorker(env?: NodeJS.ProcessEnv): Promise<RunningN8n>;
 	/** Stops everything. May be called twice. */
 	stop(): Promise<void>;
 }
@@ -102,14 +105,14 @@ export async function startCluster({
 		});
 
 		const workers: RunningN8n[] = [];
-		const addWorker = async () => {
+		const addWorker = async (own: NodeJS.ProcessEnv = {}) => {
 			const name = `worker-${workers.length + 1}`;
 			const userFolder = join(dataFolder, name);
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
 			const logFile = join(dataFolder, `${name}.log`);
 			const worker = started(
-				await startWorker({ hostFolder, userFolder, logFile, env: shared, signal }),
+				await startWorker({ hostFolder, userFolder, logFile, env: { ...shared, ...own }, signal }),
 			);
 			workers.push(worker);
 			return worker;

@@ -4,6 +4,7 @@ import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../ho
 import type { RunningN8n } from '../../host/n8n';
 
 const scheduleTrigger = 'n8n-nodes-base.scheduleTrigger';
+const manualTrigger = 'n8n-nodes-base.manualTrigger';
 
 /** A copy of a workflow whose nodes are changed one by one. */
 function changed(
@@ -39,7 +40,7 @@ export function everySecond(workflow: SavedWorkflow, copy: number): WorkflowFile
 }
 
 /**
- * A workflow with a Schedule Trigger, as one that runs when its webhook is called.
+ * A workflow with a trigger of another kind, as one that runs when its webhook is called.
  * @param responseMode when the caller is answered: `lastNode` at the end, with what came out there
  */
 export function byWebhook(
@@ -48,7 +49,7 @@ export function byWebhook(
 	responseMode: 'lastNode' | 'onReceived',
 ): WorkflowFile {
 	return changed(workflow, 'by webhook', (node) =>
-		node.type === scheduleTrigger
+		[scheduleTrigger, manualTrigger].includes(node.type)
 			? {
 					...node,
 					type: 'n8n-nodes-base.webhook',
@@ -105,7 +106,21 @@ function parsed(text: string): unknown {
 }
 
 /** The ids of the executions that a worker has begun, by its log. */
-export async function begunBy({ logFile }: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
+export async function begunBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
+	return await executionsIn(worker, 'started');
+}
+
+/** The ids of the executions that a worker has brought to an end, by its log. */
+export async function endedBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
+	return await executionsIn(worker, 'finished');
+}
+
+async function executionsIn(
+	{ logFile }: Pick<RunningN8n, 'logFile'>,
+	what: 'started' | 'finished',
+): Promise<string[]> {
 	const log = await readFile(logFile, 'utf8');
-	return [...log.matchAll(/Worker started execution (\d+)/g)].map(([, id]) => String(id));
+	return [...log.matchAll(new RegExp(`Worker ${what} execution (\\d+)`, 'g'))].map(([, id]) =>
+		String(id),
+	);
 }
