@@ -69,7 +69,7 @@ function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
 function holdCreates(sandbox: Sandbox, ...holds: Hold[]): Held[] {
 	const held = holds.map(([which, then]) => {
 		const reached = deferred<PlannedCall>();
-		const released = deferred<void>();
+		const released = deferred<undefined>();
 		const wait = { kind: 'wait', until: released.promise } as const;
 		const faults: Fault[] =
 			then === 'never made'
@@ -88,7 +88,7 @@ function holdCreates(sandbox: Sandbox, ...holds: Hold[]): Held[] {
 	});
 	return held.map(({ reached, released }) => ({
 		reached: reached.promise,
-		release: () => released.resolve(),
+		release: () => released.resolve(undefined),
 	}));
 }
 
