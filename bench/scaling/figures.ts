@@ -19,8 +19,10 @@ export interface Run {
 	 * together.
 	 */
 	threadTime: Record<'worker' | 'main', number>;
+	/** Cores that other programs left to this measurement, on average. */
+	coresLeft: number;
 	/** What the service saw. */
-	seen: { jobs: number; requests: number; logins: number; connections: number };
+	seen: { jobs: number; requests: number; connections: number };
 }
 
 /** How long one execution takes that has everything to itself, with so many jobs, in seconds. */
@@ -39,6 +41,8 @@ export interface Figures {
 	concurrency: number;
 	/** Milliseconds that the service took for each answer. */
 	latency: number;
+	/** In all of the measurement. */
+	logins: number;
 	alone: Alone[];
 	runs: Run[];
 	/** One worker with other settings of n8n, by what is set. */

@@ -79,6 +79,7 @@ export async function measure(loads: Load[], say: (text: string) => void): Promi
 				n8n: await pinnedVersion(join(root, 'host')),
 				concurrency: CONCURRENCY,
 				latency: LATENCY,
+				logins: sandbox.tokens.issued,
 				alone,
 				runs,
 				settings,
@@ -152,6 +153,7 @@ class Bench {
 		);
 		const seconds = (performance.now() - startedAt) / 1000;
 		const after = await this.times();
+		const processorTime = since(before.processorTime, after.processorTime);
 		const jobs = sandbox.store.jobs.size - jobsBefore;
 		if (!all || jobs !== executions * jobsEach) {
 			throw new Error(`${executions} executions with ${jobsEach} jobs each made ${jobs} jobs`);
@@ -161,12 +163,12 @@ class Bench {
 			jobsEach,
 			executions,
 			seconds,
-			processorTime: since(before.processorTime, after.processorTime),
+			processorTime,
+			coresLeft: (after.idle - before.idle + sum(Object.values(processorTime))) / seconds,
 			threadTime: since(before.threadTime, after.threadTime),
 			seen: {
 				jobs,
 				requests: sandbox.calls.length,
-				logins: sandbox.calls.filter(({ operation }) => operation === 'login').length,
 				connections: sandbox.connections.peak,
 			},
 		};
@@ -181,7 +183,8 @@ class Bench {
 		return ids.flat().length;
 	}
 
-	private async times(): Promise<Pick<Run, 'processorTime' | 'threadTime'>> {
+	/** Seconds since everything was started; `idle` is all cores', for whatever there was to do. */
+	private async times(): Promise<Pick<Run, 'processorTime' | 'threadTime'> & { idle: number }> {
 		const { main, postgres, redis } = this.cluster;
 		const pids = [main, postgres, redis, ...this.workers].map(({ pid }) => pid);
 		const [ofMain = 0, ofPostgres = 0, ofRedis = 0, ...ofWorkers] = await processorTimes(pids);
@@ -196,6 +199,7 @@ class Bench {
 				rest: (user + system) / 1e6,
 			},
 			threadTime: { worker: sum(threads), main: await firstThreadTime(main.pid) },
+			idle: sum(cpus().map(({ times }) => times.idle / 1000)),
 		};
 	}
 }

@@ -5,8 +5,8 @@ import { parts, type Figures, type Part, type Run } from './figures';
  *
  * - An execution with n jobs costs each part a fixed amount of processor time and an amount for each job. Two
  *   measurements, with different n, give both.
- * - A process of n8n runs on one core. So a worker can't do more than one second's worth of work in a second,
- *   nor have more executions under way than its concurrency.
+ * - One thread of a process of n8n runs all its JavaScript, and can't do more than a second's worth of work in a
+ *   second. Nor can a worker have more executions under way than its concurrency.
  * - What holds up the whole is whichever part has no time left first.
  */
 export class Model {
@@ -15,6 +15,11 @@ export class Model {
 	/** Seconds of processor time that an execution with so many jobs costs a part. */
 	cost(part: Part, jobsEach: number): number {
 		return this.line(jobsEach, (run) => run.processorTime[part] / run.executions);
+	}
+
+	/** Seconds of it that are the JavaScript thread's. */
+	threadCost(part: 'worker' | 'main', jobsEach: number): number {
+		return this.line(jobsEach, (run) => run.threadTime[part] / run.executions);
 	}
 
 	/** Seconds that an execution with so many jobs takes when it has everything to itself. */
@@ -31,18 +36,21 @@ export class Model {
 
 	/**
 	 * Executions a second that each part could hold if the others held any number.
-	 * @param cores of the one machine that all parts share; undefined where each process has a core of its own
 	 */
 	limits(workers: number, jobsEach: number, { cores, mains = 1 }: Setting = {}): Limits {
 		const cost = (part: Part) => this.cost(part, jobsEach);
 		const inAll = parts.reduce((sum, part) => sum + cost(part), 0);
+		const aWorkers = Math.max(
+			this.threadCost('worker', jobsEach),
+			cores === undefined ? cost('worker') / CORES_OF_A_WORKER : 0,
+		);
 		return {
-			"workers' processors": workers / cost('worker'),
-			"workers' concurrency": (workers * this.figures.concurrency) / this.alone(jobsEach),
-			'main process': mains / cost('main'),
-			PostgreSQL: (cores ?? POSTGRES_CORES) / cost('postgres'),
+			"the workers' JavaScript": workers / aWorkers,
+			"the workers' concurrency": (workers * this.figures.concurrency) / this.alone(jobsEach),
+			'the main process': mains / this.threadCost('main', jobsEach),
+			PostgreSQL: (cores ?? CORES_OF_POSTGRES) / cost('postgres'),
 			Redis: 1 / cost('redis'),
-			...(cores !== undefined && { 'the cores of the machine': cores / inAll }),
+			...(cores !== undefined && { "the machine's cores": cores / inAll }),
 		};
 	}
 
@@ -79,7 +87,7 @@ export class Model {
 
 /** Where the parts run. */
 export interface Setting {
-	/** Of the one machine that all parts share; where it is left out, each process has a core of its own. */
+	/** Of the one machine that all parts share; where it is left out, each part has a machine of its own. */
 	cores?: number;
 	/** How many processes take what begins an execution: the main one, and n8n's webhook processors. */
 	mains?: number;
@@ -95,8 +103,14 @@ export interface Throughput {
 	heldUpBy: string;
 }
 
+/**
+ * Cores that a worker has to itself, where it is not on one machine with all others: beside its JavaScript it
+ * makes an isolated environment for the expressions of each execution, on threads of their own.
+ */
+export const CORES_OF_A_WORKER = 2;
+
 /** PostgreSQL has a process for each connection; a middling server has so many cores for them. */
-export const POSTGRES_CORES = 8;
+export const CORES_OF_POSTGRES = 8;
 
 /** How busy a process may be on average, so that it can take what comes in a busy minute. */
 export const BUSY = 0.6;
