@@ -14,6 +14,7 @@ module.exports = {
 		'<rootDir>/test/browser/',
 		'<rootDir>/test/host/',
 		'<rootDir>/test/mutation/',
+		'<rootDir>/test/queue/',
 	],
 	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
 	testTimeout: 20_000,

@@ -6,9 +6,10 @@ import { ROOT } from './performance/childProcess';
 import type { Figures, Measured } from './performance/figures';
 import { measureAll } from './performance/measureAll';
 import { fullPlan, quickPlan } from './performance/plan';
-import { writeBetweenMarks } from './performance/report/document';
+import { reportOf } from './performance/report/document';
 import { tablesOf } from './performance/report/page';
 import { plot } from './performance/report/plot';
+import { writeBetweenMarks } from './report/document';
 
 const help = `Measures this node against other ways to do the same, in n8n's engine.
 
@@ -55,7 +56,7 @@ async function write(figures: Figures): Promise<void> {
 	await writeJson(FIGURES, figures);
 	await mkdir(dirname(PLOT), { recursive: true });
 	await writeFile(PLOT, await plot(figures));
-	await writeBetweenMarks(PAGE, figures);
+	await writeBetweenMarks(PAGE, 'npm run bench', reportOf(figures));
 }
 
 async function keep(measured: Measured[]): Promise<void> {

@@ -195,10 +195,32 @@ export class N8nApi {
 		return results;
 	}
 
+	/** How many executions of a workflow have one of these statuses. */
+	async countExecutions(workflowId: string, status: string[]): Promise<number> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
+		const { count } = await this.call<{ count: number }>(
+			'GET',
+			`/rest/executions?filter=${filter}&limit=1`,
+		);
+		return count;
+	}
+
 	/** What an execution did. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		const { data } = await this.call<{ data: string }>('GET', `/rest/executions/${id}`);
 		return resultOf(parseFlatted(data) as ExecutionData);
+	}
+
+	/** The rows of a data table, at most 250 of them; none where there is no such table. */
+	async dataTableRows(name: string): Promise<Array<Record<string, unknown>>> {
+		const tables = await this.call<{ data: DataTable[] }>('GET', '/rest/data-tables-global');
+		const table = tables.data.find((candidate) => candidate.name === name);
+		if (table === undefined) return [];
+		const { data } = await this.call<{ data: Array<Record<string, unknown>> }>(
+			'GET',
+			`/rest/projects/${table.projectId}/data-tables/${table.id}/rows?take=250&sortBy=id:asc`,
+		);
+		return data;
 	}
 
 	/**
@@ -236,6 +258,13 @@ export class N8nApi {
 			throw new Problem(`n8n does not answer at ${this.url} any more.`);
 		}
 	}
+}
+
+/** A data table, as far as it is needed to find its rows. */
+interface DataTable {
+	id: string;
+	name: string;
+	projectId: string;
 }
 
 /** Thrown where n8n refuses a call. */
@@ -277,7 +306,7 @@ function resultOf({ resultData }: ExecutionData): ExecutionResult {
 	const says = [error?.message ?? 'an error without a text', error?.description].filter(Boolean);
 	return {
 		output: Object.fromEntries(output),
-		...(error && { error: `${lastNodeExecuted}: ${says.join(' ')}` }),
+		...(error && { error: [lastNodeExecuted, says.join(' ')].filter(Boolean).join(': ') }),
 	};
 }
 

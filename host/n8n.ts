@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { killTree, ownGroup } from './command';
 import { needsNodeSqlite } from './install';
 import { freePort, loopback } from './ports';
-import { Problem, Stopped } from './problem';
+import { startProcess, type RunningProcess } from './process';
 import { findRuntime } from './runtime';
-import { waitFor } from './wait';
 
 /** What an n8n is started with. */
 export interface N8nOptions {
@@ -28,39 +24,45 @@ export interface N8nOptions {
 }
 
 /** An n8n that answers. */
-export interface RunningN8n {
-	/** Where its editor and its API are, without a slash at the end. */
+export interface RunningN8n extends RunningProcess {
+	/** Where its editor and its API are, or a worker's health, without a slash at the end. */
 	url: string;
 	port: number;
-	pid: number;
-	logFile: string;
-	/** Resolves when it has ended, asked to or not. */
-	ended: Promise<void>;
-	/** Ends it and everything that it started. May be called twice. */
-	stop(): Promise<void>;
 }
 
 /** How long n8n may take to start: its first start makes the database, slowly on a slow disk. */
 const startTimeout = 180_000;
-
-/** How long it may take to end before it is ended the hard way. */
-const stopTimeout = 10_000;
 
 /**
  * Starts n8n on loopback and waits until it answers.
  * @throws Problem when it doesn't
  */
 export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
-	const { hostFolder, userFolder, logFile, signal } = options;
-	if (signal?.aborted) throw new Stopped();
+	return await start('start', options, answers);
+}
+
+/**
+ * Starts a worker of an n8n in queue mode and waits until it takes executions. Where queue and database are,
+ * `env` has to say.
+ * @throws Problem when it doesn't
+ */
+export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
+	return await start('worker', options, isReady);
+}
+
+async function start(
+	command: 'start' | 'worker',
+	{ hostFolder, userFolder, logFile, signal, ...options }: N8nOptions,
+	isUp: (url: string) => Promise<boolean>,
+): Promise<RunningN8n> {
 	const { node } = await findRuntime(hostFolder);
 	const port = await freePort(options.port);
 	const url = `http://${loopback}:${port}`;
-	await mkdir(dirname(logFile), { recursive: true });
 	await mkdir(userFolder, { recursive: true });
-
-	const log = await open(logFile, 'w');
-	const child = spawn(node, nodeArguments(hostFolder), {
+	const running = await startProcess({
+		name: command === 'worker' ? "n8n's worker" : 'n8n',
+		command: node,
+		args: [...nodeArguments(hostFolder), command],
 		cwd: userFolder,
 		env: {
 			...foreignEnvironment(),
@@ -69,50 +71,13 @@ export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
 			PATH: [dirname(node), process.env['PATH']].join(delimiter),
 			...options.env,
 		},
-		// It writes to its log by itself, even after this process is gone. `ipc` is for leash.cjs.
-		stdio: ['ignore', log.fd, log.fd, 'ipc'],
-		...ownGroup,
+		logFile,
+		leash: true,
+		isReady: async () => await isUp(url),
+		startTimeout,
+		signal,
 	});
-	let failure: Error | undefined;
-	const ended = new Promise<void>((resolve) => {
-		child.once('error', (error) => {
-			failure = error;
-			resolve();
-		});
-		child.once('exit', () => resolve());
-	});
-	await log.close();
-	let running = true;
-	void ended.then(() => {
-		running = false;
-	});
-
-	const stop = async () => {
-		if (running) {
-			killTree(child, 'SIGTERM');
-			await Promise.race([ended, sleep(stopTimeout, undefined, { ref: false })]);
-		}
-		// What n8n itself started and left behind.
-		killTree(child, 'SIGKILL');
-		await ended;
-	};
-
-	try {
-		const ready = await waitFor(
-			async () => {
-				if (!running) throw await notStarted(logFile, failure);
-				return (await answers(url)) || undefined;
-			},
-			{ timeout: startTimeout, signal },
-		);
-		if (!ready) {
-			throw new Problem(`n8n did not answer at ${url} within ${startTimeout / 1000} s.`, logFile);
-		}
-	} catch (error) {
-		await stop();
-		throw error;
-	}
-	return { url, port, pid: child.pid ?? 0, logFile, ended, stop };
+	return { ...running, url, port };
 }
 
 function nodeArguments(hostFolder: string): string[] {
@@ -121,14 +86,13 @@ function nodeArguments(hostFolder: string): string[] {
 	return [
 		...preloads.flatMap((path) => ['--require', path]),
 		join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n'),
-		'start',
 	];
 }
 
 /** This process's environment without what is meant for another n8n, or for npm alone. */
 function foreignEnvironment(): NodeJS.ProcessEnv {
 	const notOurs =
-		/^(N8N|DB|EXECUTIONS|QUEUE|CREDENTIALS|NODES|WEBHOOK|GENERIC|npm)_|^NODE_(ENV|OPTIONS)$/;
+		/^(N8N|DB|EXECUTIONS|QUEUE|OFFLOAD|CREDENTIALS|NODES|WEBHOOK|GENERIC|npm)_|^NODE_(ENV|OPTIONS)$/;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !notOurs.test(name)));
 }
 
@@ -143,6 +107,10 @@ function settings(userFolder: string, port: number, brokerPort: number): NodeJS.
 		N8N_PORT: String(port),
 		N8N_EDITOR_BASE_URL: `http://${loopback}:${port}/`,
 		WEBHOOK_URL: `http://${loopback}:${port}/`,
+		// A worker listens for nothing but questions about its health.
+		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+		QUEUE_HEALTH_CHECK_PORT: String(port),
+		N8N_WORKER_SERVER_ADDRESS: loopback,
 		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: loopback,
 		// Without https a browser doesn't return a cookie that is marked secure.
@@ -174,10 +142,8 @@ function hasModule(hostFolder: string, name: string): boolean {
 
 /** Whether it is ready and its API is there: before, n8n answers with a text that asks for patience. */
 async function answers(url: string): Promise<boolean> {
+	if (!(await isReady(url))) return false;
 	try {
-		const readiness = await fetch(`${url}/healthz/readiness`);
-		await readiness.arrayBuffer();
-		if (!readiness.ok) return false;
 		const api = await fetch(`${url}/rest/settings`);
 		await api.arrayBuffer();
 		return api.ok && (api.headers.get('content-type') ?? '').includes('json');
@@ -186,19 +152,13 @@ async function answers(url: string): Promise<boolean> {
 	}
 }
 
-async function notStarted(logFile: string, failure: Error | undefined): Promise<Problem> {
-	const log = failure?.message ?? (await readFile(logFile, 'utf8'));
-	const portTaken = /port (\d+) is (?:already )?in use|EADDRINUSE/i.exec(log);
-	return new Problem(
-		portTaken
-			? `n8n did not start: another program took port ${portTaken[1] ?? ''} meanwhile. Try again.`
-			: `n8n ended before it was up. The last it wrote:\n${lastLines(log)}`,
-		logFile,
-	);
-}
-
-/** Without the lines of a stack, which say nothing to a person. */
-function lastLines(text: string): string {
-	const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
-	return lines.slice(-6).join('\n');
+/** Whether its database and, in queue mode, its queue are there. */
+async function isReady(url: string): Promise<boolean> {
+	try {
+		const readiness = await fetch(`${url}/healthz/readiness`);
+		await readiness.arrayBuffer();
+		return readiness.ok;
+	} catch {
+		return false;
+	}
 }

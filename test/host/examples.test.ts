@@ -138,6 +138,25 @@ test('what failed is tried again without making a job twice', async () => {
 	expect(output['Given up']).toMatchObject([{ customer: 'Cedar' }]);
 });
 
+test('a batch writes down what it makes, makes each job once, and leaves the rest to a person', async () => {
+	const before = host.sandbox.store.jobs.size;
+	await run('crash-safe-batch.json', 'Fill the ledger by hand');
+	await run('crash-safe-batch.json', 'Fill the ledger by hand');
+	await run('crash-safe-batch.json', 'Every minute');
+	await run('crash-safe-batch.json', 'Every minute');
+	const rows = await host.api.dataTableRows('Job ledger');
+	expect(rows.map(({ customer, state }) => [customer, state])).toEqual([
+		['Alder', 'created'],
+		['Birch', 'created'],
+		['Cedar', 'failed'],
+		['Dogwood', 'created'],
+		['Elm', 'created'],
+	]);
+	expect(host.sandbox.store.jobs.size).toBe(before + 4);
+	const created = rows.filter(({ state }) => state === 'created');
+	expect(created.map(({ jobId }) => stateOf(String(jobId)))).toEqual(new Array(4).fill('running'));
+});
+
 test("n8n's HTTP Request node calls the rest of the service with the same credential", async () => {
 	const url = { id: 'baseUrl', name: 'baseUrl', value: host.sandbox.url, type: 'string' };
 	await fillIn('call-other-endpoints.json', 'Service', { assignments: { assignments: [url] } });

@@ -1,5 +1,6 @@
 import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import' };
 
+import { draw } from '../../report/plot';
 import type { ContenderName } from '../contenders';
 import { contenders } from '../contenders';
 import type { Figures, Sample } from '../figures';
@@ -21,10 +22,7 @@ type Panel = Extract<TopLevelSpec, { hconcat: unknown }>['hconcat'][number];
 
 /** What grows with the number of items, and what doesn't: an SVG of three panels. */
 export async function plot(figures: Figures): Promise<string> {
-	// Both are ES modules, which a CommonJS file can only import so.
-	const [{ compile }, { parse, View }] = await Promise.all([import('vega-lite'), import('vega')]);
-	const view = new View(parse(compile(specOf(figures)).spec), { renderer: 'none' });
-	return await view.toSVG();
+	return await draw(specOf(figures));
 }
 
 function specOf(figures: Figures): TopLevelSpec {

@@ -3,8 +3,8 @@ import { contenderNames, contenders } from '../contenders';
 import type { Figures, Measured, Sample } from '../figures';
 import { cpuEach, medianOf, perSecond, ratio } from '../figures';
 import { megabytes, number, times, withSpread } from './format';
-import type { Cell } from './table';
-import { table } from './table';
+import type { Cell } from '../../report/table';
+import { table } from '../../report/table';
 
 /** What creating so many jobs cost each contender. */
 export function createTable(measured: Measured): string {

@@ -3,7 +3,7 @@ import type { Figures, Measured, Sample } from '../figures';
 import { cpuEach, medianOf, perSecond, ratio, spreadOf } from '../figures';
 import type { Case } from '../plan';
 import { number } from './format';
-import { table } from './table';
+import { table } from '../../report/table';
 
 /** Something that the benchmark must show. */
 interface Target {

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { N8nApi } from '../api';
+import { lockFolder } from '../folderLock';
+import { emptyFolder, install, isInstalled, pinnedVersion } from '../install';
+import { startN8n, startWorker, type RunningN8n } from '../n8n';
+import { buildAndPack, installNode } from '../nodePackage';
+import { ownerOf } from '../owner';
+import { loopback } from '../ports';
+import type { Steps } from '../steps';
+import { startPostgres, type Postgres } from './postgres';
+import { startRedis, type Redis } from './redis';
+
+/** How an n8n in queue mode is started. */
+export interface ClusterOptions {
+	/** What all of it keeps goes there, and the logs. Emptied first. */
+	dataFolder: string;
+	/** How many workers there are to begin with. */
+	workers: number;
+	/** Settings of n8n for the main process and the workers, on top of the host's own. */
+	env?: NodeJS.ProcessEnv;
+	steps: Steps;
+	/** Ends the start. */
+	signal?: AbortSignal | undefined;
+}
+
+/** An n8n in queue mode: a main process, workers, and what they share. All of it on loopback. */
+export interface Cluster {
+	redis: Redis;
+	postgres: Postgres;
+	main: RunningN8n;
+	/** Those that were started, in that order, whether they still run or not. */
+	workers: readonly RunningN8n[];
+	api: N8nApi;
+	/**
+	 * Starts another worker.
+	 * @param env settings of n8n for this one alone
+	 */
+	addWorker(env?: NodeJS.ProcessEnv): Promise<RunningN8n>;
+	/** Stops everything. May be called twice. */
+	stop(): Promise<void>;
+}
+
+/** How many steps `startCluster` announces. */
+export const clusterSteps = 6;
+
+const hostFolder = join(__dirname, '..');
+const projectFolder = join(hostFolder, '..');
+
+/**
+ * Starts Redis, PostgreSQL, an n8n in queue mode and its workers, each with the packed node.
+ * @throws Problem when something of that fails; nothing is left running then
+ */
+export async function startCluster({
+	dataFolder,
+	workers: workerCount,
+	env = {},
+	steps,
+	signal,
+}: ClusterOptions): Promise<Cluster> {
+	const stops: Array<() => Promise<void>> = [];
+	const stop = async () => {
+		for (let next = stops.pop(); next; next = stops.pop()) await next();
+	};
+	const started = <T extends { stop(): Promise<void> }>(process: T): T => {
+		stops.push(async () => await process.stop());
+		return process;
+	};
+
+	try {
+		await emptyFolder(dataFolder);
+		stops.push(await lockFolder(dataFolder, 'An n8n with this data'));
+		const buildLog = { logFile: join(dataFolder, 'install.log'), signal };
+		const packed = await steps.run('Building and packing the node', async () => {
+			return await buildAndPack({
+				projectFolder,
+				packFolder: join(dataFolder, 'package'),
+				...buildLog,
+			});
+		});
+
+		const n8nName = `n8n ${await pinnedVersion(hostFolder)}`;
+		if (await isInstalled(hostFolder)) {
+			steps.skip(`${n8nName} is installed`);
+		} else {
+			const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
+			await steps.run(title, async (say) => await install({ hostFolder, ...buildLog }, say));
+		}
+
+		const [redis, postgres] = await steps.run('Starting Redis and PostgreSQL', async () => [
+			started(await startRedis(join(dataFolder, 'redis'), signal)),
+			started(await startPostgres(join(dataFolder, 'postgres'), signal)),
+		]);
+
+		const mainFolder = join(dataFolder, 'main');
+		const shared = { ...queueMode(redis, postgres), ...env };
+		const main = await steps.run("Starting n8n's main process", async () => {
+			await installNode(mainFolder, packed, buildLog);
+			const logFile = join(dataFolder, 'main.log');
+			return started(
+				await startN8n({ hostFolder, userFolder: mainFolder, logFile, env: shared, signal }),
+			);
+		});
+
+		const workers: RunningN8n[] = [];
+		const addWorker = async (own: NodeJS.ProcessEnv = {}) => {
+			const name = `worker-${workers.length + 1}`;
+			const userFolder = join(dataFolder, name);
+			const nodes = join('.n8n', 'nodes');
+			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
+			const logFile = join(dataFolder, `${name}.log`);
+			const worker = started(
+				await startWorker({ hostFolder, userFolder, logFile, env: { ...shared, ...own }, signal }),
+			);
+			workers.push(worker);
+			return worker;
+		};
+		await steps.run(`Starting ${workerCount} of its workers`, async () => {
+			for (let count = 0; count < workerCount; count += 1) await addWorker();
+		});
+
+		const api = await steps.run('Logging in', async () => {
+			return await N8nApi.open(main.url, await ownerOf(mainFolder));
+		});
+		return { redis, postgres, main, workers, api, addWorker, stop };
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}
+
+/** What main process and workers have to agree on, by the names in n8n's docs ("Queue mode"). */
+function queueMode(redis: Redis, postgres: Postgres): NodeJS.ProcessEnv {
+	return {
+		EXECUTIONS_MODE: 'queue',
+		QUEUE_BULL_REDIS_HOST: loopback,
+		QUEUE_BULL_REDIS_PORT: String(redis.port),
+		DB_TYPE: 'postgresdb',
+		DB_POSTGRESDB_HOST: loopback,
+		DB_POSTGRESDB_PORT: String(postgres.port),
+		DB_POSTGRESDB_DATABASE: postgres.database,
+		DB_POSTGRESDB_USER: postgres.user,
+		DB_POSTGRESDB_PASSWORD: postgres.password,
+		// Workers read the credentials that the main process wrote.
+		N8N_ENCRYPTION_KEY: randomBytes(24).toString('base64'),
+		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+	};
+}

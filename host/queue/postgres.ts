@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { runCommand } from '../command';
+import { emptyFolder } from '../install';
+import { freePort, loopback } from '../ports';
+import { startProcess, type RunningProcess } from '../process';
+import { endsWithItsStarter, postgresPrograms, postgresUser } from './debian';
+
+/** A PostgreSQL that answers, with nothing in it. */
+export interface Postgres extends RunningProcess {
+	port: number;
+	user: string;
+	password: string;
+	database: string;
+}
+
+/**
+ * Makes a database anew in this folder and starts Debian's PostgreSQL on it, on loopback.
+ * @throws Problem when it isn't there, or can't get at the folder, or doesn't start
+ */
+export async function startPostgres(folder: string, signal?: AbortSignal): Promise<Postgres> {
+	const programs = postgresPrograms();
+	const systemUser = await postgresUser();
+	await emptyFolder(folder);
+	const data = join(folder, 'data');
+	const passwordFile = join(folder, 'password');
+	const password = randomBytes(18).toString('base64url');
+	await writeFile(passwordFile, password, { mode: 0o600 });
+	if (systemUser) {
+		for (const path of [folder, passwordFile]) await chown(path, systemUser.uid, systemUser.gid);
+	}
+
+	const user = 'n8n';
+	const initdb = endsWithItsStarter(
+		join(programs, 'initdb'),
+		[
+			...['--pgdata', data, '--username', user, '--pwfile', passwordFile],
+			...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+		],
+		systemUser,
+	);
+	const logFile = join(folder, 'initdb.log');
+	await runCommand(initdb.command, initdb.args, { cwd: folder, logFile, signal });
+	await rm(passwordFile);
+
+	const port = await freePort();
+	const running = await startProcess({
+		name: 'PostgreSQL',
+		...endsWithItsStarter(
+			join(programs, 'postgres'),
+			['-D', data, '-h', loopback, '-p', String(port), '-k', folder],
+			systemUser,
+		),
+		cwd: folder,
+		logFile: join(folder, 'postgres.log'),
+		// Ends it without waiting for those who are connected.
+		stopSignal: 'SIGINT',
+		isReady: async () => await isReady(programs, port),
+		startTimeout: 30_000,
+		signal,
+	});
+	return { ...running, port, user, password, database: 'postgres' };
+}
+
+async function isReady(programs: string, port: number): Promise<boolean> {
+	try {
+		await promisify(execFile)(join(programs, 'pg_isready'), ['-h', loopback, '-p', String(port)]);
+		return true;
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,164 @@
+import type { SavedWorkflow } from '../../host/api';
+import { waitFor } from '../../host/wait';
+import type { Sandbox } from '../../sandbox';
+import { begunBy, byWebhook, everySecond, post, publish, type Answer } from './load';
+import { useCluster } from './useCluster';
+
+/*
+ * The examples on two workers, by hundreds of executions: every job once, and few log-ins. What exists is
+ * asked of the sandbox, not of n8n.
+ */
+
+const cluster = useCluster('queue-load', { workers: 2 });
+
+/** How many calls of a webhook are under way at once: both workers have their hands full. */
+const atOnce = 20;
+
+const lines: string[] = [];
+
+/** Notes a figure, to be shown at the end: Jest holds back what is printed meanwhile. */
+function note(text: string): void {
+	lines.push(text);
+}
+
+let nightly: SavedWorkflow;
+const nightlyUrl = () => `${cluster().main.url}/webhook/nightly`;
+
+beforeAll(async () => {
+	const workflow = byWebhook(cluster().example('nightly-job.json'), 'nightly', 'lastNode');
+	nightly = await publish(cluster().api, workflow);
+});
+
+afterAll(() => {
+	process.stdout.write(`\n${lines.join('\n')}\n`);
+});
+
+/** Calls the nightly job's webhook so many times. */
+async function callNightly(times: number): Promise<Answer[]> {
+	return await post(nightlyUrl(), new Array(times).fill({}), atOnce);
+}
+
+/** The uids of the jobs that the callers were told of. */
+function uidsIn(answers: Answer[]): Array<string | undefined> {
+	return answers.map(({ body }) => (body as { metadata?: { uid?: string } }).metadata?.uid);
+}
+
+function jobsOf({ store }: Sandbox) {
+	const jobs = [...store.jobs.values()];
+	return {
+		uids: jobs.map(({ uid }) => String(uid)),
+		names: jobs.map(({ displayName }) => displayName),
+	};
+}
+
+const callsOf = ({ calls }: Sandbox, operation: string) =>
+	calls.filter((call) => call.operation === operation);
+
+/** How many executions each worker has begun so far. */
+async function begun(): Promise<number[]> {
+	const ids = await Promise.all(cluster().workers.map(begunBy));
+	return ids.map(({ length }) => length);
+}
+
+test('the token that one worker fetched is used by the other', async () => {
+	const sandbox = await cluster().useSandbox();
+	await callNightly(1);
+	const [first] = await begun();
+	const other = first === 1 ? 1 : 0;
+	const bothHaveWorked = await waitFor(
+		async () => {
+			await callNightly(4);
+			return ((await begun())[other] ?? 0) > 0 || undefined;
+		},
+		{ timeout: 30_000 },
+	);
+	expect(bothHaveWorked).toBe(true);
+	const tokens = callsOf(sandbox, 'createJob').map(({ token }) => token);
+	expect(new Set(tokens).size).toBe(1);
+	expect(callsOf(sandbox, 'login')).toHaveLength(1);
+});
+
+test('500 executions by webhooks and schedules make 500 jobs, each once', async () => {
+	const sandbox = await cluster().useSandbox();
+	const { api, example } = cluster();
+	const total = 500;
+	const timeout = { timeout: 60_000 };
+	const before = await begun();
+	const startedAt = performance.now();
+
+	const copies = await Promise.all(
+		[1, 2].map(async (copy) => await publish(api, everySecond(example('nightly-job.json'), copy))),
+	);
+	const scheduled = async (...status: string[]) => {
+		const counts = copies.map(async ({ id }) => await api.countExecutions(id, status));
+		return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+	};
+	const someBySchedule = async () => {
+		await waitFor(async () => (await scheduled('success')) >= 30 || undefined, timeout);
+		await Promise.all(copies.map(async ({ id }) => await api.deactivate(id)));
+		await waitFor(async () => (await scheduled('new', 'running')) === 0 || undefined, timeout);
+	};
+	const [answers] = await Promise.all([callNightly(300), someBySchedule()]);
+	const bySchedule = await scheduled('success', 'error', 'crashed');
+	answers.push(...(await callNightly(total - answers.length - bySchedule)));
+	const seconds = (performance.now() - startedAt) / 1000;
+
+	const { uids, names } = jobsOf(sandbox);
+	expect(answers.length + bySchedule).toBe(total);
+	expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+	expect(uids).toHaveLength(total);
+	expect(new Set(names).size).toBe(total);
+	expect(callsOf(sandbox, 'createJob')).toHaveLength(total);
+	const told = uidsIn(answers);
+	expect(new Set(told).size).toBe(answers.length);
+	expect(told.filter((uid) => uid === undefined || !uids.includes(uid))).toEqual([]);
+
+	const logins = callsOf(sandbox, 'login').length;
+	expect(logins).toBeLessThanOrEqual(cluster().workers.length);
+	const after = await begun();
+	const shares = after.map((count, index) => count - (before[index] ?? 0));
+	expect(Math.min(...shares)).toBeGreaterThan(0);
+	note(
+		`${total} executions (${answers.length} by webhook, ${bySchedule} by schedule) on two workers ` +
+			`(${shares.join(' and ')}): ${uids.length} jobs, ${total - new Set(names).size} of them twice, ` +
+			`${logins} log-ins, ${seconds.toFixed(1)} s.`,
+	);
+});
+
+test('the webhook example stops 100 jobs, each once', async () => {
+	const sandbox = await cluster().useSandbox();
+	const { api, example, main } = cluster();
+	const made = await callNightly(100);
+	const stopJob = example('stop-job-by-webhook.json');
+	await api.activate(stopJob);
+	const orders = uidsIn(made).map((jobId) => ({ jobId, action: 'stop' }));
+	const answers = await post(`${main.url}/webhook/stop-job`, orders, atOnce);
+	await api.deactivate(stopJob.id);
+	expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+	expect(callsOf(sandbox, 'changeJobState')).toHaveLength(100);
+	const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
+	expect(states).toEqual(new Array(100).fill('stopped'));
+});
+
+test('while tokens expire every three seconds, jobs are made once, and each process logs in once for a token', async () => {
+	const tokenLifetime = 3;
+	const sandbox = await cluster().useSandbox({ tokenLifetime });
+	const startedAt = performance.now();
+	const answers: Answer[] = [];
+	const secondsSoFar = () => (performance.now() - startedAt) / 1000;
+	while (secondsSoFar() < 5 * tokenLifetime) answers.push(...(await callNightly(atOnce)));
+
+	const lives = Math.ceil(secondsSoFar() / tokenLifetime);
+	const logins = callsOf(sandbox, 'login').length;
+	const { uids, names } = jobsOf(sandbox);
+	expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+	expect(uids).toHaveLength(answers.length);
+	expect(new Set(names).size).toBe(answers.length);
+	expect(logins).toBeGreaterThanOrEqual(lives - 1);
+	expect(logins).toBeLessThanOrEqual(cluster().workers.length * lives);
+	note(
+		`${answers.length} executions while tokens live ${tokenLifetime} s: ${uids.length} jobs, ` +
+			`${answers.length - new Set(names).size} of them twice, ${logins} log-ins in ${lives} lives of a token.`,
+	);
+	expect(await cluster().api.countExecutions(nightly.id, ['error', 'crashed'])).toBe(0);
+});

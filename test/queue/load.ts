@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+
+import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
+import type { RunningN8n } from '../../host/n8n';
+
+const scheduleTrigger = 'n8n-nodes-base.scheduleTrigger';
+const manualTrigger = 'n8n-nodes-base.manualTrigger';
+
+/** A copy of a workflow whose nodes are changed one by one. */
+function changed(
+	{ name, nodes, connections, settings }: SavedWorkflow,
+	newName: string,
+	change: (node: WorkflowNode) => WorkflowNode,
+): WorkflowFile {
+	return {
+		name: `${name}: ${newName}`,
+		nodes: nodes.map(change),
+		connections,
+		...(settings && { settings }),
+	};
+}
+
+/** Names the jobs that a workflow creates after its execution, by which a job made twice shows. */
+function namedByExecution(node: WorkflowNode): WorkflowNode {
+	if (node.parameters['operation'] !== 'create') return node;
+	return {
+		...node,
+		parameters: { ...node.parameters, displayName: '=Job of execution {{ $execution.id }}' },
+	};
+}
+
+/** A workflow with a Schedule Trigger, as one that runs every second. */
+export function everySecond(workflow: SavedWorkflow, copy: number): WorkflowFile {
+	const rule = { interval: [{ field: 'seconds', secondsInterval: 1 }] };
+	return changed(workflow, `every second, ${copy}`, (node) =>
+		node.type === scheduleTrigger
+			? { ...node, parameters: { ...node.parameters, rule } }
+			: namedByExecution(node),
+	);
+}
+
+/**
+ * A workflow with a trigger of another kind, as one that runs when its webhook is called.
+ * @param responseMode when the caller is answered: `lastNode` at the end, with what came out there
+ */
+export function byWebhook(
+	workflow: SavedWorkflow,
+	path: string,
+	responseMode: 'lastNode' | 'onReceived',
+): WorkflowFile {
+	return changed(workflow, 'by webhook', (node) =>
+		[scheduleTrigger, manualTrigger].includes(node.type)
+			? {
+					...node,
+					type: 'n8n-nodes-base.webhook',
+					typeVersion: 2,
+					webhookId: path,
+					parameters: { httpMethod: 'POST', path, responseMode, options: {} },
+				}
+			: namedByExecution(node),
+	);
+}
+
+/** Brings a workflow in and lets it run by its triggers. */
+export async function publish(api: N8nApi, workflow: WorkflowFile): Promise<SavedWorkflow> {
+	const saved = await api.createWorkflow(workflow);
+	await api.activate(saved);
+	return saved;
+}
+
+/** What a webhook answered. */
+export interface Answer {
+	status: number;
+	body: unknown;
+}
+
+/**
+ * Posts to a webhook, a few calls at once.
+ * @param bodies what is posted, one call each
+ * @returns the answers in the order of the bodies
+ */
+export async function post(url: string, bodies: object[], atOnce: number): Promise<Answer[]> {
+	const answers: Answer[] = [];
+	let next = 0;
+	const caller = async () => {
+		for (let index = next++; index < bodies.length; index = next++) {
+			const response = await fetch(url, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify(bodies[index]),
+			});
+			const text = await response.text();
+			answers[index] = { status: response.status, body: parsed(text) };
+		}
+	};
+	await Promise.all(Array.from({ length: atOnce }, caller));
+	return answers;
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+/** The ids of the executions that a worker has begun, by its log. */
+export async function begunBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
+	return await executionsIn(worker, 'started');
+}
+
+/** The ids of the executions that a worker has brought to an end, by its log. */
+export async function endedBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
+	return await executionsIn(worker, 'finished');
+}
+
+async function executionsIn(
+	{ logFile }: Pick<RunningN8n, 'logFile'>,
+	what: 'started' | 'finished',
+): Promise<string[]> {
+	const log = await readFile(logFile, 'utf8');
+	return [...log.matchAll(new RegExp(`Worker ${what} execution (\\d+)`, 'g'))].map(([, id]) =>
+		String(id),
+	);
+}
