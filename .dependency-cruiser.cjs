@@ -92,7 +92,7 @@ module.exports = {
 	],
 	options: {
 		doNotFollow: { path: 'node_modules' },
-		exclude: { path: '^(dist|host/(node_modules|\\.data))/' },
+		exclude: { path: '^(dist/|host/(.*/)?(node_modules|\\.data)/)' },
 		tsPreCompilationDeps: true,
 		tsConfig: { fileName: 'tsconfig.tools.json' },
 		enhancedResolveOptions: {

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
 
-/** Where README takes its pictures from. */
-export const imageFolder = join(__dirname, '..', '..', 'docs', 'images');
+import { handed } from './running';
 
 /** What pictures do without: n8n's passing notices, and the dots of its canvas, which compress badly. */
 const notForPictures = `
@@ -15,7 +14,7 @@ const notForPictures = `
 export async function takePicture(page: Page, name: string, parts: Locator[] = []): Promise<void> {
 	const boxes = await Promise.all(parts.map(async (part) => await part.boundingBox()));
 	await page.screenshot({
-		path: join(imageFolder, `${name}.png`),
+		path: join(handed().images, `${name}.png`),
 		animations: 'disabled',
 		caret: 'hide',
 		style: notForPictures,
