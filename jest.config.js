@@ -5,7 +5,11 @@ module.exports = {
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
 	},
-	modulePathIgnorePatterns: ['<rootDir>/host/(.*/)?(node_modules|\\.data)/'],
+	modulePathIgnorePatterns: [
+		'<rootDir>/host/node_modules',
+		'<rootDir>/host/.data',
+		'<rootDir>/host/versions',
+	],
 	testPathIgnorePatterns: ['<rootDir>/test/browser/', '<rootDir>/test/host/'],
 	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
 	testTimeout: 20_000,

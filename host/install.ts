@@ -109,15 +109,25 @@ async function prepareSqlite(
 ): Promise<void> {
 	const { node, headers } = await findRuntime(hostFolder);
 	const command: CommandOptions = { cwd: hostFolder, ...options };
-	say('now its SQLite driver, a minute if compiled');
+	const load = async () => await runCommand(node, ['-e', loadSqlite3], command);
 	try {
-		if (sqliteFrom === undefined || !(await copyDriver(sqliteFrom, hostFolder))) {
-			await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
-				...command,
-				...(headers && { env: { npm_config_nodedir: headers } }),
-			});
+		if (sqliteFrom !== undefined && (await copyDriver(sqliteFrom, hostFolder))) {
+			// One that was compiled for a newer Node may not run on an older.
+			const runs = await load().then(
+				() => true,
+				(error: unknown) => {
+					if (error instanceof Stopped) throw error;
+					return false;
+				},
+			);
+			if (runs) return;
 		}
-		await runCommand(node, ['-e', loadSqlite3], command);
+		say('now its SQLite driver, a minute if compiled');
+		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
+			...command,
+			...(headers && { env: { npm_config_nodedir: headers } }),
+		});
+		await load();
 		await rm(fallbackMark(hostFolder), { force: true });
 	} catch (error) {
 		if (error instanceof Stopped) throw error;
@@ -128,7 +138,7 @@ async function prepareSqlite(
 }
 
 /**
- * Takes the SQLite driver that another n8n has, for any Node: it is built on Node-API.
+ * Takes the SQLite driver that another n8n has.
  * @returns whether there is one of the same release
  */
 async function copyDriver(from: string, to: string): Promise<boolean> {

@@ -180,10 +180,10 @@ async function runJest(
 	} catch (error) {
 		if (error instanceof Stopped) throw error;
 		// Jest fails where a test does, and then it has written what; elsewhere nothing has been run.
-		const failed = failuresIn(
-			await readJson<JestReport>(outputFile).catch(() => Promise.reject(error)),
-		);
+		const report = await readJson<JestReport>(outputFile).catch(() => undefined);
+		const failed = report === undefined ? ['  ✕ none could be run'] : failuresIn(report);
 		print(`${failed.join('\n')}\nThe log: ${relative(process.cwd(), logFile)}`);
+		if (report === undefined) return { passed: 0, failed: 1 };
 	}
 	const report = await readJson<JestReport>(outputFile);
 	return {
