@@ -79,7 +79,13 @@ module.exports = {
 			severity: 'error',
 			from: {
 				orphan: true,
-				pathNot: ['\\.test\\.ts$', '/jest\\.config\\.js$', '^host/leash\\.cjs$', '^host/sqlite/'],
+				pathNot: [
+					'\\.test\\.ts$',
+					'/jest\\.config\\.js$',
+					'^host/leash\\.cjs$',
+					'^host/sqlite/',
+					'noRetry\\.ts$',
+				],
 			},
 			to: {},
 		},
@@ -92,7 +98,7 @@ module.exports = {
 	],
 	options: {
 		doNotFollow: { path: 'node_modules' },
-		exclude: { path: '^(dist|host/(node_modules|\\.data))/' },
+		exclude: { path: '^(dist|host/(node_modules|\\.data|versions))/' },
 		tsPreCompilationDeps: true,
 		tsConfig: { fileName: 'tsconfig.tools.json' },
 		enhancedResolveOptions: {

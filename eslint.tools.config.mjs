@@ -5,7 +5,7 @@ import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-	{ ignores: ['**/node_modules', 'host/.data', 'dist'] },
+	{ ignores: ['**/node_modules', '**/.data', 'dist'] },
 	eslint.configs.recommended,
 	tseslint.configs.strict,
 	{ files: ['**/*.mjs'], languageOptions: { globals: globals.node } },

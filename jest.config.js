@@ -8,6 +8,7 @@ module.exports = {
 	modulePathIgnorePatterns: [
 		'<rootDir>/host/node_modules',
 		'<rootDir>/host/.data',
+		'<rootDir>/host/versions',
 		'<rootDir>/.stryker-tmp',
 	],
 	testPathIgnorePatterns: [

@@ -19,6 +19,8 @@ const sandboxPort = 8765;
 
 /** How a host is started. */
 export interface HostOptions {
+	/** The folder of the n8n that is started (see `InstallOptions`); the host's own unless told otherwise. */
+	hostFolder?: string;
 	/** What n8n keeps goes there, and the logs. */
 	dataFolder: string;
 	/** The port of n8n's editor, or another if that is taken. */
@@ -46,13 +48,13 @@ export interface Host {
 export const hostSteps = 6;
 
 const projectFolder = join(__dirname, '..');
-const hostFolder = __dirname;
 
 /**
  * Builds the node, installs n8n if need be and the packed node into it, and starts it with a sandbox.
  * @throws Problem when something of that fails; nothing is left running then
  */
 export async function startHost({
+	hostFolder = __dirname,
 	dataFolder,
 	port = defaultPort,
 	watch = false,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import { runCommand, runNpm, type CommandOptions } from './command';
 import { Problem, Stopped } from './problem';
@@ -14,6 +14,8 @@ export interface InstallOptions {
 	hostFolder: string;
 	logFile: string;
 	signal?: AbortSignal | undefined;
+	/** Another n8n, whose SQLite driver is taken if it is of the same release: compiling one takes minutes. */
+	sqliteFrom?: string;
 }
 
 /** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
@@ -99,18 +101,33 @@ function isForThisMachine({ os, cpu, libc }: PackageInLock): boolean {
 
 /**
  * Gets n8n's SQLite driver its binary: sqlite3's own install script downloads one or, where it
- * can't, compiles it. Where neither is possible, n8n runs on `node:sqlite` instead (see `sqlite/`).
+ * can't, compiles it; or it is taken from another n8n. Where none of that is possible, n8n runs on `node:sqlite` instead (see `sqlite/`).
  */
-async function prepareSqlite({ hostFolder, ...options }: InstallOptions, say: Say): Promise<void> {
+async function prepareSqlite(
+	{ hostFolder, sqliteFrom, ...options }: InstallOptions,
+	say: Say,
+): Promise<void> {
 	const { node, headers } = await findRuntime(hostFolder);
 	const command: CommandOptions = { cwd: hostFolder, ...options };
-	say('now its SQLite driver, a minute if compiled');
+	const load = async () => await runCommand(node, ['-e', loadSqlite3], command);
 	try {
+		if (sqliteFrom !== undefined && (await copyDriver(sqliteFrom, hostFolder))) {
+			// One that was compiled for a newer Node may not run on an older.
+			const runs = await load().then(
+				() => true,
+				(error: unknown) => {
+					if (error instanceof Stopped) throw error;
+					return false;
+				},
+			);
+			if (runs) return;
+		}
+		say('now its SQLite driver, a minute if compiled');
 		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
 			...command,
 			...(headers && { env: { npm_config_nodedir: headers } }),
 		});
-		await runCommand(node, ['-e', loadSqlite3], command);
+		await load();
 		await rm(fallbackMark(hostFolder), { force: true });
 	} catch (error) {
 		if (error instanceof Stopped) throw error;
@@ -118,6 +135,23 @@ async function prepareSqlite({ hostFolder, ...options }: InstallOptions, say: Sa
 		await runCommand(node, ['-e', 'require("node:sqlite")'], command);
 		await writeFile(fallbackMark(hostFolder), '');
 	}
+}
+
+/**
+ * Takes the SQLite driver that another n8n has.
+ * @returns whether there is one of the same release
+ */
+async function copyDriver(from: string, to: string): Promise<boolean> {
+	const file = (hostFolder: string, ...path: string[]) =>
+		join(hostFolder, 'node_modules', 'sqlite3', ...path);
+	const versionIn = async (hostFolder: string) =>
+		(await readJson<{ version: string }>(file(hostFolder, 'package.json'))).version;
+	const binary = ['build', 'Release', 'node_sqlite3.node'];
+	if (!existsSync(file(from, ...binary))) return false;
+	if ((await versionIn(from)) !== (await versionIn(to))) return false;
+	await mkdir(dirname(file(to, ...binary)), { recursive: true });
+	await copyFile(file(from, ...binary), file(to, ...binary));
+	return true;
 }
 
 const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { Problem } from './problem';
-
-/** The oldest Node that the pinned n8n starts on: its bin/n8n checks `engines` of its package.json. */
-const oldestNode = 24;
 
 /** The packages that bring Node along, one for each platform: the host's `optionalDependencies`. */
 const nodePackages = [
@@ -37,11 +35,22 @@ export async function findRuntime(hostFolder: string): Promise<Runtime> {
 			process.platform === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node');
 		if (existsSync(node) && (await runs(node))) return { node, headers: folder };
 	}
-	if (Number(process.versions.node.split('.')[0]) >= oldestNode) return { node: process.execPath };
+	const oldest = await oldestNode(hostFolder);
+	if (Number(process.versions.node.split('.')[0]) >= oldest) return { node: process.execPath };
 	throw new Problem(
-		`n8n needs Node ${oldestNode} or newer, and npm has none that runs on this machine ` +
-			`(${process.platform} ${process.arch}). Install Node ${oldestNode}; this is ${process.version}.`,
+		`n8n needs Node ${oldest} or newer, and npm has none that runs on this machine ` +
+			`(${process.platform} ${process.arch}). Install Node ${oldest}; this is ${process.version}.`,
 	);
+}
+
+/**
+ * The oldest Node, by its first number, that the installed n8n starts on: its bin/n8n checks `engines` of its
+ * package.json, such as `>=24.0.0` or `>=20.19 <= 24.x`.
+ */
+async function oldestNode(hostFolder: string): Promise<number> {
+	const manifest = join(hostFolder, 'node_modules', 'n8n', 'package.json');
+	const { engines } = JSON.parse(await readFile(manifest, 'utf8')) as { engines: { node: string } };
+	return Number(/\d+/.exec(engines.node)?.[0] ?? 0);
 }
 
 async function runs(node: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import { defaultPort, hostSteps, startHost, type Host } from './host';
 import { emptyFolder } from './install';
 import { Problem, Stopped } from './problem';
 import { Steps } from './steps';
+import { stopSignal } from './stopSignal';
 
 const help = `Starts an n8n with this node in it, beside a sandbox of the service, and runs an example.
 
@@ -81,21 +82,6 @@ function parseOptions(args: string[]) {
 		const says = error instanceof Error ? error.message : String(error);
 		throw new Problem(`${says}\n\n${help}`);
 	}
-}
-
-/**
- * Aborted when a person or the system wants this to end. Where npm runs this, that is also when npm is
- * gone: it passes SIGTERM on to the shell between the two, which ends without passing it on.
- */
-function stopSignal(): AbortSignal {
-	const controller = new AbortController();
-	const stop = () => controller.abort();
-	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
-	const { ppid } = process;
-	if (process.env['npm_lifecycle_event'] !== undefined) {
-		setInterval(() => process.ppid !== ppid && stop(), 500).unref();
-	}
-	return controller.signal;
 }
 
 function describeRun({ jobs, execution, result, workflow }: FirstRun): string {

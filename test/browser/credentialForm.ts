@@ -29,7 +29,9 @@ export class CredentialForm {
 		await this.page.goto('/home/credentials/create');
 		const search = this.page.getByTestId('new-credential-type-select').locator('input');
 		await search.fill(type);
-		await this.page.getByTestId('new-credential-type-select-option').first().click();
+		// n8n 1.x hides those that don't match.
+		const options = this.page.getByTestId('new-credential-type-select-option');
+		await options.filter({ visible: true }).first().click();
 		await this.page.getByTestId('new-credential-type-button').click();
 		await this.element.waitFor();
 	}

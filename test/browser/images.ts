@@ -2,8 +2,7 @@ import { join } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
 
-/** Where README takes its pictures from. */
-export const imageFolder = join(__dirname, '..', '..', 'docs', 'images');
+import { handed } from './running';
 
 /** What pictures do without: n8n's passing notices, the dots of its canvas, which compress badly, and round corners. */
 const style = `
@@ -53,7 +52,7 @@ export async function takePicture(page: Page, name: string, parts: Locator[] = [
 	await page.evaluate(`(${replaceTexts})(${JSON.stringify(steady)})`);
 	const boxes = await Promise.all(parts.map(async (part) => await part.boundingBox()));
 	await page.screenshot({
-		path: join(imageFolder, `${name}.png`),
+		path: join(handed().images, `${name}.png`),
 		animations: 'disabled',
 		caret: 'hide',
 		style,

@@ -10,7 +10,11 @@ module.exports = {
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
 	},
-	modulePathIgnorePatterns: ['<rootDir>/host/node_modules', '<rootDir>/host/.data'],
+	modulePathIgnorePatterns: [
+		'<rootDir>/host/node_modules',
+		'<rootDir>/host/.data',
+		'<rootDir>/host/versions',
+	],
 	globalSetup: '<rootDir>/test/browser/setUp.ts',
 	globalTeardown: '<rootDir>/test/browser/tearDown.ts',
 	testTimeout: 120_000,

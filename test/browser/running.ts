@@ -8,6 +8,8 @@ export interface Running {
 	browser: string;
 	/** Where what a test leaves behind when it fails is put. */
 	failures: string;
+	/** Where the pictures for the docs are put. */
+	images: string;
 }
 
 /** By the environment, the only thing that Jest hands on from its set-up to the test files. */

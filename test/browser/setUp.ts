@@ -6,11 +6,14 @@ import { emptyFolder, isInstalled } from '../../host/install';
 import { Problem } from '../../host/problem';
 import { Steps } from '../../host/steps';
 import { findChromium, launchChromium } from './chromium';
-import { imageFolder } from './images';
 import { hand } from './running';
 import { onTearDown } from './tearDown';
 
-const hostFolder = join(__dirname, '..', '..', 'host');
+const projectFolder = join(__dirname, '..', '..');
+
+/** Another n8n than the host's, where one is named: test/versions/run.ts does that. */
+const otherHostFolder = process.env['N8N_UNDER_TEST'];
+const hostFolder = otherHostFolder ?? join(projectFolder, 'host');
 
 /** Starts what all tests share, once: n8n with the packed node in it, and the browser. Installs nothing. */
 export default async function setUp(): Promise<void> {
@@ -21,9 +24,11 @@ export default async function setUp(): Promise<void> {
 	const dataFolder = await emptyFolder(join(hostFolder, '.data', 'browser'));
 	const failures = join(dataFolder, 'failures');
 	await mkdir(failures, { recursive: true });
-	await mkdir(imageFolder, { recursive: true });
+	// The docs show the host's n8n.
+	const images = join(otherHostFolder === undefined ? projectFolder : dataFolder, 'docs', 'images');
+	await mkdir(images, { recursive: true });
 
-	const host = await startHost({ dataFolder, port: 0, steps: new Steps(hostSteps) });
+	const host = await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
 	onTearDown(async () => await host.stop());
 	const browser = await launchChromium(chromium);
 	onTearDown(async () => await browser.close());
@@ -32,5 +37,6 @@ export default async function setUp(): Promise<void> {
 		owner: host.owner,
 		browser: browser.wsEndpoint(),
 		failures,
+		images,
 	});
 }

@@ -1,0 +1,49 @@
+const { dirname, join } = require('node:path');
+
+const base = require('../../jest.config.js');
+
+/** The n8n whose folder N8N_UNDER_TEST names. */
+const n8nFolder = dirname(
+	require.resolve('n8n/package.json', { paths: [process.env.N8N_UNDER_TEST] }),
+);
+
+/** Where a package lies that this n8n uses. */
+function folderOf(name) {
+	return dirname(require.resolve(`${name}/package.json`, { paths: [n8nFolder] }));
+}
+
+/** Has a package, and the files in it, taken from there. */
+function fromThere(name) {
+	return [
+		[`^${name}$`, require.resolve(name, { paths: [n8nFolder] })],
+		[`^${name}/(.*)$`, join(folderOf(name), '$1')],
+	];
+}
+
+/**
+ * Tests that can't be run in this n8n. Its HTTP client, axios, loses before 1.16 the error of an answer that
+ * says it is compressed and isn't: whoever sent the request waits for ever.
+ */
+function leftOut() {
+	const { version } = require(join(folderOf('axios'), 'package.json'));
+	const losesErrors = version.localeCompare('1.16.0', 'en', { numeric: true }) < 0;
+	return losesErrors ? ['<rootDir>/test/properties/anyAnswer.test.ts'] : [];
+}
+
+/** @type {import('jest').Config} The tests of the node in the engine of another n8n: run.ts runs them. */
+module.exports = {
+	...base,
+	rootDir: '../..',
+	testMatch: ['node', 'login', 'faults', 'leaks', 'properties'].map(
+		(folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
+	),
+	testPathIgnorePatterns: leftOut(),
+	moduleNameMapper: {
+		...Object.fromEntries(['n8n-core', 'n8n-workflow', '@n8n/di'].flatMap(fromThere)),
+		// An ES module that the engine of n8n 2.0 requires: Node.js can do that since 20.19, jest only on 24.9.
+		'^p-retry$': '<rootDir>/test/versions/noRetry.ts',
+	},
+	setupFilesAfterEnv: ['<rootDir>/test/versions/letGo.ts'],
+	// What is looked at is what the node does, not how fast.
+	testTimeout: 60_000,
+};
