@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -20,11 +21,15 @@ export interface Postgres extends RunningProcess {
 
 /**
  * Makes a database anew in this folder and starts Debian's PostgreSQL on it, on loopback.
- * @throws Problem when it isn't there, or can't get at the folder, or doesn't start
+ *
+ * For root the folder is a temporary one of the system's: PostgreSQL has a user of its own then, who may not
+ * be let into the project's.
+ * @throws Problem when it isn't there, or doesn't start
  */
-export async function startPostgres(folder: string, signal?: AbortSignal): Promise<Postgres> {
+export async function startPostgres(ownFolder: string, signal?: AbortSignal): Promise<Postgres> {
 	const programs = postgresPrograms();
 	const systemUser = await postgresUser();
+	const folder = systemUser ? await mkdtemp(join(tmpdir(), 'n8n-postgres-')) : ownFolder;
 	await emptyFolder(folder);
 	const data = join(folder, 'data');
 	const passwordFile = join(folder, 'password');
@@ -63,7 +68,11 @@ export async function startPostgres(folder: string, signal?: AbortSignal): Promi
 		startTimeout: 30_000,
 		signal,
 	});
-	return { ...running, port, user, password, database: 'postgres' };
+	const stop = async () => {
+		await running.stop();
+		if (folder !== ownFolder) await rm(folder, { recursive: true, force: true });
+	};
+	return { ...running, stop, port, user, password, database: 'postgres' };
 }
 
 async function isReady(programs: string, port: number): Promise<boolean> {
