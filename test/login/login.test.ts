@@ -43,7 +43,7 @@ test('2,000 items on an empty token at 20 at once: one log-in, 20 connections at
 	expect(fixture.sandbox.store.jobs.size).toBe(2_000);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
-});
+}, 60_000);
 
 test('the token dies in mid-run: one more log-in, and no job is lost or doubled', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
