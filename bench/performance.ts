@@ -13,7 +13,7 @@ import { writeBetweenMarks } from './report/document';
 
 const help = `Measures this node against other ways to do the same, in n8n's engine.
 
-  npm run bench                   about half an hour; writes docs/performance.md
+  npm run bench                   about twenty minutes; writes docs/performance.md
   npm run bench -- --continue     goes on with a run that was broken off
   npm run bench -- --quick        about three minutes; only shows what it found
   npm run bench -- --redraw       writes docs/performance.md from the figures of the last full run
