@@ -54,10 +54,12 @@ describe('creating a job', () => {
 		const clusters = new ClusterList(page);
 
 		await clusters.open();
-		expect(await clusters.entries.count()).toBe(100);
+		// A page, or two: n8n goes on by itself where the list is shorter than its box.
+		const atFirst = await clusters.entries.count();
+		expect([100, 200]).toContain(atFirst);
 		expect(await clusters.entries.nth(3).innerText()).toBe('west-master-4 (master, Pending)');
 		await clusters.scrollOn();
-		expect(await clusters.entries.count()).toBeGreaterThanOrEqual(200);
+		expect(await clusters.entries.count()).toBeGreaterThan(atFirst);
 
 		await clusters.searchFor('virtual-341', 'north-virtual-341 (virtual)');
 		await clusters.searchFor('WC-000340', 'west-master-340 (master)');
