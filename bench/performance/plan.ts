@@ -58,7 +58,7 @@ export const fullPlan: Plan = {
 		create({ latency: 50, count: 1_000, rounds: 2 }),
 		create({ latency: 50, count: 10_000, rounds: 1 }),
 		{
-			...create({ latency: 0, count: 10_000, rounds: 1 }),
+			...create({ latency: 0, count: 2_000, rounds: 1 }),
 			kind: 'memory',
 			contenders: ['thisNode', 'httpRequestWithOurs', 'bareHelper'],
 		},
@@ -66,7 +66,11 @@ export const fullPlan: Plan = {
 		list({ count: 10_000, rounds: 3 }),
 		list({ count: 100_000, rounds: 3 }),
 		list({ count: 100_000, rounds: 1, pageSize: 1_000 }),
-		{ ...list({ count: 100_000, rounds: 1 }), kind: 'memoryOfList' },
+		{
+			...list({ count: 100_000, rounds: 1 }),
+			kind: 'memoryOfList',
+			contenders: ['thisNode', 'bareHelper'],
+		},
 		...curve([1, 2, 5, 10, 20, 50], 2),
 	],
 	profiled: {
