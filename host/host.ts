@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '../sandbox';
 import { N8nApi, type Owner, type SavedWorkflow } from './api';
 import { saveCredential, saveExamples } from './examples';
 import { lockFolder } from './folderLock';
-import { install, isInstalled, pinnedVersion } from './install';
+import { installIfNeeded } from './install';
 import { startN8n, type RunningN8n } from './n8n';
 import { buildAndPack, installNode, watchSources } from './nodePackage';
 import { ownerOf } from './owner';
@@ -75,13 +75,7 @@ export async function startHost({
 			return await buildAndPack({ projectFolder, packFolder, ...buildLog });
 		});
 
-		const n8nName = `n8n ${await pinnedVersion(hostFolder)}`;
-		if (await isInstalled(hostFolder)) {
-			steps.skip(`${n8nName} is installed`);
-		} else {
-			const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
-			await steps.run(title, async (say) => await install({ hostFolder, ...buildLog }, say));
-		}
+		await installIfNeeded({ hostFolder, ...buildLog }, steps);
 		await steps.run('Installing the packed node into it', async () => {
 			await installNode(userFolder, packed, buildLog);
 		});

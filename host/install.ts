@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { runCommand, runNpm, type CommandOptions } from './command';
 import { Problem, Stopped } from './problem';
 import { findRuntime } from './runtime';
-import type { Say } from './steps';
+import type { Say, Steps } from './steps';
 
 /** How and where an n8n is installed. */
 export interface InstallOptions {
@@ -21,12 +21,6 @@ export interface InstallOptions {
 /** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
 const stampName = '.installed-from';
 
-/** Whether what lies in the host's folder was installed from the lock file that lies there now. */
-export async function isInstalled(hostFolder: string): Promise<boolean> {
-	const stamp = join(hostFolder, 'node_modules', stampName);
-	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
-}
-
 /** Which n8n the host's package pins. */
 export async function pinnedVersion(hostFolder: string): Promise<string> {
 	const { dependencies } = await readJson<{ dependencies: Record<string, string> }>(
@@ -36,10 +30,27 @@ export async function pinnedVersion(hostFolder: string): Promise<string> {
 }
 
 /**
- * Installs n8n as the lock file has it, and gets its database going.
+ * Installs n8n as the lock file has it unless it lies there so, which is one step either way.
  * @throws Problem when that fails
  */
-export async function install(options: InstallOptions, say: Say): Promise<void> {
+export async function installIfNeeded(options: InstallOptions, steps: Steps): Promise<void> {
+	const n8nName = `n8n ${await pinnedVersion(options.hostFolder)}`;
+	if (await isInstalled(options.hostFolder)) {
+		steps.skip(`${n8nName} is installed`);
+	} else {
+		const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
+		await steps.run(title, async (say) => await install(options, say));
+	}
+}
+
+/** Whether what lies in the host's folder was installed from the lock file that lies there now. */
+export async function isInstalled(hostFolder: string): Promise<boolean> {
+	const stamp = join(hostFolder, 'node_modules', stampName);
+	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
+}
+
+/** Installs n8n, and gets its database going. */
+async function install(options: InstallOptions, say: Say): Promise<void> {
 	const { hostFolder } = options;
 	await installPackages(options, say);
 	await prepareSqlite(options, say);

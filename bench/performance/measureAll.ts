@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { install, isInstalled, pinnedVersion } from '../../host/install';
+import { installIfNeeded, pinnedVersion } from '../../host/install';
 import { findRuntime } from '../../host/runtime';
 import { Steps } from '../../host/steps';
 import { ROOT } from './childProcess';
@@ -28,7 +28,8 @@ export async function measureAll(
 ): Promise<Figures> {
 	const steps = new Steps(cases.length + 3 + (profiled === undefined ? 0 : 1));
 	await steps.run('Building the package', build);
-	await haveHost(steps);
+	// The HTTP Request node, and the Node.js that n8n runs on, are those of the n8n that `npm start` runs.
+	await installIfNeeded({ hostFolder: HOST, logFile: join(HOST, '.data', 'bench.log') }, steps);
 	const { node } = await findRuntime(HOST);
 	const runner = new Runner(node);
 	try {
@@ -70,17 +71,6 @@ async function build(): Promise<void> {
 		cwd: ROOT,
 		shell: process.platform === 'win32',
 	});
-}
-
-/** n8n's own nodes, and the Node that it runs on, are those of the n8n that `npm start` runs. */
-async function haveHost(steps: Steps): Promise<void> {
-	const title = `Installing n8n ${await pinnedVersion(HOST)}, for its HTTP Request node`;
-	if (await isInstalled(HOST)) steps.skip(`${title}: it is there`);
-	else {
-		await steps.run(title, async (say) => {
-			await install({ hostFolder: HOST, logFile: join(HOST, '.data', 'bench.log') }, say);
-		});
-	}
 }
 
 function titleOf({ kind, count, latency, rounds, pageSize, concurrency }: Case): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { N8nApi } from '../api';
 import { lockFolder } from '../folderLock';
-import { emptyFolder, install, isInstalled, pinnedVersion } from '../install';
+import { emptyFolder, installIfNeeded } from '../install';
 import { startN8n, startWorker, type RunningN8n } from '../n8n';
 import { buildAndPack, installNode } from '../nodePackage';
 import { ownerOf } from '../owner';
@@ -81,13 +81,7 @@ export async function startCluster({
 			});
 		});
 
-		const n8nName = `n8n ${await pinnedVersion(hostFolder)}`;
-		if (await isInstalled(hostFolder)) {
-			steps.skip(`${n8nName} is installed`);
-		} else {
-			const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
-			await steps.run(title, async (say) => await install({ hostFolder, ...buildLog }, say));
-		}
+		await installIfNeeded({ hostFolder, ...buildLog }, steps);
 
 		const [redis, postgres] = await steps.run('Starting Redis and PostgreSQL', async () => [
 			started(await startRedis(join(dataFolder, 'redis'), signal)),

@@ -1,20 +1,15 @@
+const base = require('../../jest.config.js');
+
 /**
  * The tests in a real browser, apart from `npm test`: they need the host's n8n and Chromium.
  * `npx jest -c test/browser/jest.config.js`
  * @type {import('jest').Config}
  */
 module.exports = {
+	...base,
 	rootDir: '../..',
-	testEnvironment: 'node',
 	testMatch: ['<rootDir>/test/browser/*.test.ts'],
-	transform: {
-		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
-	},
-	modulePathIgnorePatterns: [
-		'<rootDir>/host/node_modules',
-		'<rootDir>/host/.data',
-		'<rootDir>/host/versions',
-	],
+	testPathIgnorePatterns: [],
 	globalSetup: '<rootDir>/test/browser/setUp.ts',
 	globalTeardown: '<rootDir>/test/browser/tearDown.ts',
 	testTimeout: 120_000,

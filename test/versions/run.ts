@@ -4,10 +4,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import { runCommand, runNpm } from '../../host/command';
-import { install, isInstalled, pinnedVersion, readJson } from '../../host/install';
+import { installIfNeeded, pinnedVersion, readJson } from '../../host/install';
 import { Problem, Stopped } from '../../host/problem';
 import { findRuntime } from '../../host/runtime';
-import { Steps, type Say } from '../../host/steps';
+import { Steps } from '../../host/steps';
 import { stopSignal } from '../../host/stopSignal';
 
 const help = `Runs the node in several releases of n8n, each on a Node.js that it asks for: the tests in n8n's engine,
@@ -122,14 +122,8 @@ async function runIn({ version, folder }: Release, steps: Steps): Promise<Row> {
 	await rm(logFolder, { recursive: true, force: true });
 	await mkdir(logFolder, { recursive: true });
 
-	if (await isInstalled(folder)) {
-		steps.skip(`n8n ${version} is installed`);
-	} else {
-		const logFile = join(logFolder, 'install.log');
-		const work = async (say: Say) =>
-			await install({ hostFolder: folder, logFile, signal, sqliteFrom: hostFolder }, say);
-		await steps.run(`Installing n8n ${version} (about 2 GB)`, work);
-	}
+	const logFile = join(logFolder, 'install.log');
+	await installIfNeeded({ hostFolder: folder, logFile, signal, sqliteFrom: hostFolder }, steps);
 	const { node } = await findRuntime(folder);
 	const nodeVersion = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
 	const where = `in n8n ${version} on Node.js ${nodeVersion.slice(1)}`;

@@ -22,9 +22,9 @@ export const generatedNode: Contender = {
 	load: async () => {
 		const credential = new PlainCredential();
 		const workbench = await Workbench.load({ [TYPE]: generate() }, [credential]);
-		return async (task, { url, userName, password }) => {
+		return async (task, service) => {
 			if (task.kind !== 'create') return cannot(task);
-			workbench.saveCredential({ baseUrl: url, userName, password, accessToken: '' });
+			workbench.saveCredential(service);
 			const parameters = {
 				resource: 'Jobs',
 				operation: 'Create Job',

@@ -21,14 +21,8 @@ function httpRequestNode(credential: string): Contender['load'] {
 	return async () => {
 		const nodeType = loadNodeType();
 		const workbench = await Workbench.load({ [TYPE]: nodeType }, [new PlainCredential()]);
-		return async (task, { url, userName, password }) => {
-			workbench.saveCredential({
-				baseUrl: url,
-				userName,
-				password,
-				ignoreSslIssues: false,
-				accessToken: '',
-			});
+		return async (task, service) => {
+			workbench.saveCredential(service);
 			const node = {
 				type: TYPE,
 				typeVersion: newestVersion(nodeType),
@@ -36,7 +30,7 @@ function httpRequestNode(credential: string): Contender['load'] {
 				parameters: {
 					authentication: 'predefinedCredentialType',
 					nodeCredentialType: credential,
-					...(task.kind === 'create' ? creating(url) : listing(url, task)),
+					...(task.kind === 'create' ? creating(service.url) : listing(service.url, task)),
 				},
 			};
 			const items = task.kind === 'create' ? numbered(task.count) : [{ json: {} }];

@@ -16,9 +16,9 @@ export const oneAtATime: Contender = {
 	load: async () => {
 		const credential = new PlainCredential();
 		const workbench = await Workbench.load({ [TYPE]: nodeType }, [credential]);
-		return async (task, { url, userName, password }) => {
+		return async (task, service) => {
 			if (task.kind !== 'create') return cannot(task);
-			workbench.saveCredential({ baseUrl: url, userName, password, accessToken: '' });
+			workbench.saveCredential(service);
 			const parameters = {
 				...job,
 				displayName: '=Report {{ $json.n }}',

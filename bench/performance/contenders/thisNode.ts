@@ -20,14 +20,8 @@ export const thisNodeFixed: Contender = {
 function loadWith(displayName: string): Contender['load'] {
 	return async () => {
 		const workbench = await Workbench.load();
-		return async (task, { url, userName, password }) => {
-			workbench.saveCredential({
-				baseUrl: url,
-				userName,
-				password,
-				ignoreSslIssues: false,
-				accessToken: '',
-			});
+		return async (task, service) => {
+			workbench.saveCredential(service);
 			const parameters = task.kind === 'create' ? creating(displayName, task) : listing(task);
 			const items = task.kind === 'create' ? numbered(task.count) : [{ json: {} }];
 			return await workbench.run({ type: NODE_TYPE, credential: CREDENTIAL, parameters }, items);

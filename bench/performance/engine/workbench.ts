@@ -1,6 +1,5 @@
 import { WorkflowExecute } from 'n8n-core';
 import type {
-	ICredentialDataDecryptedObject,
 	ICredentialType,
 	INodeExecutionData,
 	INodeParameters,
@@ -10,6 +9,7 @@ import type {
 import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-workflow';
 
 import { Engine } from '../../../test/engine/run';
+import type { Target } from '../sandbox/messages';
 import { Credentials } from './credentials';
 
 /** A node in a workflow of its own, as the editor would store it. */
@@ -46,9 +46,10 @@ export class Workbench {
 		return new Workbench(await Engine.load(), nodeTypes, credentialTypes);
 	}
 
-	/** Stores the one credential there is, as a user has just saved it. */
-	saveCredential(data: ICredentialDataDecryptedObject): void {
-		this.credentials.save('1', data);
+	/** Stores the one credential there is, as a user has just saved it: without a token. */
+	saveCredential({ url, userName, password }: Target): void {
+		const form = { baseUrl: url, userName, password, ignoreSslIssues: false };
+		this.credentials.save('1', { ...form, accessToken: '' });
 	}
 
 	/**
