@@ -205,8 +205,12 @@ test('a batch that writes down what it does loses and doubles nothing, however o
 	const ledger = async () => await api.dataTableRows('Job ledger');
 
 	const filled = await api.run(workflow.id, 'Fill the ledger by hand');
-	await until('the ledger', async () => ((await ledger()).length === size ? true : undefined));
-	await workerOf(filled);
+	const { status } = await until('the end of the filling', async () =>
+		(await api.executions(workflow.id)).find(({ id, stoppedAt }) => id === filled && stoppedAt),
+	);
+	const { error } = await api.executionResult(filled);
+	expect({ status, error }).toEqual({ status: 'success', error: undefined });
+	expect(await ledger()).toHaveLength(size);
 
 	const killed = new Set<RunningN8n>();
 	const holds = holdCreates(
