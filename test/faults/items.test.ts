@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import type { IDataObject, IExecuteFunctions, INode, INodeParameters } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
@@ -157,6 +159,19 @@ describe('Concurrency', () => {
 		expect(fixture.sandbox.connections.peak).toBe(10);
 	});
 
+	test('that differs from item to item is that of the first', async () => {
+		const all = gate();
+		creates(() => ({ kind: 'wait', when: 'beforeActing', until: all.opened }));
+		const running = fixture.engine.start(
+			[{ parameters: batch({ concurrency: '={{ $json.n + 2 }}' }) }],
+			numbered(12),
+		);
+		await until(() => fixture.callsOf('createJob').length === 2);
+		all.open();
+		await running.result;
+		expect(fixture.sandbox.connections.peak).toBe(2);
+	});
+
 	test.each([1_000_000, 10_000_000_000])('%i is more than there are items', async (concurrency) => {
 		const { items, error } = await fixture.engine.run(
 			{ parameters: batch({ concurrency }) },
@@ -185,6 +200,7 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
 		expect(result.error?.description).toMatch(/It was item 30\b/);
+		expect(result.error?.description).not.toMatch(/may exist as well|and \S+ more/);
 		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
 			expect(result.error?.description).toContain(
 				`: ${uid} ('${displayName}' in namespace 'default')`,
@@ -222,6 +238,16 @@ describe('Where an error stops the workflow', () => {
 		);
 	});
 
+	test('a hundred jobs are all in the text, and no more are promised', async () => {
+		creates((item) => (item === 100 ? refused : undefined));
+		const { error } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 1 }) },
+			numbered(102),
+		);
+		expect(error?.description?.match(/<br>- item \d+: /g)).toHaveLength(100);
+		expect(error?.description).not.toMatch(/and \S+ more/);
+	});
+
 	test('a job is listed with its item, its names and its namespace', async () => {
 		creates((item) => (item === 1 ? refused : undefined));
 		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(3));
@@ -237,7 +263,20 @@ describe('Where an error stops the workflow', () => {
 		);
 		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
 		expect(result.error?.message).toMatch(/^The service refused/);
-		expect(createdIn(result)).toEqual(['odd-1']);
+		expect(contextOf(result).createdJobs).toEqual([
+			{ itemIndex: 0, namespace: '{"toString":1}', uid: 'odd-1', displayName: '{"a":1}' },
+		]);
+	});
+
+	test('a job whose answer has no name is listed nevertheless', async () => {
+		const body = { metadata: { uid: 'nameless-1' } };
+		creates((item) =>
+			item === 0 ? { kind: 'answer', when: 'beforeActing', status: 200, body } : refused,
+		);
+		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
+		expect(contextOf(result).createdJobs).toEqual([
+			{ itemIndex: 0, namespace: '', uid: 'nameless-1', displayName: '' },
+		]);
 	});
 
 	test('the other items whose job may exist are named', async () => {
@@ -292,6 +331,16 @@ describe('Where an error stops the workflow', () => {
 		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'gone' }) });
 		expect(contextOf(result)).toMatchObject({ itemIndex: 0, createdJobs: [] });
 		expect(result.error?.description).not.toMatch(/created/);
+
+		// A cluster has an ID where a job has its own.
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters' && nOfOperation === 2 ? refused : undefined,
+		);
+		const list = await fixture.engine.run(
+			{ parameters: getAll({ options: { concurrency: 1 } }) },
+			numbered(2),
+		);
+		expect(contextOf(list)).toMatchObject({ itemIndex: 1, createdJobs: [] });
 	});
 });
 
@@ -381,30 +430,43 @@ describe('Where the workflow continues', () => {
 });
 
 describe('A cancel', () => {
-	/** The error in which the node itself ends: n8n does not keep that of a run that was cancelled. */
-	function endOfNode(): () => Promise<unknown> {
+	afterEach(() => {
+		jest.restoreAllMocks();
+	});
+
+	/** What the node does in a run that is cancelled: n8n keeps neither its error nor its output. */
+	function watchNode() {
 		const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
-		return async () => {
+		/** n8n's side of the node, once it has begun. */
+		const begun = async () => {
+			await until(() => execute.mock.calls.length === 1);
+			return (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
+		};
+		/** What it says in n8n's log from now on. */
+		const log = async () => {
+			const warn = jest.spyOn((await begun()).logger, 'warn').mockImplementation();
+			return () => warn.mock.calls.map(([text]) => text);
+		};
+		/** The error in which the node ends. */
+		const end = async (): Promise<unknown> => {
 			try {
 				return await execute.mock.results[0]?.value;
 			} catch (error) {
 				return error;
-			} finally {
-				execute.mockRestore();
 			}
 		};
+		return { begun, log, end };
 	}
 
 	test('begins no request, and every item that was begun is accounted for', async () => {
 		const held = gate();
-		const end = endOfNode();
+		const { log, end } = watchNode();
 		creates((item) =>
 			item >= 6 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
 		);
 		const running = fixture.engine.start([{ parameters: batch({ concurrency: 3 }) }], numbered(50));
 		await until(() => fixture.callsOf('createJob').length === 9);
-		const [context] = jest.mocked(fixture.engine.loaded.node.execute as jest.Mock).mock.contexts;
-		const warn = jest.spyOn((context as IExecuteFunctions).logger, 'warn');
+		const logged = await log();
 		running.cancel();
 		await running.result;
 		const error = await end();
@@ -418,23 +480,43 @@ describe('A cancel', () => {
 		expect(createdIn({ error } as Result)).toEqual(jobsOnService().slice(0, 6));
 
 		// n8n drops the error of a cancelled node: its log has the list as well.
-		const logged = warn.mock.calls.map(([text]) => text).find((text) => /was cancelled/.test(text));
-		for (const uid of jobsOnService().slice(0, 6)) expect(logged).toContain(`"uid":"${uid}"`);
-		expect(logged).toMatch(/Items whose job may exist: \[6,7,8\]$/);
-		warn.mockRestore();
+		expect(logged()).toEqual([
+			expect.stringMatching(
+				/^Execution \S+, node "Node 1" was cancelled\. .* Items whose job may exist: \[6,7,8\]$/,
+			),
+		]);
+		for (const uid of jobsOnService().slice(0, 6)) {
+			expect(logged()).toEqual([expect.stringContaining(`"uid":"${uid}"`)]);
+		}
 	});
 
 	test('ends a wait at once', async () => {
-		const end = endOfNode();
+		const { end } = watchNode();
+		const timers = jest.spyOn(AbortSignal, 'timeout');
 		creates(() => ({ kind: 'rateLimit', retryAfter: 25 }));
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(3));
-		await until(() => fixture.callsOf('createJob').filter((c) => c.status === 429).length === 3);
+		// The request is answered before that: what is cut short is the wait.
+		await until(() => timers.mock.calls.filter(([time]) => time === 25_000).length === 3);
 		const cancelledAt = Date.now();
 		running.cancel();
 		await running.result;
-		await end();
+		expect(await end()).toMatchObject({ context: { httpStatus: 429, uncertainItems: [] } });
 		expect(Date.now() - cancelledAt).toBeLessThan(2_000);
 		expect(fixture.callsOf('createJob')).toHaveLength(3);
+	});
+
+	test('that never comes leaves nothing behind on n8n and says nothing', async () => {
+		const { begun, log, end } = watchNode();
+		creates((item) => (item === 2 ? refused : undefined));
+		const running = fixture.engine.start([{ parameters: batch() }], numbered(3));
+		const signal = (await begun()).getExecutionCancelSignal();
+		if (signal === undefined) throw new Error('n8n gives a signal');
+		const others = getEventListeners(signal, 'abort');
+		const logged = await log();
+		await running.result;
+		await end();
+		expect(getEventListeners(signal, 'abort').length).toBeLessThan(others.length + 1);
+		expect(logged()).toEqual([]);
 	});
 
 	test('during the log-in sends nothing afterwards', async () => {
@@ -442,7 +524,7 @@ describe('A cancel', () => {
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
 		);
-		const end = endOfNode();
+		const { end } = watchNode();
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(5));
 		await until(() => fixture.sandbox.tokens.issued === 1);
 		running.cancel();
@@ -459,21 +541,41 @@ describe('A cancel', () => {
 				? { kind: 'wait', when: 'beforeActing', until: held.opened }
 				: undefined,
 		);
-		const end = endOfNode();
+		const { log, end } = watchNode();
 		const running = fixture.engine.start(
 			[{ parameters: getAll({ returnAll: true, options: { pageSize: 1 } }) }],
 			[{}],
 		);
 		await until(() => fixture.callsOf('listClusters').length === 2);
+		const logged = await log();
 		running.cancel();
 		held.open();
 		await running.result;
 		await end();
+		expect(logged()).toEqual([]);
 		expect(fixture.callsOf('listClusters')).toHaveLength(2);
 	});
 
+	test('while the parameters are being read sends nothing', async () => {
+		const { log, end } = watchNode();
+		const running = fixture.engine.start([{ parameters: batch() }], numbered(3_000));
+		const logged = await log();
+		running.cancel();
+		await running.result;
+		const error = await end();
+		expect(error).toHaveProperty('message', 'The execution was cancelled');
+		expect(error).toMatchObject({
+			description: 'It was item 0 (the first is 0).',
+			context: { itemIndex: 0, createdJobs: [], uncertainItems: [] },
+		});
+		expect(logged()).toEqual([
+			expect.stringMatching(/Jobs created by then: \[\]\. Items whose job may exist: \[\]$/),
+		]);
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
+
 	test('that comes before the first request sends none', async () => {
-		const end = endOfNode();
+		const { end } = watchNode();
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(5));
 		running.cancel();
 		await running.result;

@@ -227,6 +227,39 @@ describe('whoever asks the credential for a token', () => {
 		);
 	});
 
+	test.each<[unknown, string]>([
+		['a-token', 'a text'],
+		['', 'nothing'],
+		['<html><title>Sign in</title></html>', 'an HTML page'],
+		[['a-token'], 'a list'],
+		[{ token: 'a-token' }, 'an object of other fields (token)'],
+		[{ data: 'a-token' }, 'an object of other fields (data)'],
+		[{ body: 'a-token' }, 'an object of other fields (body)'],
+		[{ data: { token: 'a-token' } }, 'an object of other fields (data)'],
+		[{ data: { message: 'Come back later' } }, '"Come back later"'],
+		[{ message: 'No seats left' }, '"No seats left"'],
+		[{ access_token: '' }, 'an object of other fields (access_token)'],
+		[{ access_token: 7 }, 'an object of other fields (access_token)'],
+	])('and is answered %j is told what came, without what may be a token', async (body, came) => {
+		fixture.sandbox.faults.plan(() => ({
+			kind: 'answer',
+			when: 'beforeActing',
+			status: 200,
+			body,
+		}));
+		await expect(ask('')).rejects.toThrow(
+			`The service answered the log-in with ${came} instead of a token`,
+		);
+	});
+
+	test('with an empty form logs in with empty texts, which the service refuses', async () => {
+		const empty = { userName: undefined, password: undefined, accessToken: undefined };
+		await expect(ask('', empty)).rejects.toThrow('The user name or the password is wrong');
+		expect(fixture.callsOf('login').map(({ body }) => body)).toEqual([
+			{ userName: '', password: '', type: 'basic' },
+		]);
+	});
+
 	test('as another user, or of another service, has a log-in of their own', async () => {
 		const other = await startSandbox();
 		try {

@@ -144,6 +144,52 @@ test('with the error output, a bad item is an error there and the others are sen
 	]);
 });
 
+test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
+	'an expression that fails is an error of its item: %s',
+	async (onError) => {
+		const displayName = '={{ $json.first ? "a" : $("No such node").item.json.name }}';
+		const { branches, error } = await fixture.engine.run(
+			{ parameters: create({ displayName }), onError },
+			items,
+		);
+		const message = expect.stringMatching(/No such node|doesn't exist/);
+		if (onError === 'stopWorkflow') {
+			expect(error).toMatchObject({ message, context: { itemIndex: 1, createdJobs: [] } });
+			expect(error?.description).toMatch(/It was item 1 \(the first is 0\)\.$/);
+			expect(fixture.sandbox.calls).toEqual([]);
+		} else {
+			expect(branches[0]).toHaveLength(1);
+			expect(branches[1]?.map(({ json }) => json)).toMatchObject([
+				{ error: message, message: { itemIndex: 1, httpStatus: null, jobMayExist: false } },
+			]);
+		}
+	},
+);
+
+test('an operation that there is not, in a workflow that was not made in the editor', async () => {
+	const { error } = await fixture.engine.run({
+		parameters: { resource: 'job', operation: 'erase' },
+	});
+	expect(error).toMatchObject({
+		message: 'The resource "job" has no operation "erase"',
+		description: 'Choose one from the list Operation.',
+	});
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test('a node that was given no credential', async () => {
+	const { error } = await fixture.engine.run({
+		parameters: create(),
+		settings: { credentials: {} },
+	});
+	expect(error).toMatchObject({
+		name: 'NodeOperationError',
+		message: expect.stringMatching(/credential/),
+		context: { itemIndex: 0 },
+	});
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
 test('a message of ours is not replaced by n8n, even with the name of a system error in it', async () => {
 	const jobId = 'experiment-ENOENT';
 	const { error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });

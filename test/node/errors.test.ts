@@ -261,6 +261,35 @@ test('a job whose state does not allow it, in the words of the service', async (
 	expect(error?.description).toMatch(/^The service says: ".*stopped.*" \(HTTP 409\)/);
 });
 
+test.each<[string, number, Fault, string]>([
+	['not at all', 0, answer(500), ''],
+	['once more', 1, answer(429), ' It was tried 2 times.'],
+	[
+		'once more, and may have worked',
+		1,
+		answer(500),
+		' It was tried 2 times. An earlier try got no clear answer and may have worked.',
+	],
+])('a state change that was sent again %s says so', async (_, maxRetries, fault, said) => {
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
+	const { error } = await fixture.engine.run({
+		parameters: change('stop', { jobId: 'one', options: { maxRetries } }),
+	});
+	const [advice, item] = error?.description?.split('<br><br>') ?? [];
+	const words = /( It was tried \d+ times\.)?( An earlier try .*)?$/.exec(advice ?? '');
+	expect(words?.[0]).toBe(said);
+	expect(item).toBe('It was item 0 (the first is 0).');
+});
+
+test('a read that was sent again had no effect to speak of', async () => {
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(500)));
+	const { error } = await fixture.engine.run({
+		parameters: getAll({ options: { maxRetries: 1 } }),
+	});
+	expect(error?.description).toContain('It was tried 2 times.');
+	expect(error?.description).not.toContain('may have worked');
+});
+
 test.each<[unknown, string]>([
 	[{ message: 'one' }, 'one'],
 	[{ error: 'two' }, 'two'],
@@ -273,6 +302,21 @@ test.each<[unknown, string]>([
 	expect((await errorAfter(answer(400, body))).description).toContain(
 		`The service says: "${text}"`,
 	);
+});
+
+test('what looks like markup in the words of the service is shown as text', async () => {
+	const { description } = await errorAfter(answer(400, '1 < 2 & <b>3</b> &lt; 4'));
+	expect(description).toContain('"1 &lt; 2 &amp; &lt;b>3&lt;/b> &amp;lt; 4" (HTTP 400)');
+});
+
+test('the HTTP status is there where n8n looks for it, and only where there is one', async () => {
+	const { error: refused } = await fixture.engine.run({
+		parameters: change('stop', { jobId: 'gone' }),
+	});
+	expect(refused).toMatchObject({ name: 'NodeApiError', httpCode: '404' });
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://nowhere' });
+	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });
+	expect(unsent).toMatchObject({ name: 'NodeApiError', httpCode: null });
 });
 
 test('a huge answer is cut', async () => {

@@ -1,4 +1,6 @@
 // The process of one contender: it gets warm, does its task once, and says what that cost.
+import { inspect } from 'node:util';
+
 import { contenders } from '../contenders';
 import type { Task } from '../contenders/contender';
 import { measure } from './measure';
@@ -27,11 +29,7 @@ async function answer(request: Request): Promise<void> {
 
 process.on('message', (request: Request) => {
 	answer(request).catch((error: unknown) => {
-		process.stderr.write(`${request.contender}: ${describe(error)}\n`);
+		process.stderr.write(`${request.contender}: ${inspect(error)}\n`);
 		process.exit(1);
 	});
 });
-
-function describe(error: unknown): string {
-	return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}

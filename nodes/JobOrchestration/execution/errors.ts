@@ -26,10 +26,7 @@ export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): Nod
 		const options = { itemIndex, description: error.advice };
 		return withMessage(new NodeOperationError(node, error.message, options), error.message);
 	}
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
-		error.context.itemIndex ??= itemIndex;
-		return error;
-	}
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	return new NodeOperationError(node, error instanceof Error ? error : String(error), {
 		itemIndex,
 	});
@@ -74,6 +71,7 @@ export function completeError(
 	},
 ): NodeError {
 	const uncertain = otherErrors.filter((other) => other.error.context.jobMayExist === true);
+	error.context.itemIndex = itemIndex;
 	error.context.createdJobs = createdJobs;
 	error.context.uncertainItems = uncertain.map((other) => other.itemIndex);
 

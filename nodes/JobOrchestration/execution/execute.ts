@@ -43,8 +43,6 @@ interface Run {
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	if (context.getInputData().length === 0) return [[]];
-
 	const operation = operationOf(context);
 	const outcomes = settledBefore(context);
 	try {
