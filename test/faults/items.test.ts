@@ -641,6 +641,57 @@ describe('The token', () => {
 		expect(jobsOnService()).toHaveLength(6);
 	});
 
+	/** Runs six items, two at once, with one fault for each sending of an item; says which ones' tokens were rejected. */
+	async function rejectedItems(faultFor: (item: number, sending: number) => Fault | undefined) {
+		// All begin with a token that is stored.
+		await fixture.engine.run({ parameters: getAll() });
+		creates((item) => faultFor(item, timesSent().get(item) ?? 0));
+		const { items } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 2 }), onError: 'continueRegularOutput' },
+			numbered(6),
+		);
+		expect(items.map(({ json }) => json.displayName)).toEqual(
+			numbered(6).map(({ n }) => `Job ${String(n)}`),
+		);
+		const rejected = fixture.callsOf('createJob').filter(({ status }) => status === 401);
+		return [...new Set(rejected.map(itemOf))].sort();
+	}
+
+	/** A job exists: its create has been acted on. */
+	const exists = async (item: number) => {
+		await until(() =>
+			[...fixture.sandbox.store.jobs.values()].some(
+				({ displayName }) => displayName === `Job ${item}`,
+			),
+		);
+	};
+
+	test('that is new goes with all that begin later, though others ended meanwhile with the old one', async () => {
+		const rejected = await rejectedItems((item, sending) => {
+			// Item 2 begins, with the old token, when item 0 has ended.
+			if (item === 1 && sending === 1) {
+				return [{ kind: 'wait', when: 'beforeActing', until: exists(2) }, { kind: 'expireTokens' }];
+			}
+			return item === 2 ? { kind: 'wait', when: 'afterActing', until: exists(3) } : undefined;
+		});
+		expect(rejected).toEqual([1]);
+	});
+
+	test('that is new is kept, though another that was new before comes later', async () => {
+		const rejected = await rejectedItems((item, sending) => {
+			// Item 0 gets a second token, and its answer when there is a third.
+			if (item === 0 && sending === 1) {
+				return [{ kind: 'wait', when: 'beforeActing', until: exists(1) }, { kind: 'expireTokens' }];
+			}
+			if (item === 0) return { kind: 'wait', when: 'afterActing', until: exists(3) };
+			if (item === 2 && sending === 1) {
+				return [{ kind: 'wait', when: 'beforeActing', until: exists(0) }, { kind: 'expireTokens' }];
+			}
+			return item === 1 ? { kind: 'wait', when: 'afterActing', until: exists(0) } : undefined;
+		});
+		expect(rejected).toEqual([0, 2]);
+	});
+
 	test('may expire again and again: no item fails for it, and there is one log-in for each time', async () => {
 		const sandbox = await startSandbox({ latency: 5 });
 		try {

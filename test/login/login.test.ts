@@ -98,6 +98,22 @@ test('a password that becomes wrong in mid-run is tried once', async () => {
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
+test('a wrong password is tried once in an execution, however long that takes', async () => {
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong for hours' });
+	// An hour goes by whenever somebody looks at the clock.
+	let now = Date.now();
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => (now += 3_600_000));
+	const { items } = await fixture.engine.run(
+		{ parameters: batch({ concurrency: 1 }), onError: 'continueRegularOutput' },
+		numbered(5),
+	);
+	clock.mockRestore();
+	expect(items.map(({ json }) => json.error)).toEqual(
+		new Array(5).fill('The user name or the password is wrong'),
+	);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
 test('a refused password is forgotten as soon as the credential changes', async () => {
 	const wrong = { ...credentialFor(fixture.sandbox), password: 'mistyped' };
 	fixture.engine.saveCredential(wrong);

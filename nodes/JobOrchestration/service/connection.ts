@@ -89,7 +89,6 @@ export class Connection {
 			...(body === undefined ? {} : { body }),
 			json: true,
 			timeout,
-			disableFollowRedirect: true,
 			returnFullResponse: true,
 			// Only a 401 is thrown: that is what makes n8n log in. Releases that don't know of exceptions
 			// (1.x) throw none; there the request is sent again, with all errors thrown.
