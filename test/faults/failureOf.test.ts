@@ -21,6 +21,10 @@ const node = {
 const systemError = (fields: object, message = 'failed') =>
 	Object.assign(new Error(message), fields);
 
+/** An error behind so many others. */
+const inside = (depth: number, error: object): object =>
+	depth === 0 ? error : { cause: inside(depth - 1, error) };
+
 const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
 
 describe('no connection', () => {
@@ -45,6 +49,7 @@ describe('no connection', () => {
 			}),
 			'ECONNREFUSED',
 		],
+		['nine errors around it', inside(9, refused), 'ECONNREFUSED'],
 		[
 			'two addresses of a name',
 			new AggregateError([systemError(refused), systemError(refused)]),
@@ -156,6 +161,34 @@ describe('anything else is a broken connection, after which no create is sent ag
 			{ message: 'no timeout of 5ms exceeded here' },
 			'no timeout of 5ms exceeded here',
 		],
+		[
+			'a text that begins with a time-out',
+			{ message: 'timeout of 5ms exceeded twice' },
+			'timeout of 5ms exceeded twice',
+		],
+		[
+			'a text that ends with a time-out',
+			{ message: 'no timeout of 5ms exceeded' },
+			'no timeout of 5ms exceeded',
+		],
+		[
+			'a text that begins with another time-out',
+			{ message: 'timeout exceeded twice' },
+			'timeout exceeded twice',
+		],
+		[
+			'a text that ends with another time-out',
+			{ message: 'no timeout exceeded' },
+			'no timeout exceeded',
+		],
+		[
+			'a text that begins with a cancel',
+			{ message: 'canceled by its owner' },
+			'canceled by its owner',
+		],
+		['a text that ends with a connection', { message: 'we connect EPIPE' }, 'we connect EPIPE'],
+		['a message that is no text', { message: 7 }, 'unknown'],
+		['a code that lies too deep', inside(10, refused), 'unknown'],
 		['a cancel in the middle of a text', { message: 'it was canceled' }, 'it was canceled'],
 		['nothing at all', {}, 'unknown'],
 		['a text that was thrown', 'thrown', 'unknown'],

@@ -147,6 +147,16 @@ test('a token that the service rejects right away is renewed once, and the reque
 	expect(fixture.callsOf('createJob')).toHaveLength(await sendingsOfRejected());
 });
 
+test('a create that breaks is sent once, though its token is one that others had fetched', async () => {
+	await fixture.engine.run({ parameters: getAll() });
+	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+	fixture.sandbox.faults.plan(() => ({ kind: 'break', when: 'afterActing' }));
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error).toMatchObject({ context: { jobMayExist: true } });
+	expect(fixture.callsOf('createJob')).toHaveLength(1);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
 describe('whoever asks the credential for a token', () => {
 	/** Asks as n8n does; the answer comes from the real sandbox. */
 	async function ask(accessToken: string, changed: IDataObject = {}): Promise<unknown> {

@@ -11,5 +11,6 @@ import '../node/clusters.test';
 import '../node/dropDown.test';
 import '../node/errors.test';
 import '../faults/items.test';
+import '../login/tokens.test';
 import '../login/login.test';
 import '../faults/waiting.test';

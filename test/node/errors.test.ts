@@ -309,6 +309,15 @@ test('what looks like markup in the words of the service is shown as text', asyn
 	expect(description).toContain('"1 &lt; 2 &amp; &lt;b>3&lt;/b> &amp;lt; 4" (HTTP 400)');
 });
 
+test('a password and a token that the service repeats are left out', async () => {
+	const { password } = fixture.sandbox;
+	fixture.sandbox.faults.plan(({ operation, token }) =>
+		operation === 'login' ? undefined : answer(400, `no ${password}, no ${token}, but this`),
+	);
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error?.description).toContain('"no ***, no ***, but this"');
+});
+
 test('the HTTP status is there where n8n looks for it, and only where there is one', async () => {
 	const { error: refused } = await fixture.engine.run({
 		parameters: change('stop', { jobId: 'gone' }),

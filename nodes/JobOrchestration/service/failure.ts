@@ -58,17 +58,17 @@ export function failureOf(error: unknown): Failure {
 
 	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
 	const texts = chain.flatMap(textsOf);
-	const says = (pattern: RegExp) => [...codes, ...texts].find((text) => pattern.test(text));
+	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);
 
 	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled' };
 
-	const certificate = CERTIFICATE.exec(says(CERTIFICATE) ?? '')?.[0];
-	if (certificate !== undefined) return { kind: 'certificate', code: certificate };
+	const certificate = says(CERTIFICATE);
+	if (certificate) return { kind: 'certificate', code: certificate[0] };
 
 	const neverConnected =
 		codes.find((code) => NEVER_CONNECTED.includes(code)) ??
 		chain.find((link) => link.syscall === 'connect' || link.syscall === 'getaddrinfo')?.code ??
-		/^(?:connect|getaddrinfo) (E[A-Z_]+)/.exec(says(/^(?:connect|getaddrinfo) E/) ?? '')?.[1] ??
+		says(/^(?:connect|getaddrinfo) (E[A-Z_]+)/)?.[1] ??
 		(NEVER_CONNECTED_IN_WORDS.some((words) => says(words)) ? 'no connection' : undefined);
 	if (typeof neverConnected === 'string') return { kind: 'unreachable', code: neverConnected };
 
@@ -81,6 +81,15 @@ export function failureOf(error: unknown): Failure {
 		return { kind: 'status', status: 401, text: undefined, retryAfter: undefined };
 	}
 	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
+}
+
+/** The match in the first text that has one. */
+function matchIn(texts: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
+	for (const text of texts) {
+		const match = pattern.exec(text);
+		if (match !== null) return match;
+	}
+	return undefined;
 }
 
 type ErrorRecord = Record<string, unknown>;

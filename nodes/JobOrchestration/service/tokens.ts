@@ -114,7 +114,6 @@ function remember(account: Account, token: string, rejected: string): string {
 		account.replaced.delete(oldest);
 	}
 	account.newest = { token, since: Date.now() };
-	delete account.refused;
 	return token;
 }
 
