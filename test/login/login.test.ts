@@ -1,5 +1,6 @@
 import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 
+import type { ServiceError } from '../../nodes/JobOrchestration/service/serviceError';
 import { startSandbox } from '../../sandbox';
 import {
 	create,
@@ -159,8 +160,11 @@ test('a create that breaks is sent once, though its token is one that others had
 
 describe('whoever asks the credential for a token', () => {
 	/** Asks as n8n does; the answer comes from the real sandbox. */
-	async function ask(accessToken: string, changed: IDataObject = {}): Promise<unknown> {
-		const helpers = fixture.engine.helpers();
+	async function ask(
+		accessToken: string,
+		changed: IDataObject = {},
+		helpers: IHttpRequestHelper['helpers'] = fixture.engine.helpers(),
+	): Promise<unknown> {
 		const type = fixture.engine.loaded.credentialType('jobOrchestrationApi');
 		const credentials = { ...credentialFor(fixture.sandbox), accessToken, ...changed };
 		const output = await type.preAuthentication?.call(
@@ -286,6 +290,49 @@ describe('whoever asks the credential for a token', () => {
 		]);
 	});
 
+	test('and is sent elsewhere does not take the password there', async () => {
+		const other = await startSandbox();
+		try {
+			fixture.sandbox.faults.plan(() => ({
+				kind: 'redirect',
+				status: 307,
+				location: `${other.url}/oauth/login`,
+			}));
+			await expect(ask('')).rejects.toThrow(`redirects to ${other.url}/oauth/login`);
+			expect(other.calls).toEqual([]);
+		} finally {
+			await other.close();
+		}
+	});
+
+	test('and gets its password back in a refusal does not repeat it', async () => {
+		const { password } = fixture.sandbox;
+		for (const [status, said] of [
+			[403, `no user with ${password}`],
+			[200, { message: `no user with ${password}` }],
+		] as const) {
+			fixture.sandbox.faults.plan(() => ({
+				kind: 'answer',
+				when: 'beforeActing',
+				status,
+				body: said,
+			}));
+			const error: unknown = await ask('', { userName: `user ${status}` }).catch(
+				(reason: unknown) => reason,
+			);
+			const { message, description } = error as ServiceError;
+			expect(`${message} ${String(description)}`).toContain('"no user with ***"');
+		}
+	});
+
+	test('and is cancelled meanwhile is told just that', async () => {
+		const cancelled = Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' });
+		const httpRequest = async () => await Promise.reject(cancelled);
+		await expect(ask('', {}, { httpRequest } as never)).rejects.toMatchObject({
+			message: 'The execution was cancelled',
+		});
+	});
+
 	test('as another user, or of another service, has a log-in of their own', async () => {
 		const other = await startSandbox();
 		try {
@@ -320,6 +367,13 @@ describe('a request of another node with this credential', () => {
 			disableFollowRedirect: true,
 			followRedirect: false,
 			followAllRedirects: false,
+		});
+	});
+
+	test('may go to any path of the host', async () => {
+		const { url } = fixture.sandbox;
+		expect(await authenticate({ url: `${url}/other` }, { baseUrl: `${url}/tools` })).toMatchObject({
+			headers: { Authorization: 'Bearer the-token' },
 		});
 	});
 

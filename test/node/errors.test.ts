@@ -62,6 +62,8 @@ test('a certificate that is not trusted, and the switch that accepts it', async 
 		const { message, description } = await errorWith({ baseUrl: sandbox.url });
 		expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
 		expect(description).toMatch(/DEPTH_ZERO_SELF_SIGNED_CERT.*Ignore SSL Issues/);
+		// Not even the log-in, which would have been the password.
+		expect(sandbox.calls).toEqual([]);
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		const { error, items } = await fixture.engine.run({ parameters: getAll() });
 		expect(error).toBeUndefined();

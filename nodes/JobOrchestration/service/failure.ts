@@ -43,19 +43,25 @@ const CERTIFICATE =
 	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
 
 /**
+ * The failure behind whatever a request with the credential threw: what came of its log-in, or of the request
+ * itself.
+ */
+export function failureOf(error: unknown): Failure {
+	for (const link of causesOf(error)) {
+		if (isRecord(link.context) && isFailure(link.context.failure)) return link.context.failure;
+	}
+	return requestFailureOf(error);
+}
+
+/**
  * The failure behind whatever n8n's request helper threw.
  *
  * n8n wraps errors in a NodeApiError: from 2.x the original is its `cause`, in 1.x only texts remain, with
  * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. What can't be
  * told apart is a broken connection: the reading that never sends a create twice.
  */
-export function failureOf(error: unknown): Failure {
+export function requestFailureOf(error: unknown): LoginFailure {
 	const chain = causesOf(error);
-
-	for (const link of chain) {
-		if (isRecord(link.context) && isFailure(link.context.failure)) return link.context.failure;
-	}
-
 	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
 	const texts = chain.flatMap(textsOf);
 	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);

@@ -9,7 +9,7 @@ import { isBelow, originOf, readBaseUrl } from './baseUrl';
 import { explainConnection } from './explain/connection';
 import { explainLogin, LOGIN_TIMEOUT } from './explain/login';
 import type { LoginFailure } from './failure';
-import { failureOf } from './failure';
+import { requestFailureOf } from './failure';
 import { ServiceError } from './serviceError';
 import { isRecord } from './shapes';
 import type { Identity } from './tokens';
@@ -60,7 +60,7 @@ async function login(
 			ignoreHttpStatusErrors: true,
 		});
 	} catch (error) {
-		throw fail(loginFailureOf(error));
+		throw fail(requestFailureOf(error));
 	}
 
 	const answer = readAnswer(response);
@@ -73,12 +73,6 @@ async function login(
 		throw fail({ kind: 'unexpectedAnswer', status: answer.status, came, wanted: 'a token' });
 	}
 	return token;
-}
-
-function loginFailureOf(error: unknown): LoginFailure {
-	const failure = failureOf(error);
-	if (failure.kind === 'login') return failure.because;
-	return failure.kind === 'endlessList' ? { kind: 'broken', code: 'unknown' } : failure;
 }
 
 /**

@@ -83,7 +83,7 @@ export function waitBeforeRetry(
  * there is none that can be read.
  */
 export function readRetryAfter(header: unknown, now = Date.now()): number | undefined {
-	if (typeof header !== 'string' || header.trim() === '') return undefined;
+	if (typeof header !== 'string') return undefined;
 	if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
 	const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
 	return Number.isNaN(date) ? undefined : Math.max(0, date - now);

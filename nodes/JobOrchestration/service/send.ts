@@ -49,7 +49,7 @@ export class CallError extends ServiceError {
 	constructor(
 		call: Call,
 		failure: Failure,
-		{ baseUrl, timeout, timesSent, earlierMayHaveActed = false }: Attempts,
+		{ baseUrl, timeout, timesSent, earlierMayHaveActed }: Attempts,
 	) {
 		const jobMayExist = call.operation === 'createJob' && mayHaveActed(failure);
 		let words = explainCall(call, failure, baseUrl, timeout);
