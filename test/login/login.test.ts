@@ -81,6 +81,9 @@ test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as co
 			expect(items.map(({ json }) => json.error)).toEqual(
 				new Array(100).fill('The user name or the password is wrong'),
 			);
+			expect(items.map(({ json }) => json.message)).toMatchObject(
+				new Array(100).fill({ httpStatus: 401, jobMayExist: false }),
+			);
 		}
 	},
 );
