@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import type { IDataObject, IExecuteFunctions, INode, INodeParameters } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
-import type { Fault, PlannedCall } from '../../sandbox';
+import type { Fault, Plan, PlannedCall } from '../../sandbox';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
 import type { Result } from '../engine/run';
 import { until } from '../sandbox/client';
@@ -25,7 +25,7 @@ function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
 }
 
 /** The creates of some items meet a fault, each of them whenever it is sent. */
-function creates(faultFor: (item: number, call: PlannedCall) => Fault | undefined): void {
+function creates(faultFor: (item: number, call: PlannedCall) => ReturnType<Plan>): void {
 	fixture.sandbox.faults.plan((call) =>
 		call.operation === 'createJob' ? faultFor(itemOf(call), call) : undefined,
 	);
@@ -660,11 +660,19 @@ describe('The token', () => {
 		expect(jobsOnService()).toHaveLength(6);
 	});
 
-	/** Runs six items, two at once, with one fault for each sending of an item; says which ones' tokens were rejected. */
-	async function rejectedItems(faultFor: (item: number, sending: number) => Fault | undefined) {
-		// All begin with a token that is stored.
+	/**
+	 * Runs six items, two at once, which all begin with the token that is stored; each sending of an item meets
+	 * a fault of its own.
+	 * @returns the items whose token was rejected
+	 */
+	async function rejectedItems(
+		faultFor: (item: number, sending: { first: boolean; stored: boolean }) => ReturnType<Plan>,
+	): Promise<number[]> {
 		await fixture.engine.run({ parameters: getAll() });
-		creates((item) => faultFor(item, timesSent().get(item) ?? 0));
+		const { storedToken } = fixture.engine;
+		creates((item, { token }) =>
+			faultFor(item, { first: timesSent().get(item) === 1, stored: token === storedToken }),
+		);
 		const { items } = await fixture.engine.run(
 			{ parameters: batch({ concurrency: 2 }), onError: 'continueRegularOutput' },
 			numbered(6),
@@ -686,9 +694,9 @@ describe('The token', () => {
 	};
 
 	test('that is new goes with all that begin later, though others ended meanwhile with the old one', async () => {
-		const rejected = await rejectedItems((item, sending) => {
+		const rejected = await rejectedItems((item, { first }) => {
 			// Item 2 begins, with the old token, when item 0 has ended.
-			if (item === 1 && sending === 1) {
+			if (item === 1 && first) {
 				return [{ kind: 'wait', when: 'beforeActing', until: exists(2) }, { kind: 'expireTokens' }];
 			}
 			return item === 2 ? { kind: 'wait', when: 'afterActing', until: exists(3) } : undefined;
@@ -697,13 +705,13 @@ describe('The token', () => {
 	});
 
 	test('that is new is kept, though another that was new before comes later', async () => {
-		const rejected = await rejectedItems((item, sending) => {
+		const rejected = await rejectedItems((item, { first, stored }) => {
 			// Item 0 gets a second token, and its answer when there is a third.
-			if (item === 0 && sending === 1) {
+			if (item === 0 && first) {
 				return [{ kind: 'wait', when: 'beforeActing', until: exists(1) }, { kind: 'expireTokens' }];
 			}
-			if (item === 0) return { kind: 'wait', when: 'afterActing', until: exists(3) };
-			if (item === 2 && sending === 1) {
+			if (item === 0 && !stored) return { kind: 'wait', when: 'afterActing', until: exists(3) };
+			if (item === 2 && first) {
 				return [{ kind: 'wait', when: 'beforeActing', until: exists(0) }, { kind: 'expireTokens' }];
 			}
 			return item === 1 ? { kind: 'wait', when: 'afterActing', until: exists(0) } : undefined;

@@ -59,7 +59,7 @@ test('a hundred accounts are remembered, the last used of them', async () => {
 });
 
 test('an account whose log-in is under way is not forgotten', async () => {
-	let answer = (_token: string): void => {};
+	let answer: (token: string) => void = () => {};
 	const login = jest.fn(async () => await new Promise<string>((resolve) => (answer = resolve)));
 	const slow = tokenFor(account('slow'), {}, login);
 	for (let other = 0; other < 120; other += 1) await ask(`other ${other}`);
