@@ -36,7 +36,7 @@ export async function pinnedVersion(hostFolder: string): Promise<string> {
 export async function installIfNeeded(options: InstallOptions, steps: Steps): Promise<void> {
 	const n8nName = `n8n ${await pinnedVersion(options.hostFolder)}`;
 	if (await isInstalled(options.hostFolder)) {
-		steps.skip(`${n8nName} is installed`);
+		steps.alreadyDone(`${n8nName} is installed`);
 	} else {
 		const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
 		await steps.run(title, async (say) => await install(options, say));

@@ -54,7 +54,7 @@ export class Steps {
 	}
 
 	/** Writes that a step is not needed. */
-	skip(title: string): void {
+	alreadyDone(title: string): void {
 		this.out.write(`${this.nextHeading(title)}\n`);
 	}
 

@@ -40,7 +40,7 @@ export async function measureAll(
 				measured.push(await steps.run(titleOf(of), async (say) => await runner.run(of, say)));
 				await progress.keep(measured);
 			} else {
-				steps.skip(`${titleOf(of)}: done before`);
+				steps.alreadyDone(`${titleOf(of)}: done before`);
 				measured.push(before);
 			}
 		}

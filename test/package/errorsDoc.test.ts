@@ -251,7 +251,7 @@ test('what docs/errors.md has as added to errors is added', () => {
 	const error = (timesSent: number) => {
 		const call = { operation: 'createJob', namespace, displayName, workCluster: '' } as const;
 		const attempts = { baseUrl: url, timeout: 1, timesSent, earlierMayHaveActed: true };
-		return nodeErrorOf(node, new CallError(call, { kind: 'timeout' }, attempts), 0);
+		return nodeErrorOf(node, new CallError(call, { kind: 'timeout' }, attempts));
 	};
 	const { message, description } = completeError(error(2), {
 		itemIndex: 0,

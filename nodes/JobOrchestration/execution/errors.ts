@@ -20,16 +20,14 @@ export interface CreatedJob {
 }
 
 /** Whatever went wrong with an item, as an error that n8n shows well. It holds no request, so no secret. */
-export function nodeErrorOf(node: INode, error: unknown, itemIndex: number): NodeError {
-	if (error instanceof ServiceError) return apiErrorOf(node, error, itemIndex);
+export function nodeErrorOf(node: INode, error: unknown): NodeError {
+	if (error instanceof ServiceError) return apiErrorOf(node, error);
 	if (error instanceof FieldError) {
-		const options = { itemIndex, description: error.advice };
-		return withMessage(new NodeOperationError(node, error.message, options), error.message);
+		const { message, advice: description } = error;
+		return withMessage(new NodeOperationError(node, message, { description }), message);
 	}
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
-	return new NodeOperationError(node, error instanceof Error ? error : String(error), {
-		itemIndex,
-	});
+	return new NodeOperationError(node, error instanceof Error ? error : String(error));
 }
 
 /**
@@ -107,7 +105,7 @@ function listOf(jobs: CreatedJob[]): string {
 	return `Jobs that this execution had created (${jobs.length}):\n${lines.join('\n')}`;
 }
 
-function apiErrorOf(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
+function apiErrorOf(node: INode, error: ServiceError): NodeApiError {
 	const httpStatus = error instanceof CallError ? error.httpStatus : undefined;
 	const description = error.description ?? '';
 	const apiError = new NodeApiError(
@@ -116,7 +114,6 @@ function apiErrorOf(node: INode, error: ServiceError, itemIndex: number): NodeAp
 		{
 			message: error.message,
 			description,
-			itemIndex,
 			...(httpStatus === undefined ? {} : { httpCode: String(httpStatus) }),
 		},
 	);

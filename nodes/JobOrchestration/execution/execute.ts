@@ -60,7 +60,7 @@ async function settleAll(
 	outcomes: Outcomes,
 ): Promise<void> {
 	const fail = (error: unknown, itemIndex: number) => {
-		const nodeError = nodeErrorOf(context.getNode(), error, itemIndex);
+		const nodeError = nodeErrorOf(context.getNode(), error);
 		outcomes[itemIndex] = { error: nodeError };
 		return nodeError;
 	};

@@ -33,7 +33,7 @@ export async function searchClusters(
 		const service = new Service(await Connection.open(this), OPTIONS);
 		return await search(service, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {
-		throw nodeErrorOf(this.getNode(), error, 0);
+		throw nodeErrorOf(this.getNode(), error);
 	}
 }
 
