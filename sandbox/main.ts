@@ -15,7 +15,7 @@ async function main(): Promise<void> {
 	const sandbox = await startOnFreePort(command.options);
 	process.stdout.write(
 		[
-			'The sandbox is running. Ctrl-C stops it, and everything in it is gone then.',
+			'The sandbox is running. Press Ctrl-C to stop it; everything in it is lost then.',
 			'',
 			`  Address    ${sandbox.url}    (open it in a browser to see jobs and clusters)`,
 			`  User       ${sandbox.userName}`,

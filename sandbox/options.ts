@@ -1,3 +1,5 @@
+import type { LimitOptions } from './limits/limits';
+
 /** What a sandbox can be told when it starts. Everything has a default. */
 export interface SandboxOptions {
 	/** The address to listen on; loopback unless told otherwise. */
@@ -12,12 +14,19 @@ export interface SandboxOptions {
 	password?: string;
 	/** Seconds until a token expires. */
 	tokenLifetime?: number;
+	/** Whether the user has one session only: a log-in ends the token of the one before. */
+	oneSession?: boolean;
 	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
 	clusters?: number;
-	/** Milliseconds that a job runs until it has succeeded. Time spent suspended does not count. */
+	/**
+	 * Milliseconds that a job runs until it has succeeded: ten minutes, time for a second node. Time spent
+	 * suspended does not count.
+	 */
 	jobDuration?: number;
 	/** Milliseconds that every answer is held back, after the call has taken effect. */
 	latency?: number;
+	/** How much it bears; anything, by default. */
+	limits?: LimitOptions;
 	/** The most clusters that a page holds, and the size of a page when no limit is asked for. */
 	maxPageSize?: number;
 	/** A key and its certificate (PEM), to speak https. */
@@ -40,9 +49,11 @@ export function withDefaults(options: SandboxOptions): SandboxSettings {
 		pathPrefix: '',
 		...demoUser,
 		tokenLifetime: 3600,
+		oneSession: false,
 		clusters: 6,
-		jobDuration: 60_000,
+		jobDuration: 600_000,
 		latency: 0,
+		limits: {},
 		maxPageSize: 1000,
 		recordCalls: true,
 		...options,

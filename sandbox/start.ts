@@ -4,6 +4,8 @@ import { FaultPlan } from './faults/faultPlan';
 import { buildApp } from './http/app';
 import { CallRecord, type Call } from './http/calls';
 import { Connections } from './http/connections';
+import { Door } from './http/door';
+import { Limits, type Met } from './limits/limits';
 import { withDefaults, type SandboxOptions } from './options';
 import type { Clusters } from './service/clusters';
 import type { StoredJob } from './service/jobs';
@@ -33,6 +35,11 @@ export interface Sandbox {
 	};
 	/** What goes wrong, in tests. Nothing that comes over HTTP can change it. */
 	readonly faults: Pick<FaultPlan, 'plan' | 'clear'>;
+	/** What the calls have met of its limits; see `SandboxOptions.limits`. */
+	readonly limits: { readonly met: Met; reset(): void };
+	/** Can't be reached any more, and cuts whatever is open, until it is back on the same port. */
+	goAway(): Promise<void>;
+	comeBack(): Promise<void>;
 	/** Stops it, and cuts whatever is open. */
 	close(): Promise<void>;
 }
@@ -45,13 +52,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const settings = withDefaults(options);
 	const service = new Service(settings);
 	const faults = new FaultPlan();
+	const limits = new Limits(settings.limits);
 	const record = new CallRecord(settings.recordCalls);
-	const app = buildApp({ service, faults, record, settings });
+	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
 	await app.listen({ host: settings.host, port: settings.port });
+	const url = urlOf(app.server.address(), settings);
+	const door = new Door(app.server, connections);
 
 	return {
-		url: urlOf(app.server.address(), settings),
+		url,
 		userName: settings.userName,
 		password: settings.password,
 		store: { jobs: service.jobs.byUid, clusters: service.clusters },
@@ -62,7 +72,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		connections,
 		tokens: service.tokens,
 		faults,
+		limits,
+		goAway: async () => await door.shut(),
+		comeBack: async () => await door.open(),
 		close: async () => {
+			service.callbacks.close();
 			const closed = app.close();
 			connections.destroyAll();
 			await closed;

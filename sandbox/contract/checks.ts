@@ -7,6 +7,7 @@ import {
 	contractId,
 	contractOperation,
 	type ContractOperation,
+	contractOperations,
 	type ContractParameter,
 	type SchemaReference,
 } from './contract';
@@ -26,8 +27,18 @@ export interface RequestSchemas {
 	body?: SchemaReference;
 }
 
+/** The same objects for all sandboxes of a process: a check is compiled once for each. */
+const schemas = new Map(contractOperations.map(({ id, ...rest }) => [id, schemasOf(rest)]));
+
 /** The schemas of a call's request. In path and query only the parameters of the contract may be. */
-export function requestSchemas({ parameters, body }: ContractOperation): RequestSchemas {
+export function requestSchemas({ id, ...rest }: ContractOperation): RequestSchemas {
+	return { ...(schemas.get(id) ?? schemasOf(rest)) };
+}
+
+function schemasOf({
+	parameters,
+	body,
+}: Pick<ContractOperation, 'parameters' | 'body'>): RequestSchemas {
 	return {
 		params: objectOf(parameters, 'path'),
 		querystring: objectOf(parameters, 'query'),

@@ -24,6 +24,12 @@ export interface StallFault {
 	when: When;
 }
 
+/** Answers a little at a time, and never to the end. */
+export interface DripFault {
+	kind: 'drip';
+	when: When;
+}
+
 /** Ends all tokens given out so far, then goes on: the call itself meets its own ended token. */
 export interface ExpireTokensFault {
 	kind: 'expireTokens';
@@ -79,6 +85,7 @@ export type Fault =
 	| AnswerFault
 	| BreakFault
 	| StallFault
+	| DripFault
 	| ExpireTokensFault
 	| RateLimitFault
 	| RedirectFault

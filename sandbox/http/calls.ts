@@ -18,6 +18,8 @@ export interface Call {
 	token: string | undefined;
 	/** What was answered; undefined while it is under way, and where no whole answer was given. */
 	status: number | undefined;
+	/** Why it was refused, in the answer's own words; undefined where it wasn't, or the answer doesn't say. */
+	reason: string | undefined;
 	/** When it came, in milliseconds since the epoch. */
 	at: number;
 }
@@ -69,4 +71,15 @@ export class CallRecord {
 function withLast(list: Call[], call: Call, size: number): Call[] {
 	list.push(call);
 	return list.length >= 2 * size ? list.slice(-size) : list;
+}
+
+/** The message of an error's body, as it is sent; undefined where there is none. */
+export function reasonIn(status: number, body: unknown): string | undefined {
+	if (status < 400 || typeof body !== 'string') return undefined;
+	try {
+		const { message } = (JSON.parse(body) ?? {}) as { message?: unknown };
+		return typeof message === 'string' ? message : undefined;
+	} catch {
+		return undefined;
+	}
 }

@@ -33,6 +33,10 @@ export async function strikeBefore(
 			case 'stall':
 				reply.hijack();
 				return true;
+			case 'drip':
+				reply.hijack();
+				drip(reply);
+				return true;
 			case 'halfBody':
 				reply.hijack();
 				sendHalf(reply, '{"code":"half","message":"the rest of this is never sent"}');
@@ -72,6 +76,9 @@ export async function strikeAfter(
 				return await never();
 			case 'stall':
 				return await never();
+			case 'drip':
+				drip(reply);
+				return await never();
 			case 'halfBody':
 				sendHalf(reply, typeof body === 'string' && body !== '' ? body : '{"code":"half"}');
 				return await never();
@@ -88,6 +95,13 @@ export async function strikeAfter(
 		}
 	}
 	return body;
+}
+
+/** Sends a head, and then a space every now and then until the client goes: JSON may begin with any number. */
+function drip({ raw }: FastifyReply): void {
+	raw.writeHead(200, { 'content-type': 'application/json' });
+	const drops = setInterval(() => raw.write(' '), 50).unref();
+	raw.once('close', () => clearInterval(drops));
 }
 
 /** Sends the head for the whole of a body and the first half of it, and then breaks the connection. */

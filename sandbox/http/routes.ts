@@ -5,10 +5,11 @@ import { contractOperations, type ContractOperation } from '../contract/contract
 import { explain } from '../contract/explain';
 import type { Fault } from '../faults/fault';
 import type { FaultPlan } from '../faults/faultPlan';
+import type { Limits } from '../limits/limits';
 import type { SandboxSettings } from '../options';
 import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
-import type { Call, CalledOperation, CallRecord } from './calls';
+import { reasonIn, type Call, type CalledOperation, type CallRecord } from './calls';
 import { strikeAfter, strikeBefore } from './faultHooks';
 
 /** What is known of a call while it is under way. */
@@ -16,12 +17,15 @@ interface UnderWay {
 	call: Call;
 	/** Those that may strike once it has taken effect; none while it has not come that far. */
 	faults: readonly Fault[];
+	/** Gives its place back. */
+	leave: () => void;
 }
 
 /** What the routes need. */
 export interface RouteContext {
 	service: Service;
 	faults: FaultPlan;
+	limits: Limits;
 	record: CallRecord;
 	settings: SandboxSettings;
 }
@@ -29,18 +33,32 @@ export interface RouteContext {
 /**
  * Adds a route for each call of the contract, and one for everything else.
  *
- * A call goes through: recording, faults that strike first, the token, the contract's check, the
+ * A call goes through: recording, the limits, faults that strike first, the token, the contract's check, the
  * service, faults that strike afterwards, the answer.
  */
 export function addServiceRoutes(app: FastifyInstance, context: RouteContext): void {
-	const { service, faults, record, settings } = context;
+	const { service, faults, limits, record, settings } = context;
 	const underWay = new WeakMap<FastifyRequest, UnderWay>();
 
 	app.addHook('onRequest', async (request) => {
 		const call = callFrom(request);
 		record.add(call);
-		underWay.set(request, { call, faults: [] });
+		const isLimited = call.operation !== 'login' && call.operation !== 'unknown';
+		const current: UnderWay = { call, faults: [], leave: () => {} };
+		underWay.set(request, current);
+		if (!isLimited) return;
+		limits.take();
+		const leave = await limits.enter();
+		const { socket } = request.raw;
+		if (socket.destroyed) leave();
+		else socket.once('close', leave);
+		current.leave = () => {
+			socket.off('close', leave);
+			leave();
+		};
 	});
+
+	app.addHook('onResponse', async (request) => underWay.get(request)?.leave());
 
 	app.addHook('preValidation', async (request, reply) => {
 		const current = underWay.get(request);
@@ -61,6 +79,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		if (current === undefined) return payload;
 		const body = await strikeAfter(current.faults, request, reply, payload);
 		current.call.status = reply.statusCode;
+		current.call.reason = reasonIn(reply.statusCode, body);
 		return body;
 	});
 
@@ -104,7 +123,7 @@ function addRoute(
 export function answerError(error: unknown, reply: FastifyReply): FastifyReply {
 	const refusal = error instanceof Refusal ? error : refusalFrom(error);
 	if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
-	return reply.code(refusal.status).send(refusal.body);
+	return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
 }
 
 function refusalFrom(error: unknown): Refusal {
@@ -130,14 +149,11 @@ const partNames: Record<string, string> = { params: 'path', querystring: 'query'
 
 /** A call whose path is not even percent-encoded properly; it reaches no route. */
 export function refuseUrl(record: CallRecord, request: FastifyRequest, reply: FastifyReply): void {
-	const call = { ...callFrom(request), status: 400 };
-	record.add(call);
-	const { body } = new Refusal(
-		400,
-		'bad_request',
-		`The path ${call.path} is not percent-encoded properly`,
-	);
-	void reply.code(call.status).send(body);
+	const call = callFrom(request);
+	const reason = `The path ${call.path} is not percent-encoded properly`;
+	const { status, body } = new Refusal(400, 'bad_request', reason);
+	record.add({ ...call, status, reason });
+	void reply.code(status).send(body);
 }
 
 function callFrom(request: FastifyRequest): Call {
@@ -150,6 +166,7 @@ function callFrom(request: FastifyRequest): Call {
 		body: undefined,
 		token: /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1],
 		status: undefined,
+		reason: undefined,
 		at: Date.now(),
 	};
 }

@@ -1,18 +1,30 @@
+import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
+import { demoUser } from '../options';
 import type { Clusters } from '../service/clusters';
 import type { JobState } from '../service/jobLife';
 
 /** How many clusters the page shows. */
 const clustersShown = 60;
 
-/** What the page shows at a moment. It holds no token, no password and no body. Times are milliseconds since the epoch. */
+/**
+ * What the page shows at a moment. It holds no token, no body, and no password but the demo user's, which
+ * everybody knows. Times are milliseconds since the epoch.
+ */
 export interface Snapshot {
 	now: number;
+	/** What to enter in a credential; the Base URL is the page's own address and this path. */
+	logIn: {
+		pathPrefix: string;
+		userName: string;
+		/** Null where the sandbox was started with another. */
+		password: string | null;
+	};
 	jobs: {
 		counts: Record<JobState, number>;
 		/** The newest first. */
 		newest: Array<{
-			name: string;
+			uid: string;
 			displayName: string;
 			namespace: string;
 			cluster: string;
@@ -29,24 +41,32 @@ export interface Snapshot {
 		total: number;
 		/** The latest first. */
 		latest: Array<{
-			operation: string;
+			/** The operation in words: `Stop job`. */
+			what: string;
 			method: string;
 			path: string;
 			status: number | null;
+			/** Why it was refused, null where it wasn't. */
+			reason: string | null;
 			at: number;
 		}>;
 	};
 }
 
 /** What there is to be seen at this moment. */
-export function snapshot({ service, record }: RouteContext): Snapshot {
+export function snapshot({ service, record, settings }: RouteContext): Snapshot {
 	const { jobs, clusters } = service;
 	return {
 		now: Date.now(),
+		logIn: {
+			pathPrefix: settings.pathPrefix,
+			userName: settings.userName,
+			password: settings.password === demoUser.password ? settings.password : null,
+		},
 		jobs: {
 			counts: jobs.countByState(),
 			newest: jobs.newest().map((job) => ({
-				name: job.name,
+				uid: job.uid,
 				displayName: job.displayName,
 				namespace: job.namespace,
 				cluster: job.cluster.name,
@@ -67,15 +87,34 @@ export function snapshot({ service, record }: RouteContext): Snapshot {
 		},
 		calls: {
 			total: record.total,
-			latest: record.recent().map(({ operation, method, path, status, at }) => ({
-				operation,
-				method,
-				path,
-				status: status ?? null,
-				at,
+			latest: record.recent().map((call) => ({
+				what: inWords(call),
+				method: call.method,
+				path: call.path,
+				status: call.status ?? null,
+				reason: call.reason ?? null,
+				at: call.at,
 			})),
 		},
 	};
+}
+
+/** A call by the name that the node has for it. */
+function inWords({ operation, path }: Call): string {
+	switch (operation) {
+		case 'login':
+			return 'Log in';
+		case 'createJob':
+			return 'Create job';
+		case 'listClusters':
+			return 'Get many clusters';
+		case 'changeJobState': {
+			const verb = path.slice(path.lastIndexOf('/') + 1);
+			return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} job`;
+		}
+		case 'unknown':
+			return 'No such call';
+	}
 }
 
 function firstOf(clusters: Clusters): ReturnType<Clusters['page']>['items'] {

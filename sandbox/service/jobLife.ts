@@ -38,6 +38,11 @@ export class JobLife {
 		return this.asked === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.asked;
 	}
 
+	/** When it will have succeeded, in milliseconds since the epoch, unless its state is changed; null where it isn't running. */
+	get succeedsAt(): number | null {
+		return this.state === 'running' ? this.dueAt : null;
+	}
+
 	/** When the job came to its end, in milliseconds since the epoch; null before that. */
 	get finishedAt(): number | null {
 		const { state } = this;
@@ -50,12 +55,12 @@ export class JobLife {
 	 * again.
 	 * @throws Refusal 409, when the job is not in a state from which that can be done
 	 */
-	change(verb: Verb, jobName: string): void {
+	change(verb: Verb, jobUid: string): void {
 		const { from, to } = transitions[verb];
 		const { state } = this;
 		if (state === to) return;
 		if (!from.includes(state)) {
-			throw new Refusal(409, 'wrong_state', `Can't ${verb} job '${jobName}', it is ${state}`);
+			throw new Refusal(409, 'wrong_state', `Can't ${verb} job '${jobUid}', it is ${state}`);
 		}
 		const now = Date.now();
 		if (state === 'running') this.ranBefore += now - this.askedAt;

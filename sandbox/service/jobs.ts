@@ -48,9 +48,14 @@ export class StoredJob {
 		return this.life.finishedAt;
 	}
 
+	/** When it will have succeeded, in milliseconds since the epoch; null where it isn't running. */
+	get succeedsAt(): number | null {
+		return this.life.succeedsAt;
+	}
+
 	/** @throws Refusal 409, when that can't be done in the job's present state */
 	change(verb: Verb): void {
-		this.life.change(verb, this.name);
+		this.life.change(verb, this.uid);
 	}
 
 	/** The job as an answer carries it. */
@@ -103,17 +108,17 @@ export class Jobs {
 		succeeded: 0,
 	};
 
-	/** @param duration milliseconds that a job runs until it has succeeded */
-	constructor(private readonly duration: number) {}
-
 	/** Every job ever made, by its uid, the oldest first. */
 	get byUid(): ReadonlyMap<string, StoredJob> {
 		return this.all;
 	}
 
-	/** Makes a job. */
-	create(namespace: string, asked: NewJob, cluster: Cluster): StoredJob {
-		const job = new StoredJob(namespace, asked, cluster, this.duration);
+	/**
+	 * Makes a job.
+	 * @param duration milliseconds that it runs until it has succeeded
+	 */
+	create(namespace: string, asked: NewJob, cluster: Cluster, duration: number): StoredJob {
+		const job = new StoredJob(namespace, asked, cluster, duration);
 		this.all.set(job.uid, job);
 		this.unfinished.add(job);
 		this.perCluster.set(asked.workCluster, this.countOn(asked.workCluster) + 1);
@@ -123,16 +128,19 @@ export class Jobs {
 	}
 
 	/**
-	 * The job with this id.
-	 * @param id its uid or its name
+	 * The job with this uid. Its name is not taken: a service need not take it either.
 	 * @throws Refusal 404, when the namespace has no such job
 	 */
-	find(namespace: string, id: string): StoredJob {
-		const job = this.all.get(id) ?? this.all.get(id.replace(/^job-/, ''));
-		if (job?.namespace !== namespace) {
-			throw new Refusal(404, 'no_such_job', `There is no job '${id}' in namespace '${namespace}'`);
-		}
-		return job;
+	find(namespace: string, uid: string): StoredJob {
+		const job = this.all.get(uid);
+		if (job?.namespace === namespace) return job;
+		const named = this.all.get(uid.replace(/^job-/, ''));
+		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
+		throw new Refusal(
+			404,
+			'no_such_job',
+			`There is no job '${uid}' in namespace '${namespace}'${hint}`,
+		);
 	}
 
 	/** The newest jobs, the newest first. */

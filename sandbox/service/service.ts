@@ -8,6 +8,8 @@ import type {
 	Verb,
 } from '../messages';
 import type { SandboxSettings } from '../options';
+import { Callbacks } from './callbacks';
+import { wishOf } from './callWhenDone';
 import { Clusters } from './clusters';
 import { Jobs } from './jobs';
 import { Refusal } from './refusal';
@@ -25,10 +27,11 @@ export class Service {
 	readonly tokens: Tokens;
 	readonly jobs: Jobs;
 	readonly clusters: Clusters;
+	readonly callbacks = new Callbacks();
 
 	constructor(private readonly settings: SandboxSettings) {
-		this.tokens = new Tokens(settings.tokenLifetime);
-		this.jobs = new Jobs(settings.jobDuration);
+		this.tokens = new Tokens(settings.tokenLifetime, settings.oneSession);
+		this.jobs = new Jobs();
 		this.clusters = new Clusters(settings.clusters, settings.maxPageSize);
 	}
 
@@ -69,11 +72,17 @@ export class Service {
 				`body.job.workCluster: there is no cluster '${job.workCluster}'`,
 			);
 		}
-		return this.jobs.create(params.namespace, job, cluster).toMessage();
+		const wish = wishOf(job);
+		const duration = wish?.duration ?? this.settings.jobDuration;
+		const created = this.jobs.create(params.namespace, job, cluster, duration);
+		if (wish) this.callbacks.add(created, wish.url);
+		return created.toMessage();
 	}
 
 	private changeJobState(params: { namespace: string; jobid: string; status: Verb }): undefined {
-		this.jobs.find(params.namespace, params.jobid).change(params.status);
+		const job = this.jobs.find(params.namespace, params.jobid);
+		job.change(params.status);
+		this.callbacks.follow(job);
 	}
 
 	private listClusters(query: ListOptions): ClusterList {

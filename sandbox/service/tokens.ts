@@ -10,8 +10,14 @@ export class Tokens {
 
 	private issuedSoFar = 0;
 
-	/** @param lifetime seconds until a token expires */
-	constructor(private readonly lifetime: number) {}
+	/**
+	 * @param lifetime seconds until a token expires
+	 * @param oneSession whether a new token ends the one before it
+	 */
+	constructor(
+		private readonly lifetime: number,
+		private readonly oneSession = false,
+	) {}
 
 	/** How many tokens were given out. */
 	get issued(): number {
@@ -20,6 +26,7 @@ export class Tokens {
 
 	/** Gives out another token. */
 	issue(): Token {
+		if (this.oneSession) this.expireAll();
 		this.forgetExpired();
 		const token: Token = {
 			access_token: randomBytes(24).toString('base64url'),

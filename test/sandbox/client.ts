@@ -108,7 +108,18 @@ export function messageOf({ body }: Answer): string {
 	return (body as { message: string }).message;
 }
 
-/** Resolves as soon as something is so. */
+/** How long, in milliseconds, a test waits for something: less than Jest gives it, so that it says for what. */
+const LONGEST_WAIT = 15_000;
+
+/**
+ * Resolves as soon as something is so.
+ * @throws Error with the condition in it, where it isn't so within a quarter of a minute
+ */
 export async function until(isSo: () => boolean): Promise<void> {
-	while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+	const began = process.hrtime.bigint();
+	while (!isSo()) {
+		if (Number(process.hrtime.bigint() - began) / 1e6 > LONGEST_WAIT)
+			throw new Error(`Waited in vain for ${String(isSo)}`);
+		await new Promise((resolve) => setImmediate(resolve));
+	}
 }

@@ -78,6 +78,12 @@ describe.each(moments)('A fault that strikes %s leaves %i jobs:', (when, made) =
 		expect(statuses()).toEqual([undefined]);
 	});
 
+	it('an answer that drips in, which ends when the client goes', async () => {
+		first({ kind: 'drip', when });
+		await expect(create(AbortSignal.timeout(150))).rejects.toThrow('timeout');
+		expect(jobsMade()).toBe(made);
+	});
+
 	it('a stall, which does not keep the sandbox from closing', async () => {
 		first({ kind: 'stall', when });
 		const stalled = expect(create()).rejects.toThrow('fetch failed');

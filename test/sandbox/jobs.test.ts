@@ -1,5 +1,6 @@
 import { startSandbox, type Job, type Sandbox } from '../../sandbox';
 import { Client, messageOf, smallestJob } from './client';
+import { verbs } from './states';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -23,9 +24,9 @@ let clock: number;
 /** Brings a new job into a state. */
 const into: Record<string, () => Promise<void>> = {
 	running: async () => {},
-	suspended: async () => void (await client.change('suspend', job.name)),
-	stopped: async () => void (await client.change('stop', job.name)),
-	terminated: async () => void (await client.change('terminate', job.name)),
+	suspended: async () => void (await client.change('suspend', job.metadata.uid)),
+	stopped: async () => void (await client.change('stop', job.metadata.uid)),
+	terminated: async () => void (await client.change('terminate', job.metadata.uid)),
 	succeeded: async () => void (clock += 10_000),
 };
 
@@ -71,6 +72,18 @@ describe('A new job', () => {
 });
 
 describe('Time', () => {
+	it('is ten minutes for a job, where no other duration is asked for', async () => {
+		await sandbox.close();
+		sandbox = await startSandbox();
+		client = new Client(sandbox);
+		await client.login();
+		job = await client.createdJob();
+		clock += 599_999;
+		expect(stateNow()).toBe('running');
+		clock += 1;
+		expect(stateNow()).toBe('succeeded');
+	});
+
 	it('makes a running job succeed when its duration is over', () => {
 		clock += 9_999;
 		expect(stateNow()).toBe('running');
@@ -82,10 +95,10 @@ describe('Time', () => {
 
 	it('does not count while a job is suspended', async () => {
 		clock += 4_000;
-		await client.change('suspend', job.name);
+		await client.change('suspend', job.metadata.uid);
 		clock += 60_000;
 		expect(stateNow()).toBe('suspended');
-		await client.change('resume', job.name);
+		await client.change('resume', job.metadata.uid);
 		clock += 5_999;
 		expect(stateNow()).toBe('running');
 		clock += 1;
@@ -95,7 +108,7 @@ describe('Time', () => {
 
 	it('stands still for a job that was stopped or terminated', async () => {
 		clock += 1_000;
-		await client.change('stop', job.name);
+		await client.change('stop', job.metadata.uid);
 		clock += 60_000;
 		expect(stateNow()).toBe('stopped');
 		expect(finishedAfter()).toBe(1_000);
@@ -103,16 +116,22 @@ describe('Time', () => {
 });
 
 describe('A job that is', () => {
-	it.each([
+	const changes: Array<[from: string, verb: string, to: string]> = [
 		['running', 'suspend', 'suspended'],
 		['running', 'stop', 'stopped'],
 		['running', 'terminate', 'terminated'],
 		['suspended', 'resume', 'running'],
 		['suspended', 'stop', 'stopped'],
 		['suspended', 'terminate', 'terminated'],
-	])('%s can be told to %s, and is %s', async (from, verb, to) => {
+	];
+
+	it('something can be told to do whatever there is', () => {
+		expect([...new Set(changes.map(([, verb]) => verb))].sort()).toEqual([...verbs].sort());
+	});
+
+	it.each(changes)('%s can be told to %s, and is %s', async (from, verb, to) => {
 		await into[from]?.();
-		const answer = await client.change(verb, job.name);
+		const answer = await client.change(verb, job.metadata.uid);
 		expect(answer).toMatchObject({ status: 200, body: undefined });
 		expect(answer.headers.get('content-length')).toBe('0');
 		expect(stateNow()).toBe(to);
@@ -125,7 +144,7 @@ describe('A job that is', () => {
 		['terminated', 'terminate'],
 	])('%s already can be told to %s once more, which changes nothing', async (state, verb) => {
 		await into[state]?.();
-		expect((await client.change(verb, job.name)).status).toBe(200);
+		expect((await client.change(verb, job.metadata.uid)).status).toBe(200);
 		expect(stateNow()).toBe(state);
 	});
 
@@ -136,13 +155,13 @@ describe('A job that is', () => {
 		['terminated', 'suspend'],
 		['terminated', 'resume'],
 		['terminated', 'stop'],
-		...['suspend', 'resume', 'stop', 'terminate'].map((verb) => ['succeeded', verb] as const),
+		...verbs.map((verb) => ['succeeded', verb] as const),
 	])("%s can't be told to %s: that is a 409 which says so", async (state, verb) => {
 		await into[state]?.();
-		const answer = await client.change(verb, job.name);
+		const answer = await client.change(verb, job.metadata.uid);
 		expect(answer.status).toBe(409);
 		expect(messageOf(answer)).toMatch(
-			new RegExp(`^Can't ${verb} job '${job.name}', it is ${state}$`),
+			new RegExp(`^Can't ${verb} job '${job.metadata.uid}', it is ${state}$`),
 		);
 		expect(stateNow()).toBe(state);
 	});
@@ -153,19 +172,23 @@ describe('A job is found', () => {
 		expect((await client.change('stop', job.metadata.uid)).status).toBe(200);
 	});
 
-	it('by its name', async () => {
-		expect((await client.change('stop', job.name)).status).toBe(200);
+	it('not by its name: that is a 404 which says what its uid is', async () => {
+		const answer = await client.change('stop', job.name);
+		expect(answer.status).toBe(404);
+		expect(messageOf(answer)).toBe(
+			`There is no job '${job.name}' in namespace 'default': that is the name of job '${job.metadata.uid}'`,
+		);
+		expect(stateNow()).toBe('running');
 	});
 
 	it.each([
 		['under another id', 'job-1', 'default'],
 		['in another namespace', undefined, 'other'],
 	])('not %s: that is a 404 which names both', async (_what, id, namespace) => {
-		const answer = await client.change('stop', id ?? job.name, namespace);
+		const uid = id ?? job.metadata.uid;
+		const answer = await client.change('stop', uid, namespace);
 		expect(answer.status).toBe(404);
-		expect(messageOf(answer)).toBe(
-			`There is no job '${id ?? job.name}' in namespace '${namespace}'`,
-		);
+		expect(messageOf(answer)).toBe(`There is no job '${uid}' in namespace '${namespace}'`);
 		expect(stateNow()).toBe('running');
 	});
 });

@@ -46,6 +46,21 @@ it('Every log-in gets a token of its own, and all are good', async () => {
 	}
 });
 
+it('Where the user has one session, a log-in ends the token of the one before', async () => {
+	const strict = await startSandbox({ oneSession: true });
+	try {
+		const user = new Client(strict);
+		await user.login();
+		const first = user.token;
+		expect((await user.list()).status).toBe(200);
+		await user.login();
+		expect((await user.list()).status).toBe(200);
+		expect((await send(`${strict.url}/api/v1/clusters`, { token: first })).status).toBe(401);
+	} finally {
+		await strict.close();
+	}
+});
+
 it('Without a token, or with one that was never given out, every other call is a 401', async () => {
 	const paths = [
 		'/api/v1/clusters',
@@ -71,9 +86,10 @@ it('A refresh token is no access token', async () => {
 });
 
 it('A token is good until its lifetime is over, and not a moment longer', async () => {
-	await client.login();
 	const issuedAt = Date.now();
-	jest.spyOn(Date, 'now').mockReturnValue(issuedAt + 59_000);
+	jest.spyOn(Date, 'now').mockReturnValue(issuedAt);
+	await client.login();
+	jest.spyOn(Date, 'now').mockReturnValue(issuedAt + 59_999);
 	expect((await client.list()).status).toBe(200);
 	jest.spyOn(Date, 'now').mockReturnValue(issuedAt + 60_000);
 	expect((await client.list()).status).toBe(401);
