@@ -5,11 +5,12 @@
  */
 
 const node = '^nodes/JobOrchestration/';
+const ofTheBenchmark = Object.keys(require('./bench/package.json').dependencies);
 const entry = `${node}JobOrchestration\\.node\\.ts$`;
 
-/** A part of the node may import itself and what is named here; of packages, n8n-workflow alone. */
+/** A part of the node may import itself, json.ts and what is named here; of packages, n8n-workflow alone. */
 function part(name, ...allowed) {
-	const paths = [name, ...allowed].map((path) =>
+	const paths = [name, 'json.ts', ...allowed].map((path) =>
 		path.endsWith('.ts') ? path.replace('.', '\\.') : `${path}/`,
 	);
 	return {
@@ -30,7 +31,7 @@ module.exports = {
 		part('service'),
 		part('parameters'),
 		// Operations know the service by its calls and its shapes, never by HTTP.
-		part('resources', 'parameters', 'service/service.ts', 'service/shapes.ts'),
+		part('resources', 'parameters', 'service/calls/serviceClient.ts', 'service/calls/shapes.ts'),
 		part('execution', 'parameters', 'resources', 'service'),
 		part('listSearch', 'execution/errors.ts', 'service'),
 		{
@@ -47,7 +48,7 @@ module.exports = {
 			name: 'the-credential-knows-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/login\\.ts$` },
+			to: { path: '^nodes/', pathNot: `${node}service/account/authentication\\.ts$` },
 		},
 		{
 			name: 'what-is-published-stands-alone',
@@ -93,7 +94,8 @@ module.exports = {
 			name: 'nothing-unresolved',
 			severity: 'error',
 			from: {},
-			to: { couldNotResolve: true, pathNot: '^node:' },
+			// The benchmark's own packages needn't be installed.
+			to: { couldNotResolve: true, pathNot: `^(node:|${ofTheBenchmark.join('|')})` },
 		},
 	],
 	options: {

@@ -1,8 +1,101 @@
-const { dest, src } = require('gulp');
+const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+const { dest, parallel, src } = require('gulp');
+const { parse } = require('yaml');
 
 /** Brings into dist what the compiler leaves behind: the icons, and the node's entry in n8n's panel. */
 function copyAssets() {
 	return src('nodes/**/*.{svg,node.json}', { encoding: false }).pipe(dest('dist/nodes'));
 }
 
-exports.default = copyAssets;
+/** Something that the service answers: in place of the value, what the contract says of it. */
+class Answered {
+	constructor(schema) {
+		this.schema = schema;
+	}
+}
+
+/**
+ * Writes what each operation gives as a JSON schema where n8n looks for it (n8n-core, output-schema-resolver), so
+ * that the fields of a node can be used before it has run.
+ *
+ * Each operation is run with a service that answers with the contract's schemas in place of values. So what the node
+ * makes of an answer is in the schema too: what it leaves out, and what it puts around it.
+ */
+async function writeOutputSchemas() {
+	const { resources } = require('./dist/nodes/JobOrchestration/resources');
+	const { FieldValue } = require('./dist/nodes/JobOrchestration/parameters/fieldValue');
+	const contract = parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8'));
+	const job = fieldsOf(answerOf(contract, 'createJob'));
+	const cluster = fieldsOf(answerOf(contract, 'listClusters').properties.items.items);
+	const service = {
+		createJob: async () => job,
+		changeJobState: async () => new Answered(answerOf(contract, 'changeJobState')),
+		allClusters: async () => [cluster],
+	};
+
+	for (const { value: resource, operations } of resources) {
+		for (const { value: operation, fields, prepare } of operations) {
+			const give = (name, member) => {
+				const { required, default: value } = fields.find((field) => field.name === name) ?? {};
+				return new FieldValue(
+					name,
+					member === undefined ? (required ? 'given' : value) : undefined,
+				);
+			};
+			const [output] = await prepare(give)(service);
+			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;
+			mkdirSync(dirname(path), { recursive: true });
+			writeFileSync(path, JSON.stringify({ ...schemaOf(output), version: 1 }));
+		}
+	}
+}
+
+/** The schema of a call's answer, its references resolved; one for anything where the interface shows none. */
+function answerOf(contract, operationId) {
+	const calls = Object.values(contract.paths).flatMap((path) => Object.values(path));
+	const { content } = calls.find((call) => call.operationId === operationId).responses['200'];
+	return content === undefined
+		? { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] }
+		: resolved(content['application/json'].schema, contract);
+}
+
+/** A schema without its references, and without what n8n has no use for. */
+function resolved({ $ref, type, properties, items }, contract) {
+	if ($ref !== undefined) {
+		const path = $ref.replace('#/', '').split('/');
+		return resolved(
+			path.reduce((part, name) => part[name], contract),
+			contract,
+		);
+	}
+	return {
+		type,
+		...(properties && {
+			properties: Object.fromEntries(
+				Object.entries(properties).map(([name, schema]) => [name, resolved(schema, contract)]),
+			),
+		}),
+		...(items && { items: resolved(items, contract) }),
+	};
+}
+
+function fieldsOf({ properties }) {
+	return Object.fromEntries(
+		Object.entries(properties).map(([name, schema]) => [name, new Answered(schema)]),
+	);
+}
+
+/** The schema of a value in which some parts are answered, and others are the node's own. */
+function schemaOf(value) {
+	if (value instanceof Answered) return value.schema;
+	if (typeof value !== 'object' || value === null) return { type: typeof value };
+	return {
+		type: 'object',
+		properties: Object.fromEntries(
+			Object.entries(value).map(([name, part]) => [name, schemaOf(part)]),
+		),
+	};
+}
+
+exports.default = parallel(copyAssets, writeOutputSchemas);

@@ -7,7 +7,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { freshToken, withToken } from '../nodes/JobOrchestration/service/login';
+import { newToken, withToken } from '../nodes/JobOrchestration/service/account/authentication';
 
 export class JobOrchestrationApi implements ICredentialType {
 	name = 'jobOrchestrationApi';
@@ -63,15 +63,18 @@ export class JobOrchestrationApi implements ICredentialType {
 		},
 	];
 
-	/** Called by n8n where there is no token, or where a request was answered with 401. */
+	/**
+	 * Called by n8n where there is no token, where a request was answered with 401, and where any request of its
+	 * HTTP Request node failed. Nothing is returned where the token that there is need not be replaced.
+	 */
 	async preAuthentication(
 		this: IHttpRequestHelper,
 		credentials: ICredentialDataDecryptedObject,
-	): Promise<{ accessToken: string }> {
-		return { accessToken: await freshToken(this.helpers, credentials) };
+	): Promise<{ accessToken?: string }> {
+		return await newToken(this.helpers, credentials);
 	}
 
-	authenticate: IAuthenticate = async (credentials, request) => withToken(credentials, request);
+	authenticate: IAuthenticate = withToken;
 
 	test: ICredentialTestRequest = {
 		request: {
@@ -85,7 +88,7 @@ export class JobOrchestrationApi implements ICredentialType {
 				properties: {
 					value: 404,
 					message:
-						'The log-in succeeds, but there is no list of work clusters at this address. Check the Base URL: it is the part before /api/v1.',
+						"The log-in works, but there is no list of work clusters at this address. Check the 'Base URL': it is the part before /api/v1.",
 				},
 			},
 			{
@@ -93,7 +96,7 @@ export class JobOrchestrationApi implements ICredentialType {
 				properties: {
 					value: 403,
 					message:
-						'The log-in succeeds, but this user is not allowed to list work clusters. Creating and steering jobs may work nevertheless.',
+						"The log-in works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
 				},
 			},
 		],

@@ -8,7 +8,7 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { execute } from './execution/execute';
 import { searchClusters } from './listSearch/searchClusters';
-import { properties } from './resources';
+import { properties, subtitle } from './resources';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {
@@ -17,13 +17,17 @@ export class JobOrchestration implements INodeType {
 		icon: { light: 'file:jobOrchestration.svg', dark: 'file:jobOrchestration.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
+		subtitle,
 		description: 'Create, suspend, resume, stop and terminate jobs, and list work clusters',
 		defaults: { name: 'Job Orchestration' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
+		builderHint: {
+			searchHint:
+				'Runs jobs on an external job orchestration service and changes their state. The job ID is metadata.uid in the output of every job operation. A job needs a work cluster: choose it from the list, or get a running one with Cluster: Get Many, Limit 1 and the filter Phase "Running". There is no operation that reads a job or waits until it is done.',
+		},
 		properties,
 	};
 

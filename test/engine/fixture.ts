@@ -41,34 +41,6 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 	};
 }
 
-/**
- * How often a request goes out whose token is rejected each time. n8n logs in where a 401 is thrown; an n8n that
- * can't throw nothing but a 401 (2.0 and older) throws none, and the node sends the request once more to have it
- * thrown.
- */
-export async function sendingsOfRejected(): Promise<2 | 3> {
-	sendings ??= askEngine();
-	return await sendings;
-}
-
-let sendings: Promise<2 | 3> | undefined;
-
-async function askEngine(): Promise<2 | 3> {
-	const sandbox = await startSandbox();
-	const { httpRequest } = (await Engine.load()).helpers();
-	try {
-		await httpRequest({
-			url: `${sandbox.url}/api/v1/clusters`,
-			ignoreHttpStatusErrors: { ignore: true, except: [401] },
-		});
-		return 3;
-	} catch {
-		return 2;
-	} finally {
-		await sandbox.close();
-	}
-}
-
 /** A user's entries in the credential's form. */
 export function credentialFor({
 	url,

@@ -1,15 +1,20 @@
 import { join } from 'node:path';
 
 import { PackageDirectoryLoader } from 'n8n-core';
-import type { ICredentialType, INodeType, INodeTypes } from 'n8n-workflow';
+import type { ICredentialType, IDataObject, INodeType, INodeTypes } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
 const PACKAGE = 'n8n-nodes-job-orchestration';
 export const NODE_TYPE = `${PACKAGE}.jobOrchestration`;
+/** The node as n8n offers it to agents: made by n8n of the node, and called so. */
+export const TOOL_TYPE = `${NODE_TYPE}Tool`;
 export const CREDENTIAL = 'jobOrchestrationApi';
 
 /** The type of the node that stands before the one under test and hands on the test's items. */
 export const ITEMS_NODE_TYPE = 'test.items';
+
+/** The type of a node that calls the node under test as its tool, as an agent does. */
+export const AGENT_NODE_TYPE = 'test.agent';
 
 /** The package as it was built, loaded as n8n loads it. */
 export interface LoadedPackage {
@@ -23,8 +28,11 @@ export async function loadPackage(folder = join(__dirname, '../..')): Promise<Lo
 	const loader = new PackageDirectoryLoader(folder);
 	await loader.loadAll();
 	const node = NodeHelpers.getVersionedNodeType(loader.getNode('jobOrchestration').type);
+	const tool = asTool(node);
 	const getByName = (type: string) => {
 		if (type === NODE_TYPE) return node;
+		if (type === TOOL_TYPE) return tool;
+		if (type === AGENT_NODE_TYPE) return agentNode;
 		if (type === ITEMS_NODE_TYPE) return itemsNode;
 		throw new Error(`No node type ${type} here`);
 	};
@@ -37,6 +45,17 @@ export async function loadPackage(folder = join(__dirname, '../..')): Promise<Lo
 		},
 		credentialType: (name) => loader.getCredential(name).type,
 	};
+}
+
+/** What n8n makes of a node that is usable as a tool, under the name by which it knows it (n8n, tool-generation/ai-tools). */
+function asTool(node: INodeType): INodeType {
+	const description = {
+		...node.description,
+		name: `${node.description.name}Tool`,
+		inputs: [],
+		outputs: [NodeConnectionTypes.AiTool],
+	};
+	return Object.assign(Object.create(node) as INodeType, { description });
 }
 
 /** Hands on what its static data holds: nothing of the test goes through the engine's parameters. */
@@ -56,5 +75,39 @@ const itemsNode: INodeType = {
 		const { items } = this.getWorkflowStaticData('node');
 		if (!Array.isArray(items)) return await Promise.resolve([[]]);
 		return await Promise.resolve([items.map((json, item) => ({ json, pairedItem: { item } }))]);
+	},
+};
+
+/**
+ * Calls its tool with each of the arguments that its static data holds, one after the other, and gives what the
+ * tool gives, or its error. n8n's agents before version 3 and its MCP Server Trigger call tools so.
+ */
+const agentNode: INodeType = {
+	description: {
+		displayName: 'Agent',
+		name: 'agent',
+		group: ['transform'],
+		version: 1,
+		description: 'Calls its tool',
+		defaults: { name: 'Agent' },
+		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [],
+	},
+	async execute() {
+		const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
+		const [tool] = connected as [{ invoke: (args: IDataObject) => Promise<string> }];
+		const { calls } = this.getWorkflowStaticData('node');
+		const answers: string[] = [];
+		for (const args of Array.isArray(calls) ? (calls as IDataObject[]) : []) {
+			answers.push(
+				await tool
+					.invoke(args)
+					.catch((error: unknown) =>
+						error instanceof Error ? `Error: ${error.message}` : String(error),
+					),
+			);
+		}
+		return [answers.map((answer) => ({ json: { answer } }))];
 	},
 };

@@ -14,23 +14,41 @@ import type {
 	INodeExecutionData,
 	INodeListSearchResult,
 	INodeParameters,
+	IRequestOptions,
 	IRun,
 	IWorkflowExecuteAdditionalData,
 	OnError,
 	WorkflowParameters,
 } from 'n8n-workflow';
-import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-workflow';
+import {
+	createEmptyRunExecutionData,
+	jsonParse,
+	jsonStringify,
+	NodeConnectionTypes,
+	Workflow,
+} from 'n8n-workflow';
 
 import { CredentialsInMemory } from './credentialsHelper';
 import type { LoadedPackage } from './packageUnderTest';
-import { CREDENTIAL, ITEMS_NODE_TYPE, loadPackage, NODE_TYPE } from './packageUnderTest';
+import {
+	AGENT_NODE_TYPE,
+	CREDENTIAL,
+	ITEMS_NODE_TYPE,
+	loadPackage,
+	NODE_TYPE,
+	TOOL_TYPE,
+} from './packageUnderTest';
 
 /** What a workflow's node under test is given. */
 export interface NodeOptions {
 	parameters: INodeParameters;
+	/** Whether it is run as the tool that n8n makes of it. */
+	asTool?: boolean;
 	/** What n8n's setting "On Error" says; the node stops the workflow by default. */
 	onError?: OnError;
 	settings?: Partial<INode>;
+	/** How often it is run with the same items, as in a loop: once by default. */
+	runs?: number;
 }
 
 /** What came of a run. */
@@ -46,14 +64,15 @@ export interface Result {
 
 /** n8n's engine with the built package in it and one credential stored. */
 export class Engine {
-	readonly credentials: CredentialsInMemory;
+	private constructor(
+		readonly loaded: LoadedPackage,
+		readonly credentials: CredentialsInMemory,
+	) {}
 
-	private constructor(readonly loaded: LoadedPackage) {
-		this.credentials = new CredentialsInMemory(loaded.credentialType);
-	}
-
-	static async load(): Promise<Engine> {
-		return new Engine(await loadPackage());
+	/** @param Credentials what keeps the credential: this engine's memory unless told otherwise */
+	static async load(Credentials = CredentialsInMemory): Promise<Engine> {
+		const loaded = await loadPackage();
+		return new Engine(loaded, new Credentials(loaded.credentialType));
 	}
 
 	/** Stores the credential that the nodes use, without a token. */
@@ -61,9 +80,19 @@ export class Engine {
 		this.credentials.save('1', { ignoreSslIssues: false, accessToken: '', ...data });
 	}
 
-	/** The token that is stored with the credential now. */
+	/** Changes the credential as its form does: the token that is stored with it stays. */
+	editCredential(change: ICredentialDataDecryptedObject): void {
+		this.credentials.save('1', { ...this.credentials.look('1'), ...change });
+	}
+
+	/** What is stored as the credential's token now. */
 	get storedToken(): string {
 		return String(this.credentials.look('1').accessToken);
+	}
+
+	/** The same as it is sent: without the seal of its account. */
+	get token(): string {
+		return this.storedToken.replace(/^[^.]*\./, '');
 	}
 
 	/** Runs one node with these items. */
@@ -76,11 +105,59 @@ export class Engine {
 		nodes: NodeOptions[],
 		items: IDataObject[],
 	): { result: Promise<Result>; cancel: () => void } {
-		const workflow = new Workflow(workflowOf(nodes, this.loaded));
+		const running = this.runWorkflow(workflowOf(nodes, this.loaded), { Items: { items } });
+		return {
+			result: running.then((run) => resultOf(run, `Node ${nodes.length}`)),
+			cancel: () => running.cancel(),
+		};
+	}
+
+	/**
+	 * Has an agent call a node as its tool, once for each of these arguments.
+	 *
+	 * @returns what the tool gave for each call, and the run
+	 */
+	async callTool(
+		node: NodeOptions,
+		calls: IDataObject[],
+	): Promise<{ answers: string[]; run: IRun }> {
+		const { nodes, ...rest } = workflowOf([{ ...node, asTool: true }], this.loaded);
+		const agent = 'Agent';
+		const workflow: WorkflowParameters = {
+			...rest,
+			nodes: [
+				...nodes,
+				{
+					id: agent,
+					name: agent,
+					type: AGENT_NODE_TYPE,
+					typeVersion: 1,
+					position: [0, 0],
+					parameters: {},
+				},
+			],
+			connections: {
+				Items: { main: [[{ node: agent, type: NodeConnectionTypes.Main, index: 0 }]] },
+				'Node 1': { ai_tool: [[{ node: agent, type: NodeConnectionTypes.AiTool, index: 0 }]] },
+			},
+		};
+		const run = await this.runWorkflow(workflow, { Items: { items: [{}] }, [agent]: { calls } });
+		const answers = resultOf(run, agent).items.map(({ json }) => String(json.answer));
+		return { answers, run };
+	}
+
+	/** @param staticData of nodes, by their name */
+	private runWorkflow(
+		parameters: WorkflowParameters,
+		staticData: Record<string, IDataObject>,
+	): ReturnType<WorkflowExecute['run']> {
+		const workflow = new Workflow(parameters);
+		for (const [name, data] of Object.entries(staticData)) {
+			const node = workflow.getNode(name) ?? undefined;
+			Object.assign(workflow.getStaticData('node', node), data);
+		}
 		const source = workflow.getNode('Items');
 		if (source === null) throw new Error('The workflow has lost its first node');
-		workflow.getStaticData('node', source).items = items;
-
 		const execute = new WorkflowExecute(
 			this.additionalData(),
 			'trigger',
@@ -89,11 +166,28 @@ export class Engine {
 		// n8n 1.x takes the workflow and the node as two arguments, later releases as one object.
 		const isOlder = execute.run.length !== 1;
 		const args: unknown[] = isOlder ? [workflow, source] : [{ workflow, startNode: source }];
-		const running: ReturnType<WorkflowExecute['run']> = Reflect.apply(execute.run, execute, args);
-		return {
-			result: running.then((run) => resultOf(run, `Node ${nodes.length}`)),
-			cancel: () => running.cancel(),
-		};
+		return Reflect.apply(execute.run, execute, args) as ReturnType<WorkflowExecute['run']>;
+	}
+
+	/**
+	 * Runs a failed execution again, as n8n's Retry button does with what it has stored (n8n's
+	 * ExecutionService.retry).
+	 *
+	 * @param nodes those of the workflow that is run: the original one, or the one that is saved by then
+	 */
+	async retry({ run }: Result, nodes: NodeOptions[]): Promise<Result> {
+		const data = stored(run);
+		delete data.resultData.error;
+		const failed = data.resultData.lastNodeExecuted ?? '';
+		const runs = data.resultData.runData[failed];
+		if (runs?.at(-1)?.error !== undefined) runs.pop();
+
+		const workflow = new Workflow(workflowOf(nodes, this.loaded));
+		for (const entry of data.executionData?.nodeExecutionStack ?? []) {
+			entry.node = workflow.getNode(entry.node.name) ?? entry.node;
+		}
+		const execute = new WorkflowExecute(this.additionalData(), 'retry', data);
+		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
 	}
 
 	/** Calls a method of the node that fills a drop-down of the editor. */
@@ -105,6 +199,14 @@ export class Engine {
 		const find = this.loaded.node.methods?.listSearch?.[method];
 		if (find === undefined) throw new Error(`The node has no ${method}`);
 		return await find.call(this.editorContext(), filter, paginationToken);
+	}
+
+	/** Sends a request with the credential as n8n's HTTP Request node does. */
+	async requestAsOtherNode(options: IRequestOptions): Promise<unknown> {
+		const context = this.editorContext();
+		const { requestWithAuthentication } = context.helpers;
+		const response: unknown = await requestWithAuthentication.call(context, CREDENTIAL, options);
+		return response;
 	}
 
 	/** The request helpers that n8n gives to nodes and credentials. */
@@ -168,6 +270,11 @@ export class Engine {
 	}
 }
 
+/** What n8n has in its database of a run. */
+export function stored({ data }: IRun): IRun['data'] {
+	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
+}
+
 function workflowOf(nodes: NodeOptions[], { nodeTypes }: LoadedPackage): WorkflowParameters {
 	const source: INode = {
 		id: '0',
@@ -178,16 +285,15 @@ function workflowOf(nodes: NodeOptions[], { nodeTypes }: LoadedPackage): Workflo
 		parameters: {},
 	};
 	const connections: IConnections = {};
-	const chain = nodes.map(({ parameters, onError, settings }, index): INode => {
+	const chain = nodes.map(({ parameters, asTool, onError, settings, runs = 1 }, index): INode => {
 		const name = `Node ${index + 1}`;
 		const before = index === 0 ? source.name : `Node ${index}`;
-		connections[before] = {
-			main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
-		};
+		const connection = { node: name, type: NodeConnectionTypes.Main, index: 0 };
+		connections[before] = { main: [new Array<typeof connection>(runs).fill(connection)] };
 		return {
 			id: String(index + 1),
 			name,
-			type: NODE_TYPE,
+			type: asTool === true ? TOOL_TYPE : NODE_TYPE,
 			typeVersion: 1,
 			position: [200 * (index + 1), 0],
 			parameters,

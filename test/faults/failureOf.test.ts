@@ -1,7 +1,7 @@
 import { NodeApiError } from 'n8n-workflow';
 
-import { failureOf } from '../../nodes/JobOrchestration/service/failure';
-import { ServiceError } from '../../nodes/JobOrchestration/service/serviceError';
+import { failureOf } from '../../nodes/JobOrchestration/service/request/failure';
+import { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 
 /*
  * What n8n's request helper throws differs between its releases. The engine tests see those of one; these are
@@ -55,35 +55,53 @@ describe('no connection', () => {
 			new AggregateError([systemError(refused), systemError(refused)]),
 			'ECONNREFUSED',
 		],
-		['a text alone', { message: 'connect ECONNREFUSED 127.0.0.1:80' }, 'ECONNREFUSED'],
-		['a text of a look-up', { message: 'getaddrinfo ENOTFOUND nowhere.example' }, 'ENOTFOUND'],
+		[
+			'a text alone',
+			{ message: 'connect ECONNREFUSED 127.0.0.1:80' },
+			'ECONNREFUSED',
+			'127.0.0.1:80',
+		],
+		[
+			'a text of a look-up',
+			{ message: 'getaddrinfo ENOTFOUND nowhere.example' },
+			'ENOTFOUND',
+			'nowhere.example',
+		],
+		[
+			'a code, with the text behind it',
+			systemError(refused, 'connect ECONNREFUSED ::1:80 - Local (::1:0)'),
+			'ECONNREFUSED',
+			'::1:80',
+		],
 		[
 			"n8n 1.x, which keeps the system's text among its messages",
 			{ message: 'something', messages: [17, 'connect EHOSTUNREACH 10.0.0.1:80'] },
 			'EHOSTUNREACH',
+			'10.0.0.1:80',
 		],
 		[
 			'n8n 1.x, in its words',
 			{ message: 'The service refused the connection - perhaps it is offline' },
-			'no connection',
+			'ECONNREFUSED',
 		],
 		[
 			'n8n 1.x, in its words for a name',
 			{ message: 'The DNS server returned an error, perhaps the server is offline' },
-			'no connection',
+			'EAI_AGAIN',
 		],
 		[
 			'n8n 1.x, in its words for a host',
 			{ message: "incorrect host (domain) value 'x'" },
-			'no connection',
+			'ENOTFOUND',
 		],
 		[
 			"n8n's own error around it",
 			new NodeApiError(node, systemError(refused, 'connect ECONNREFUSED 127.0.0.1:80') as never),
 			'ECONNREFUSED',
+			'127.0.0.1:80',
 		],
-	])('%s', (_name, error, code) => {
-		expect(failureOf(error)).toEqual({ kind: 'unreachable', code });
+	])('%s', (...[, error, code, address]) => {
+		expect(failureOf(error)).toEqual({ kind: 'unreachable', code, address });
 	});
 });
 
@@ -139,6 +157,38 @@ test.each([
 		status: 401,
 		text: undefined,
 		retryAfter: undefined,
+	});
+});
+
+describe('a TLS handshake that failed', () => {
+	const openSsl = (reason: string) =>
+		`write EPROTO 80CC131769:error:0A00010B:SSL routines:tls_get_more_records:${reason}:../deps/x.c:1:\n`;
+
+	test.each([
+		['wrong version number'],
+		['packet length too long'],
+		['unsupported protocol'],
+		['unknown protocol'],
+		['ssl/tls alert handshake failure'],
+		['tlsv1 alert protocol version'],
+		['tlsv1 unrecognized name'],
+		['no protocols available'],
+		['no shared cipher'],
+		['http request'],
+	])('%s', (reason) => {
+		const error = systemError({ code: 'EPROTO' }, openSsl(reason));
+		const code = expect.stringMatching(/^EPROTO, [a-z ]+$/) as string;
+		expect(failureOf(error)).toEqual({ kind: 'tls', code });
+		expect(failureOf(new NodeApiError(node, error as never))).toEqual({ kind: 'tls', code });
+		expect(failureOf({ message: 'something', messages: [openSsl(reason)] }).kind).toBe('tls');
+	});
+
+	test.each([
+		['an alert that comes after the request', openSsl('tlsv1 alert internal error')],
+		['a record that was spoiled', openSsl('decryption failed or bad record mac')],
+		['nothing that was to be written', openSsl('wrong version number').replace('write', 'read')],
+	])('is not: %s', (_name, message) => {
+		expect(failureOf(systemError({ code: 'EPROTO' }, message)).kind).toBe('broken');
 	});
 });
 
@@ -199,7 +249,7 @@ describe('anything else is a broken connection, after which no create is sent ag
 });
 
 test("an error of this node's own is found behind whatever n8n puts around it", () => {
-	const failure = { kind: 'login', because: { kind: 'timeout' } } as const;
+	const failure = { kind: 'login', cause: { kind: 'timeout' } } as const;
 	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
 	expect(failureOf(own)).toEqual(failure);
 	expect(failureOf(new NodeApiError(node, own as never))).toEqual(failure);

@@ -1,10 +1,10 @@
-import type { Failure, LoginFailure } from '../../nodes/JobOrchestration/service/failure';
+import type { Failure, LoginFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import {
 	mayHaveActed,
 	mayRetry,
-	readRetryAfter,
-	waitBeforeRetry,
-} from '../../nodes/JobOrchestration/service/retryPolicy';
+	parseRetryAfter,
+	retryDelay,
+} from '../../nodes/JobOrchestration/service/request/retryPolicy';
 
 const status = (code: number, retryAfter?: number): LoginFailure => ({
 	kind: 'status',
@@ -12,7 +12,7 @@ const status = (code: number, retryAfter?: number): LoginFailure => ({
 	text: undefined,
 	retryAfter,
 });
-const login = (because: LoginFailure): Failure => ({ kind: 'login', because });
+const login = (cause: LoginFailure): Failure => ({ kind: 'login', cause });
 const redirect = (code: number): LoginFailure => ({
 	kind: 'redirect',
 	status: code,
@@ -27,10 +27,10 @@ const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 const timeout = { kind: 'timeout' } as const;
 const cancelled = { kind: 'cancelled' } as const;
 const unexpected = {
-	kind: 'unexpectedAnswer',
+	kind: 'unexpectedResponse',
 	status: 200,
-	came: 'nothing',
-	wanted: 'a job',
+	received: 'nothing',
+	expected: 'a job',
 } as const;
 
 const rows: Row[] = [
@@ -38,11 +38,12 @@ const rows: Row[] = [
 	['an untrusted certificate', { kind: 'certificate', code: 'CERT' }, false, false, false],
 	['a time-out', timeout, true, false, true],
 	['a broken connection', broken, true, false, true],
-	['a cancel', cancelled, false, false, true],
+	['a cancel', cancelled, false, false, false],
 	['an odd answer', unexpected, false, false, true],
-	['a list without end', { kind: 'endlessList' }, false, false, false],
-	['a bad Base URL', { kind: 'baseUrl', problem: 'is empty' }, false, false, false],
-	['another host', { kind: 'foreignHost', host: 'elsewhere' }, false, false, false],
+	['a TLS handshake that failed', { kind: 'tls', code: 'EPROTO' }, false, false, false],
+	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false],
+	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false],
+	['another address', { kind: 'foreignAddress', address: 'elsewhere' }, false, false, false],
 	...[301, 302, 307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
 	['303', redirect(303), false, false, true],
 	...[400, 401, 403, 404, 409, 410, 422, 499].map(
@@ -68,40 +69,40 @@ const rows: Row[] = [
 
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted) => {
 	expect({
-		idempotent: mayRetry(failure, 'idempotent'),
-		create: mayRetry(failure, 'onceOnly'),
+		idempotent: mayRetry(failure, { idempotent: true }),
+		create: mayRetry(failure, { idempotent: false }),
 		acted: mayHaveActed(failure),
 	}).toEqual({ idempotent, create, acted });
 });
 
 test('no create is sent again where the service may have acted', () => {
 	const doubled = rows.filter(
-		([, failure]) => mayRetry(failure, 'onceOnly') && mayHaveActed(failure),
+		([, failure]) => mayRetry(failure, { idempotent: false }) && mayHaveActed(failure),
 	);
 	expect(doubled).toEqual([]);
 });
 
 test('waits double, and are spread over half of their length', () => {
 	const waits = (random: number) =>
-		[1, 2, 3, 4].map((failures) => waitBeforeRetry(timeout, failures, random));
+		[1, 2, 3, 4].map((failures) => retryDelay(timeout, failures, random));
 	expect(waits(0)).toEqual([150, 300, 600, 1_200]);
 	expect(waits(1)).toEqual([300, 600, 1_200, 2_400]);
-	const [first = NaN] = Array.from({ length: 20 }, () => waitBeforeRetry(timeout, 1));
+	const [first = NaN] = Array.from({ length: 20 }, () => retryDelay(timeout, 1));
 	expect(first).toBeGreaterThanOrEqual(150);
 	expect(first).toBeLessThanOrEqual(300);
 });
 
 test('a wait is a whole number of milliseconds, and no longer than half a minute', () => {
-	expect(waitBeforeRetry(timeout, 1, 0.123)).toBe(168);
-	expect(waitBeforeRetry(timeout, 60, 1)).toBe(30_000);
-	expect(waitBeforeRetry(status(503, 3_600_000), 1)).toBe(30_000);
+	expect(retryDelay(timeout, 1, 0.123)).toBe(168);
+	expect(retryDelay(timeout, 60, 1)).toBe(30_000);
+	expect(retryDelay(status(503, 3_600_000), 1)).toBe(30_000);
 });
 
 test('a wait is as long as the service asks for, also where it turns a log-in away', () => {
-	expect(waitBeforeRetry(status(503, 7_000), 3)).toBe(7_000);
-	expect(waitBeforeRetry(status(429, 0), 1)).toBe(0);
-	expect(waitBeforeRetry(login(status(503, 2_000)), 1)).toBe(2_000);
-	expect(waitBeforeRetry(login(timeout), 1, 1)).toBe(300);
+	expect(retryDelay(status(503, 7_000), 3)).toBe(7_000);
+	expect(retryDelay(status(429, 0), 1)).toBe(0);
+	expect(retryDelay(login(status(503, 2_000)), 1)).toBe(2_000);
+	expect(retryDelay(login(timeout), 1, 1)).toBe(300);
 });
 
 describe('Retry-After', () => {
@@ -117,18 +118,21 @@ describe('Retry-After', () => {
 		['  ', undefined],
 		['soon', undefined],
 		['-5', undefined],
-		['1.5', undefined],
+		['1.5', 1_500],
+		['1.', undefined],
+		['.5', undefined],
+		['1e3', undefined],
 		['2026-11-22', undefined],
 		['7 8', undefined],
 		[5, undefined],
 		[undefined, undefined],
 	])('%p is %p ms', (header, milliseconds) => {
-		expect(readRetryAfter(header, now)).toBe(milliseconds);
+		expect(parseRetryAfter(header, now)).toBe(milliseconds);
 	});
 
 	test('counts from the present', () => {
 		const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-		expect(readRetryAfter(inAMinute)).toBeGreaterThan(57_000);
-		expect(readRetryAfter(inAMinute)).toBeLessThanOrEqual(60_000);
+		expect(parseRetryAfter(inAMinute)).toBeGreaterThan(57_000);
+		expect(parseRetryAfter(inAMinute)).toBeLessThanOrEqual(60_000);
 	});
 });

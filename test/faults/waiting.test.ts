@@ -1,6 +1,11 @@
 import { getEventListeners } from 'node:events';
 
-import { wait } from '../../nodes/JobOrchestration/service/wait';
+import type { Fault } from '../../sandbox';
+import { wait } from '../../nodes/JobOrchestration/service/request/wait';
+import { getAll, useSandbox } from '../engine/fixture';
+import { answer } from './faults';
+
+const fixture = useSandbox();
 
 test('a wait takes its time', async () => {
 	const startedAt = performance.now();
@@ -23,4 +28,29 @@ test('however many wait, they leave no listeners behind, and Node.js sees no lea
 	expect(listeners()).toBeLessThanOrEqual(10);
 	await Promise.all(waiting);
 	expect(listeners()).toBeLessThanOrEqual(1);
+});
+
+/** A date that is a second away at the least: such a header has no fractions of one. */
+const soon = () => new Date(Date.now() + 2_000);
+
+test.each<[string, number, () => Fault]>([
+	['a connection that broke', 150, () => ({ kind: 'break', when: 'beforeActing' })],
+	['a 500', 150, () => answer('beforeActing', 500)],
+	['a 429', 50, () => ({ kind: 'rateLimit' })],
+	['a 429 with Retry-After in seconds', 1_000, () => ({ kind: 'rateLimit', retryAfter: 1 })],
+	['a 429 with Retry-After as a date', 900, () => ({ kind: 'rateLimit', retryAfter: soon() })],
+	[
+		'a 503 with Retry-After',
+		1_000,
+		() => answer('beforeActing', 503, { headers: { 'retry-after': '1' } }),
+	],
+])('after %s, nothing is sent again within %i ms', async (_, least, fault) => {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'listClusters' && nOfOperation === 1 ? fault() : undefined,
+	);
+	const { error } = await fixture.engine.run({ parameters: getAll() });
+	expect(error).toBeUndefined();
+	const [first, second] = fixture.callsOf('listClusters').map(({ at }) => at);
+	// The two clocks, that of the timers and that of the sandbox, may differ a little.
+	expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(least - 10);
 });

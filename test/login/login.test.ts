@@ -1,15 +1,9 @@
 import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 
-import type { ServiceError } from '../../nodes/JobOrchestration/service/serviceError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 import { startSandbox } from '../../sandbox';
-import {
-	create,
-	credentialFor,
-	getAll,
-	numbered,
-	sendingsOfRejected,
-	useSandbox,
-} from '../engine/fixture';
+import { create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
+import { Client } from '../sandbox/client';
 
 const fixture = useSandbox({ recordCalls: true });
 
@@ -25,7 +19,8 @@ test('the log-in sends what the interface asks for, and its token goes with each
 		body: { userName: 'demo', password: 'demo-password', type: 'basic' },
 		token: undefined,
 	});
-	expect(list?.token).toBe(fixture.engine.storedToken);
+	expect(list?.token).toBe(fixture.engine.token);
+	expect(list?.token).toMatch(/^[\w-]{32}$/);
 });
 
 test('the token is stored with the credential, and used by the next run', async () => {
@@ -59,7 +54,7 @@ test('the token dies in mid-run: one more log-in, and no job is lost or doubled'
 		.callsOf('createJob')
 		.flatMap(({ token, status }) => (status === 200 ? [token] : []));
 	expect(new Set(tokens).size).toBe(2);
-	expect(tokens.at(-1)).toBe(fixture.engine.storedToken);
+	expect(tokens.at(-1)).toBe(fixture.engine.token);
 });
 
 test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
@@ -78,10 +73,10 @@ test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as co
 		if (onError === 'stopWorkflow') {
 			expect(error?.message).toBe('The user name or the password is wrong');
 		} else {
-			expect(items.map(({ json }) => json.error)).toEqual(
+			expect(items.map(({ json }) => json.message)).toEqual(
 				new Array(100).fill('The user name or the password is wrong'),
 			);
-			expect(items.map(({ json }) => json.message)).toMatchObject(
+			expect(items.map(({ json }) => json.error)).toMatchObject(
 				new Array(100).fill({ httpStatus: 401, jobMayExist: false }),
 			);
 		}
@@ -112,7 +107,7 @@ test('a wrong password is tried once in an execution, however long that takes', 
 		numbered(5),
 	);
 	clock.mockRestore();
-	expect(items.map(({ json }) => json.error)).toEqual(
+	expect(items.map(({ json }) => json.message)).toEqual(
 		new Array(5).fill('The user name or the password is wrong'),
 	);
 	expect(fixture.callsOf('login')).toHaveLength(1);
@@ -140,15 +135,41 @@ test('a service that can not log in at the moment is asked again', async () => {
 	expect(fixture.sandbox.store.jobs.size).toBe(1);
 });
 
-test('a token that the service rejects right away is renewed once, and the request sent once more', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob' ? { kind: 'answer', when: 'beforeActing', status: 401 } : undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error?.message).toBe('The service rejected the token that it had just given');
-	expect(error).toMatchObject({ httpCode: '401', context: { jobMayExist: false } });
-	expect(fixture.callsOf('login')).toHaveLength(2);
-	expect(fixture.callsOf('createJob')).toHaveLength(await sendingsOfRejected());
+describe('a service that rejects each token', () => {
+	async function rejectEach() {
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob'
+				? { kind: 'answer', when: 'beforeActing', status: 401, body: { message: 'not you' } }
+				: undefined,
+		);
+		const { items } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 1 }), onError: 'continueRegularOutput' },
+			numbered(3),
+		);
+		expect(items.map(({ json }) => json.message)).toEqual(
+			new Array(3).fill('The service rejected the token that it had just issued'),
+		);
+		expect(items.map(({ json }) => json.error)).toMatchObject(
+			new Array(3).fill({
+				description: expect.stringMatching(/^The service says: "not you" \(HTTP 401\)/),
+				httpStatus: 401,
+				jobMayExist: false,
+			}),
+		);
+		const sent = fixture.callsOf('createJob');
+		expect(new Set(sent.map(({ token }) => token)).size).toBe(sent.length);
+		return { sent: sent.length, logins: fixture.callsOf('login').length };
+	}
+
+	test('is sent each request once more', async () => {
+		expect(await rejectEach()).toEqual({ sent: 2 + 2 + 2, logins: 2 + 2 + 2 });
+	});
+
+	test('where it has taken one before, is given four others, and from then on one more', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.clearCalls();
+		expect(await rejectEach()).toEqual({ sent: 5 + 2 + 2, logins: 4 + 2 + 2 });
+	});
 });
 
 test('a create that breaks is sent once, though its token is one that others had fetched', async () => {
@@ -208,8 +229,15 @@ describe('whoever asks the credential for a token', () => {
 		expect(logins()).toBe(1);
 	});
 
-	test('with the token just rejected, logs in', async () => {
+	test('with a token that the service still takes, gets none', async () => {
 		const first = String(await ask(''));
+		expect(await Promise.all([ask(first), ask(first)])).toEqual([undefined, undefined]);
+		expect(logins()).toBe(1);
+	});
+
+	test('with a token that the service rejects, logs in', async () => {
+		const first = String(await ask(''));
+		fixture.sandbox.tokens.expireAll();
 		const [second, same] = await Promise.all([ask(first), ask(first)]);
 		expect(second).not.toBe(first);
 		expect(same).toBe(second);
@@ -218,18 +246,24 @@ describe('whoever asks the credential for a token', () => {
 
 	test('with an older token than the newest, gets the newest without a log-in', async () => {
 		const first = String(await ask(''));
+		fixture.sandbox.tokens.expireAll();
 		const second = String(await ask(first));
+		fixture.sandbox.tokens.expireAll();
 		const third = await ask(second);
 		expect(await ask(first)).toBe(third);
 		expect(await ask(second)).toBe(third);
 		expect(logins()).toBe(3);
 	});
 
-	test('with a token that only another process can have fetched, logs in', async () => {
-		const first = await ask('');
-		const other = await ask('fetched-elsewhere');
-		expect(other).not.toBe(first);
-		expect(logins()).toBe(2);
+	test('with a token that another process has fetched, keeps it as long as it is good', async () => {
+		const mine = String(await ask(''));
+		const seal = mine.slice(0, mine.indexOf('.') + 1);
+		const { body } = await new Client(fixture.sandbox).login();
+		const theirs = (body as { access_token: string }).access_token;
+		expect(await ask(`${seal}${theirs}`)).toBeUndefined();
+		fixture.sandbox.tokens.expireAll();
+		expect(await ask(`${seal}${theirs}`)).not.toBe(mine);
+		expect(logins()).toBe(3);
 	});
 
 	test('without a token, right after a log-in gets its token, and a while later logs in', async () => {
@@ -253,10 +287,10 @@ describe('whoever asks the credential for a token', () => {
 	test('with a log-in that fails is told what to do in the message, all that the test of a credential shows', async () => {
 		const url = fixture.sandbox.url;
 		await expect(ask('', { password: 'wrong once more' })).rejects.toThrow(
-			`The user name or the password is wrong. The service at ${url} refused the log-in. Correct the credential;`,
+			`The user name or the password is wrong. Correct it in the credential.`,
 		);
 		await expect(ask('', { baseUrl: `${url}/elsewhere` })).rejects.toThrow(
-			`There is no log-in at ${url}/elsewhere/oauth/login. Check the Base URL in the credential`,
+			`There is no log-in at ${url}/elsewhere/oauth/login. Check the 'Base URL' in the credential`,
 		);
 	});
 
@@ -265,14 +299,14 @@ describe('whoever asks the credential for a token', () => {
 		['', 'nothing'],
 		['<html><title>Sign in</title></html>', 'an HTML page'],
 		[['a-token'], 'a list'],
-		[{ token: 'a-token' }, 'an object of other fields (token)'],
-		[{ data: 'a-token' }, 'an object of other fields (data)'],
-		[{ body: 'a-token' }, 'an object of other fields (body)'],
-		[{ data: { token: 'a-token' } }, 'an object of other fields (data)'],
+		[{ token: 'a-token' }, 'an object with other fields (token)'],
+		[{ data: 'a-token' }, 'an object with other fields (data)'],
+		[{ body: 'a-token' }, 'an object with other fields (body)'],
+		[{ data: { token: 'a-token' } }, 'an object with other fields (data)'],
 		[{ data: { message: 'Come back later' } }, '"Come back later"'],
 		[{ message: 'No seats left' }, '"No seats left"'],
-		[{ access_token: '' }, 'an object of other fields (access_token)'],
-		[{ access_token: 7 }, 'an object of other fields (access_token)'],
+		[{ access_token: '' }, 'an object with other fields (access_token)'],
+		[{ access_token: 7 }, 'an object with other fields (access_token)'],
 	])('and is answered %j is told what came, without what may be a token', async (body, came) => {
 		fixture.sandbox.faults.plan(() => ({
 			kind: 'answer',
@@ -280,9 +314,7 @@ describe('whoever asks the credential for a token', () => {
 			status: 200,
 			body,
 		}));
-		await expect(ask('')).rejects.toThrow(
-			`The service answered the log-in with ${came} instead of a token`,
-		);
+		await expect(ask('')).rejects.toThrow(`It sent ${came} (HTTP 200).`);
 	});
 
 	test('with an empty form logs in with empty texts, which the service refuses', async () => {
@@ -348,54 +380,5 @@ describe('whoever asks the credential for a token', () => {
 		} finally {
 			await other.close();
 		}
-	});
-});
-
-describe('a request of another node with this credential', () => {
-	const authenticate = async (request: IDataObject, credential: IDataObject = {}) => {
-		const { authenticate: sign } = fixture.engine.loaded.credentialType('jobOrchestrationApi');
-		if (typeof sign !== 'function') throw new Error('It is a function');
-		return await sign(
-			{ ...credentialFor(fixture.sandbox), accessToken: 'the-token', ...credential } as never,
-			request as never,
-		);
-	};
-
-	test('gets the token, and follows no redirect', async () => {
-		expect(
-			await authenticate({ url: `${fixture.sandbox.url}/api/v1/other`, headers: { A: 'b' } }),
-		).toEqual({
-			url: `${fixture.sandbox.url}/api/v1/other`,
-			headers: { A: 'b', Authorization: 'Bearer the-token' },
-			disableFollowRedirect: true,
-			followRedirect: false,
-			followAllRedirects: false,
-		});
-	});
-
-	test('may go to any path of the host', async () => {
-		const { url } = fixture.sandbox;
-		expect(await authenticate({ url: `${url}/other` }, { baseUrl: `${url}/tools` })).toMatchObject({
-			headers: { Authorization: 'Bearer the-token' },
-		});
-	});
-
-	test('accepts any certificate only where the credential says so', async () => {
-		const url = `${fixture.sandbox.url}/api/v1/other`;
-		expect(await authenticate({ url }, { ignoreSslIssues: true })).toMatchObject({
-			skipSslCertificateValidation: true,
-			rejectUnauthorized: false,
-		});
-	});
-
-	test.each([
-		{ url: 'https://elsewhere.example.com/api' },
-		{ uri: 'https://elsewhere.example.com/api' },
-		{ baseURL: 'https://elsewhere.example.com', url: '/api' },
-		{ url: 'http://127.0.0.1:1/api' },
-	])('is refused where it goes elsewhere: %j', async (request) => {
-		await expect(authenticate(request)).rejects.toThrow(
-			`This credential is for ${fixture.sandbox.url} only`,
-		);
 	});
 });

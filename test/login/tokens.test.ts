@@ -1,6 +1,19 @@
-import { ServiceError } from '../../nodes/JobOrchestration/service/serviceError';
-import { tokenFor } from '../../nodes/JobOrchestration/service/tokens';
-import type { Identity } from '../../nodes/JobOrchestration/service/tokens';
+import {
+	sealToken,
+	unsealToken,
+	withoutSeal,
+} from '../../nodes/JobOrchestration/service/account/sealedToken';
+import type { Account } from '../../nodes/JobOrchestration/service/account/account';
+import type { LoginFailure } from '../../nodes/JobOrchestration/service/request/failure';
+import {
+	markRejected,
+	getToken,
+	wasRejected,
+} from '../../nodes/JobOrchestration/service/account/tokens';
+import type {
+	LoginResult,
+	TokenSources,
+} from '../../nodes/JobOrchestration/service/account/tokens';
 
 /*
  * What is remembered of log-ins, and for how long. The log-in itself is left out: what counts is how often
@@ -19,20 +32,31 @@ afterEach(() => {
 });
 
 /** An account that no other test knows. */
-const account = (userName: string): Identity => ({
+const account = (userName: string): Account => ({
 	baseUrl: `http://${tests}.example.com`,
 	userName,
 	password: 'p',
 	ignoreSslIssues: false,
 });
 
-/** Asks for the token of an account, whose log-ins give `<user name> 1` and so on. */
-async function ask(userName: string, accessToken: unknown = ''): Promise<string> {
-	return await tokenFor(account(userName), { accessToken }, async () => {
-		logins.push(userName);
-		const times = logins.filter((name) => name === userName).length;
-		return await Promise.resolve(`${userName} ${times}`);
-	});
+/** A log-in that gives `<user name> 1`, the next time `<user name> 2`, and so on. */
+const login = (userName: string) => async (): Promise<LoginResult> => {
+	logins.push(userName);
+	const times = logins.filter((name) => name === userName).length;
+	return await Promise.resolve({ token: `${userName} ${times}` });
+};
+
+/** Asks for the token of an account, because there is none or in place of one that was rejected. */
+async function ask(
+	userName: string,
+	rejected?: string,
+	more: Partial<TokenSources> = {},
+): Promise<string> {
+	if (rejected !== undefined) markRejected(account(userName), rejected);
+	const isRenewal = rejected !== undefined;
+	const ways = { isRenewal, login: login(userName), ...more };
+	const result = await getToken(account(userName), ways);
+	return 'token' in result ? result.token : 'none';
 }
 
 /** Has so many tokens of an account replaced, one after the other. */
@@ -47,6 +71,15 @@ function clockAt(milliseconds: number): void {
 	jest.spyOn(Date, 'now').mockReturnValue(now + milliseconds);
 }
 
+/** A log-in that ends when the test says so. */
+function slowLogin() {
+	let end: (token: string) => void = () => {};
+	const begin = jest.fn(
+		async () => await new Promise<LoginResult>((done) => (end = (token) => done({ token }))),
+	);
+	return { begin, end: (token: string) => end(token) };
+}
+
 test('a hundred accounts are remembered, the last used of them', async () => {
 	await ask('first');
 	await ask('second');
@@ -58,36 +91,54 @@ test('a hundred accounts are remembered, the last used of them', async () => {
 	expect(await ask('second')).toBe('second 2');
 });
 
-test('an account whose log-in is under way is not forgotten', async () => {
-	let answer: (token: string) => void = () => {};
-	const login = jest.fn(async () => await new Promise<string>((resolve) => (answer = resolve)));
-	const slow = tokenFor(account('slow'), {}, login);
+test('an account whose log-in is under way is not forgotten for one that is idle', async () => {
+	const { begin, end } = slowLogin();
+	const slow = ask('slow', undefined, { login: begin });
 	for (let other = 0; other < 120; other += 1) await ask(`other ${other}`);
-	const same = tokenFor(account('slow'), {}, login);
-	answer('at last');
+	const same = ask('slow', undefined, { login: begin });
+	await turn();
+	end('at last');
 	expect(await Promise.all([slow, same])).toEqual(['at last', 'at last']);
-	expect(login).toHaveBeenCalledTimes(1);
+	expect(begin).toHaveBeenCalledTimes(1);
 });
 
-test('the fifty tokens that were replaced last are exchanged for the newest', async () => {
+test('no more accounts are remembered where all of their log-ins hang, and each gets its token', async () => {
+	const hanging = Array.from({ length: 150 }, (_, n) => ({ name: `user ${n}`, ...slowLogin() }));
+	const asked = hanging.map(
+		async ({ name, begin }) => await ask(name, undefined, { login: begin }),
+	);
+	await turn();
+	// The oldest is forgotten, the newest is waited for.
+	const again = [hanging[0], hanging[149]].map(
+		async (known) => await ask(known?.name ?? '', undefined, { login: login(known?.name ?? '') }),
+	);
+	await turn();
+	for (const { name, end } of hanging) end(`token of ${name}`);
+	expect(await Promise.all(asked)).toEqual(hanging.map(({ name }) => `token of ${name}`));
+	expect(await Promise.all(again)).toEqual(['user 0 1', 'token of user 149']);
+});
+
+test('the fifty tokens that were rejected last are known as such', async () => {
 	await replace('a', 51);
 	expect(logins).toHaveLength(52);
+	expect(wasRejected(account('a'), 'a 1')).toBe(false);
+	expect(wasRejected(account('a'), 'a 2')).toBe(true);
+	expect(wasRejected(account('a'), 'a 51')).toBe(true);
+	expect(wasRejected(account('a'), 'a 52')).toBe(false);
+	expect(wasRejected(account('b'), 'a 2')).toBe(false);
 	expect(await ask('a', 'a 2')).toBe('a 52');
-	expect(await ask('a', 'a 51')).toBe('a 52');
-	expect(await ask('a', 'a 1')).toBe('a 53');
+	expect(await ask('a', 'a 52')).toBe('a 53');
 });
 
-test('a token that the service gives again is not taken for one that was replaced', async () => {
-	const give = async (token: string, rejected: string) =>
-		await tokenFor(
-			account('a'),
-			{ accessToken: rejected },
-			async () => await Promise.resolve(token),
-		);
-	await give('one', '');
-	await give('two', 'one');
-	await give('one', 'two');
-	expect(await give('three', 'one')).toBe('three');
+test('a token that the service gives again is not taken for a rejected one', async () => {
+	const give = (token: string): Partial<TokenSources> => ({
+		login: async () => await Promise.resolve({ token }),
+	});
+	await ask('a', undefined, give('one'));
+	await ask('a', 'one', give('two'));
+	await ask('a', 'two', give('one'));
+	expect(wasRejected(account('a'), 'one')).toBe(false);
+	expect(await ask('a', 'two', give('three'))).toBe('one');
 });
 
 test.each<[string, number, number]>([
@@ -103,51 +154,166 @@ test.each<[string, number, number]>([
 	expect(logins).toHaveLength(times);
 });
 
-test.each<[unknown]>([[undefined], [null], [7]])('%j is no token', async (none) => {
-	expect(await ask('a')).toBe('a 1');
-	expect(await ask('a', none)).toBe('a 1');
+describe('the stored credential', () => {
+	const holds = (...tokens: Array<string | undefined>) => {
+		const stored = jest.fn(async () => await Promise.resolve(tokens.shift()));
+		return { stored };
+	};
+
+	test('is looked into before a log-in: another process may have a newer token', async () => {
+		await ask('a');
+		clockAt(0);
+		expect(await ask('a', 'a 1', holds('from elsewhere'))).toBe('from elsewhere');
+		expect(await ask('a', 'a 1')).toBe('from elsewhere');
+		expect(await ask('a')).toBe('from elsewhere');
+		expect(logins).toEqual(['a']);
+	});
+
+	test('is not looked into where a newer token is known here', async () => {
+		await replace('a', 1);
+		const { stored } = holds('from elsewhere');
+		expect(await ask('a', 'a 1', { stored })).toBe('a 2');
+		expect(stored).not.toHaveBeenCalled();
+	});
+
+	test('may hold a token that was rejected, or none', async () => {
+		clockAt(0);
+		await ask('a');
+		clockAt(60_000);
+		expect(await ask('a', 'a 1', holds('a 1'))).toBe('a 2');
+		clockAt(120_000);
+		expect(await ask('a', 'a 2', holds(undefined))).toBe('a 3');
+	});
+
+	test('is looked into once more, a moment later, where a token was rejected within seconds', async () => {
+		clockAt(0);
+		await ask('a');
+		clockAt(4_999);
+		const waits = jest.spyOn(AbortSignal, 'timeout');
+		expect(await ask('a', 'a 1', holds('a 1', 'from elsewhere'))).toBe('from elsewhere');
+		expect(logins).toEqual(['a']);
+		const [[time = NaN] = []] = waits.mock.calls;
+		expect(time).toBeGreaterThanOrEqual(100);
+		expect(time).toBeLessThanOrEqual(500);
+	});
+
+	test('is slow: who has waited for it takes what others got meanwhile', async () => {
+		let answer = (): void => {};
+		const slow = jest.fn(
+			async () => await new Promise<undefined>((done) => (answer = () => done(undefined))),
+		);
+		clockAt(0);
+		await ask('a');
+		clockAt(60_000);
+		const late = ask('a', 'a 1', { stored: slow });
+		expect(await ask('a', 'a 1')).toBe('a 2');
+		answer();
+		expect(await late).toBe('a 2');
+		expect(logins).toHaveLength(2);
+	});
+
+	test('is not waited for where the token had lived for longer', async () => {
+		clockAt(0);
+		await ask('a');
+		clockAt(5_000);
+		const waits = jest.spyOn(AbortSignal, 'timeout');
+		expect(await ask('a', 'a 1', holds('a 1', 'from elsewhere'))).toBe('a 2');
+		expect(waits).not.toHaveBeenCalled();
+	});
+
+	test('is not waited for by those who can not look into it', async () => {
+		const waits = jest.spyOn(AbortSignal, 'timeout');
+		await replace('a', 2);
+		expect(logins).toHaveLength(3);
+		expect(waits).not.toHaveBeenCalled();
+	});
+
+	test('waits of a different length let processes part', async () => {
+		const waits = jest.spyOn(AbortSignal, 'timeout');
+		await Promise.all(
+			Array.from({ length: 5 }, async (_, n) => {
+				await ask(`user ${n}`);
+				await ask(`user ${n}`, `user ${n} 1`, holds(undefined, undefined));
+			}),
+		);
+		expect(new Set(waits.mock.calls.map(([time]) => time)).size).toBeGreaterThan(1);
+	});
+});
+
+test('who can not try a token gets none that the service no longer takes', async () => {
+	await replace('a', 1);
+	const isGood = jest.fn(async (token: string) => await Promise.resolve(token !== 'a 2'));
+	expect(await ask('a', 'a 1', { isGood })).toBe('a 3');
+	expect(await ask('a', 'a 1', { isGood })).toBe('a 3');
+	expect(await ask('a', undefined, { isGood })).toBe('a 3');
+	expect(isGood.mock.calls).toEqual([['a 2'], ['a 3'], ['a 3']]);
 });
 
 describe('a log-in that failed', () => {
-	const words = { message: 'No', detail: '', advice: '' };
 	const refused = { kind: 'status', status: 403, text: undefined, retryAfter: undefined } as const;
 	const isDown = { ...refused, status: 503 } as const;
-	const failure = (because: typeof refused | typeof isDown) =>
-		new ServiceError({ kind: 'login', because }, words);
 
-	async function fail(error: unknown): Promise<unknown> {
-		const attempt = tokenFor(account('a'), {}, async () => {
+	test.each<[string, LoginFailure, number, number]>([
+		['refused, almost 15 seconds ago', refused, 14_999, 1],
+		['refused, 15 seconds ago', refused, 15_000, 2],
+		['at a service that was down', isDown, 0, 2],
+	])('%s', async (_, failure, age, times) => {
+		const fail = async () => {
 			logins.push('a');
-			return await Promise.reject(error);
-		});
-		return await attempt.catch((reason: unknown) => reason);
-	}
-
-	test.each<[string, unknown, number, number]>([
-		['refused, almost 15 seconds ago', failure(refused), 14_999, 1],
-		['refused, 15 seconds ago', failure(refused), 15_000, 2],
-		['at a service that was down', failure(isDown), 0, 2],
-		['for a reason of its own', new Error('odd'), 0, 2],
-	])('%s', async (_, error, age, times) => {
+			return await Promise.resolve({ failure });
+		};
 		clockAt(0);
-		expect(await fail(error)).toBe(error);
+		expect(await getToken(account('a'), { isRenewal: false, login: fail })).toEqual({ failure });
 		clockAt(age);
-		expect(await fail(error)).toBe(error);
+		expect(await getToken(account('a'), { isRenewal: false, login: fail })).toMatchObject({
+			failure,
+		});
 		expect(logins).toHaveLength(times);
+	});
+
+	test('for a reason of its own', async () => {
+		const odd = new Error('odd');
+		const fail = async () => await Promise.reject(odd);
+		await expect(getToken(account('a'), { isRenewal: false, login: fail })).rejects.toBe(odd);
+		expect(await ask('a')).toBe('a 1');
 	});
 });
 
 test('what makes an account is all that the log-in depends on', async () => {
-	const differing: Array<Partial<Identity>> = [
+	const differing: Array<Partial<Account>> = [
 		{},
 		{ baseUrl: 'http://other.example.com' },
 		{ userName: 'b' },
 		{ password: 'q' },
 		{ ignoreSslIssues: true },
 	];
+	const bound = new Set<string>();
 	for (const [index, difference] of differing.entries()) {
-		const login = jest.fn(async () => await Promise.resolve(`token ${index}`));
-		expect(await tokenFor({ ...account('a'), ...difference }, {}, login)).toBe(`token ${index}`);
-		expect(login).toHaveBeenCalledTimes(1);
+		const identity = { ...account('a'), ...difference };
+		const own = jest.fn(async () => await Promise.resolve({ token: `token ${index}` }));
+		expect(await getToken(identity, { isRenewal: false, login: own })).toEqual({
+			token: `token ${index}`,
+		});
+		expect(own).toHaveBeenCalledTimes(1);
+		bound.add(await sealToken('token', identity));
+	}
+	expect(bound.size).toBe(differing.length);
+});
+
+test('a stored token is that of its account only, whatever it looks like', async () => {
+	for (const token of ['plain', 'with.dots', '.', 'a b=', 'ü']) {
+		const stored = await sealToken(token, account('a'));
+		expect(await unsealToken(stored, account('a'))).toBe(token);
+		expect(await unsealToken(stored, account('b'))).toBeUndefined();
+		expect(withoutSeal(stored)).toBe(token);
+	}
+	const seal = await sealToken('', account('a'));
+	for (const none of [undefined, null, 7, '', '.', 'bare', '.bare', seal, `${seal}x`.slice(1)]) {
+		expect(await unsealToken(none, account('a'))).toBeUndefined();
 	}
 });
+
+/** Lets all go on that can. */
+async function turn(): Promise<void> {
+	await new Promise((resolve) => setImmediate(resolve));
+}

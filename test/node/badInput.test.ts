@@ -9,101 +9,147 @@ import { change, clusterById, create, getAll, useSandbox } from '../engine/fixtu
 const fixture = useSandbox();
 
 const record = { id: 'in-1' };
+const withAnchors = (...anchor: INodeParameters[]) => ({ ...record, anchors: { anchor } });
+const half = { sourceAnchor: '={{ $json.v }}' };
 
 const cases: Array<[string, INodeParameters, RegExp]> = [
-	['an empty namespace', create({ namespace: '={{ $json.v }}' }), /^Namespace is empty$/],
+	['an empty namespace', create({ namespace: '={{ $json.v }}' }), /^'Namespace' is empty$/],
 	[
 		'a namespace of spaces',
 		create({ namespace: '={{ $json.first ? "default" : "  " }}' }),
-		/^Namespace is empty$/,
+		/^'Namespace' is empty$/,
 	],
 	[
 		'a namespace that is ..',
 		create({ namespace: '={{ $json.first ? "default" : ".." }}' }),
-		/^Namespace is "\.\."/,
+		/^'Namespace' is "\.\."/,
 	],
-	['an empty workflow', create({ workflowUid: '={{ $json.v }}' }), /^Workflow UID is empty$/],
+	['an empty workflow', create({ workflowUid: '={{ $json.v }}' }), /^'Workflow UID' is empty$/],
 	[
 		'an empty cluster',
 		create({ workCluster: clusterById('={{ $json.v }}') }),
-		/^Work Cluster is empty$/,
+		/^'Work Cluster' is empty$/,
 	],
-	['an empty display name', create({ displayName: '={{ $json.v }}' }), /^Display Name is empty$/],
+	['an empty display name', create({ displayName: '={{ $json.v }}' }), /^'Display Name' is empty$/],
 	[
 		'a display name that is an object',
 		create({ displayName: '={{ $json.first ? "a" : {a: 1} }}' }),
-		/^Display Name is an object, not a text$/,
+		/^'Display Name' is an object, not text$/,
 	],
 	[
 		'inputs that are no JSON',
 		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "[{" }}' }),
-		/^Inputs \(JSON\) is not valid JSON$/,
+		/^'Inputs \(JSON\)' is not valid JSON$/,
 	],
 	[
 		'inputs that are no list',
 		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "{}" }}' }),
-		/^Inputs \(JSON\) is an object, not a list$/,
+		/^'Inputs \(JSON\)' is an object, not a list$/,
 	],
 	[
 		'outputs with something else than records',
 		create({ specifyParameters: 'json', outputsJson: '={{ $json.first ? [] : [{}, 3] }}' }),
-		/^Outputs \(JSON\) has 3 at position 2, not an object$/,
+		/^'Outputs \(JSON\)' has 3 at position 2, not an object$/,
 	],
 	[
 		'a parameter without an id',
-		create({ inputs: { parameter: [record, { id: '={{ $json.v }}' }] } }),
-		/^Inputs 2 › ID is empty$/,
+		create({ inputs: { input: [record, { id: '={{ $json.v }}' }] } }),
+		/^'Inputs 2 › ID' is empty$/,
+	],
+	[
+		'half an anchor, without its source anchor',
+		create({
+			outputs: {
+				output: [record, withAnchors({ source: 'a', sourceAnchor: 'b' }, { source: 'a', ...half })],
+			},
+		}),
+		/^'Outputs 2 › Anchors 2 › Source Anchor' is empty$/,
+	],
+	[
+		'half an anchor, without its source',
+		create({ inputs: { input: [withAnchors({ sourceAnchor: 'b', source: half.sourceAnchor })] } }),
+		/^'Inputs 1 › Anchors 1 › Source' is empty$/,
 	],
 	[
 		'a priority that is no number',
 		create({ additionalFields: { priority: '={{ $json.first ? 1 : "high" }}' } }),
-		/^Priority is "high", not a number$/,
+		/^'Priority' is "high", not a number$/,
+	],
+	[
+		'a priority of a space, which is not 0',
+		create({ additionalFields: { priority: '={{ $json.first ? 1 : " " }}' } }),
+		/^'Priority' is " ", not a number$/,
+	],
+	[
+		'an infinite priority',
+		create({ additionalFields: { priority: '={{ $json.first ? 1 : Infinity }}' } }),
+		/^'Priority' is Infinity, not a number$/,
+	],
+	[
+		'a priority that is a list',
+		create({ additionalFields: { priority: '={{ $json.first ? 1 : [2] }}' } }),
+		/^'Priority' is a list, not a number$/,
+	],
+	[
+		'Simplify as a word that is neither true nor false',
+		create({ simplify: '={{ $json.first ? true : "yes" }}' }),
+		/^'Simplify' is "yes", not true or false$/,
+	],
+	[
+		'one record in place of a list of them',
+		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? [] : { id: "a" } }}' }),
+		/^'Inputs \(JSON\)' is an object, not a list$/,
+	],
+	[
+		'a filter that is a list',
+		getAll({ filters: { phase: '={{ $json.first ? "" : ["Running"] }}' } }),
+		/^'Phase' is a list, not text$/,
 	],
 	[
 		'a maximum of retries below 0',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : -1 }}' } }),
-		/^Job Max Retry is -1, which is too small$/,
+		/^'Job Max Retry' is -1, which is too small$/,
 	],
 	[
 		'a half retry',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^Job Max Retry is 1\.5, not a whole number$/,
+		/^'Job Max Retry' is 1\.5, not a whole number$/,
 	],
 	[
 		'metadata that is a list',
 		create({ additionalFields: { metadata: '={{ $json.first ? {} : [] }}' } }),
-		/^Metadata \(JSON\) is a list, not an object$/,
+		/^'Metadata \(JSON\)' is a list, not an object$/,
 	],
 	[
 		'a timeout of nothing',
 		create({ options: { timeout: '={{ $json.first ? 1000 : 0 }}' } }),
-		/^Timeout is 0/,
+		/^'Timeout' is 0/,
 	],
 	[
 		'retries without number',
 		create({ options: { maxRetries: '={{ $json.first ? 1 : "many" }}' } }),
-		/^Max Request Retries is "many", not a number$/,
+		/^'Max Request Retries' is "many", not a number$/,
 	],
 	[
 		'an empty job id',
 		change('stop', { jobId: '={{ $json.first ? "a" : "" }}' }),
-		/^Job ID is empty$/,
+		/^'Job ID' is empty$/,
 	],
 	[
 		'a job id that is .',
 		change('stop', { jobId: '={{ $json.first ? "a" : "." }}' }),
-		/^Job ID is "\."/,
+		/^'Job ID' is "\."/,
 	],
 	[
 		'half a character in an id',
 		change('stop', { jobId: '={{ $json.first ? "a" : "\\ud83d" }}' }),
-		/^Job ID holds half a character$/,
+		/^'Job ID' contains half a character$/,
 	],
-	['a limit of 0', getAll({ limit: '={{ $json.first ? 1 : 0 }}' }), /^Limit is 0/],
+	['a limit of 0', getAll({ limit: '={{ $json.first ? 1 : 0 }}' }), /^'Limit' is 0/],
 	[
 		'a page size that is no number',
 		getAll({ options: { pageSize: '={{ $json.first ? 1 : "big" }}' } }),
-		/^Page Size is "big", not a number$/,
+		/^'Page Size' is "big", not a number$/,
 	],
 ];
 
@@ -118,7 +164,7 @@ test.each(cases)(
 		const { error } = await fixture.engine.run({ parameters }, items);
 		expect(error?.message).toMatch(message);
 		expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
-		expect(error?.description).toMatch(/\S{3}.*<br><br>It was item 1/s);
+		expect(error?.description).toMatch(/\S{3}.*\n\nThis is about item 1, counting from 0\.$/s);
 		expect(fixture.sandbox.calls).toEqual([]);
 	},
 );
@@ -133,8 +179,8 @@ test('with the error output, a bad item is an error there and the others are sen
 	expect(branches[1]?.map(({ json }) => json)).toEqual([
 		{
 			v: '',
-			error: 'Display Name is empty',
-			message: {
+			message: "'Display Name' is empty",
+			error: {
 				description: expect.stringMatching(/^Fill it in/),
 				itemIndex: 1,
 				httpStatus: null,
@@ -155,12 +201,12 @@ test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
 		const message = expect.stringMatching(/No such node|doesn't exist/);
 		if (onError === 'stopWorkflow') {
 			expect(error).toMatchObject({ message, context: { itemIndex: 1, createdJobs: [] } });
-			expect(error?.description).toMatch(/It was item 1 \(the first is 0\)\.$/);
+			expect(error?.description).toMatch(/This is about item 1, counting from 0\.$/);
 			expect(fixture.sandbox.calls).toEqual([]);
 		} else {
 			expect(branches[0]).toHaveLength(1);
 			expect(branches[1]?.map(({ json }) => json)).toMatchObject([
-				{ error: message, message: { itemIndex: 1, httpStatus: null, jobMayExist: false } },
+				{ message, error: { itemIndex: 1, httpStatus: null, jobMayExist: false } },
 			]);
 		}
 	},
@@ -172,7 +218,7 @@ test('an operation that there is not, in a workflow that was not made in the edi
 	});
 	expect(error).toMatchObject({
 		message: 'The resource "job" has no operation "erase"',
-		description: 'Choose one from the list Operation.',
+		description: "Choose another 'Operation'.",
 	});
 	expect(fixture.sandbox.calls).toEqual([]);
 });

@@ -1,4 +1,6 @@
 import { change, create, useSandbox } from '../engine/fixture';
+import { verbs } from '../engine/operations';
+import { makeReadyFor, states } from '../sandbox/states';
 
 const fixture = useSandbox();
 
@@ -9,13 +11,21 @@ async function newJob(): Promise<string> {
 	return String(job?.uid);
 }
 
-test.each(['suspend', 'stop', 'terminate'])('%s changes the state of a job', async (operation) => {
+test.each(verbs)('%s changes the state of a job', async (operation) => {
 	const jobId = await newJob();
+	const job = fixture.sandbox.store.jobs.get(jobId);
+	if (job !== undefined) makeReadyFor(operation, job);
 	const { items, error } = await fixture.engine.run({ parameters: change(operation, { jobId }) });
 	expect(error).toBeUndefined();
+	expect(job?.state).toBe(states[operation].to);
 	expect(items).toEqual([
 		{
-			json: { namespace: 'default', jobId, operation, success: true, response: null },
+			json: {
+				metadata: { namespace: 'default', uid: jobId },
+				operation,
+				success: true,
+				response: null,
+			},
 			pairedItem: { item: 0 },
 		},
 	]);
@@ -28,13 +38,13 @@ test.each(['suspend', 'stop', 'terminate'])('%s changes the state of a job', asy
 	]);
 });
 
-test('a job is created, suspended and resumed in one workflow, by the id that creating it gave', async () => {
+test('a job is created, suspended and resumed in one workflow, by metadata.uid after each step', async () => {
 	const byId = { jobId: '={{ $json.metadata.uid }}' };
 	const { result } = fixture.engine.start(
 		[
 			{ parameters: create() },
 			{ parameters: change('suspend', byId) },
-			{ parameters: change('resume', { jobId: '={{ $json.jobId }}' }) },
+			{ parameters: change('resume', byId) },
 		],
 		[{}, {}],
 	);

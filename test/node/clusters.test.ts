@@ -1,8 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { PaginationGuard } from '../../nodes/JobOrchestration/service/calls/paginationGuard';
 import { getAll, useSandbox } from '../engine/fixture';
 
 const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
+
+const one = { metadata: { uid: 'c-1' } };
+const two = { metadata: { uid: 'c-2' } };
 
 /** What each request asked for. */
 const asked = () => fixture.callsOf('listClusters').map(({ query }) => query);
@@ -46,6 +50,91 @@ test('a service that sends more than it was asked for changes nothing', async ()
 	expect(await list({ limit: 3 })).toHaveLength(3);
 });
 
+describe('filters', () => {
+	test('by the phase: only those, in their order', async () => {
+		const clusters = await list({ returnAll: true, filters: { phase: 'Pending' } });
+		expect(clusters.length).toBeGreaterThan(10);
+		expect(new Set(clusters.map(({ status }) => (status as IDataObject).phase))).toEqual(
+			new Set(['Pending']),
+		);
+		expect(asked()).toHaveLength(3);
+	});
+
+	test('by the type', async () => {
+		const clusters = await list({ filters: { type: 'virtual' }, limit: 3 });
+		expect(clusters.map(({ name, type }) => [name, type])).toEqual([
+			['south-virtual-2', 'virtual'],
+			['east-virtual-3', 'virtual'],
+			['north-virtual-5', 'virtual'],
+		]);
+	});
+
+	test('by both, which have to hold together', async () => {
+		const both = await list({ returnAll: true, filters: { phase: 'Pending', type: 'master' } });
+		expect(both.length).toBeGreaterThan(0);
+		for (const cluster of both) {
+			expect(cluster).toMatchObject({ type: 'master', status: { phase: 'Pending' } });
+		}
+		expect(await list({ filters: { phase: 'Pending', type: 'no such type' } })).toEqual([]);
+	});
+
+	test('Limit counts what passes, and no more pages are asked for than that takes', async () => {
+		const options = { pageSize: 3 };
+		const filters = { phase: 'Pending' };
+		const found = await list({ limit: 2, filters, options });
+		expect(found.map(({ metadata }) => (metadata as IDataObject).uid)).toEqual([
+			'wc-000004',
+			'wc-000009',
+		]);
+		// Whole pages of three, though two are wanted: the ninth cluster ends the third.
+		expect(asked().map((query) => query['ListOption.limit'])).toEqual(['3', '3', '3']);
+	});
+
+	test.each([
+		['spelled otherwise', 'running', 0],
+		['left empty', '', 50],
+		['of an expression that gives nothing', '={{ $json.absent }}', 50],
+	])('a phase %s', async (_, phase, count) => {
+		expect(await list({ filters: { phase } })).toHaveLength(count);
+	});
+
+	test('a cluster without status is in no phase', async () => {
+		const items = [{ metadata: { uid: 'c1' } }, { status: { phase: 'Running' } }, { status: null }];
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'listClusters'
+				? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
+				: undefined,
+		);
+		expect(await list({ filters: { phase: 'Running' } })).toEqual([items[1]]);
+	});
+
+	test('none for a raw page, which comes as it is', async () => {
+		const [page] = await list({ filters: { phase: 'Pending' }, options: { rawPage: true } });
+		expect(page?.items).toHaveLength(50);
+	});
+});
+
+test('Raw Page gives the first page, where Continue From is not given', async () => {
+	const [page] = await list({ limit: 2, options: { rawPage: true } });
+	expect(page?.items).toMatchObject([
+		{ metadata: { uid: 'wc-000001' } },
+		{ metadata: { uid: 'wc-000002' } },
+	]);
+	expect(asked()).toEqual([{ 'ListOption.limit': '2' }]);
+});
+
+test.each([
+	['true', 250],
+	['false', 50],
+])('Return All as the text "%s" is what the text says', async (text, count) => {
+	expect(await list({ returnAll: `={{ "${text}" }}` })).toHaveLength(count);
+});
+
+test('Return All goes before a Raw Page that is left over in the workflow', async () => {
+	expect(await list({ returnAll: true, options: { rawPage: true } })).toHaveLength(250);
+	expect(await list({ returnAll: true, options: { rawPage: '={{ true }}' } })).toHaveLength(250);
+});
+
 test('a raw page is what the service sent, and the workflow can go on from it', async () => {
 	const [first] = await list({ limit: 20, options: { rawPage: true } });
 	expect(first).toEqual({ items: expect.any(Array), metadata: { continue: expect.any(String) } });
@@ -76,6 +165,69 @@ test('a page token that comes a second time ends the listing with an error', asy
 			: undefined,
 	);
 	const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
-	expect(error?.message).toMatch(/has no end/);
+	expect(error?.message).toMatch(/never ends/);
 	expect(asked()).toHaveLength(2);
+});
+
+describe('of 10,000 clusters', () => {
+	const large = useSandbox({ clusters: 10_000 });
+
+	test('two in a phase come with the first page', async () => {
+		const { items } = await large.engine.run({
+			parameters: getAll({ limit: 2, filters: { phase: 'Pending' } }),
+		});
+		expect(items).toHaveLength(2);
+		expect(large.callsOf('listClusters')).toHaveLength(1);
+	});
+});
+
+/** Answers each request for clusters with these items, and with a page token that was never there before. */
+function everNewPages(itemsOf: (page: number) => unknown) {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'listClusters'
+			? {
+					kind: 'answer',
+					when: 'beforeActing',
+					status: 200,
+					body: { items: itemsOf(nOfOperation), metadata: { continue: `page-${nOfOperation}` } },
+				}
+			: undefined,
+	);
+}
+
+test.each<[string, (page: number) => unknown]>([
+	['are empty', () => []],
+	['have no list', () => null],
+	['bring the same clusters again', (page) => (page === 1 ? [one, two] : [two, one])],
+])('pages that %s end the listing with an error after a hundred of them', async (_, itemsOf) => {
+	everNewPages(itemsOf);
+	const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
+	expect(error).toMatchObject({
+		message: 'The list of work clusters never ends',
+		description: expect.stringContaining('100 pages in a row brought nothing new.'),
+	});
+	expect(asked().length).toBeGreaterThanOrEqual(100);
+	expect(asked().length).toBeLessThanOrEqual(101);
+});
+
+test('empty pages with others in between are read to the end', async () => {
+	everNewPages((page) => (page % 90 === 0 ? [{ metadata: { uid: `c-${page}` } }] : []));
+	const { items, error } = await fixture.engine.run({ parameters: getAll({ limit: 2 }) });
+	expect(error).toBeUndefined();
+	expect(items.map(({ json }) => json)).toEqual([
+		{ metadata: { uid: 'c-90' } },
+		{ metadata: { uid: 'c-180' } },
+	]);
+});
+
+test.each([
+	[100, 2_000],
+	[10, 10_000],
+])('a list with %i clusters on a page has %i pages at most', (pageSize, most) => {
+	const progress = new PaginationGuard(undefined, pageSize);
+	const signs = Array.from({ length: most }, (_, page) =>
+		progress.check([{ metadata: { uid: page } }], `${page}`),
+	);
+	expect(signs.indexOf(`After ${most} pages there was still another.`)).toBe(most - 1);
+	expect(new Set(signs).size).toBe(2);
 });

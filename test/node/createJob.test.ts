@@ -1,3 +1,7 @@
+import { contractOperation } from '../../sandbox/contract/contract';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { NodeOptions } from '../engine/run';
 import { clusterById, CLUSTER, create, numbered, useSandbox } from '../engine/fixture';
 
 const fixture = useSandbox();
@@ -41,30 +45,140 @@ test('the output is the job as the service sent it, paired with its item', async
 	});
 });
 
-test('parameters in the form become records', async () => {
+/** The fields of the one job that a node gives, in their order, and what was sent for them. */
+async function fieldsGiven(node: NodeOptions, items?: IDataObject[]): Promise<string[]> {
+	const { items: given, error } = await fixture.engine.run(node, items);
+	expect(error).toBeUndefined();
+	const json: IDataObject = given[0]?.json ?? {};
+	const [job] = [...fixture.sandbox.store.jobs.values()];
+	expect(json.metadata).toEqual({ namespace: 'default', uid: job?.uid });
+	expect(json.displayName).toBe('Report');
+	return Object.keys(json);
+}
+
+const SIMPLE = [
+	'metadata',
+	'name',
+	'displayName',
+	'group',
+	'workflow',
+	'priority',
+	'status',
+	'workspace',
+	'workCluster',
+];
+const NOISE = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
+const everything = { additionalFields: { workspace: 'ws-1', maxRetry: 1 } };
+
+describe('the output is', () => {
+	test.each<[string, INodeParameters]>([
+		['by default', {}],
+		['with Simplify', { simplify: true }],
+		['with Simplify by an expression', { simplify: '={{ "true" }}' }],
+	])('the job without what is noise, its paths as they were: %s', async (_, parameters) => {
+		const fields = await fieldsGiven({ parameters: create({ ...everything, ...parameters }) });
+		expect(fields.sort()).toEqual([...SIMPLE].sort());
+	});
+
+	test.each<[string, INodeParameters]>([
+		['without Simplify', { simplify: false }],
+		['by an expression', { simplify: '={{ "false" }}' }],
+	])('the whole job as the service sent it: %s', async (_, parameters) => {
+		const fields = await fieldsGiven({ parameters: create({ ...everything, ...parameters }) });
+		expect(fields.sort()).toEqual([...SIMPLE, ...NOISE].sort());
+	});
+
+	test.each<[string, INodeParameters, string[]]>([
+		['simplified by default', {}, SIMPLE],
+		['simplified', { output: 'simplified' }, SIMPLE],
+		['raw', { output: 'raw' }, [...SIMPLE, ...NOISE]],
+		[
+			'selected fields, with what names the job',
+			{ output: 'selectedFields', outputFields: ['status', 'inputs'] },
+			['metadata', 'displayName', 'status', 'inputs'],
+		],
+		['nothing selected', { output: 'selectedFields' }, ['metadata', 'displayName']],
+		['raw, whatever Simplify says', { output: 'raw', simplify: true }, [...SIMPLE, ...NOISE]],
+	])('as a tool, by the field Output: %s', async (_, parameters, fields) => {
+		const node = { parameters: create({ ...everything, ...parameters }), asTool: true };
+		expect((await fieldsGiven(node)).sort()).toEqual([...fields].sort());
+	});
+
+	test('an error before anything is sent, where Output is none of its choices', async () => {
+		const { error } = await fixture.engine.run({
+			parameters: create({ output: 'everything' }),
+			asTool: true,
+		});
+		expect(error).toMatchObject({
+			message: `'Output' is "everything", not one of the choices`,
+			description: expect.stringMatching(/^Enter one of these: simplified, raw, selectedFields\./),
+		});
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
+});
+
+test('an agent reads a fifth of the text where the job is simplified', async () => {
+	const { examples } = contractOperation('createJob');
+	const body = examples.find(({ where }) => where.includes('created'))?.value;
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob'
+			? { kind: 'answer', when: 'beforeActing', status: 200, body }
+			: undefined,
+	);
+	const lengthOf = async (output: string) => {
+		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
+		return answers.join().length;
+	};
+	const [simplified, raw] = [await lengthOf('simplified'), await lengthOf('raw')];
+	expect(raw).toBeGreaterThan(1_500);
+	expect(simplified / raw).toBeCloseTo(1 / 5, 1);
+});
+
+test('a simplified job is listed by name in an error that stops the batch after it', async () => {
+	const { error } = await fixture.engine.run(
+		{
+			parameters: create({
+				workCluster: clusterById('={{ $json.cluster }}'),
+				output: 'selectedFields',
+				options: { concurrency: 1 },
+			}),
+			asTool: true,
+		},
+		[{ cluster: CLUSTER }, { cluster: 'none' }],
+	);
+	const [job] = [...fixture.sandbox.store.jobs.values()];
+	expect(error).toMatchObject({
+		context: { createdJobs: [{ itemIndex: 0, uid: job?.uid, displayName: 'Report' }] },
+	});
+});
+
+test('inputs and outputs in the form become records, with their value as default', async () => {
 	await fixture.engine.run({
 		parameters: create({
 			inputs: {
-				parameter: [
+				input: [
 					{
 						id: 'in-1',
+						value: '0.5',
 						displayName: 'Threshold',
-						controls: 'input',
-						default: '0.5',
-						type: 'string',
+						type: 'number',
+						controls: 'slider',
 						anchors: { anchor: [{ source: 'step-1', sourceAnchor: 'threshold' }] },
-					},
-					{
-						id: 'in-2',
-						displayName: '',
-						controls: 'input',
-						default: '',
-						type: 'string',
-						anchors: {},
 					},
 				],
 			},
-			outputs: { parameter: [{ id: 'out-1', default: '={{ 3 }}' }] },
+			outputs: {
+				output: [
+					{
+						id: 'out-1',
+						value: 'out.csv',
+						displayName: 'Result',
+						type: 'file',
+						controls: 'upload',
+						anchors: { anchor: [{ source: 'step-2', sourceAnchor: 'result' }] },
+					},
+				],
+			},
 		}),
 	});
 	expect(sentBody()).toMatchObject({
@@ -72,34 +186,75 @@ test('parameters in the form become records', async () => {
 			inputs: [
 				{
 					id: 'in-1',
-					displayName: 'Threshold',
-					controls: 'input',
 					default: '0.5',
-					type: 'string',
+					displayName: 'Threshold',
+					type: 'number',
+					controls: 'slider',
 					anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
-				},
-				{
-					id: 'in-2',
-					displayName: '',
-					controls: 'input',
-					default: '',
-					type: 'string',
-					anchors: [],
 				},
 			],
 			outputs: [
 				{
 					id: 'out-1',
-					displayName: '',
-					controls: 'input',
-					default: '3',
-					type: 'string',
-					anchors: [],
+					default: 'out.csv',
+					displayName: 'Result',
+					type: 'file',
+					controls: 'upload',
+					anchors: [{ source: 'step-2', sourceAnchor: 'result' }],
 				},
 			],
 		},
 	});
 });
+
+test.each([
+	['what the form adds', { id: 'in-1', value: '5' }],
+	['fields that were emptied', { id: 'in-1', value: '5', type: '', controls: '', displayName: '' }],
+])('an input of ID and Value is sent with what is usual for the rest: %s', async (_, input) => {
+	await fixture.engine.run({ parameters: create({ inputs: { input: [input] } }) });
+	expect(sentBody()).toMatchObject({
+		job: {
+			inputs: [
+				{
+					id: 'in-1',
+					default: '5',
+					displayName: '',
+					type: 'string',
+					controls: 'input',
+					anchors: [],
+				},
+			],
+			outputs: [],
+		},
+	});
+});
+
+test.each([
+	['a text', 'a text'],
+	['={{ 3 }}', '3'],
+	['={{ 0 }}', '0'],
+	['={{ false }}', 'false'],
+	['={{ [1, "b"] }}', '[1,"b"]'],
+	['={{ ({ a: { b: 1 } }) }}', '{"a":{"b":1}}'],
+	['={{ null }}', ''],
+	['={{ $json.absent }}', ''],
+])('the value %s is sent as the text %j', async (value, sent) => {
+	await fixture.engine.run({ parameters: create({ inputs: { input: [{ id: 'in-1', value }] } }) });
+	expect(sentBody()).toMatchObject({ job: { inputs: [{ default: sent }] } });
+});
+
+test.each([[{}], [{ source: '', sourceAnchor: '' }], [{ source: ' ', sourceAnchor: '' }]])(
+	'an anchor with nothing in it is not sent: %j',
+	async (empty) => {
+		const anchors = { anchor: [empty, { source: 'step-1', sourceAnchor: 'a' }, empty] };
+		await fixture.engine.run({
+			parameters: create({ inputs: { input: [{ id: 'in-1', value: '', anchors }] } }),
+		});
+		expect(sentBody()).toMatchObject({
+			job: { inputs: [{ anchors: [{ source: 'step-1', sourceAnchor: 'a' }] }] },
+		});
+	},
+);
 
 const record = {
 	id: 'in-1',
@@ -144,6 +299,21 @@ test('additional fields go where the interface has them, and 0 is something', as
 			metadata: { team: 'data' },
 		},
 	});
+});
+
+test.each([
+	['as a new field has them', {}, { maxretry: 0, retryInterval: 3000 }],
+	['of 0', { retryInterval: 0 }, { maxretry: 0, retryInterval: 0 }],
+	[
+		'as text',
+		{ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}' },
+		{ maxretry: 2, retryInterval: 10 },
+	],
+])('Job Max Retry and Job Retry Interval %s are sent', async (_, changed, retryOption) => {
+	await fixture.engine.run({
+		parameters: create({ additionalFields: { maxRetry: 0, retryInterval: 3000, ...changed } }),
+	});
+	expect(sentBody()).toMatchObject({ job: { retryOption } });
 });
 
 test('an additional field whose expression gives nothing is not given', async () => {

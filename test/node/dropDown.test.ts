@@ -1,4 +1,5 @@
-import { getAll, useSandbox } from '../engine/fixture';
+import { useSandbox } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
 
 const fixture = useSandbox({ clusters: 350 });
 
@@ -40,5 +41,69 @@ test('its errors are those of the node', async () => {
 		name: 'NodeApiError',
 		message: 'The user name or the password is wrong',
 	});
-	await fixture.engine.run({ parameters: getAll() });
+});
+
+test.each([
+	['a part of the name', 'Virtual-33', ['wc-000033']],
+	['the type, as the list shows it', 'virtual-2 (virtual)', ['wc-000002']],
+	['the phase, as the list shows it', 'master-4 (master, pending', ['wc-000004']],
+	['the ID', 'wc-000350', ['wc-000350']],
+])('a search finds %s', async (_, text, found) => {
+	const { results } = await search(text);
+	expect(results.map(({ value }) => value)).toEqual(found);
+});
+
+test('what has no ID is not offered, what has no name goes by its ID', async () => {
+	const items = [
+		{ name: 'no metadata', type: 'master' },
+		{ metadata: {}, name: 'no uid' },
+		{ metadata: { uid: '' }, name: 'an empty uid' },
+		{ metadata: { uid: 7 }, name: 'a number' },
+		{ metadata: { uid: 'c1' } },
+		{ metadata: { uid: 'c2' }, name: '', type: 'master', status: { phase: 'Running' } },
+		{ metadata: { uid: 'c3' }, name: 'third', status: null },
+	];
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters'
+			? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
+			: undefined,
+	);
+	expect(await search()).toEqual({
+		results: [
+			{ name: 'c1', value: 'c1' },
+			{ name: 'c2 (master)', value: 'c2' },
+			{ name: 'third', value: 'c3' },
+		],
+	});
+});
+
+test('a service that does not answer is given 20 seconds, and asked once more', async () => {
+	await search();
+	fixture.sandbox.clearCalls();
+	const { orRunOut } = hurry();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
+	);
+	try {
+		await expect(search()).rejects.toMatchObject({
+			message: expect.stringMatching(/didn't answer within 20 s$/),
+		});
+	} finally {
+		jest.restoreAllMocks();
+	}
+	expect(fixture.callsOf('listClusters')).toHaveLength(2);
+});
+
+describe('of more clusters than one search looks through', () => {
+	const large = useSandbox({ clusters: 2_150 });
+
+	test('a search stops after 20 pages, and goes on from there', async () => {
+		const searchOn = async (token?: string) =>
+			await large.engine.listSearch('searchClusters', 'wc-002101', token);
+		const first = await searchOn();
+		expect(first).toEqual({ results: [], paginationToken: expect.any(String) });
+		expect(large.callsOf('listClusters')).toHaveLength(20);
+		const { results } = await searchOn(String(first.paginationToken));
+		expect(results.map(({ value }) => value)).toEqual(['wc-002101']);
+	});
 });

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { verbs } from '../engine/operations';
 import { loadPackage } from '../engine/packageUnderTest';
 
 /*
@@ -76,15 +77,18 @@ test('create has its fields', async () => {
 	expect(brief(fields)).toEqual([
 		{ name: 'namespace', type: 'string', default: 'default' },
 		{ name: 'workflowUid', type: 'string', default: '' },
-		{ name: 'workCluster', type: 'resourceLocator', default: { mode: 'list', value: '' } },
 		{ name: 'displayName', type: 'string', default: '' },
-		{ name: 'group', type: 'string', default: '' },
+		{ name: 'workCluster', type: 'resourceLocator', default: { mode: 'list', value: '' } },
 		{ name: 'specifyParameters', type: 'options', default: 'fields' },
 		{ name: 'inputs', type: 'fixedCollection', default: {} },
 		{ name: 'inputsJson', type: 'json', default: '[]' },
 		{ name: 'outputs', type: 'fixedCollection', default: {} },
 		{ name: 'outputsJson', type: 'json', default: '[]' },
+		{ name: 'group', type: 'string', default: '' },
 		{ name: 'additionalFields', type: 'collection', default: {} },
+		{ name: 'simplify', type: 'boolean', default: true },
+		{ name: 'output', type: 'options', default: 'simplified' },
+		{ name: 'outputFields', type: 'multiOptions', default: [] },
 		{ name: 'options', type: 'collection', default: {} },
 	]);
 	expect(membersOf(fields, 'additionalFields')).toEqual([
@@ -101,17 +105,20 @@ test('create has its fields', async () => {
 	]);
 });
 
-test.each(['inputs', 'outputs'])('%s are records with anchors', async (name) => {
+test.each([
+	['inputs', 'input'],
+	['outputs', 'output'],
+])('%s are records with anchors', async (name, group) => {
 	const field = (await form('job', 'create')).find((candidate) => candidate.name === name);
 	expect(field).toMatchObject({
 		typeOptions: { multipleValues: true },
 		options: [
 			{
-				name: 'parameter',
+				name: group,
 				values: [
 					{ name: 'id', default: '' },
+					{ name: 'value', default: '' },
 					{ name: 'displayName', default: '' },
-					{ name: 'default', default: '' },
 					{ name: 'type', default: 'string' },
 					{ name: 'controls', default: 'input' },
 					{
@@ -125,7 +132,7 @@ test.each(['inputs', 'outputs'])('%s are records with anchors', async (name) => 
 	});
 });
 
-test.each(['suspend', 'resume', 'stop', 'terminate'])('%s has its fields', async (operation) => {
+test.each(verbs)('%s has its fields', async (operation) => {
 	expect(brief(await form('job', operation))).toEqual([
 		{ name: 'namespace', type: 'string', default: 'default' },
 		{ name: 'jobId', type: 'string', default: '' },
@@ -138,7 +145,12 @@ test('get many has its fields', async () => {
 	expect(brief(fields)).toEqual([
 		{ name: 'returnAll', type: 'boolean', default: false },
 		{ name: 'limit', type: 'number', default: 50 },
+		{ name: 'filters', type: 'collection', default: {} },
 		{ name: 'options', type: 'collection', default: {} },
+	]);
+	expect(membersOf(fields, 'filters')).toEqual([
+		{ name: 'phase', type: 'string', default: 'Running' },
+		{ name: 'type', type: 'string', default: '' },
 	]);
 	expect(membersOf(fields, 'options')).toEqual([
 		{ name: 'concurrency', type: 'number', default: 10 },
@@ -150,12 +162,29 @@ test('get many has its fields', async () => {
 	]);
 });
 
-test('every operation has the options that all share', async () => {
-	for (const operation of ['create', 'suspend', 'resume', 'stop', 'terminate']) {
-		expect(membersOf(await form('job', operation), 'options')).toEqual([
-			{ name: 'concurrency', type: 'number', default: 10 },
-			{ name: 'maxRetries', type: 'number', default: 3 },
-			{ name: 'timeout', type: 'number', default: 60000 },
-		]);
-	}
+const shared = [
+	{ name: 'concurrency', type: 'number', default: 10 },
+	{ name: 'maxRetries', type: 'number', default: 3 },
+	{ name: 'timeout', type: 'number', default: 60000 },
+];
+
+test.each(verbs)('%s has the options that all share', async (operation) => {
+	expect(membersOf(await form('job', operation), 'options')).toEqual(shared);
+});
+
+test('create has one more: what becomes of the jobs of an execution that is stopped', async () => {
+	const fields = await form('job', 'create');
+	const [concurrency, ...others] = shared;
+	const ifStopped = { name: 'ifStopped', type: 'options', default: 'keep' };
+	expect(membersOf(fields, 'options')).toEqual([concurrency, ifStopped, ...others]);
+
+	const options = fields.find(({ name }) => name === 'options')?.options ?? [];
+	const choices = options.flatMap((option) =>
+		option.name === 'ifStopped' && 'options' in option ? (option.options ?? []) : [],
+	);
+	expect(choices.flatMap((choice) => ('value' in choice ? [choice.value] : []))).toEqual([
+		'keep',
+		'stop',
+		'terminate',
+	]);
 });

@@ -18,16 +18,18 @@ function packed(): Packed {
 	return result;
 }
 
-test('the package ships dist, README, licence and package.json only, in less than 100 kB', () => {
+test('the package ships dist, README, licence and package.json only, in less than 200 kB', () => {
 	const { files, unpackedSize } = packed();
 	const others = files
 		.map(({ path }) => path)
 		.filter(
 			(path) =>
-				!/^(dist\/.*\.(js|svg|node\.json)|README\.md|LICENSE\.md|package\.json)$/.test(path),
+				!/^(dist\/.*\.(js|svg|node\.json)|dist\/nodes\/JobOrchestration\/__schema__\/v1\.0\.0\/\w+\/\w+\.json|README\.md|LICENSE\.md|package\.json)$/.test(
+					path,
+				),
 		);
 	expect(others).toEqual([]);
-	expect(unpackedSize).toBeLessThan(100_000);
+	expect(unpackedSize).toBeLessThan(200_000);
 });
 
 test('all that package.json names for n8n is in the package', () => {

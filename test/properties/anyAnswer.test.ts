@@ -1,137 +1,20 @@
 import fc from 'fast-check';
-import type { INodeParameters, OnError } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, OnError } from 'n8n-workflow';
 
-import type { CalledOperation, Fault, Sandbox } from '../../sandbox';
+import type { OperationId, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { change, create, credentialFor, getAll, numbered } from '../engine/fixture';
+import { change, create, credentialFor, getAll } from '../engine/fixture';
 import { Engine } from '../engine/run';
+import type { DrawnAnswer } from './answers';
+import { answersTo } from './answers';
 
 /*
- * Whatever the service answers, to whatever call: the node ends with items, or with an error of n8n's that
- * says something.
+ * Whatever the service answers, to whatever call: the node ends with items, or with an error of n8n's that says
+ * something. A right answer ends in what was sent. What was drawn is counted, so that nothing is missing unseen.
  */
 
-/** Names that mean something to the node, so that answers come close to what it looks for. */
-const names = fc.constantFrom(
-	'metadata',
-	'uid',
-	'namespace',
-	'displayName',
-	'items',
-	'continue',
-	'access_token',
-	'message',
-	'error',
-	'errors',
-	'msg',
-	'detail',
-	'data',
-	'body',
-	'toString',
-	'toJSON',
-	'valueOf',
-	'then',
-	'length',
-	'constructor',
-	'__proto__',
-	'',
-);
-
-const scalars = fc.oneof(
-	fc.constant(null),
-	fc.boolean(),
-	fc.integer(),
-	fc.double({ noNaN: true }),
-	fc.string({ unit: 'binary', maxLength: 12 }),
-	fc.constantFrom('', ' ', '=1+1', '{{ $json }}', 'ECONNREFUSED', 'EPERM in experiment'),
-);
-
-const { values } = fc.letrec<{ values: unknown; entries: [string, unknown] }>((tie) => ({
-	values: fc.oneof(
-		{ depthSize: 'small', withCrossShrink: true },
-		scalars,
-		fc.array(tie('values'), { maxLength: 3 }),
-		fc.array(tie('entries'), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
-	),
-	entries: fc.tuple(names, tie('values')),
-}));
-
-/** Answers that are nearly right. */
-const nearlyRight = fc.oneof(
-	fc.record({ metadata: fc.record({ uid: values, namespace: values }), displayName: values }),
-	fc.record({
-		metadata: fc.record({ uid: fc.constant('job-1'), namespace: values }),
-		displayName: values,
-	}),
-	fc.record({ items: fc.array(values), metadata: fc.record({ continue: values }) }),
-	fc.record({ access_token: values }),
-	fc.record({ error: fc.record({ message: values }), message: values }),
-);
-
-const bodies = fc.oneof(
-	values.map((value) => JSON.stringify(value) ?? ''),
-	nearlyRight.map((value) => JSON.stringify(value)),
-	fc.string({ unit: 'binary', maxLength: 60 }),
-	fc.constantFrom(
-		'',
-		'{',
-		'[1,',
-		'null',
-		'"text"',
-		'<html><title></title>',
-		'<?xml version="1.0"?>',
-	),
-);
-
-const headers = fc.record(
-	{
-		'content-type': fc.constantFrom(
-			'application/json',
-			'application/json; charset=utf-8',
-			'application/problem+json',
-			'application/octet-stream',
-			'text/html',
-			'text/plain; charset=utf-16le',
-			'text/event-stream',
-			'multipart/form-data',
-			'image/png',
-			'nonsense',
-		),
-		'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
-		'retry-after': fc.constantFrom(
-			'0',
-			'-1',
-			'soon',
-			'99999999999999999999',
-			'Thu, 01 Jan 1970 00:00:00 GMT',
-			'',
-		),
-		location: fc.constantFrom(
-			'/',
-			'//',
-			'http://',
-			'mailto:a@b',
-			'%',
-			'http://127.0.0.1:9/x?y#z',
-			'',
-		),
-		'set-cookie': fc.constant('a=b'),
-		'www-authenticate': fc.constant('Basic realm="x"'),
-	},
-	{ requiredKeys: [] },
-);
-
-const statuses = fc.oneof(
-	fc.constantFrom(200, 201, 204, 301, 304, 400, 401, 404, 409, 429, 500, 503),
-	fc.integer({ min: 200, max: 599 }),
-);
-
-const answers: fc.Arbitrary<Fault> = fc
-	.record({ status: statuses, headers, body: bodies })
-	.map((answer) => ({ kind: 'answer', when: 'beforeActing', ...answer }));
-
-const options = { maxRetries: 0, timeout: 2_000, concurrency: 1 };
-const operations: Array<[CalledOperation, INodeParameters]> = [
+const options = { maxRetries: 0, timeout: 10_000, concurrency: 1 };
+const operations: Array<[OperationId, INodeParameters]> = [
 	['createJob', create({ options })],
 	['changeJobState', change('stop', { jobId: 'a-job', options })],
 	['listClusters', getAll({ options })],
@@ -154,44 +37,129 @@ beforeAll(async () => {
 });
 afterAll(async () => await sandbox.close());
 
-/** Runs the node, and expects an end that a person can do something with. */
-async function expectGoodEnd(parameters: INodeParameters, onError: OnError): Promise<void> {
-	const { error, items } = await engine.run({ parameters, onError }, numbered(2));
-	if (error === undefined) {
-		expect(items).toBeInstanceOf(Array);
-		return;
+/** What an error item says beside its text: its title and this are in `error` and `message`. */
+function detailsOf({ error, message }: IDataObject): IDataObject | undefined {
+	return [error, message].find(
+		(part): part is IDataObject =>
+			typeof part === 'object' && part !== null && 'itemIndex' in part && 'httpStatus' in part,
+	);
+}
+
+/** The node's output for one item; undefined where it ends in an error, with which a person can do something. */
+async function outputOf(
+	parameters: INodeParameters,
+	onError: OnError,
+): Promise<IDataObject[] | undefined> {
+	const { error, items } = await engine.run({ parameters, onError });
+	if (error !== undefined) {
+		expect(onError).toBe('stopWorkflow');
+		expect(['NodeApiError', 'NodeOperationError']).toContain(error.name);
+		expect(error.message).toMatch(/\S/);
+		expect(error.description).toMatch(/\S/);
+		expect(error).toMatchObject({ context: { itemIndex: 0 } });
+		return undefined;
 	}
-	expect(onError).toBe('stopWorkflow');
-	expect(['NodeApiError', 'NodeOperationError']).toContain(error.name);
-	expect(error.message).toMatch(/\S/);
-	expect(error.description).toMatch(/\S/);
-	expect(error).toMatchObject({ context: { itemIndex: expect.any(Number) } });
+	const output = items.map(({ json }) => json);
+	const details = output.map(detailsOf).find((found) => found !== undefined);
+	if (details === undefined) return output;
+	expect(onError).not.toBe('stopWorkflow');
+	expect(output).toHaveLength(1);
+	expect(details).toMatchObject({ itemIndex: 0, description: expect.stringMatching(/\S/) });
+	return undefined;
+}
+
+/** What of the message must be in the output, as JSON has it. */
+function sentIn(operation: OperationId, message: unknown): unknown {
+	const received: unknown = message === undefined ? null : JSON.parse(JSON.stringify(message));
+	const { metadata, items } = Object(received) as IDataObject;
+	switch (operation) {
+		case 'createJob':
+			return [metadata];
+		case 'listClusters':
+			return items;
+		default:
+			return received === '' ? null : received;
+	}
+}
+
+function foundIn(operation: OperationId, output: IDataObject[]): unknown {
+	switch (operation) {
+		case 'createJob':
+			return output.map(({ metadata }) => metadata);
+		case 'listClusters':
+			return output.flatMap((item) => (Array.isArray(item.items) ? item.items : [item]));
+		default:
+			return output[0]?.response;
+	}
+}
+
+/** How often each kind of answer was drawn, and how often the node took it for a good one. */
+class Tally {
+	readonly drawn = { right: 0, spoilt: 0, any: 0 };
+	readonly taken = { right: 0, spoilt: 0, any: 0 };
+
+	add({ kind }: DrawnAnswer, output: IDataObject[] | undefined): void {
+		this.drawn[kind] += 1;
+		if (output !== undefined) this.taken[kind] += 1;
+	}
+
+	/** Expects some of each kind, of a hundred: fewer than four do not happen by chance. */
+	expectSomeOfAll(): void {
+		for (const count of Object.values(this.drawn)) expect(count).toBeGreaterThanOrEqual(4);
+		expect(this.taken.right).toBe(this.drawn.right);
+		expect(this.taken.any).toBeLessThan(this.drawn.any);
+	}
 }
 
 test.each(operations)('to %s, %j', async (operation, parameters) => {
+	const tally = new Tally();
+	const answers = answersTo(operation);
 	await fc.assert(
-		fc.asyncProperty(answers, answers, modes, async (first, second, onError) => {
+		fc.asyncProperty(answers, answers, modes, async (answer, next, onError) => {
 			engine.saveCredential(credentialFor(sandbox));
 			sandbox.faults.plan((call) => {
 				if (call.operation !== operation) return undefined;
-				return call.nOfOperation === 1 ? first : second;
+				return call.nOfOperation === 1 ? answer.fault : next.fault;
 			});
-			await expectGoodEnd(parameters, onError);
+			const output = await outputOf(parameters, onError);
+			tally.add(answer, output);
+			if (answer.kind !== 'right') return;
+			expect(foundIn(operation, output ?? [])).toEqual(sentIn(operation, answer.message));
 		}),
-		{ numRuns: 70 },
+		{ numRuns: 100 },
 	);
+	tally.expectSomeOfAll();
+	// What a state change is answered with may be anything.
+	if (operation !== 'changeJobState') {
+		expect(tally.taken.spoilt).toBeLessThan(tally.drawn.spoilt);
+		expect(tally.taken.spoilt).toBeGreaterThan(0);
+	}
 });
 
 test('to the log-in', async () => {
+	const tally = new Tally();
 	let users = 0;
 	await fc.assert(
-		fc.asyncProperty(answers, modes, async (answer, onError) => {
+		fc.asyncProperty(answersTo('login'), modes, async (answer, onError) => {
 			users += 1;
 			// Each as another user: what is known of an account is remembered for a while.
 			engine.saveCredential({ ...credentialFor(sandbox), userName: `user-${users}` });
-			sandbox.faults.plan(({ operation }) => (operation === 'login' ? answer : undefined));
-			await expectGoodEnd(getAll({ options }), onError);
+			let sent: string | undefined;
+			sandbox.faults.plan(({ operation, token }) => {
+				if (operation === 'login') return answer.fault;
+				sent = token;
+				return { kind: 'answer', when: 'beforeActing', status: 200, body: { items: [] } };
+			});
+			const output = await outputOf(getAll({ options }), onError);
+			tally.add(answer, output);
+			if (answer.kind !== 'right') return;
+			expect({ access_token: sent }).toEqual({
+				access_token: (answer.message as IDataObject).access_token,
+			});
 		}),
-		{ numRuns: 80 },
+		{ numRuns: 100 },
 	);
+	tally.expectSomeOfAll();
+	expect(tally.taken.spoilt).toBeLessThan(tally.drawn.spoilt);
+	expect(tally.taken.spoilt).toBeGreaterThan(0);
 });

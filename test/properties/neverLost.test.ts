@@ -1,58 +1,27 @@
 import fc from 'fast-check';
 import type { OnError } from 'n8n-workflow';
 
-import type { Fault, Sandbox, When } from '../../sandbox';
+import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { afterActing, answer, beforeActing, ofVerb, tooMany } from '../faults/faults';
 import { create, credentialFor, numbered } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
+import { jobEnds } from '../engine/operations';
 import { Engine } from '../engine/run';
 import type { Result } from '../engine/run';
 
 /*
  * Whatever goes wrong in a batch of creates: the jobs that exist are those in the output (or in the list of
- * the error) and some of those that an error calls uncertain. No item is missing, and none is there twice.
+ * the error) and some of those that an error calls uncertain. No item is missing, and none is there twice,
+ * however often n8n runs the node again. Where the jobs are to be ended, none runs on that the error does not name.
  */
-
-const answer = (when: When, status: number, rest: Partial<Fault> = {}): Fault =>
-	({ kind: 'answer', when, status, ...rest }) as Fault;
-
-const comeBack = { headers: { 'retry-after': '0' } };
-
-/** What can happen to a create before the service has acted on it. */
-const before: Fault[] = [
-	{ kind: 'break', when: 'beforeActing' },
-	{ kind: 'stall', when: 'beforeActing' },
-	{ kind: 'halfBody', when: 'beforeActing' },
-	{ kind: 'html', when: 'beforeActing' },
-	{ kind: 'hugeBody', when: 'beforeActing', bytes: 100_000 },
-	{ kind: 'expireTokens' },
-	{ kind: 'rateLimit', retryAfter: 0 },
-	{ kind: 'redirect', location: 'http://127.0.0.1:9/' },
-	...[400, 401, 403, 404, 408, 409, 500, 502, 503].map((status) => answer('beforeActing', status)),
-	answer('beforeActing', 503, comeBack),
-	answer('beforeActing', 200),
-	answer('beforeActing', 200, { body: [] } as Partial<Fault>),
-];
-
-/** What can happen afterwards, unless the service lies: it says that it refused only where it did. */
-const after: Fault[] = [
-	{ kind: 'break', when: 'afterActing' },
-	{ kind: 'stall', when: 'afterActing' },
-	{ kind: 'halfBody', when: 'afterActing' },
-	{ kind: 'html', when: 'afterActing' },
-	{ kind: 'hugeBody', when: 'afterActing', bytes: 100_000 },
-	...[408, 500, 502, 503, 504].map((status) => answer('afterActing', status)),
-	answer('afterActing', 200),
-	answer('afterActing', 200, { body: { name: 'no id' } } as Partial<Fault>),
-	answer('afterActing', 303, { headers: { location: '/jobs/1' } } as Partial<Fault>),
-];
 
 /** What can happen to a log-in. */
 const ofLogin: Fault[] = [
 	{ kind: 'html', when: 'beforeActing' },
 	{ kind: 'redirect', location: 'http://127.0.0.1:9/' },
 	answer('beforeActing', 401),
-	answer('beforeActing', 503, comeBack),
-	{ kind: 'rateLimit', retryAfter: 0 },
+	...tooMany,
 ];
 
 /** A fault, or none: each as often as its weight says. */
@@ -67,8 +36,11 @@ const batches = fc.record({
 	concurrency: fc.integer({ min: 1, max: 5 }),
 	maxRetries: fc.integer({ min: 0, max: 2 }),
 	/** What the creates meet, in the order in which they come; the rest meets nothing. */
-	creates: fc.array(faultOf([3, before], [3, after]), { maxLength: 30 }),
+	creates: fc.array(faultOf([3, beforeActing], [3, afterActing]), { maxLength: 30 }),
 	logins: fc.array(faultOf([1, ofLogin]), { maxLength: 3 }),
+	/** What the verbs meet that end jobs. */
+	verbs: fc.array(faultOf([6, ofVerb]), { maxLength: 15 }),
+	retryOnFail: fc.boolean(),
 });
 
 interface Batch {
@@ -77,38 +49,66 @@ interface Batch {
 	maxRetries: number;
 	creates: Array<Fault | undefined>;
 	logins: Array<Fault | undefined>;
+	verbs: Array<Fault | undefined>;
+	retryOnFail: boolean;
+}
+
+interface Made {
+	uid: string;
+	item: number;
+	isRunning: boolean;
 }
 
 let engine: Engine;
 
 beforeAll(async () => {
 	engine = await Engine.load();
+	hurry();
+});
+afterAll(() => {
+	jest.restoreAllMocks();
 });
 
-/** Runs a batch against a service of its own. */
+/** How a batch is run. */
+interface Settings {
+	onError?: OnError;
+	ifStopped?: string;
+	/** Whether Retry On Fail is switched on where the batch has it. */
+	tries?: boolean;
+	/** How often Retry is pressed at most. */
+	retries?: number;
+}
+
+/** Runs a batch against a service of its own, and again where it fails. */
 async function run(
-	{ size, concurrency, maxRetries, creates, logins }: Batch,
-	onError: OnError,
-): Promise<{ result: Result; made: Array<{ uid: string; item: number }> }> {
+	{ size, concurrency, maxRetries, creates, logins, verbs, retryOnFail }: Batch,
+	{ onError = 'stopWorkflow', ifStopped = 'keep', tries = false, retries = 0 }: Settings,
+): Promise<{ result: Result; made: Made[] }> {
 	const sandbox: Sandbox = await startSandbox();
+	const faults: Record<string, Array<Fault | undefined>> = {
+		login: logins,
+		createJob: creates,
+		changeJobState: verbs,
+	};
 	try {
 		engine.saveCredential(credentialFor(sandbox));
-		sandbox.faults.plan(({ operation, nOfOperation }) =>
-			(operation === 'login' ? logins : creates).at(nOfOperation - 1),
-		);
-		const result = await engine.run(
-			{
-				parameters: create({
-					displayName: '={{ $json.n }}',
-					options: { concurrency, maxRetries, timeout: 60 },
-				}),
-				onError,
-			},
-			numbered(size),
-		);
-		const made = [...sandbox.store.jobs.values()].map(({ uid, displayName }) => ({
+		sandbox.faults.plan(({ operation, nOfOperation }) => faults[operation]?.at(nOfOperation - 1));
+		const node = {
+			parameters: create({
+				displayName: '={{ $json.n }}',
+				options: { concurrency, maxRetries, timeout: 60, ifStopped },
+			}),
+			onError,
+			settings: tries ? { retryOnFail, maxTries: 2, waitBetweenTries: 1 } : {},
+		};
+		let result = await engine.run(node, numbered(size));
+		for (let again = 0; again < retries && result.error !== undefined; again += 1) {
+			result = await engine.retry(result, [node]);
+		}
+		const made = [...sandbox.store.jobs.values()].map(({ uid, displayName, state }) => ({
 			uid,
 			item: Number(displayName),
+			isRunning: state === 'running',
 		}));
 		return { result, made };
 	} finally {
@@ -119,13 +119,13 @@ async function run(
 /** What an output item says of its input item. */
 function readItem({ json, pairedItem }: Result['items'][number]) {
 	const { item } = pairedItem as { item: number };
-	const { metadata, message } = json as {
+	const { metadata, error } = json as {
 		metadata?: { uid: string };
-		message?: { jobMayExist: boolean; itemIndex: number };
+		error?: { jobMayExist: boolean; itemIndex: number };
 	};
 	if (metadata !== undefined) return { item, uid: metadata.uid, isUncertain: false };
-	expect(message?.itemIndex).toBe(item);
-	return { item, uid: undefined, isUncertain: message?.jobMayExist === true };
+	expect(error?.itemIndex).toBe(item);
+	return { item, uid: undefined, isUncertain: error?.jobMayExist === true };
 }
 
 const itemsUpTo = (size: number) => Array.from({ length: size }, (_, item) => item);
@@ -136,7 +136,7 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 	async (onError) => {
 		await fc.assert(
 			fc.asyncProperty(batches, async (batch) => {
-				const { result, made } = await run(batch, onError);
+				const { result, made } = await run(batch, { onError });
 				expect(result.error).toBeUndefined();
 				const items = result.items.map(readItem);
 
@@ -156,40 +156,70 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 	},
 );
 
-test('in a batch that stops, every job is in the list of the error or may be one that it names', async () => {
+/** What is true of a run that may have ended in an error: each job is where somebody finds it. */
+function expectNothingLost(batch: Batch, result: Result, made: Made[]): void {
+	const itemsOfJobs = made.map(({ item }) => item);
+	if (result.error === undefined) {
+		const uids = result.items.map(readItem).map(({ uid }) => uid);
+		expect(uids.sort()).toEqual(made.map(({ uid }) => uid).sort());
+		expect(result.items).toHaveLength(batch.size);
+		return;
+	}
+	const { createdJobs } = contextOf(result);
+	const uncertain = uncertainIn(result);
+	const listed = new Map(createdJobs.map((job) => [job.itemIndex, job.uid]));
+	expect(listed.size).toBe(createdJobs.length);
+	for (const [item, uid] of listed) {
+		expect(made).toContainEqual(expect.objectContaining({ item, uid }));
+	}
+	const unlisted = itemsOfJobs.filter((item) => !listed.has(item));
+	expect(unlisted.filter((item) => !uncertain.includes(item))).toEqual([]);
+	expect(uncertain.filter((item) => listed.has(item))).toEqual([]);
+}
+
+test('however often n8n runs the node again, no item has two jobs, and no job is lost', async () => {
 	await fc.assert(
 		fc.asyncProperty(batches, async (batch) => {
-			const { result, made } = await run(batch, 'stopWorkflow');
-			const itemsOfJobs = made.map(({ item }) => item);
-			expect(new Set(itemsOfJobs).size).toBe(made.length);
-
-			if (result.error === undefined) {
-				expect(
-					result.items
-						.map(readItem)
-						.map(({ uid }) => uid)
-						.sort(),
-				).toEqual(made.map(({ uid }) => uid).sort());
-				expect(result.items).toHaveLength(batch.size);
-				return;
-			}
-			const { itemIndex, jobMayExist, createdJobs, uncertainItems } = contextOf(result);
-			const uncertain = [...uncertainItems, ...(jobMayExist ? [itemIndex] : [])];
-			const listed = new Map(createdJobs.map((job) => [job.itemIndex, job.uid]));
-			expect(listed.size).toBe(createdJobs.length);
-			for (const [item, uid] of listed) expect(made).toContainEqual({ item, uid });
-			const unlisted = itemsOfJobs.filter((item) => !listed.has(item));
-			expect(unlisted.filter((item) => !uncertain.includes(item))).toEqual([]);
-			expect(uncertain.filter((item) => listed.has(item))).toEqual([]);
+			const { result, made } = await run(batch, { tries: true, retries: 3 });
+			expect(new Set(made.map(({ item }) => item)).size).toBe(made.length);
+			expectNothingLost(batch, result, made);
 		}),
 		{ numRuns: 30 },
 	);
 });
 
+test('in a batch that stops, every job is named by the error, and runs on only if that says so', async () => {
+	await fc.assert(
+		fc.asyncProperty(batches, fc.constantFrom('keep', ...jobEnds), async (batch, ifStopped) => {
+			const { result, made } = await run(batch, { ifStopped });
+			expect(new Set(made.map(({ item }) => item)).size).toBe(made.length);
+			expectNothingLost(batch, result, made);
+			if (result.error === undefined || ifStopped === 'keep') return;
+			const uncertain = uncertainIn(result);
+			const endings = new Map(
+				contextOf(result).createdJobs.map(({ uid, ending }) => [uid, ending?.success]),
+			);
+			for (const { uid, item, isRunning } of made) {
+				if (!isRunning) continue;
+				expect({ item, isNamed: endings.get(uid) === false || uncertain.includes(item) }).toEqual({
+					item,
+					isNamed: true,
+				});
+			}
+		}),
+		{ numRuns: 40 },
+	);
+});
+
+function uncertainIn(result: Result): number[] {
+	const { itemIndex, jobMayExist, uncertainItems } = contextOf(result);
+	return [...uncertainItems, ...(jobMayExist ? [itemIndex] : [])];
+}
+
 interface Context {
 	itemIndex: number;
 	jobMayExist: boolean;
-	createdJobs: Array<{ itemIndex: number; uid: string }>;
+	createdJobs: Array<{ itemIndex: number; uid: string; ending?: { success: boolean } }>;
 	uncertainItems: number[];
 }
 

@@ -1,29 +1,32 @@
-import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { FieldError } from '../parameters/given';
-import { CallError } from '../service/send';
-import { ServiceError } from '../service/serviceError';
-
-/** An error as n8n shows it: with title, description and item. */
-export type NodeError = NodeApiError | NodeOperationError;
+import { FieldError } from '../parameters/fieldValue';
+import { CallError } from '../service/calls/callError';
+import { asPlainText, forPanel } from '../service/messages/message';
+import { ServiceError } from '../service/messages/serviceError';
+import type { CreatedJob, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+import { createdJobsIn, errorsIn, jobMayExist } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
-/** What an error tells about a job that the execution had made before it. */
-export interface CreatedJob {
-	itemIndex: number;
-	namespace: string;
-	uid: string;
-	displayName: string;
-}
-
-/** Whatever went wrong with an item, as an error that n8n shows well. It holds no request, so no secret. */
+/** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
-	if (error instanceof ServiceError) return apiErrorOf(node, error);
+	if (error instanceof ServiceError) {
+		const { message, description } = error;
+		const call = error instanceof CallError ? error : undefined;
+		const httpStatus = call?.httpStatus ?? null;
+		return newApiError(node, {
+			message,
+			description,
+			httpStatus,
+			jobMayExist: call?.jobMayExist === true,
+		});
+	}
 	if (error instanceof FieldError) {
-		const { message, advice: description } = error;
+		const message = asPlainText(error.message);
+		const description = asPlainText(error.advice);
 		return withMessage(new NodeOperationError(node, message, { description }), message);
 	}
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
@@ -31,95 +34,134 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 }
 
 /**
+ * The error of a call that failed.
+ *
+ * @param httpStatus of the answer; null where none came
+ */
+export function newApiError(
+	node: INode,
+	{
+		message,
+		description,
+		httpStatus,
+		jobMayExist,
+	}: {
+		message: string;
+		description: string | null | undefined;
+		httpStatus: number | null;
+		jobMayExist: boolean;
+	},
+): NodeApiError {
+	const httpCode = httpStatus === null ? {} : { httpCode: String(httpStatus) };
+	const options = { message, description: description ?? '', ...httpCode };
+	const error = new NodeApiError(node, { message }, options);
+	Object.assign(error.context, { httpStatus, jobMayExist });
+	return withMessage(error, message);
+}
+
+/**
  * An item's error as an output item, for "continue" and for the error output.
  *
- * n8n takes an item for an error where its JSON has `error` and `message` and nothing else (WorkflowExecute,
+ * n8n takes an item for an error where its JSON has `message` and `error` and nothing else (WorkflowExecute,
  * handleNodeErrorOutput; a third field only since 2.34). An `error` beside the JSON would do as well, but
  * then n8n reduces the JSON to a text, and a workflow could not tell whether the job may exist.
+ *
+ * @param makesJobs whether the operation creates jobs: then the item says whether its job may exist
  */
-export function errorItem(error: NodeError, itemIndex: number): INodeExecutionData {
+export function errorItem(
+	error: NodeError,
+	itemIndex: number,
+	{ makesJobs = false }: { makesJobs?: boolean | undefined } = {},
+): INodeExecutionData {
 	const { httpStatus = null, jobMayExist = false } = error.context;
 	const description = error.description ?? '';
 	return {
 		json: {
-			error: error.message,
-			message: { description, itemIndex, httpStatus, jobMayExist } as IDataObject,
+			message: error.message,
+			error: { description, itemIndex, httpStatus, ...(makesJobs ? { jobMayExist } : {}) },
 		},
 		pairedItem: { item: itemIndex },
 	};
 }
 
-/** What errors said before they were completed: with Retry On Fail, one can end several tries. */
-const advices = new WeakMap<NodeError, string>();
-
 /**
- * Completes an error that ends the execution: with the item, with every job that was made by then, and with
- * the other items that failed meanwhile and whose job may exist.
+ * Completes an error that ends the execution: with its item, with every job that was created by then, and with
+ * the other items that have failed and whose job may exist.
+ *
+ * @param redact for the jobs' names: a service may repeat a secret in them
  */
 export function completeError(
-	error: NodeError,
-	{
-		itemIndex,
-		createdJobs,
-		otherErrors,
-	}: {
-		itemIndex: number;
-		createdJobs: CreatedJob[];
-		otherErrors: Array<{ itemIndex: number; error: NodeError }>;
-	},
+	{ itemIndex, error }: ItemError,
+	outcomes: ItemOutcomes,
+	redact: (text: string) => string,
 ): NodeError {
-	const uncertain = otherErrors.filter((other) => other.error.context.jobMayExist === true);
-	error.context.itemIndex = itemIndex;
-	error.context.createdJobs = createdJobs;
-	error.context.uncertainItems = uncertain.map((other) => other.itemIndex);
+	const uncertainItems = errorsIn(outcomes)
+		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
+		.map((other) => other.itemIndex);
+	const createdJobs = createdJobsIn(outcomes).map((job) => ({
+		...job,
+		namespace: redact(job.namespace),
+		uid: redact(job.uid),
+		displayName: redact(job.displayName),
+	}));
+	Object.assign(error.context, { itemIndex, createdJobs, uncertainItems });
 
-	const advice = advices.get(error) ?? error.description ?? '';
-	advices.set(error, advice);
-	const paragraphs = [advice, `It was item ${itemIndex} (the first is 0).`];
-	if (uncertain.length > 0) {
-		const items = uncertain.map((other) => other.itemIndex).join(', ');
-		paragraphs.push(`The jobs of these items may exist as well, look for them too: ${items}.`);
+	const paragraphs = [error.description ?? ''];
+	if (outcomes.length > 1) paragraphs.push(`This is about item ${itemIndex}, counting from 0.`);
+	if (uncertainItems.length > 0) {
+		paragraphs.push(
+			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
+		);
 	}
-	if (createdJobs.length > 0) paragraphs.push(listOf(createdJobs));
-	error.description = paragraphs
-		.filter((text) => text !== '')
-		.map(asHtml)
-		.join('<br><br>');
+	paragraphs.push(...listsOf(createdJobs).map(asPlainText));
+	error.description = paragraphs.filter((text) => text !== '').join('\n\n');
+	Object.assign(error.context, forPanel(error.description));
 	return error;
 }
 
-/** A text as n8n's editor wants a description: it shows HTML, without what looks like markup of its own. */
-function asHtml(text: string): string {
-	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\n', '<br>');
-}
-
-function listOf(jobs: CreatedJob[]): string {
-	const lines = jobs
-		.slice(0, MOST_LISTED)
-		.map(
-			({ itemIndex, namespace, uid, displayName }) =>
-				`- item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')`,
+/** What n8n shows above the output of a run in which items have failed; undefined where none has. */
+export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
+	const errors = errorsIn(outcomes);
+	if (errors.length === 0) return undefined;
+	const items = outcomes.length === 1 ? 'item' : 'items';
+	const sentences = [`${errors.length} of ${outcomes.length} ${items} failed.`];
+	const uncertain = errors.filter(jobMayExist).length;
+	if (uncertain === 1) {
+		sentences.push(
+			'The job of one of them may exist: look for it on the service before you run that item again.',
 		);
-	const more = jobs.length - MOST_LISTED;
-	if (more > 0) lines.push(`- and ${more} more, in the error's context.createdJobs`);
-	return `Jobs that this execution had created (${jobs.length}):\n${lines.join('\n')}`;
+	} else if (uncertain > 1) {
+		sentences.push(
+			`The jobs of ${uncertain} of them may exist: look for them on the service before you run those items again.`,
+		);
+	}
+	return { message: sentences.join(' '), type: 'warning', location: 'outputPane' };
 }
 
-function apiErrorOf(node: INode, error: ServiceError): NodeApiError {
-	const httpStatus = error instanceof CallError ? error.httpStatus : undefined;
-	const description = error.description ?? '';
-	const apiError = new NodeApiError(
-		node,
-		{ message: error.message },
-		{
-			message: error.message,
-			description,
-			...(httpStatus === undefined ? {} : { httpCode: String(httpStatus) }),
-		},
-	);
-	apiError.context.httpStatus = httpStatus ?? null;
-	apiError.context.jobMayExist = error instanceof CallError && error.jobMayExist;
-	return withMessage(apiError, error.message);
+/** The jobs by what was done to them; first those that somebody has to look after. */
+function listsOf(jobs: CreatedJob[]): string[] {
+	const untouched = jobs.filter(({ ending }) => ending === undefined);
+	const notEnded = jobs.filter(({ ending }) => ending?.success === false);
+	const ended = jobs.filter(({ ending }) => ending?.success === true);
+	const how = ended[0]?.ending?.operation === 'stop' ? 'stopped' : 'terminated';
+	return [
+		listOf(notEnded, 'Jobs that this execution had created and could not end'),
+		listOf(untouched, 'Jobs that this execution had created'),
+		listOf(ended, `Jobs that this execution had created and has ${how}`),
+	];
+}
+
+function listOf(jobs: CreatedJob[], title: string): string {
+	if (jobs.length === 0) return '';
+	const lines = jobs
+		.slice(0, MAX_LISTED)
+		.map(
+			({ itemIndex, namespace, uid, displayName, ending }) =>
+				`• item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')${ending?.success === false ? `: ${ending.message}` : ''}`,
+		);
+	const more = jobs.length - MAX_LISTED;
+	if (more > 0) lines.push(`• and ${more} more, in the error's context.createdJobs`);
+	return `${title} (${jobs.length}):\n${lines.join('\n')}`;
 }
 
 /**

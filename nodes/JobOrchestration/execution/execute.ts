@@ -1,82 +1,75 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { ItemParameters } from '../parameters/itemParameters';
 import { findOperation } from '../resources';
-import type { Operation, PreparedCall } from '../resources/operation';
-import { readConcurrency, readSendOptions } from '../resources/options';
-import { Connection } from '../service/connection';
-import type { SendOptions } from '../service/service';
-import { Service } from '../service/service';
-import { isJob } from '../service/shapes';
-import { wait } from '../service/wait';
-import { completeError, errorItem, nodeErrorOf } from './errors';
-import type { CreatedJob, NodeError } from './errors';
+import type { Operation } from '../resources/operation';
+import { Connection } from '../service/request/connection';
+import { NotSent } from '../service/calls/send';
+import { ServiceClient } from '../service/calls/serviceClient';
+import { onAbort } from '../service/request/wait';
+import { cancelError, isCancelled, logCreatedJobs } from './cancel';
+import { retryStateOf, restoreOutcomes } from './retryState';
+import { endJobs } from './endJobs';
+import { completeError, errorItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
-import type { Outcome, Outcomes } from './outcome';
-import { keepForNextTry, settledBefore } from './outcome';
-
-/** Milliseconds of reading parameters after which n8n's other work gets its turn. */
-const LONGEST_TURN = 10;
-
-/** An item whose parameters have been read and checked. */
-interface Prepared {
-	call: PreparedCall;
-	options: SendOptions;
-}
+import type { CreatedJob, ItemError, ItemOutcome, ItemOutcomes, NodeError } from './itemOutcome';
+import { createdJobsIn, errorsIn } from './itemOutcome';
+import type { Prepared, PreparedItem } from './prepare';
+import { prepareAll } from './prepare';
+import { loadRetryState, saveRetryState } from './retryStorage';
 
 /** One run of the node, and what becomes of its items. */
 interface Run {
+	context: IExecuteFunctions;
 	operation: Operation;
-	outcomes: Outcomes;
-	/** Settles an item with whatever went wrong with it. */
-	fail: (error: unknown, itemIndex: number) => NodeError;
+	outcomes: ItemOutcomes;
+	/** The connection of all items. */
+	connect: (concurrency?: number) => Promise<Connection>;
 }
 
 /**
  * Runs the node's operation for all input items: reads and checks all of them first, then makes the calls,
- * some at once, and returns the results in the order of the items.
+ * some at once, and returns the results in the order of the items. Items that an earlier run has settled are
+ * not run again.
  *
  * An item's error ends the execution, unless the node is set to continue: no further call begins, those under
  * way are awaited, and the error lists the jobs that exist by then. A cancelled execution ends in the same way.
  *
- * @throws NodeApiError or NodeOperationError
+ * @throws NodeApiError or NodeOperationError; where the node is set to continue, only if it is cancelled
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const operation = operationOf(context);
-	const outcomes = settledBefore(context);
+	const items = context.getInputData();
+	const node = context.getNode();
 	try {
-		await settleAll(context, operation, outcomes);
-	} finally {
-		keepForNextTry(context, outcomes);
+		const { name, operation } = operationOf(context);
+		const outcomes = restoreOutcomes(loadRetryState(context), {
+			operation: name,
+			count: items.length,
+			node,
+		});
+		let connection: Promise<Connection> | undefined;
+		const connect = async (concurrency?: number) =>
+			await (connection ??= Connection.open(context, concurrency));
+		const run = { context, operation, outcomes, connect };
+		const fatalError = await settleAll(run);
+		const mayRunAgain = fatalError !== undefined || context.continueOnFail();
+		saveRetryState(context, mayRunAgain ? retryStateOf(name, outcomes) : undefined);
+		if (fatalError !== undefined) throw await completeFatalError(run, fatalError);
+
+		const hint = hintOf(outcomes);
+		if (hint !== undefined) context.addExecutionHints(hint);
+		return [outcomes.flatMap((outcome, itemIndex) => outputItems(outcome, itemIndex, operation))];
+	} catch (error) {
+		const nodeError = nodeErrorOf(node, error);
+		if (!context.continueOnFail() || isCancelled(context)) throw nodeError;
+		// n8n would pass the input items on as if they had succeeded.
+		saveRetryState(context, undefined);
+		return [items.map((_, itemIndex) => errorItem(nodeError, itemIndex))];
 	}
-	return [outcomes.flatMap(outputItems)];
 }
 
-/** Gives each item that has none its outcome. */
-async function settleAll(
-	context: IExecuteFunctions,
-	operation: Operation,
-	outcomes: Outcomes,
-): Promise<void> {
-	const fail = (error: unknown, itemIndex: number) => {
-		const nodeError = nodeErrorOf(context.getNode(), error);
-		outcomes[itemIndex] = { error: nodeError };
-		return nodeError;
-	};
-	const run = { operation, outcomes, fail };
-	const { concurrency, prepared } = await prepareAll(context, run);
-	if (!context.continueOnFail()) {
-		const itemIndex = outcomes.findIndex((outcome) => outcome !== undefined && 'error' in outcome);
-		const outcome = outcomes[itemIndex];
-		if (outcome !== undefined && 'error' in outcome) {
-			throw stopped(run, { itemIndex, error: outcome.error });
-		}
-	}
-	await makeCalls(context, run, { concurrency, prepared });
-}
-
-function operationOf(context: IExecuteFunctions): Operation {
+/** @returns the operation, with a name that no other has */
+function operationOf(context: IExecuteFunctions): { name: string; operation: Operation } {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const name = String(context.getNodeParameter('operation', 0));
 	const operation = findOperation(resource, name);
@@ -84,131 +77,100 @@ function operationOf(context: IExecuteFunctions): Operation {
 		throw new NodeOperationError(
 			context.getNode(),
 			`The resource "${resource}" has no operation "${name}"`,
-			{ description: 'Choose one from the list Operation.' },
+			{ description: "Choose another 'Operation'." },
 		);
 	}
-	return operation;
+	return { name: `${resource}.${name}`, operation };
 }
 
 /**
- * Reads and checks the parameters of all items that are not settled. A bad one settles its item; where the
- * node does not continue after an error, the rest is not read. n8n takes its time for each expression, so its
- * other work gets a turn now and then.
+ * Gives each item its outcome, until an error or a cancel ends the execution.
+ *
+ * @returns that error, if one does
  */
-async function prepareAll(
-	context: IExecuteFunctions,
-	{ operation, outcomes, fail }: Run,
-): Promise<{ concurrency: number; prepared: Map<number, Prepared> }> {
-	const parameters = new ItemParameters(context, operation.fields);
-	const prepared = new Map<number, Prepared>();
-	let concurrency = 1;
-	let turnBegan = Date.now();
-
-	for (const [itemIndex, outcome] of outcomes.entries()) {
-		if (outcome !== undefined) continue;
-		if (Date.now() - turnBegan > LONGEST_TURN) {
-			await wait(0);
-			turnBegan = Date.now();
-		}
-		try {
-			const give = parameters.of(itemIndex);
-			if (prepared.size === 0) concurrency = readConcurrency(give);
-			prepared.set(itemIndex, { call: operation.prepare(give), options: readSendOptions(give) });
-		} catch (error) {
-			fail(error, itemIndex);
-			if (!context.continueOnFail()) break;
-		}
-	}
-	return { concurrency, prepared };
+async function settleAll(run: Run): Promise<ItemError | undefined> {
+	const { context, operation, outcomes } = run;
+	const goesOn = context.continueOnFail();
+	const prepared = await prepareAll(context, operation, outcomes, (error, itemIndex) =>
+		fail(run, error, itemIndex),
+	);
+	const bad = goesOn ? undefined : prepared.firstError;
+	let fatalError = bad ?? (await makeCalls(run, prepared));
+	// An item that an earlier run left uncertain fails, but only once all others have been run.
+	if (!goesOn) fatalError ??= errorsIn(outcomes)[0];
+	if (fatalError !== undefined && !goesOn)
+		await endJobs(context, createdJobsIn(outcomes), prepared);
+	return fatalError;
 }
 
+/**
+ * Makes the calls, some at once; after an error that ends the execution, or a cancel, no further one.
+ *
+ * @returns the first such error
+ */
 async function makeCalls(
-	context: IExecuteFunctions,
 	run: Run,
-	{ concurrency, prepared }: { concurrency: number; prepared: Map<number, Prepared> },
-): Promise<void> {
-	const stop = new AbortController();
-	const cancelled = context.getExecutionCancelSignal();
-	const onCancel = () => stop.abort();
-	if (cancelled?.aborted === true) onCancel();
-	cancelled?.addEventListener('abort', onCancel);
+	{ concurrency, calls }: Prepared,
+): Promise<ItemError | undefined> {
+	const { context, outcomes } = run;
+	const abortController = new AbortController();
+	const { signal } = abortController;
+	const stopListening = onAbort(context.getExecutionCancelSignal(), () => abortController.abort());
 
-	let first: { itemIndex: number; error: NodeError } | undefined;
-	let connection: Promise<Connection> | undefined;
-	const atOnce = Math.min(concurrency, prepared.size);
-	await inParallel(prepared, atOnce, stop.signal, async ([itemIndex, { call, options }]) => {
+	let firstError: ItemError | undefined;
+	const callFor = async ([itemIndex, { call, options }]: [number, PreparedItem]): Promise<void> => {
+		const createdJobs: CreatedJob[] = [];
 		try {
-			connection ??= Connection.open(context);
-			const service = new Service(await connection, { ...options, stop: stop.signal });
-			run.outcomes[itemIndex] = { output: await call(service) };
+			const client = new ServiceClient(
+				await run.connect(concurrency),
+				{ ...options, signal },
+				(uid, { namespace, displayName }) =>
+					createdJobs.push({ itemIndex, namespace, uid, displayName }),
+			);
+			outcomes[itemIndex] = { createdJobs, output: await call(client) };
 		} catch (error) {
-			const nodeError = run.fail(error, itemIndex);
+			if (error instanceof NotSent) return;
+			const itemError = fail(run, error, itemIndex, createdJobs);
 			if (context.continueOnFail()) return;
-			first ??= { itemIndex, error: nodeError };
-			stop.abort();
+			firstError ??= itemError;
+			abortController.abort();
 		}
-	});
-	cancelled?.removeEventListener('abort', onCancel);
-
-	if (!stop.signal.aborted) return;
-	const error = stopped(run, first ?? cancellation(context, run));
-	if (cancelled?.aborted === true && run.operation.makesJobs === true) leaveWord(context, error);
-	throw error;
-}
-
-/**
- * Says in n8n's log and in the browser's console which jobs there are: n8n drops what a cancelled node throws
- * (2.x, WorkflowExecute.setupCancellation has saved the execution by then).
- */
-function leaveWord(context: IExecuteFunctions, error: NodeError): void {
-	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
-	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
-	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
-	const text = `${where} was cancelled. Jobs created by then: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
-	context.logger.warn(text);
-	context.sendMessageToUI(text);
-}
-
-function cancellation(context: IExecuteFunctions, { outcomes }: Run) {
-	return {
-		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
-		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),
 	};
+	await inParallel([...calls], concurrency, callFor, signal);
+	stopListening();
+	return firstError ?? (signal.aborted ? cancelError(context, outcomes) : undefined);
+}
+
+/** Makes whatever went wrong with an item its outcome. */
+function fail(
+	{ context, outcomes }: Run,
+	cause: unknown,
+	itemIndex: number,
+	createdJobs: CreatedJob[] = [],
+): ItemError {
+	const error = nodeErrorOf(context.getNode(), cause);
+	outcomes[itemIndex] = { createdJobs, error };
+	return { itemIndex, error };
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
-function stopped(
-	{ operation, outcomes }: Run,
-	{ itemIndex, error }: { itemIndex: number; error: NodeError },
-): NodeError {
-	const otherErrors = outcomes.flatMap((outcome, index) =>
-		index !== itemIndex && outcome !== undefined && 'error' in outcome
-			? [{ itemIndex: index, error: outcome.error }]
-			: [],
-	);
-	const createdJobs = operation.makesJobs === true ? createdJobsIn(outcomes) : [];
-	return completeError(error, { itemIndex, createdJobs, otherErrors });
+async function completeFatalError(
+	{ context, operation, outcomes, connect }: Run,
+	fatalError: ItemError,
+): Promise<NodeError> {
+	const connection =
+		createdJobsIn(outcomes).length > 0 ? await connect().catch(() => undefined) : undefined;
+	const error = completeError(fatalError, outcomes, (text) => connection?.redact(text) ?? text);
+	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
+	return error;
 }
 
-function createdJobsIn(outcomes: Outcomes): CreatedJob[] {
-	return outcomes.flatMap((outcome, itemIndex) => {
-		const output = outcome !== undefined && 'output' in outcome ? outcome.output : [];
-		return output.filter(isJob).map(({ metadata, displayName }) => ({
-			itemIndex,
-			namespace: inText(metadata.namespace),
-			uid: metadata.uid,
-			displayName: inText(displayName),
-		}));
-	});
-}
-
-/** What should be a text, whatever the service sent in its place. */
-function inText(value: unknown): string {
-	return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
-function outputItems(outcome: Outcome | undefined, itemIndex: number): INodeExecutionData[] {
+function outputItems(
+	outcome: ItemOutcome | undefined,
+	itemIndex: number,
+	operation: Operation,
+): INodeExecutionData[] {
 	if (outcome === undefined) return [];
-	if ('error' in outcome) return [errorItem(outcome.error, itemIndex)];
+	if ('error' in outcome) return [errorItem(outcome.error, itemIndex, operation)];
 	return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
 }

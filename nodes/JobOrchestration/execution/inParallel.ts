@@ -1,22 +1,26 @@
+/** How many items are worked on at once where the pace of the service decides: as many as it ever lets in. */
+const DEFAULT_CONCURRENCY = 100;
+
 /**
- * Does a piece of work for each element, in their order, at most so many at once. None is begun after the
- * stop; those under way are awaited.
+ * Does a piece of work for each element, in their order, at most so many at once. After the signal none is
+ * begun; those under way are awaited.
  *
  * @param work must not reject
  */
 export async function inParallel<Element>(
-	elements: Iterable<Element>,
-	concurrency: number,
-	stop: AbortSignal,
+	elements: readonly Element[],
+	concurrency: number | undefined,
 	work: (element: Element) => Promise<void>,
+	signal?: AbortSignal,
 ): Promise<void> {
-	const queue = elements[Symbol.iterator]();
+	const queue = elements.values();
 	const worker = async () => {
-		while (!stop.aborted) {
+		while (signal?.aborted !== true) {
 			const next = queue.next();
 			if (next.done === true) return;
 			await work(next.value);
 		}
 	};
-	await Promise.all(Array.from({ length: concurrency }, worker));
+	const length = Math.min(concurrency ?? DEFAULT_CONCURRENCY, elements.length);
+	await Promise.all(Array.from({ length }, worker));
 }

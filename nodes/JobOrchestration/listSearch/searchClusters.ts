@@ -5,21 +5,25 @@ import type {
 } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../execution/errors';
-import { Connection } from '../service/connection';
-import { Service } from '../service/service';
-import type { JsonRecord } from '../service/shapes';
-import { isRecord, nextPageOf } from '../service/shapes';
+import { Connection } from '../service/request/connection';
+import { ServiceClient } from '../service/calls/serviceClient';
+import type { JsonObject } from '../json';
+import { isJsonObject } from '../json';
+import { nextPageOf } from '../service/calls/shapes';
 
 const PAGE_SIZE = 100;
 
-/** How many pages are looked through for a search before what was found is shown. */
+/** How many pages one search reads before it shows what it has, be it nothing. */
 const PAGES_PER_SEARCH = 20;
+
+/** Milliseconds that whoever opens the list waits for a service that is receiving too many requests. */
+const PATIENCE = 5_000;
 
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
 /**
- * The work clusters for the drop-down of the editor, page by page. The service can't search, so a search
- * looks through pages until it has found something.
+ * The work clusters for the editor's drop-down, page by page. The service can't search, so this reads pages until
+ * something matches.
  *
  * @param filter what the user typed
  * @param paginationToken where the last page ended
@@ -30,21 +34,21 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const service = new Service(await Connection.open(this), OPTIONS);
-		return await search(service, filter?.trim().toLowerCase() ?? '', paginationToken);
+		const client = new ServiceClient(await Connection.open(this, undefined, PATIENCE), OPTIONS);
+		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);
 	}
 }
 
 async function search(
-	service: Service,
+	client: ServiceClient,
 	wanted: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	let next = paginationToken;
 	for (let pages = 1; ; pages += 1) {
-		const page = await service.listClusters({ limit: PAGE_SIZE, continueFrom: next });
+		const page = await client.listClusters({ limit: PAGE_SIZE, continueFrom: next });
 		const results = (page.items ?? [])
 			.flatMap(listItemOf)
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
@@ -56,11 +60,11 @@ async function search(
 	}
 }
 
-/** A cluster as the list shows it, with its type, and its phase where it isn't running; none without an id. */
-function listItemOf(cluster: JsonRecord): INodeListSearchItems[] {
-	const uid = isRecord(cluster.metadata) ? cluster.metadata.uid : undefined;
+/** A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. */
+function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
+	const uid = isJsonObject(cluster.metadata) ? cluster.metadata.uid : undefined;
 	if (typeof uid !== 'string' || uid === '') return [];
-	const phase = isRecord(cluster.status) ? cluster.status.phase : undefined;
+	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;
 	const notes = [cluster.type, phase === 'Running' ? undefined : phase].filter(
 		(note) => typeof note === 'string' && note !== '',
 	);

@@ -1,12 +1,10 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { Given } from './given';
+import { FieldValue } from './fieldValue';
 
 /**
- * The parameters of the node, item by item.
- *
- * What holds no expression is the same for each item: it is read once, not once an item through n8n's
- * expression engine.
+ * The parameters of the node, item by item. Those without an expression are the same for all items and read
+ * only once, since n8n's expression engine is slow.
  */
 export class ItemParameters {
 	private readonly fixed = new Map<string, unknown>();
@@ -21,11 +19,11 @@ export class ItemParameters {
 		for (const field of fields) this.fields.set(field.name, field);
 	}
 
-	/** What an item gives for a field; the names of collections' fields come from their description. */
-	of(itemIndex: number): (name: string, member?: string) => Given {
+	/** Reads the fields of one item. Errors call them as the editor does. */
+	forItem(itemIndex: number): (name: string, member?: string) => FieldValue {
 		return (name, member) => {
 			const field = this.fields.get(name);
-			const whole = new Given(field?.displayName ?? name, this.value(name, itemIndex));
+			const whole = new FieldValue(field?.displayName ?? name, this.value(name, itemIndex));
 			if (member === undefined) return whole;
 			const option = field?.options?.find((candidate) => candidate.name === member);
 			return whole.member(member, option && 'displayName' in option ? option.displayName : member);
@@ -50,7 +48,7 @@ function holdsExpression(stored: unknown): boolean {
 	return Object.values(stored).some(holdsExpression);
 }
 
-/** Whether a stored parameter is a choice from a list or by ID, of which only the value counts. */
+/** Whether a parameter is n8n's resource locator: a choice from a list, or an ID. Only its value counts. */
 function isResourceLocator(stored: unknown): boolean {
 	return typeof stored === 'object' && stored !== null && '__rl' in stored;
 }

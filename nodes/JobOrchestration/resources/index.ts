@@ -4,7 +4,8 @@ import { cluster } from './cluster';
 import { job } from './job';
 import type { Operation, Resource } from './operation';
 
-const resources: Resource[] = [cluster, job];
+/** The resources with their operations, in the order of the form. */
+export const resources: Resource[] = [cluster, job];
 
 /** The form of the node: the resource, its operations, and the fields of each. */
 export const properties: INodeProperties[] = [
@@ -23,6 +24,13 @@ export const properties: INodeProperties[] = [
 		),
 	),
 ];
+
+const actions = resources.flatMap(({ value, operations }) =>
+	operations.map((operation) => [`${value}:${operation.value}`, operation.action]),
+);
+
+/** An n8n expression for the line below the node's name on the canvas: the action of its operation. */
+export const subtitle = `={{ ${JSON.stringify(Object.fromEntries(actions))}[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
 
 /** The operation that a workflow names; undefined where there is none of that name. */
 export function findOperation(resource: string, operation: string): Operation | undefined {

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { SendOptions } from '../service/service';
-import type { Give } from './operation';
+import type { SendOptions } from '../service/calls/serviceClient';
+import type { GetField } from './operation';
 
 const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
@@ -9,7 +9,8 @@ const concurrency: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 10,
-	description: "Max number of requests under way at once. The first item's value counts.",
+	description:
+		'Max number of requests to have under way at once. Without this option, the node adapts to the pace of the service. The value of the first item applies to all items.',
 };
 
 const maxRetries: INodeProperties = {
@@ -19,7 +20,7 @@ const maxRetries: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 3,
 	description:
-		'How often a request that failed is sent again, if that is safe: creating a job is only repeated when the service cannot have made the job. 0 turns it off.',
+		"Max number of times to send a failed request again. A request to create a job is only sent again if the service can't have created the job. 0 turns retries off.",
 };
 
 const timeout: INodeProperties = {
@@ -32,7 +33,7 @@ const timeout: INodeProperties = {
 	description: 'How long to wait for the answer to one request',
 };
 
-/** The field Options: what all operations have, and what one adds to it, in alphabetical order. */
+/** The field Options: the options that all operations have and those of one, in alphabetical order. */
 export function optionsField(...own: INodeProperties[]): INodeProperties {
 	const options = [concurrency, maxRetries, timeout, ...own];
 	return {
@@ -46,23 +47,23 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 }
 
 /** @throws FieldError */
-export function readConcurrency(give: Give): number {
-	return readNumber(give, concurrency, { least: 1, whole: true });
+export function readConcurrency(getField: GetField): number | undefined {
+	return getField('options', concurrency.name).optionalNumber({ min: 1, integer: true });
 }
 
 /** @throws FieldError */
-export function readSendOptions(give: Give): SendOptions {
+export function readSendOptions(getField: GetField): SendOptions {
 	return {
-		maxRetries: readNumber(give, maxRetries, { least: 0, whole: true }),
-		timeout: readNumber(give, timeout, { least: 1 }),
+		maxRetries: readNumber(getField, maxRetries, { min: 0, integer: true }),
+		timeout: readNumber(getField, timeout, { min: 1 }),
 	};
 }
 
-/** What an item gives for an option that is a number; its default where it gives nothing. @throws FieldError */
+/** An option that is a number; its default if the item has none. @throws FieldError */
 export function readNumber(
-	give: Give,
+	getField: GetField,
 	{ name, default: fallback }: INodeProperties,
-	bounds: { least: number; whole?: boolean },
+	bounds: { min: number; integer?: boolean },
 ): number {
-	return give('options', name).optionalNumber(bounds) ?? Number(fallback);
+	return getField('options', name).optionalNumber(bounds) ?? Number(fallback);
 }

@@ -1,6 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Operation } from '../operation';
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+import type { GetField, Operation } from '../operation';
 import { optionsField, readNumber } from '../options';
 
 const pageSizeOption: INodeProperties = {
@@ -34,6 +36,32 @@ export const getAll: Operation = {
 			description: 'Max number of results to return',
 			displayOptions: { show: { returnAll: [false] } },
 		},
+		{
+			displayName: 'Filters',
+			name: 'filters',
+			type: 'collection',
+			placeholder: 'Add Filter',
+			default: {},
+			// The path starts at the root: n8n 1.x fails on a name that is not among this collection's fields.
+			displayOptions: { hide: { '/options.rawPage': [true] } },
+			options: [
+				{
+					displayName: 'Phase',
+					name: 'phase',
+					type: 'string',
+					default: 'Running',
+					description: "Only return clusters whose 'status.phase' is exactly this",
+				},
+				{
+					displayName: 'Type',
+					name: 'type',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. virtual',
+					description: "Only return clusters whose 'type' is exactly this",
+				},
+			],
+		},
 		optionsField(
 			{
 				displayName: 'Continue From',
@@ -41,7 +69,7 @@ export const getAll: Operation = {
 				type: 'string',
 				default: '',
 				description:
-					'Token of the page to begin with: metadata.continue of a raw page. Leave it empty to begin at the start.',
+					"Token of the page to start from: 'metadata.continue' in the output of 'Raw Page'. Leave it empty to start from the first page.",
 			},
 			pageSizeOption,
 			{
@@ -50,22 +78,33 @@ export const getAll: Operation = {
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether to return one page as the service sent it, with items and metadata, so that the workflow can page by itself',
+					'Whether to return a single page as the service sent it, with items and metadata, so that the workflow can do the paging itself',
 				displayOptions: { show: { '/returnAll': [false] } },
 			},
 		),
 	],
-	prepare(give) {
-		const returnAll = give('returnAll').boolean();
-		const limit = give('limit').optionalNumber({ least: 1, whole: true }) ?? 50;
-		const pageSize = readNumber(give, pageSizeOption, { least: 1, whole: true });
-		const continueFrom = give('options', 'continue').text() || undefined;
-		const rawPage = !returnAll && give('options', 'rawPage').boolean();
-		const most = returnAll ? Infinity : limit;
+	prepare(getField) {
+		const returnAll = getField('returnAll').boolean();
+		const limit = getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50;
+		const pageSize = readNumber(getField, pageSizeOption, { min: 1, integer: true });
+		const continueFrom = getField('options', 'continue').text() || undefined;
+		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
+		const max = returnAll ? Infinity : limit;
+		const filter = readFilters(getField);
 
-		return async (service) =>
+		return async (client) =>
 			rawPage
-				? [await service.listClusters({ limit: Math.min(pageSize, most), continueFrom })]
-				: await service.allClusters({ pageSize, most, continueFrom });
+				? [await client.listClusters({ limit: Math.min(pageSize, max), continueFrom })]
+				: await client.allClusters({ pageSize, limit: max, continueFrom, filter });
 	},
 };
+
+/** Whether a cluster passes the filters; undefined if there are none. @throws FieldError */
+function readFilters(getField: GetField): ((cluster: JsonObject) => boolean) | undefined {
+	const phase = getField('filters', 'phase').text();
+	const type = getField('filters', 'type').text();
+	if (phase === '' && type === '') return undefined;
+	return (cluster) =>
+		(phase === '' || (isJsonObject(cluster.status) && cluster.status.phase === phase)) &&
+		(type === '' || cluster.type === type);
+}

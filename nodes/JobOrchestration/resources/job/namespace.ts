@@ -8,7 +8,7 @@ export const namespaceField: INodeProperties = {
 	required: true,
 	default: 'default',
 	placeholder: 'e.g. default',
-	hint: 'Leave "default" unless your service gave you another',
+	hint: 'Leave "default" unless you were given another namespace',
 	description:
-		'Namespace that the job belongs to: a part of the service that keeps jobs apart. Its ID, as text.',
+		'ID of the namespace that the job belongs to. A namespace is a part of the service with jobs of its own.',
 };

@@ -3,6 +3,6 @@ import { changeState } from './changeState';
 export const resume = changeState({
 	value: 'resume',
 	name: 'Resume',
-	action: 'Resume a job',
+	action: 'Resume job',
 	description: 'Continue a suspended job',
 });

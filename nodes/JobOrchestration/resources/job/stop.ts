@@ -3,7 +3,7 @@ import { changeState } from './changeState';
 export const stop = changeState({
 	value: 'stop',
 	name: 'Stop',
-	action: 'Stop a job',
+	action: 'Stop job',
 	description:
-		'End a job with the verb "stop". The service decides how it differs from "terminate".',
+		'End a job by sending "stop". How this differs from "terminate" is up to the service.',
 });

@@ -3,7 +3,7 @@ import { changeState } from './changeState';
 export const terminate = changeState({
 	value: 'terminate',
 	name: 'Terminate',
-	action: 'Terminate a job',
+	action: 'Terminate job',
 	description:
-		'End a job with the verb "terminate". The service decides how it differs from "stop".',
+		'End a job by sending "terminate". How this differs from "stop" is up to the service.',
 });

@@ -1,0 +1,29 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+import type { ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+
+export function isCancelled(context: IExecuteFunctions): boolean {
+	return context.getExecutionCancelSignal()?.aborted === true;
+}
+
+/** The error of a cancelled execution in which no item has failed: that of the first item not begun. */
+export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes): ItemError {
+	return {
+		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
+		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),
+	};
+}
+
+/**
+ * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
+ * cancelled node throws (2.x, WorkflowExecute.setupCancellation has saved the execution by then).
+ */
+export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): void {
+	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
+	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
+	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
+	const text = `${where} was cancelled. Jobs created by then: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
+	context.logger.warn(text);
+	context.sendMessageToUI(text);
+}

@@ -1,0 +1,34 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { FieldValue } from '../parameters/fieldValue';
+import { Connection } from '../service/request/connection';
+import { withCancelSignal } from '../service/request/ownRequest';
+import { ServiceClient } from '../service/calls/serviceClient';
+import type { CreatedJob } from './itemOutcome';
+import { inParallel } from './inParallel';
+import type { Prepared } from './prepare';
+
+/**
+ * Stops or terminates jobs, if the node is set so, and notes in each what came of it. A cancel does not keep it
+ * from that, being one of the reasons for it. A run that had no call to make ends nothing.
+ */
+export async function endJobs(
+	context: IExecuteFunctions,
+	jobs: CreatedJob[],
+	{ ifStopped, concurrency, calls }: Prepared,
+): Promise<void> {
+	const [first] = calls.values();
+	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
+	const connection = Connection.open(withCancelSignal(context, undefined), concurrency);
+	await inParallel(jobs, concurrency, async (job) => {
+		try {
+			const client = new ServiceClient(await connection, first.options);
+			const jobId = new FieldValue('Job ID', job.uid).id();
+			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
+			job.ending = { operation: ifStopped, success: true };
+		} catch (error) {
+			const message = error instanceof Error ? error.message : String(error);
+			job.ending = { operation: ifStopped, success: false, message };
+		}
+	});
+}

@@ -1,0 +1,49 @@
+import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import type { JsonObject } from '../json';
+
+/** An error as n8n shows it: with title, description and item. */
+export type NodeError = NodeApiError | NodeOperationError;
+
+/** A job that an item has created. */
+export interface CreatedJob {
+	itemIndex: number;
+	namespace: string;
+	uid: string;
+	displayName: string;
+	/** What came of stopping or terminating it, where the node is set to do so. */
+	ending?:
+		| { operation: string; success: true }
+		| { operation: string; success: false; message: string };
+}
+
+/** What has become of an item, and the jobs that it has created, even where it failed later. */
+export type ItemOutcome = { createdJobs: CreatedJob[] } & (
+	| { output: JsonObject[] }
+	| { error: NodeError }
+);
+
+/** The outcomes of all items in their order; undefined for those that were not begun. */
+export type ItemOutcomes = Array<ItemOutcome | undefined>;
+
+export interface ItemError {
+	itemIndex: number;
+	error: NodeError;
+}
+
+/** The errors among the outcomes, in the order of the items. */
+export function errorsIn(outcomes: ItemOutcomes): ItemError[] {
+	return outcomes.flatMap((outcome, itemIndex) =>
+		outcome !== undefined && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [],
+	);
+}
+
+/** Whether the service may have created a job without this node having learned of it. */
+export function jobMayExist({ error }: ItemError): boolean {
+	return error.context.jobMayExist === true;
+}
+
+/** All jobs that were created, in the order of the items. */
+export function createdJobsIn(outcomes: ItemOutcomes): CreatedJob[] {
+	return outcomes.flatMap((outcome) => outcome?.createdJobs ?? []);
+}

@@ -1,0 +1,73 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { ItemParameters } from '../parameters/itemParameters';
+import type { JobEnd, Operation, PreparedCall } from '../resources/operation';
+import { readConcurrency, readSendOptions } from '../resources/options';
+import type { SendOptions } from '../service/calls/serviceClient';
+import { wait } from '../service/request/wait';
+import type { ItemError, ItemOutcomes } from './itemOutcome';
+
+/** Milliseconds after which reading parameters lets n8n's other work go on. */
+const YIELD_AFTER = 10;
+
+/** A call that is ready to be made, and how. */
+export interface PreparedItem {
+	call: PreparedCall;
+	options: SendOptions;
+}
+
+/** The parameters of all items, read and checked. */
+export interface Prepared {
+	/** The most requests of this run at once; undefined if the service's own pace decides. */
+	concurrency: number | undefined;
+	/** What to do with the jobs if the run is stopped; undefined to keep them. */
+	ifStopped: JobEnd | undefined;
+	/** The calls to be made, by item. */
+	calls: Map<number, PreparedItem>;
+	/** The error of the first item with a wrong parameter. */
+	firstError: ItemError | undefined;
+}
+
+/**
+ * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome; unless the
+ * node continues after errors, the rest is not read. Expressions take time, so n8n's other work gets its turn now
+ * and then.
+ *
+ * @param fail sets an item's outcome
+ * @throws FieldError for a bad setting that holds for all items
+ */
+export async function prepareAll(
+	context: IExecuteFunctions,
+	operation: Operation,
+	outcomes: ItemOutcomes,
+	fail: (error: unknown, itemIndex: number) => ItemError,
+): Promise<Prepared> {
+	const parameters = new ItemParameters(context, operation.fields);
+	const ifStopped = context.continueOnFail()
+		? undefined
+		: operation.ifStopped?.(parameters.forItem(0));
+	const calls: Prepared['calls'] = new Map();
+	let concurrency: number | undefined;
+	let firstError: ItemError | undefined;
+	let lastYield = Date.now();
+
+	for (const [itemIndex, outcome] of outcomes.entries()) {
+		if (outcome !== undefined) continue;
+		if (Date.now() - lastYield > YIELD_AFTER) {
+			await wait(0);
+			lastYield = Date.now();
+		}
+		try {
+			const getField = parameters.forItem(itemIndex);
+			if (calls.size === 0) concurrency = readConcurrency(getField);
+			calls.set(itemIndex, {
+				call: operation.prepare(getField),
+				options: readSendOptions(getField),
+			});
+		} catch (error) {
+			firstError ??= fail(error, itemIndex);
+			if (!context.continueOnFail()) break;
+		}
+	}
+	return { concurrency, ifStopped, calls, firstError };
+}

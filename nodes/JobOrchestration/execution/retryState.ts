@@ -1,0 +1,97 @@
+import type { INode } from 'n8n-workflow';
+
+import type { JsonObject } from '../json';
+import { isJsonObject } from '../json';
+import { newApiError } from './errors';
+import type { CreatedJob, ItemOutcome, ItemOutcomes } from './itemOutcome';
+
+/**
+ * What a failed run of the node leaves to the next run with the same items: which of them need not, or must not,
+ * be run again. Plain data, since n8n stores it with the execution.
+ */
+export interface RetryState {
+	/** Resource and operation. A run of another one ignores this state. */
+	operation: string;
+	/** By the item's position; null for those to be run again. */
+	items: Array<SettledItem | null>;
+}
+
+/** An item that has its result, or whose job may exist. */
+type SettledItem = { createdJobs: CreatedJob[] } & (
+	| { output: JsonObject[] }
+	| { error: { message: string; description: string; httpStatus: number | null } }
+);
+
+/** Added to the error of an item that is not run again. */
+const NOT_SENT_AGAIN = ' It was sent in an earlier try, and was not sent again.';
+
+/**
+ * What to leave to the next run; undefined if all items are to be run again.
+ *
+ * That is so for an item that certainly failed, and for one whose jobs have been ended since.
+ */
+export function retryStateOf(operation: string, outcomes: ItemOutcomes): RetryState | undefined {
+	const items = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
+	return items.some((item) => item !== null) ? { operation, items } : undefined;
+}
+
+/** The outcomes that a run begins with: undefined for each item to be run. */
+export function restoreOutcomes(
+	earlier: RetryState | undefined,
+	{ operation, count, node }: { operation: string; count: number; node: INode },
+): ItemOutcomes {
+	const items = earlier?.operation === operation ? earlier.items : [];
+	return Array.from({ length: count }, (_, itemIndex) => {
+		const item = items[itemIndex] ?? undefined;
+		if (item === undefined || 'output' in item) return item;
+		return {
+			createdJobs: item.createdJobs,
+			error: newApiError(node, { ...item.error, jobMayExist: true }),
+		};
+	});
+}
+
+/** Whether a value from n8n's database is what an earlier run has left. */
+export function isRetryState(value: unknown): value is RetryState {
+	return (
+		isJsonObject(value) &&
+		typeof value.operation === 'string' &&
+		Array.isArray(value.items) &&
+		value.items.every((item) => item === null || isSettledItem(item))
+	);
+}
+
+function settledItemOf(outcome: ItemOutcome): SettledItem | null {
+	const { createdJobs } = outcome;
+	const running = createdJobs.filter(({ ending }) => ending?.success !== true);
+	if (createdJobs.length > 0 && running.length === 0) return null;
+	if ('output' in outcome) return { createdJobs: running, output: outcome.output };
+
+	const { message, description, context } = outcome.error;
+	if (context.jobMayExist !== true && running.length === 0) return null;
+	const { httpStatus } = context;
+	return {
+		createdJobs: running,
+		error: {
+			message,
+			description: withNote(description ?? ''),
+			httpStatus: typeof httpStatus === 'number' ? httpStatus : null,
+		},
+	};
+}
+
+function withNote(description: string): string {
+	return description.endsWith(NOT_SENT_AGAIN) ? description : description + NOT_SENT_AGAIN;
+}
+
+function isSettledItem(value: unknown): boolean {
+	if (!isJsonObject(value)) return false;
+	const { createdJobs, output, error } = value;
+	if (!Array.isArray(createdJobs) || !createdJobs.every(isJsonObject)) return false;
+	if (Array.isArray(output)) return output.every(isJsonObject);
+	return (
+		isJsonObject(error) &&
+		typeof error.message === 'string' &&
+		typeof error.description === 'string'
+	);
+}

@@ -1,0 +1,213 @@
+import type { JsonObject } from '../json';
+import { isJsonObject } from '../json';
+
+/** A field with a wrong value. Which item it is about is added later. */
+export class FieldError extends Error {
+	constructor(
+		/** The field as the editor shows it. */
+		readonly field: string,
+		/** What is wrong with it, as the rest of a sentence that begins with the field. */
+		readonly problem: string,
+		/** What would be right. */
+		readonly advice: string,
+	) {
+		super(`'${field}' ${problem}`);
+	}
+}
+
+/**
+ * What one item has in one field. It may come from an expression, a spreadsheet or a language model, so each
+ * method checks it: it returns the value as one type, or throws a FieldError.
+ */
+export class FieldValue {
+	constructor(
+		readonly field: string,
+		private readonly value: unknown,
+	) {}
+
+	/** Whether there is no value; 0 and false are values. */
+	get isMissing(): boolean {
+		return this.value === undefined || this.value === null || this.value === '';
+	}
+
+	/** The same, or only spaces. */
+	get isBlank(): boolean {
+		return this.isMissing || (typeof this.value === 'string' && this.value.trim() === '');
+	}
+
+	/** A text; a number or a boolean becomes one. */
+	text(): string {
+		switch (typeof this.value) {
+			case 'string':
+				return this.value;
+			case 'number':
+			case 'boolean':
+			case 'bigint':
+				return String(this.value);
+			default:
+				if (this.isMissing) return '';
+				throw this.error(
+					`is ${kindOf(this.value)}, not text`,
+					'Enter text. If the field holds an expression, make it refer to a single value of the item.',
+				);
+		}
+	}
+
+	/** A text; a list or an object becomes its JSON. */
+	textOrJson(): string {
+		return typeof this.value === 'object' && this.value !== null
+			? JSON.stringify(this.value)
+			: this.text();
+	}
+
+	/** A text that is not blank. */
+	requiredText(): string {
+		const text = this.text();
+		if (text.trim() === '') {
+			throw this.error(
+				'is empty',
+				'Fill it in. If it holds an expression, check that the item has the field that the expression refers to.',
+			);
+		}
+		return text;
+	}
+
+	/** An ID: a text that can be part of a URL's path without changing where it leads. */
+	id(): string {
+		const text = this.requiredText();
+		if (text === '.' || text === '..') {
+			throw this.error(`is "${text}", which isn't an ID`, 'Enter the ID as the service shows it.');
+		}
+		if (!isWellFormed(text)) {
+			throw this.error(
+				'contains half a character',
+				'Enter the ID as the service shows it. This happens when text is cut off in the middle of an emoji.',
+			);
+		}
+		return text;
+	}
+
+	/** A number, or the text of one; undefined if there is no value. */
+	optionalNumber({ min = -Infinity, integer = false } = {}): number | undefined {
+		if (this.isMissing) return undefined;
+		const value = typeof this.value === 'string' && !this.isBlank ? Number(this.value) : this.value;
+		if (typeof value !== 'number' || !Number.isFinite(value)) {
+			throw this.error(`is ${kindOf(this.value)}, not a number`, 'Enter a number, such as 3.');
+		}
+		if (value < min || (integer && !Number.isInteger(value))) {
+			const kind = integer ? 'whole number' : 'number';
+			throw this.error(
+				value < min ? `is ${value}, which is too small` : `is ${value}, not a whole number`,
+				`Enter a ${kind}${min === -Infinity ? '' : ` of ${min} or more`}.`,
+			);
+		}
+		return value;
+	}
+
+	/** A boolean, or the text of one; false if there is no value. */
+	boolean(): boolean {
+		if (this.isMissing) return false;
+		if (typeof this.value === 'boolean') return this.value;
+		if (this.value === 'true' || this.value === 'false') return this.value === 'true';
+		throw this.error(`is ${kindOf(this.value)}, not true or false`, 'Enter true or false.');
+	}
+
+	/** One of these texts. */
+	oneOf<Choice extends string>(choices: readonly Choice[]): Choice {
+		const text = this.text();
+		const choice = choices.find((candidate) => candidate === text);
+		if (choice !== undefined) return choice;
+		throw this.error(
+			`is ${kindOf(this.value)}, not one of the choices`,
+			`Enter one of these: ${choices.join(', ')}.`,
+		);
+	}
+
+	/** A list of texts; empty if there is no value. */
+	texts(): string[] {
+		if (this.isMissing) return [];
+		const list: unknown[] = Array.isArray(this.value) ? this.value : [this.value];
+		return list.map((element) => new FieldValue(this.field, element).text());
+	}
+
+	/** A list of JSON objects, as JSON text or as a list from an expression. */
+	jsonObjects(): JsonObject[] {
+		const value = this.json([]);
+		const advice = 'Enter a list of objects, such as [{ "id": "input-1", "default": "5" }].';
+		if (!Array.isArray(value)) throw this.error(`is ${kindOf(value)}, not a list`, advice);
+		const list: unknown[] = value;
+		const stray = list.findIndex((element) => !isJsonObject(element));
+		if (stray >= 0) {
+			throw this.error(
+				`has ${kindOf(list[stray])} at position ${stray + 1}, not an object`,
+				advice,
+			);
+		}
+		return list.filter(isJsonObject);
+	}
+
+	/** A JSON object, as JSON text or as an object from an expression. */
+	jsonObject(): JsonObject {
+		const value = this.json({});
+		if (!isJsonObject(value)) {
+			throw this.error(
+				`is ${kindOf(value)}, not an object`,
+				'Enter an object, such as { "team": "data" }.',
+			);
+		}
+		return value;
+	}
+
+	/** One of the fields of a collection. */
+	member(name: string, field = name): FieldValue {
+		return new FieldValue(field, isJsonObject(this.value) ? this.value[name] : undefined);
+	}
+
+	/** The records in a group of a fixed collection; each is called by its position, from 1. */
+	records(group: string): FieldValue[] {
+		const value = isJsonObject(this.value) ? this.value[group] : undefined;
+		if (value === undefined || value === null) return [];
+		const list: unknown[] = Array.isArray(value) ? value : [value];
+		return list.map((record, index) => new FieldValue(`${this.field} ${index + 1}`, record));
+	}
+
+	error(problem: string, advice: string): FieldError {
+		return new FieldError(this.field, problem, advice);
+	}
+
+	private json(missing: unknown): unknown {
+		if (this.isMissing) return missing;
+		if (typeof this.value !== 'string') return this.value;
+		if (this.value.trim() === '') return missing;
+		try {
+			return JSON.parse(this.value);
+		} catch (error) {
+			const problem = error instanceof Error ? error.message : "It can't be read";
+			throw this.error('is not valid JSON', `${problem}. Check quotes, commas and brackets.`);
+		}
+	}
+}
+
+function isWellFormed(text: string): boolean {
+	try {
+		encodeURIComponent(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** What a value is, in words; a short text is quoted. */
+function kindOf(value: unknown): string {
+	if (value === null || value === undefined) return 'nothing';
+	if (Array.isArray(value)) return 'a list';
+	switch (typeof value) {
+		case 'string':
+			return value.length > 40 ? 'a long text' : `"${value}"`;
+		case 'number':
+		case 'boolean':
+			return String(value);
+		default:
+			return 'an object';
+	}
+}

@@ -1,0 +1,98 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { Job } from '../../service/calls/shapes';
+import type { GetField } from '../operation';
+
+/** Left out of a simplified job: what the request held already, and what the engine behind the service made of it. */
+const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
+
+/** What identifies a job: part of every output. */
+const ALWAYS_INCLUDED = ['metadata', 'displayName'];
+
+/**
+ * How much of the job is put out. As a tool, the node has n8n's usual field for tools instead of Simplify, so that
+ * a language model gets only what it needs.
+ *
+ * Source: n8n's UX guidelines, "Simplifying output fields".
+ */
+export const jobOutputFields: INodeProperties[] = [
+	{
+		displayName: 'Simplify',
+		name: 'simplify',
+		type: 'boolean',
+		default: true,
+		description: 'Whether to return a simplified version of the response instead of the raw data',
+		displayOptions: { hide: { '@tool': [true] } },
+	},
+	{
+		displayName: 'Output',
+		name: 'output',
+		type: 'options',
+		default: 'simplified',
+		description: 'How much of the job to return to the model',
+		displayOptions: { show: { '@tool': [true] } },
+		options: [
+			{
+				name: 'Simplified',
+				value: 'simplified',
+				description:
+					'The job without its type, inputs, outputs, retry settings and generated workflow',
+			},
+			{
+				name: 'Raw',
+				value: 'raw',
+				description: 'Everything that the service sends',
+			},
+			{
+				name: 'Selected Fields',
+				value: 'selectedFields',
+				description: "The fields that you choose, plus 'metadata' and 'displayName'",
+			},
+		],
+	},
+	{
+		displayName: 'Output Fields',
+		name: 'outputFields',
+		type: 'multiOptions',
+		default: [],
+		description:
+			"Fields to return. 'metadata', which holds the job ID, and 'displayName' are always returned.",
+		displayOptions: { show: { '@tool': [true], output: ['selectedFields'] } },
+		options: [
+			{ name: 'Engine Workflow', value: 'engineWorkflow' },
+			{ name: 'Group', value: 'group' },
+			{ name: 'Inputs', value: 'inputs' },
+			{ name: 'Name', value: 'name' },
+			{ name: 'Outputs', value: 'outputs' },
+			{ name: 'Priority', value: 'priority' },
+			{ name: 'Retry Option', value: 'retryOption' },
+			{ name: 'Status', value: 'status' },
+			{ name: 'Type', value: 'type' },
+			{ name: 'Work Cluster', value: 'workCluster' },
+			{ name: 'Workflow', value: 'workflow' },
+			{ name: 'Workspace', value: 'workspace' },
+		],
+	},
+];
+
+/** Reads which of the created job's fields an item wants. @throws FieldError */
+export function readJobOutput(getField: GetField): (job: Job) => Job {
+	const output = getField('output');
+	const choice = output.isMissing
+		? getField('simplify').boolean()
+			? 'simplified'
+			: 'raw'
+		: output.oneOf(['simplified', 'raw', 'selectedFields']);
+	if (choice === 'raw') return (job) => job;
+	if (choice === 'simplified') return (job) => pick(job, (field) => !OMITTED.includes(field));
+	const wanted = [...ALWAYS_INCLUDED, ...getField('outputFields').texts()];
+	return (job) => pick(job, (field) => wanted.includes(field));
+}
+
+function pick(job: Job, isWanted: (field: string) => boolean): Job {
+	const { metadata } = job;
+	return {
+		...Object.fromEntries(Object.entries(job).filter(([field]) => isWanted(field))),
+		metadata,
+	};
+}

@@ -1,0 +1,173 @@
+import type {
+	ICredentialDataDecryptedObject,
+	IHttpRequestHelper,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
+
+import { coalesce } from './coalesce';
+import { isBelow, resolveUrl } from './baseUrl';
+import type { Account } from './account';
+import { accountKey, accountOf } from './account';
+import { sealToken, unsealToken } from './sealedToken';
+import { explainConnection } from '../messages/connectionMessage';
+import type { ConnectionFailure } from '../messages/connectionMessage';
+import { explainLogin, LOGIN_TIMEOUT } from '../messages/loginMessage';
+import { allInTitle } from '../messages/message';
+import type { LoginFailure } from '../request/failure';
+import { login, serviceRejects } from './login';
+import { ownRequestOf } from '../request/ownRequest';
+import { ServiceError } from '../messages/serviceError';
+import { getToken, markRejected, wasRejected } from './tokens';
+
+type Helpers = IHttpRequestHelper['helpers'];
+
+/** n8n's HTTP Request node sends options of an older kind, with other names. */
+type RequestOptions = IHttpRequestOptions & {
+	uri?: unknown;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
+	rejectUnauthorized?: boolean;
+};
+
+/** The requests of other nodes, by the credentials object that n8n passes with each. */
+const requests = new WeakMap<object, 'refused' | { sentAt: number; timeout: number }>();
+
+/** Milliseconds within which a service rejects a token if it does. */
+const REJECTION_TIMEOUT = 30_000;
+
+/** Milliseconds by which a timer may be early on the clock. */
+const TIMER_TOLERANCE = 10;
+
+/**
+ * The token for n8n to store in the credential, with the seal of its account (sealedToken.ts). n8n asks for it if
+ * there is none or the stored one was rejected.
+ *
+ * It also asks after any error of its HTTP Request node, and sends the request again if it gets a token. So it gets
+ * none as long as the service accepts the present one.
+ *
+ * @throws ServiceError whose failure is a `login`
+ */
+export async function newToken(
+	helpers: Helpers,
+	credentials: ICredentialDataDecryptedObject,
+): Promise<{ accessToken?: string }> {
+	const account = accountOf(credentials);
+	const own = ownRequestOf(credentials);
+	own?.waitForLogin();
+	const present = await unsealToken(credentials.accessToken, account);
+	const isGood = async (token: string): Promise<boolean> => {
+		const ask = async () => await serviceRejects(helpers, account, token);
+		const rejected = await coalesce(`${accountKey(account)} ${token}`, ask);
+		if (rejected) markRejected(account, token);
+		return !rejected;
+	};
+
+	const request = requests.get(credentials);
+	if (request === 'refused') return {};
+	if (present !== undefined && !wasRejected(account, present)) {
+		if (request !== undefined && tookTooLong(request)) return {};
+		if (await isGood(present)) return {};
+	}
+	const result = await getToken(account, {
+		isRenewal: present !== undefined,
+		...(own === undefined
+			? { isGood }
+			: { stored: async () => await unsealToken((await own.stored()).accessToken, account) }),
+		login: async () => await login(helpers, account),
+	});
+	if ('failure' in result) throw loginError(result.failure, account);
+	return { accessToken: await sealToken(result.token, account) };
+}
+
+/**
+ * Adds the token to a request, which may only go to the Base URL or below it: not elsewhere, not by a redirect, and
+ * not through a proxy that a workflow names (n8n's own proxies are used). The interface does not show how the token
+ * is sent; the log-in calls its type "Bearer".
+ *
+ * @throws ServiceError where the request goes elsewhere, or the execution is cancelled; also, with status 401, where
+ * the token can't be used: n8n then asks for a new one before it sends anything
+ */
+export async function withToken(
+	credentials: ICredentialDataDecryptedObject,
+	request: RequestOptions,
+): Promise<IHttpRequestOptions> {
+	const account = accountOf(credentials);
+	const own = ownRequestOf(credentials);
+	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
+
+	requests.set(credentials, 'refused');
+	const url = own === undefined ? addressForToken(request, account) : request.url;
+	requests.delete(credentials);
+
+	const token = await unsealToken(credentials.accessToken, account);
+	if (token === undefined || wasRejected(account, token)) throw new TokenRequired();
+
+	const authorized: RequestOptions = {
+		...request,
+		url,
+		headers: { ...request.headers, Authorization: `Bearer ${token}` },
+		disableFollowRedirect: true,
+		followRedirect: false,
+		followAllRedirects: false,
+	};
+	if (account.ignoreSslIssues) {
+		authorized.skipSslCertificateValidation = true;
+		authorized.rejectUnauthorized = false;
+	}
+	if (own === undefined) {
+		requests.set(credentials, { sentAt: Date.now(), timeout: request.timeout ?? Infinity });
+	} else {
+		own.start();
+	}
+	return authorized;
+}
+
+/** n8n takes an error with this response for a rejected token. */
+class TokenRequired extends ServiceError {
+	readonly response = { status: 401 };
+
+	constructor() {
+		super(
+			{ kind: 'status', status: 401, text: undefined, retryAfter: undefined },
+			{ message: 'The request was not sent: there is no token for it', detail: '', advice: '' },
+		);
+	}
+}
+
+/** Whether a failed request took too long for a rejected token to be the reason. */
+function tookTooLong({ sentAt, timeout }: { sentAt: number; timeout: number }): boolean {
+	return Date.now() - sentAt + TIMER_TOLERANCE >= Math.min(timeout, REJECTION_TIMEOUT);
+}
+
+/**
+ * The address of another node's request, as it was checked, so that n8n can't read it differently.
+ *
+ * @throws ServiceError where the token must not go there
+ */
+function addressForToken(
+	{ url, uri, baseURL, headers, proxy }: RequestOptions,
+	account: Account,
+): string {
+	const address = resolveUrl(url ?? uri, baseURL);
+	if (address === undefined) throw foreignAddressError("an address that can't be read", account);
+	if (!isBelow(account.baseUrl, address)) {
+		throw foreignAddressError(`${address.origin}${address.pathname}`, account);
+	}
+	const host = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
+	if (host !== undefined && host !== address.host) throw foreignAddressError(String(host), account);
+	if (proxy) throw connectionError({ kind: 'proxy' }, account);
+	return address.href;
+}
+
+function foreignAddressError(address: string, account: Account): ServiceError {
+	return connectionError({ kind: 'foreignAddress', address }, account);
+}
+
+function connectionError(failure: ConnectionFailure, { baseUrl }: Account): ServiceError {
+	return new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
+}
+
+/** The test of a credential shows only the message, so that holds the advice as well. */
+function loginError(cause: LoginFailure, { baseUrl }: Account): ServiceError {
+	return new ServiceError({ kind: 'login', cause }, allInTitle(explainLogin(cause, baseUrl)));
+}

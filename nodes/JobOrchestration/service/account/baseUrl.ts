@@ -1,0 +1,86 @@
+import { explainBaseUrl } from '../messages/connectionMessage';
+import type { Failure } from '../request/failure';
+import { ServiceError } from '../messages/serviceError';
+
+/**
+ * The credential's Base URL without surrounding spaces and without slashes at its end; a path stays.
+ *
+ * @throws ServiceError where it is not an http(s) address, or holds a user name, a query or a fragment. The
+ * text of the field is never repeated: it may hold a password.
+ */
+export function readBaseUrl(text: unknown): string {
+	const problem = problemOf(text);
+	if (problem !== undefined) {
+		const failure = { kind: 'baseUrl', problem } as const;
+		throw new ServiceError(failure, explainBaseUrl(failure));
+	}
+	return String(text).trim().replace(/\/+$/, '');
+}
+
+type Problem = Extract<Failure, { kind: 'baseUrl' }>['problem'];
+
+function problemOf(text: unknown): Problem | undefined {
+	if (typeof text !== 'string' || text.trim() === '') return 'empty';
+	const url = parse(text.trim());
+	if (url === undefined) return 'notAnAddress';
+	if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+		return 'otherScheme';
+	}
+	// A URL parser puts in slashes that are missing; n8n's HTTP client does not.
+	if (!/^https?:\/\//i.test(text.trim())) return 'notAnAddress';
+	if (url.username !== '' || url.password !== '') return 'holdsUser';
+	if (/[?#]/.test(text)) return 'holdsQuery';
+	return undefined;
+}
+
+function parse(text: string): URL | undefined {
+	return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/**
+ * A path of these segments, each percent-encoded.
+ *
+ * `.` and `..` must be refused before: a URL parser resolves them even if they are encoded.
+ */
+export function encodePath(...segments: string[]): string {
+	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/**
+ * The address that n8n's HTTP client (axios) would send a request to: a relative one is put behind the request's
+ * `baseURL`, with one slash between them.
+ *
+ * @returns undefined if it is no address
+ */
+export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
+	if (typeof address !== 'string') return undefined;
+	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
+	return typeof baseURL !== 'string' || baseURL === '' || isComplete
+		? parse(address)
+		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
+}
+
+/**
+ * Whether an address is a base URL or below it. One with a `..` in its path is not, even if it is percent-encoded in
+ * parts, or twice: a server may decode it.
+ */
+export function isBelow(baseUrl: string, address: URL): boolean {
+	const base = new URL(baseUrl);
+	return (
+		address.origin === base.origin &&
+		withSlash(address.pathname).startsWith(withSlash(base.pathname)) &&
+		!goesUp(address.pathname)
+	);
+}
+
+const withSlash = (path: string) => (path.endsWith('/') ? path : `${path}/`);
+
+function goesUp(path: string): boolean {
+	let decoded = path;
+	for (let time = 0; time < 3; time += 1) {
+		decoded = decoded.replace(/%(25|2e|2f|5c)/gi, (_, code: string) =>
+			String.fromCharCode(parseInt(code, 16)),
+		);
+	}
+	return decoded.split(/[/\\]/).includes('..');
+}

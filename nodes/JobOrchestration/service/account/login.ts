@@ -1,0 +1,95 @@
+import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
+
+import type { HttpResponse } from '../request/response';
+import { describeBody, failureIn, isHtml, readResponse } from '../request/response';
+import type { Account } from './account';
+import { LOGIN_TIMEOUT } from '../messages/loginMessage';
+import { requestFailureOf } from '../request/failure';
+import { Secrets } from '../secrets/secrets';
+import { isJsonObject } from '../../json';
+import { timeoutSignal } from '../request/wait';
+import type { LoginResult } from './tokens';
+
+type Helpers = IHttpRequestHelper['helpers'];
+
+/** Milliseconds that the service may take to say whether it takes a token. */
+const PROBE_TIMEOUT = 10_000;
+
+/** `POST /oauth/login`. The answer's refresh token has no call to be used with; the unit of its expiry isn't stated. */
+export async function login(helpers: Helpers, account: Account): Promise<LoginResult> {
+	const { baseUrl, userName, password } = account;
+	const limit = timeoutSignal(LOGIN_TIMEOUT);
+	let response: HttpResponse;
+	try {
+		response = await send(helpers, account, {
+			method: 'POST',
+			url: `${baseUrl}/oauth/login`,
+			body: { userName, password, type: 'basic' },
+			json: true,
+			abortSignal: limit,
+		});
+	} catch (error) {
+		return { failure: limit.aborted ? { kind: 'timeout' } : requestFailureOf(error) };
+	}
+
+	const { status, body } = response;
+	const secrets = new Secrets({ userName, password });
+	const failure = failureIn(response, secrets);
+	if (failure !== undefined) return { failure };
+	const token = isJsonObject(body) ? body.access_token : undefined;
+	if (typeof token === 'string' && token !== '') return { token };
+	const received = describeLoginBody(body, secrets);
+	return { failure: { kind: 'unexpectedResponse', status, received, expected: 'a token' } };
+}
+
+/**
+ * Whether the service rejects a token, asked by a small request: one work cluster. A status other than 401,
+ * or no response at all, says nothing against the token.
+ */
+export async function serviceRejects(
+	helpers: Helpers,
+	account: Account,
+	token: string,
+): Promise<boolean> {
+	try {
+		const { status } = await send(helpers, account, {
+			method: 'GET',
+			url: `${account.baseUrl}/api/v1/clusters`,
+			qs: { 'ListOption.limit': 1 },
+			headers: { Authorization: `Bearer ${token}` },
+			abortSignal: timeoutSignal(PROBE_TIMEOUT),
+		});
+		return status === 401;
+	} catch {
+		return false;
+	}
+}
+
+async function send(
+	helpers: Helpers,
+	{ ignoreSslIssues }: Account,
+	options: IHttpRequestOptions,
+): Promise<HttpResponse> {
+	return readResponse(
+		await helpers.httpRequest({
+			...options,
+			skipSslCertificateValidation: ignoreSslIssues,
+			disableFollowRedirect: true,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+		}),
+	);
+}
+
+/**
+ * What came in place of a token. A bare text is not repeated, nor is one in an envelope: it may be a token.
+ */
+function describeLoginBody(body: unknown, secrets: Secrets): string {
+	if (typeof body === 'string' && body !== '' && !isHtml(body)) return 'a text';
+	if (!isJsonObject(body)) return describeBody(body, secrets);
+	const shown = { ...body };
+	for (const envelope of ['data', 'body']) {
+		if (typeof shown[envelope] === 'string') shown[envelope] = null;
+	}
+	return describeBody(shown, secrets);
+}

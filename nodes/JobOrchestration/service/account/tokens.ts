@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+
+import type { Account } from './account';
+import { byAccount } from './byAccount';
+import type { Failure, LoginFailure } from '../request/failure';
+import { mayRetry } from '../request/retryPolicy';
+import { wait } from '../request/wait';
+
+/** What came of a log-in. A failure is plain data: each request that waited for it makes an error of its own. */
+export type LoginResult = { token: string } | { failure: LoginFailure };
+
+/** Where a token can come from. */
+export interface TokenSources {
+	/** Whether the token is to replace a rejected one. */
+	isRenewal: boolean;
+	/** Reads the token in the stored credential. */
+	stored?: () => Promise<string | undefined>;
+	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
+	isGood?: (token: string) => Promise<boolean>;
+	login: () => Promise<LoginResult>;
+}
+
+/**
+ * What this process knows of the tokens of one account. n8n asks for a token once for each request that
+ * finds none or a rejected one, thousands at a time; here they become one log-in.
+ */
+interface AccountTokens {
+	/** The log-in under way: all who need a token meanwhile wait for it. */
+	underWay?: Promise<LoginResult>;
+	/** The newest token, from a log-in or from the stored credential, and when it came. */
+	newest?: { token: string; since: number };
+	/** Whether the service has accepted any of them. */
+	hasAccepted: boolean;
+	/** The tokens that the service has rejected, the oldest first. */
+	rejected: Set<string>;
+	/** The last log-in, if it is not worth repeating, as with a wrong password. */
+	refused?: { failure: LoginFailure; since: number };
+}
+
+/**
+ * Milliseconds for which a new token is also given to whoever has none. If it is rejected within that time, the
+ * log-in of another process has probably ended it.
+ */
+const JUST_FETCHED = 5_000;
+
+/**
+ * Milliseconds for which a refused log-in is not tried again, so that a batch of requests does not lock the
+ * account. (An execution of this node never tries a second time.)
+ */
+const REFUSAL_HOLDS = 15_000;
+
+/**
+ * Milliseconds to wait before a log-in if another process has probably just logged in, and the most that is added
+ * at random: the process that waits longer finds the other's token in the stored credential.
+ */
+const MIN_BACK_OFF = 100;
+const BACK_OFF_JITTER = 400;
+
+/** How many rejected tokens are remembered. */
+const MAX_REJECTED = 50;
+
+const tokensOf = byAccount<AccountTokens>(
+	() => ({ hasAccepted: false, rejected: new Set() }),
+	({ underWay }) => underWay === undefined,
+);
+
+/**
+ * Gets a token with as few log-ins as possible, even if the service lets only a user's newest token live and other
+ * processes log in as well:
+ * - while a log-in is under way, all wait for it;
+ * - a known or stored token is taken, unless it has been rejected;
+ * - if the newest one was rejected soon after it came, this is tried once more after a short wait;
+ * - a refused log-in stays refused for a while;
+ * - else there is a log-in.
+ *
+ * Whoever has no token gets a known one only within seconds of its log-in, so that n8n's test of a credential is
+ * a log-in.
+ */
+export async function getToken(account: Account, sources: TokenSources): Promise<LoginResult> {
+	const tokens = tokensOf(account);
+	if (tokens.underWay !== undefined) return await tokens.underWay;
+
+	let known = await knownToken(tokens, sources);
+	if (known === undefined && sources.stored !== undefined && wasRejectedEarly(tokens)) {
+		await wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER));
+		known = await knownToken(tokens, sources);
+	}
+	if (known !== undefined) return { token: known };
+
+	const { refused } = tokens;
+	if (refused !== undefined && isWithin(REFUSAL_HOLDS, refused)) return refused;
+
+	tokens.underWay ??= sources
+		.login()
+		.then((result) => {
+			if ('token' in result) remember(tokens, result.token);
+			else if (isRefusedLogin({ kind: 'login', cause: result.failure })) {
+				tokens.refused = { failure: result.failure, since: Date.now() };
+			}
+			return result;
+		})
+		.finally(() => delete tokens.underWay);
+	return await tokens.underWay;
+}
+
+/** Notes that the service has rejected a token. */
+export function markRejected(account: Account, token: string): void {
+	const { rejected } = tokensOf(account);
+	rejected.add(digest(token));
+	const [oldest] = rejected;
+	if (rejected.size > MAX_REJECTED && oldest !== undefined) rejected.delete(oldest);
+}
+
+/** Whether the service is known to have rejected a token. */
+export function wasRejected(account: Account, token: string): boolean {
+	return tokensOf(account).rejected.has(digest(token));
+}
+
+/** Notes that the service has accepted a token. */
+export function markAccepted(account: Account): void {
+	tokensOf(account).hasAccepted = true;
+}
+
+/** Whether the service has accepted any token of an account: one that never has may accept none. */
+export function hasAcceptedToken(account: Account): boolean {
+	return tokensOf(account).hasAccepted;
+}
+
+/** Whether a failure is a log-in that would fail again, as with a wrong password. */
+export function isRefusedLogin(failure: Failure): boolean {
+	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
+}
+
+/** A token that has not been rejected: the newest one, else the stored one. */
+async function knownToken(
+	tokens: AccountTokens,
+	sources: TokenSources,
+): Promise<string | undefined> {
+	const { isRenewal, stored, isGood } = sources;
+	const mayBeGood = async (token: string): Promise<boolean> => {
+		if (tokens.rejected.has(digest(token))) return false;
+		return isGood === undefined || (await isGood(token));
+	};
+
+	const { newest } = tokens;
+	if (newest !== undefined && (isRenewal || isWithin(JUST_FETCHED, newest))) {
+		if (await mayBeGood(newest.token)) return newest.token;
+	}
+	const other = await stored?.();
+	if (other !== undefined && (await mayBeGood(other))) {
+		remember(tokens, other);
+		return other;
+	}
+	// A newer one may have come meanwhile.
+	return tokens.newest === newest ? undefined : await knownToken(tokens, sources);
+}
+
+function remember(tokens: AccountTokens, token: string): void {
+	tokens.rejected.delete(digest(token));
+	tokens.newest = { token, since: Date.now() };
+}
+
+/** Whether the newest token was rejected soon after it came. */
+function wasRejectedEarly({ newest, rejected }: AccountTokens): boolean {
+	return (
+		newest !== undefined && rejected.has(digest(newest.token)) && isWithin(JUST_FETCHED, newest)
+	);
+}
+
+/** Whether something is younger than so many milliseconds; it never is once the clock was set back. */
+function isWithin(milliseconds: number, { since }: { since: number }): boolean {
+	const age = Date.now() - since;
+	return age >= 0 && age < milliseconds;
+}
+
+function digest(text: string): string {
+	return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,42 @@
+import type { ServiceRequest } from '../request/connection';
+
+/** What to say where a call ends in one certain way: what happened, and what to do. */
+export interface Explanation {
+	/** The title; about 80 characters at most. */
+	message: string;
+	advice: string;
+}
+
+/** What to say where a call fails, apart from what is the same for every call. */
+export interface CallMessages {
+	/** What it is about, for the end of a description: "Job 'x' in namespace 'y'". */
+	subject: string;
+	/** Explains a 404. */
+	notFound: Explanation;
+	/** Explains a 409; without it, a 409 is a refusal like any other. */
+	conflict?: Explanation;
+}
+
+/** Takes the secrets out of a text. */
+type Redact = (text: string) => string;
+
+/** A call of the service: what is sent, what is to come back, and what to say where it fails. */
+export type Call<Body> = {
+	request: ServiceRequest<Body>;
+	/** What the call does, as in "The service refused to ...". */
+	action: string;
+} & (
+	| {
+			/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
+			idempotent: true;
+			/** @param redact for IDs and names: the service may have repeated a secret in one that it sent before */
+			messages: (redact: Redact) => CallMessages;
+	  }
+	| {
+			idempotent: false;
+			messages: (redact: Redact) => CallMessages & {
+				/** Explains that the call may have worked although it seems to have failed. The message ends a title. */
+				mayHaveWorked: Explanation;
+			};
+	  }
+);

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+
+/** How many pages in a row may bring no new cluster. */
+const MAX_PAGES_WITHOUT_NEWS = 100;
+
+/** How many pages a list may have; more where they are so small that fewer clusters than this are on them. */
+const MAX_PAGES = 2_000;
+const MAX_CLUSTERS = 100_000;
+
+/** Follows a list page by page, and notices one that has no end. */
+export class PaginationGuard {
+	private readonly tokens: Set<string | undefined>;
+	private readonly uids = new Set<unknown>();
+	private readonly maxPages: number;
+	private pages = 0;
+	private pagesWithoutNews = 0;
+
+	/**
+	 * @param firstToken where the first page begins; the list's start where it is undefined
+	 * @param pageSize at most so many clusters are on a page
+	 */
+	constructor(firstToken: string | undefined, pageSize: number) {
+		this.tokens = new Set([firstToken]);
+		this.maxPages = Math.max(MAX_PAGES, Math.ceil(MAX_CLUSTERS / pageSize));
+	}
+
+	/**
+	 * To be called after each page.
+	 *
+	 * @returns a sentence on what shows that the list has no end; undefined if the next page is to be fetched
+	 */
+	check(items: readonly JsonObject[], nextToken: string): string | undefined {
+		this.pages += 1;
+		this.pagesWithoutNews = this.addNew(items) ? 0 : this.pagesWithoutNews + 1;
+		if (this.tokens.has(nextToken)) return 'The same page token came twice.';
+		this.tokens.add(nextToken);
+		if (this.pagesWithoutNews >= MAX_PAGES_WITHOUT_NEWS) {
+			return `${MAX_PAGES_WITHOUT_NEWS} pages in a row brought nothing new.`;
+		}
+		if (this.pages >= this.maxPages) return `After ${this.pages} pages there was still another.`;
+		return undefined;
+	}
+
+	/** Whether any of these clusters is new. One without an ID counts as new. */
+	private addNew(items: readonly JsonObject[]): boolean {
+		let isNews = false;
+		for (const { metadata } of items) {
+			const uid = isJsonObject(metadata) ? metadata.uid : undefined;
+			isNews ||= uid === undefined || !this.uids.has(uid);
+			this.uids.add(uid);
+		}
+		return isNews;
+	}
+}

@@ -1,0 +1,80 @@
+import type { Call } from './call';
+import { CallError } from './callError';
+import type { Connection } from '../request/connection';
+import type { Failure } from '../request/failure';
+import { outcomeOf } from '../pace/outcome';
+import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
+import { wait } from '../request/wait';
+
+/** How the requests of one item are sent. */
+export interface SendOptions {
+	/** How often a failed request is sent again, where it may be. */
+	maxRetries: number;
+	/** Milliseconds, of one request. */
+	timeout: number;
+	/** Ends waiting and sending again; a request under way is left to end. */
+	signal?: AbortSignal;
+}
+
+/** Nothing was sent, because the execution was stopped before that. */
+export class NotSent extends Error {}
+
+/**
+ * Makes a call: sends its request until the expected response comes, or until it may not be sent again
+ * (retryPolicy.ts).
+ *
+ * @returns the body of the response
+ * @throws CallError if it failed, NotSent if the signal came first
+ */
+export async function send<Body>(
+	connection: Connection,
+	call: Call<Body>,
+	{ maxRetries, timeout, signal }: SendOptions,
+): Promise<Body> {
+	const { visit } = connection;
+	let earlierMayHaveActed = false;
+	let lastFailure: Failure | undefined;
+	let retries = 0;
+
+	for (let timesSent = 0; ; ) {
+		const attempts = { connection, timeout, earlierMayHaveActed };
+		const turn = await visit.enter(signal, { isAgain: timesSent > 0 });
+		if ('refused' in turn) {
+			if (turn.refused === 'hopeless') {
+				throw new CallError(call, turn.failure, {
+					...attempts,
+					timesSent,
+					waited: turn.waited,
+					asked: turn.asked,
+				});
+			}
+			if (lastFailure === undefined) throw new NotSent();
+			throw new CallError(call, lastFailure, { ...attempts, timesSent });
+		}
+		const result = await connection.send(call.request, timeout);
+		timesSent += 1;
+		if ('body' in result) {
+			turn.leave(outcomeOf(undefined, result.tookLogin));
+			return result.body;
+		}
+		const { failure } = result;
+		const outcome = outcomeOf(failure, false);
+		turn.leave(outcome, failure);
+		lastFailure = failure;
+
+		// All requests wait for the end of these together, at their next turn: they don't count as retries.
+		const allWait =
+			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && visit.hasBeenAnswered);
+		const again = mayRetry(failure, call) && (allWait || retries < maxRetries);
+		if (again && !allWait) {
+			retries += 1;
+			await wait(retryDelay(failure, retries), signal);
+		}
+		if (!again && outcome.kind === 'unreachable') visit.nobodyThere(failure);
+		if (!again || signal?.aborted === true) {
+			throw new CallError(call, failure, { ...attempts, timesSent });
+		}
+		// A read has no effect that the error would have to mention.
+		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
+	}
+}

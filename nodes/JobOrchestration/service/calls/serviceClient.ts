@@ -1,0 +1,218 @@
+import type { GenericValue } from 'n8n-workflow';
+
+import { isHtml } from '../request/response';
+import { encodePath } from '../account/baseUrl';
+import type { Call } from './call';
+import { CallError } from './callError';
+import type { Connection } from '../request/connection';
+import { PaginationGuard } from './paginationGuard';
+import { truncate } from '../messages/message';
+import type { Failure } from '../request/failure';
+import type { SendOptions } from './send';
+import { send } from './send';
+import type { JsonObject } from '../../json';
+import type { ClusterPage, Job, NewJob } from './shapes';
+import { isClusterPage, isJob, nextPageOf } from './shapes';
+
+export type { SendOptions };
+
+/** Which part of a list is wanted. */
+export interface PageRequest {
+	/** At most so many clusters. */
+	limit: number;
+	/** Where the page begins; the list's start where it is undefined. */
+	continueFrom?: string | undefined;
+}
+
+/** Which clusters of a list are wanted. */
+export interface ListRequest {
+	/** At most so many clusters are asked for at once. */
+	pageSize: number;
+	/** At most so many clusters in all; Infinity for all of them. */
+	limit: number;
+	/** Where the list begins; its start where it is undefined. */
+	continueFrom?: string | undefined;
+	/** Which clusters are wanted; all if it is undefined. The service itself can't filter. */
+	filter?: ((cluster: JsonObject) => boolean) | undefined;
+}
+
+/** The service's calls, a method each, over one connection and with one item's options. All throw CallError. */
+export class ServiceClient {
+	constructor(
+		private readonly connection: Connection,
+		private readonly options: SendOptions,
+		/** Called with each job's ID as soon as the service has sent it. */
+		private readonly onJobCreated: (uid: string, job: NewJob) => void = () => {},
+	) {}
+
+	/**
+	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never sent again once the service may have
+	 * acted on it.
+	 *
+	 * @throws CallError, whose `jobMayExist` says whether there may be a job nevertheless
+	 */
+	async createJob(job: NewJob): Promise<Job> {
+		const created = await this.send({
+			request: {
+				method: 'POST',
+				path: encodePath('api', 'v1', 'namespaces', job.namespace, 'jobs'),
+				body: { namespace: job.namespace, job: bodyOf(job) },
+				expected: 'a job',
+				isExpected: isJob,
+			},
+			idempotent: false,
+			action: 'create the job',
+			messages: (redact) => {
+				const namespace = redact(job.namespace);
+				const name = `'${redact(job.displayName)}' in namespace '${namespace}'`;
+				return {
+					subject: `Job ${name}`,
+					notFound: {
+						message: 'The namespace, the workflow template or the work cluster was not found',
+						advice: `Check 'Namespace' (${namespace}), 'Workflow UID' (${redact(job.workflowUid)}) and 'Work Cluster' (${redact(job.workCluster)}).`,
+					},
+					conflict: {
+						message: 'The new job conflicts with something on the service',
+						advice: "Change this node's fields, or remove what is in the way on the service.",
+					},
+					mayHaveWorked: {
+						message: 'the job may exist',
+						advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
+					},
+				};
+			},
+		});
+		this.onJobCreated(created.metadata.uid, job);
+		return created;
+	}
+
+	/**
+	 * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body.
+	 *
+	 * @returns the body of the answer, which the interface does not show; null where it is empty
+	 * @throws CallError
+	 */
+	async changeJobState({
+		namespace,
+		jobId,
+		verb,
+	}: {
+		namespace: string;
+		jobId: string;
+		verb: string;
+	}): Promise<GenericValue> {
+		const body = await this.send({
+			request: {
+				method: 'PUT',
+				path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
+				expected: 'a confirmation',
+				isExpected: isNoWebPage,
+			},
+			idempotent: true,
+			action: `${verb} the job`,
+			messages: (redact) => ({
+				subject: `Job '${redact(jobId)}' in namespace '${redact(namespace)}'`,
+				notFound: {
+					message: `No job '${truncate(redact(jobId))}' in namespace '${truncate(redact(namespace), 18)}'`,
+					advice:
+						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+				},
+				conflict: {
+					message: `Can't ${verb} the job in its current state`,
+					advice:
+						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+				},
+			}),
+		});
+		return body === undefined || body === '' ? null : body;
+	}
+
+	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
+	async listClusters({ limit, continueFrom }: PageRequest): Promise<ClusterPage> {
+		return await this.send(this.clusterList({ limit, continueFrom }));
+	}
+
+	/**
+	 * The wanted clusters of all pages from one on, by no more pages than it takes to find them.
+	 *
+	 * @throws CallError, also where the list has no end: where a page token comes back, or where page after page
+	 * brings nothing new
+	 */
+	async allClusters({ pageSize, limit, continueFrom, filter }: ListRequest): Promise<JsonObject[]> {
+		const clusters: JsonObject[] = [];
+		const guard = new PaginationGuard(continueFrom, pageSize);
+		let next = continueFrom;
+		for (;;) {
+			// With a filter, nobody knows how many clusters it takes: a whole page is asked for.
+			const pageLimit =
+				filter === undefined ? Math.min(pageSize, limit - clusters.length) : pageSize;
+			const call = this.clusterList({ limit: pageLimit, continueFrom: next });
+			const page = await this.send(call);
+			const items = page.items ?? [];
+			for (const cluster of items) {
+				if (clusters.length < limit && filter?.(cluster) !== false) clusters.push(cluster);
+			}
+
+			next = nextPageOf(page);
+			if (next === undefined || clusters.length >= limit) return clusters;
+			const sign = guard.check(items, next);
+			if (sign !== undefined) throw this.error(call, { kind: 'endlessList', sign });
+			// Half a list must not be taken for the whole: neither by the output nor by a later try.
+			if (this.options.signal?.aborted === true) throw this.error(call, { kind: 'cancelled' });
+		}
+	}
+
+	private clusterList({ limit, continueFrom }: PageRequest): Call<ClusterPage> {
+		return {
+			request: {
+				method: 'GET',
+				path: '/api/v1/clusters',
+				qs: {
+					'ListOption.limit': limit,
+					...(continueFrom === undefined ? {} : { 'ListOption.continue': continueFrom }),
+				},
+				expected: 'a list of work clusters',
+				isExpected: isClusterPage,
+			},
+			idempotent: true,
+			action: 'list the work clusters',
+			messages: () => ({
+				subject: 'Work clusters',
+				notFound: {
+					message: `No list of work clusters at ${truncate(this.connection.baseUrl)}`,
+					advice:
+						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+				},
+			}),
+		};
+	}
+
+	private async send<Body>(call: Call<Body>): Promise<Body> {
+		return await send(this.connection, call, this.options);
+	}
+
+	private error(call: Call<unknown>, failure: Failure): CallError {
+		const { connection } = this;
+		const { timeout } = this.options;
+		return new CallError(call, failure, { connection, timeout, timesSent: 1 });
+	}
+}
+
+/** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
+function bodyOf(job: NewJob): JsonObject {
+	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
+	const retryOption = {
+		...(maxRetry === undefined ? {} : { maxretry: maxRetry }),
+		...(retryInterval === undefined ? {} : { retryInterval }),
+	};
+	return {
+		...sentAsIs,
+		workflow: { uid: workflowUid },
+		...(Object.keys(retryOption).length === 0 ? {} : { retryOption }),
+	};
+}
+
+/** Accepts any body but a web page, for calls whose response the interface does not show. */
+function isNoWebPage(body: unknown): body is GenericValue {
+	return !isHtml(body);
+}

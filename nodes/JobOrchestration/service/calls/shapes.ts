@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+
+/** Where a parameter takes its value from, as the interface's parameter record has it. */
+export interface Anchor {
+	source: string;
+	sourceAnchor: string;
+}
+
+/** An element of a job's `inputs` and `outputs`. */
+export interface ParameterRecord {
+	id: string;
+	anchors: Anchor[];
+	displayName: string;
+	controls: string;
+	default: string;
+	type: string;
+}
+
+/** What a new job is made from. What is left out is not sent. */
+export interface NewJob {
+	/** Where the job is placed: part of the path, and sent twice in the body. */
+	namespace: string;
+	workflowUid: string;
+	/** A cluster's `metadata.uid`. */
+	workCluster: string;
+	displayName: string;
+	group: string;
+	inputs: ParameterRecord[] | JsonObject[];
+	outputs: ParameterRecord[] | JsonObject[];
+	type: string;
+	metadata: JsonObject;
+	priority?: number;
+	maxRetry?: number;
+	/** Milliseconds. */
+	retryInterval?: number;
+	workspace?: string;
+}
+
+/** A job as the service sent it: all that is relied on is its id. */
+export interface Job extends JsonObject {
+	metadata: JsonObject & { uid: string };
+}
+
+/** A page of work clusters as the service sent it. */
+export interface ClusterPage extends JsonObject {
+	items: JsonObject[] | null;
+}
+
+/** Whether an answer is a job: an object whose `metadata.uid` is a text with something in it. */
+export function isJob(value: unknown): value is Job {
+	return (
+		isJsonObject(value) &&
+		isJsonObject(value.metadata) &&
+		typeof value.metadata.uid === 'string' &&
+		value.metadata.uid !== ''
+	);
+}
+
+/** Whether an answer is a page of clusters: an object whose `items` is null or a list of objects. */
+export function isClusterPage(value: unknown): value is ClusterPage {
+	return (
+		isJsonObject(value) &&
+		(value.items === null || (Array.isArray(value.items) && value.items.every(isJsonObject)))
+	);
+}
+
+/**
+ * The token of the page after this one; undefined on the last page.
+ *
+ * The interface does not say where the service puts it. `ListOption.continue` is the list convention of
+ * Kubernetes, which answers with `metadata.continue`, empty or absent at the end.
+ */
+export function nextPageOf(page: ClusterPage): string | undefined {
+	const token = isJsonObject(page.metadata) ? page.metadata.continue : undefined;
+	if (typeof token === 'number') return String(token);
+	return typeof token === 'string' && token !== '' ? token : undefined;
+}

@@ -1,0 +1,72 @@
+import type { LoginFailure } from '../request/failure';
+import { explainConnection } from './connectionMessage';
+import type { ErrorMessage, StatusFailure } from './message';
+import { inTitle, truncate, statusMessage } from './message';
+
+/** Milliseconds that a log-in may take, whatever a node's option Timeout says. */
+export const LOGIN_TIMEOUT = 60_000;
+
+/** What a failed log-in says: in the credential's test, and in every node that uses the credential. */
+export function explainLogin(failure: LoginFailure, baseUrl: string): ErrorMessage {
+	switch (failure.kind) {
+		case 'timeout':
+			return {
+				message: `The service didn't answer the log-in within ${LOGIN_TIMEOUT / 1000} s`,
+				advice: 'Try again later.',
+				detail: '',
+			};
+		case 'unexpectedResponse':
+			return {
+				message: `The service answered the log-in with ${inTitle(failure.received)} instead of a token`,
+				advice:
+					"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
+				detail: `It sent ${failure.received} (HTTP ${failure.status}).`,
+			};
+		case 'status':
+			return statusMessage(failure, explainLoginStatus(failure, baseUrl));
+		default:
+			return explainConnection(failure, baseUrl, LOGIN_TIMEOUT);
+	}
+}
+
+function explainLoginStatus(
+	{ status }: StatusFailure,
+	baseUrl: string,
+): { message: string; advice: string } {
+	switch (status) {
+		case 401:
+			return {
+				message: 'The user name or the password is wrong',
+				advice:
+					"Correct it in the credential. The log-in was tried only once, so that the account isn't locked.",
+			};
+		case 403:
+			return {
+				message: 'The service refused this user',
+				advice:
+					"Check 'User Name' and 'Password' in the credential, and whether the user is blocked. The log-in was tried only once.",
+			};
+		case 404:
+		case 405:
+			return {
+				message: `There is no log-in at ${truncate(baseUrl)}/oauth/login`,
+				advice:
+					"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.",
+			};
+		case 429:
+			return {
+				message: 'The service is receiving too many log-ins',
+				advice: 'Try again later.',
+			};
+		default:
+			return status < 500
+				? {
+						message: 'The service refused the log-in',
+						advice: "Check 'User Name', 'Password' and 'Base URL' in the credential.",
+					}
+				: {
+						message: "The service can't log anyone in at the moment",
+						advice: "Try again later. If that doesn't help, tell whoever runs the service.",
+					};
+	}
+}

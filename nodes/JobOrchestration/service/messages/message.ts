@@ -1,0 +1,76 @@
+import type { Failure } from '../request/failure';
+
+/** What an error says. */
+export interface ErrorMessage {
+	/** The title: what happened, in about 80 characters at most. */
+	message: string;
+	/** What the service itself says of it. */
+	reason?: string;
+	/** What to do. */
+	advice: string;
+	/** What else there is to know, such as the system's code. */
+	detail: string;
+}
+
+/** A failure that is an HTTP status. */
+export type StatusFailure = Extract<Failure, { kind: 'status' }>;
+
+/** What an error says about a status: with what the service said of it, if it did. */
+export function statusMessage(
+	{ status, text }: StatusFailure,
+	explanation: { message: string; advice: string },
+): ErrorMessage {
+	return text === undefined
+		? { ...explanation, detail: `The service gave no reason (HTTP ${status}).` }
+		: { ...explanation, reason: `The service says: "${text}" (HTTP ${status}).`, detail: '' };
+}
+
+/** The most characters of an ID or an address in a title: a whole UUID fits. */
+const MAX_IN_TITLE = 36;
+
+/** A text for a title, cut if it is long. */
+export function truncate(text: string, max = MAX_IN_TITLE): string {
+	const characters = [...text];
+	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/**
+ * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
+ * so do the system's codes: n8n puts a sentence of its own in place of a title that holds one it knows.
+ */
+export function allInTitle({ message, advice, detail, ...rest }: ErrorMessage): ErrorMessage {
+	const more = [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')]
+		.filter((text) => text !== '')
+		.join(' ');
+	return {
+		...rest,
+		message: more === '' ? message : `${message}. ${more}`,
+		advice: '',
+		detail: '',
+	};
+}
+
+/** What was received instead, for a title: without the service's texts and field names. */
+export function inTitle(received: string): string {
+	return /["(]/.test(received) ? 'other data' : received;
+}
+
+/**
+ * A text that n8n can show anywhere. Its editor takes titles and descriptions for HTML, and backticks in them for
+ * code; an agent, a log and an MCP client take them for text. So what would be markup is replaced by look-alikes.
+ */
+export function asPlainText(text: string): string {
+	return text
+		.replaceAll('<', '‹')
+		.replaceAll('>', '›')
+		.replaceAll('`', 'ˋ')
+		.replace(/&(?=#?\w+;)/g, '＆');
+}
+
+/**
+ * A description as the editor's panel shows it with its line breaks. n8n's editor prefers a `descriptionTemplate`
+ * in an error's context to the description, which everything else reads.
+ */
+export function forPanel(description: string): { descriptionTemplate: string } {
+	return { descriptionTemplate: description.replaceAll('\n', '<br>') };
+}

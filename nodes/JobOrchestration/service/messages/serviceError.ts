@@ -1,0 +1,24 @@
+import { ExecutionBaseError } from 'n8n-workflow';
+
+import type { ErrorMessage } from './message';
+import { asPlainText } from './message';
+import type { Failure } from '../request/failure';
+
+/**
+ * A failure with a message for people.
+ *
+ * It extends n8n's own base class because NodeApiError takes over the `context` of such an error when it
+ * wraps it, in every n8n release; the `cause` got lost in 1.x.
+ */
+export class ServiceError extends ExecutionBaseError {
+	constructor(
+		readonly failure: Failure,
+		{ message, reason = '', advice, detail }: ErrorMessage,
+	) {
+		super(asPlainText(message), { level: 'warning' });
+		this.description = asPlainText(
+			[reason, advice, detail].filter((text) => text !== '').join('\n'),
+		);
+		this.context = { failure };
+	}
+}

@@ -1,0 +1,242 @@
+/** How many requests may be under way at once, at first and at most. */
+const FIRST = 10;
+const MOST = 100;
+
+/** With each answer the number grows by so many, at first: it is tripled with each round of answers. */
+const GROWTH = 2;
+
+/**
+ * Milliseconds that answers take where it grows as fast. By less where they take less: there ten at once are a
+ * lot, and a limit would be met by a crowd.
+ */
+const SLOW_ENOUGH = 60;
+
+/** So many times as slow as with few under way, answers are taken to wait for one another; and to wait a bit. */
+const SLOW = 1.8;
+const SLOWER = 1.25;
+
+/** The part of a throughput that is as good as all of it, and one that shows that no answer waited. */
+const SAME = 0.85;
+const LESS = 0.65;
+
+/** So many times as many under way should get more done. */
+const MORE = 1.4;
+
+/** More than the service works on, so that it never waits for a request. */
+const ROOM = 1.5;
+const SPARE = 5;
+
+/** The fewest answers whose average says anything. */
+const FEWEST = 20;
+
+/** The part of its time that this process may be busy: beyond it, answers wait here, and not at the service. */
+const BUSY = 0.85;
+
+/** Milliseconds after which it is looked at anew how many the service works on: at first, and at most. */
+const FIRST_LOOK = 4_000;
+const LAST_LOOK = 30_000;
+
+/** A request that has ended. */
+export interface Ended {
+	/** Milliseconds that its answer took; undefined where that says nothing of the service's pace. */
+	duration: number | undefined;
+	/** For how many of them this process had nothing to do. */
+	idle: number;
+	/** How many were under way when it began, itself included. */
+	load: number;
+	/** Which one it was, in the order in which they began. */
+	number: number;
+}
+
+/** What there is to know beside, when a request ends. */
+export interface Present {
+	now: number;
+	/** The number of the request to begin next. */
+	next: number;
+	/** Whether as many are under way as may be. */
+	isFull: boolean;
+}
+
+/** What was measured over some answers. */
+interface Measured {
+	/** Milliseconds that an answer took at the service, on average. */
+	duration: number;
+	/** How many were under way meanwhile, on average. */
+	load: number;
+	/** Answers in a millisecond: by Little's law, the load by the time that an answer took in all. */
+	throughput: number;
+}
+
+/**
+ * How many requests a service is best sent at once: as many as it works on, and some more.
+ *
+ * What is observed is an average over as many answers as are under way: how long they took with how many under
+ * way. Twice as many under way that take twice as long wait for one another; so do half as many that get as
+ * much done. Comparing the same average under two loads tells a queue from answers that are slow by nature or
+ * vary widely, which a comparison with the quickest answer can't (Netflix's Gradient2 left the minimum of Vegas
+ * for averages, too).
+ *
+ * - At first the number is tripled with each round of answers (TCP's slow start, which doubles), by those
+ *   that are no slower than usual; until more get no more done, or a hundred are under way.
+ * - Where more get no more done, it is halved until less gets done (the "drain" of BBR). What an answer then takes
+ *   is what it takes without waiting; times what gets done at most, that is how many the service works on.
+ * - From there it follows that number, with half as many more (Gradient2). Where answers stay slower than that,
+ *   it is halved again now and then, to see what has changed.
+ * - While this process itself is busy almost all of the time, as it is where answers take next to no time, they
+ *   wait here, and not at the service: then the number stays as it is.
+ *
+ * It converges, because with a queue each round brings the number to what the service works on, times 1.5
+ * and 5, whatever it was before, and without one each round takes it up by half, to the bound.
+ */
+export class AtOnce {
+	/** At most so many; not a whole number. */
+	limit = FIRST;
+
+	private mode: 'growing' | 'halving' | 'following' = 'growing';
+	/** Milliseconds that an answer takes without waiting, as far as that is known. */
+	private unhindered = Infinity;
+	/** The most that got done in a millisecond, when the halving began. */
+	private best = 0;
+	/** What was measured before, while the number grows. */
+	private before: Measured = { duration: 0, load: Infinity, throughput: 0 };
+	/** Whether half as many got as much done. */
+	private isCrowded = false;
+	/** When answers last were as quick as without waiting, or the following began. */
+	private quickAt = 0;
+	private lookAfter = FIRST_LOOK;
+
+	/** How many requests are observed, from the number `from` on; and how many of them have not ended. */
+	private size = FEWEST;
+	private left = FEWEST;
+	private count = 0;
+	private durations = 0;
+	private loads = 0;
+	private idle = 0;
+
+	/** @param from the number of the next request */
+	constructor(private from = 1) {}
+
+	/** A request has ended. */
+	ended({ duration, idle, load, number }: Ended, { now, next, isFull }: Present): void {
+		if (number >= this.from && number < this.from + this.size) {
+			this.left -= 1;
+			if (duration !== undefined) {
+				this.count += 1;
+				this.durations += duration;
+				this.loads += load;
+				this.idle += idle;
+			}
+		}
+		if (this.mode === 'growing' && isFull && duration !== undefined && !isBusy(idle, duration)) {
+			const usual = Math.min(this.unhindered, this.durationAtService());
+			const growth = GROWTH * Math.min(1, duration / SLOW_ENOUGH) ** 2;
+			if (atService(duration, idle) <= SLOW * usual) this.set(this.limit + growth);
+		}
+		if (this.left > 0) return;
+		if (this.count * 2 >= this.size) {
+			const measured = {
+				duration: this.durationAtService(),
+				load: this.loads / this.count,
+				throughput: this.loads / Math.max(this.durations, 1e-3),
+			};
+			if (isBusy(this.idle, this.durations)) this.learnNothing(now);
+			else this.learn(measured, now, isFull);
+		}
+		this.observeFrom(next);
+	}
+
+	/** A request got no answer in its time: half as many. */
+	timedOut(number: number, next: number): void {
+		if (number < this.from) return;
+		this.mode = 'following';
+		this.set(this.limit / 2);
+		this.observeFrom(next);
+	}
+
+	private observeFrom(next: number): void {
+		this.from = next;
+		this.size = this.mode === 'growing' ? FEWEST : Math.max(FEWEST, Math.floor(this.limit));
+		this.left = this.size;
+		this.count = this.durations = this.loads = this.idle = 0;
+	}
+
+	/** Milliseconds that an answer took at the service, on average over what is observed. */
+	private durationAtService(): number {
+		return atService(this.durations, this.idle) / Math.max(this.count, 1);
+	}
+
+	/** Answers wait in this process. More under way would not help, and fewer would not either. */
+	private learnNothing(now: number): void {
+		if (this.mode === 'halving') this.follow(now);
+	}
+
+	private learn(measured: Measured, now: number, isFull: boolean): void {
+		const { duration, load, throughput } = measured;
+		switch (this.mode) {
+			case 'growing': {
+				const isSlow = duration > SLOW * this.unhindered || load > MORE * this.before.load;
+				this.unhindered = Math.min(this.unhindered, duration);
+				if (isSlow && throughput * SAME < this.before.throughput) this.halve(measured);
+				else if (this.limit >= MOST) this.follow(now);
+				this.before = measured;
+				return;
+			}
+			case 'halving':
+				this.unhindered = duration;
+				if (throughput < LESS * this.best && !this.isCrowded) {
+					this.mode = 'growing';
+					this.set(load * 2);
+					return;
+				}
+				this.isCrowded ||= throughput >= SAME * this.best;
+				if (throughput >= SAME * this.best && this.limit > 1) {
+					this.best = Math.max(this.best, throughput);
+					this.set(Math.floor(load / 2));
+				} else {
+					this.set(Math.max(this.best, throughput) * duration * ROOM + SPARE);
+					this.follow(now);
+				}
+				return;
+			case 'following': {
+				if (!isFull) {
+					this.unhindered = Math.min(this.unhindered, duration);
+					return;
+				}
+				if (duration < SLOWER * this.unhindered) this.quickAt = now;
+				if (now - this.quickAt > this.lookAfter) {
+					this.lookAfter = Math.min(this.lookAfter * 2, LAST_LOOK);
+					this.halve(measured);
+				} else this.set(load * Math.min(1, this.unhindered / duration) * ROOM + SPARE);
+			}
+		}
+	}
+
+	private halve({ load, throughput }: Measured): void {
+		this.mode = 'halving';
+		this.isCrowded = false;
+		this.best = throughput;
+		this.set(Math.floor(load / 2));
+	}
+
+	private follow(now: number): void {
+		this.mode = 'following';
+		this.quickAt = now;
+	}
+
+	private set(limit: number): void {
+		this.limit = Math.min(Math.max(limit, 1), MOST);
+	}
+}
+
+/** Whether this process was too busy for an answer's time to be the service's. */
+function isBusy(idle: number, duration: number): boolean {
+	return idle < (1 - BUSY) * duration;
+}
+
+/**
+ * How much of an answer's time was the service's: all but half of the time that this process was busy meanwhile.
+ * With a burst of answers it is busy with each of them, while all of them wait for one another.
+ */
+function atService(duration: number, idle: number): number {
+	return (duration + idle) / 2;
+}

@@ -1,0 +1,221 @@
+import { AtOnce } from './atOnce';
+import { PerSecond } from './perSecond';
+
+/** What came of a request, as far as it says something of the service's pace. */
+export type Outcome =
+	/** The service did what was asked. Only this says how fast it is, unless it took a log-in, too. */
+	| { kind: 'done'; tookLogin?: boolean }
+	/** It answered otherwise, about this request alone. */
+	| { kind: 'answered' }
+	/** Too many requests, and how long to wait (ms), where it says so: 429, or 503 with Retry-After. */
+	| { kind: 'tooMany'; retryAfter: number | undefined }
+	/** It, or a gateway before it, can't take requests: 502, 503, 504. */
+	| { kind: 'unavailable' }
+	/** No connection could be made. */
+	| { kind: 'unreachable' }
+	| { kind: 'timedOut' }
+	/** Nothing is known of it: it was cancelled, or the connection broke. */
+	| { kind: 'unknown' };
+
+/** A request that is under way. */
+export interface Begun {
+	readonly at: number;
+	/** For how long this process had had nothing to do by then, since some time. */
+	readonly idle: number;
+	/** Which one it is, in the order in which they began. */
+	readonly number: number;
+	/** How many were under way with it. */
+	readonly load: number;
+	/** Whether it asks, on behalf of all, whether the service takes requests again. */
+	readonly asks: boolean;
+}
+
+/** Why all wait, and since when. */
+export interface Hold {
+	why: 'tooMany' | 'unavailable' | 'unreachable';
+	since: number;
+	/** Nothing begins before. */
+	until: number;
+	/** The time that the service itself has named, if any. */
+	named: number;
+	/** How often it was asked in vain whether the service takes requests again. */
+	asked: number;
+}
+
+/** Milliseconds that all wait the first time, doubled each time that asking was in vain; and the longest. */
+const FIRST_WAIT = 50;
+const LONGEST_WAIT = 8_000;
+/** Asking whether the service is there again costs nobody anything. */
+const LONGEST_WAIT_UNREACHABLE = 1_000;
+
+/** Milliseconds without a request after which the service may have become another. */
+const KNOWN_FOR = 60_000;
+
+/**
+ * The pace at which a service takes requests: how many at once, how many a second, and when none.
+ *
+ * Where a request is turned away, or the service can't be reached, all wait: as long as the service says,
+ * else a moment. Then one request asks, on behalf of all, whether the service takes requests again; while it
+ * doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away meets one
+ * request at a time, and nobody is stuck while it lets something through: whoever asks is let through, too.
+ * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
+ * one asks at a time.)
+ *
+ * How many at once: atOnce.ts. How many a second, after requests were turned away: perSecond.ts.
+ *
+ * This is arithmetic: it knows neither promises nor timers, and is told what time it is, in milliseconds.
+ * turns.ts lets requests in by it.
+ */
+export class Pace {
+	/** How many requests are under way. */
+	underWay = 0;
+	/** When the service last took a request; undefined where it never has. */
+	lastTaken: number | undefined;
+	/** Why all wait now, where they do. */
+	hold: Hold | undefined;
+
+	private atOnce = new AtOnce();
+	private perSecond = new PerSecond();
+	/** The number of the next request. */
+	private next = 1;
+	private lastActive = -Infinity;
+	/** Whether a request is under way that asks for all. */
+	private isAsking = false;
+	/** Requests begun before this one belong to what is waited for already. */
+	private heldFrom = 0;
+	/** How many of the requests that belong to this hold were turned away, and how many were taken. */
+	private turnedAway = { count: 0, taken: 0 };
+
+	/** How many may be under way at once. */
+	get limit(): number {
+		return Math.floor(this.atOnce.limit);
+	}
+
+	/** How many requests a second; Infinity where nothing is known of a limit. */
+	rate(now: number): number {
+		return this.perSecond.rate(now);
+	}
+
+	/**
+	 * Milliseconds until the next request may begin: 0 is now, Infinity is not before one under way has ended.
+	 *
+	 * @param regardless of whether the service can be reached
+	 * @param isBounded whether somebody else has said how many may be under way at once
+	 */
+	delay(now: number, { regardless = false, isBounded = false } = {}): number {
+		const { hold } = this;
+		if (!isBounded && this.underWay >= this.limit) return Infinity;
+		if (hold !== undefined && !(regardless && hold.why === 'unreachable')) {
+			return this.isAsking ? Infinity : Math.max(0, hold.until - now);
+		}
+		return this.perSecond.delay(now);
+	}
+
+	/** @param idle milliseconds for which this process has had nothing to do, since some time */
+	begin(now: number, idle = now): Begun {
+		if (this.underWay === 0 && now - this.lastActive > KNOWN_FOR)
+			this.atOnce = new AtOnce(this.next);
+		const asks = this.hold !== undefined && !this.isAsking && now >= this.hold.until;
+		this.isAsking ||= asks;
+		this.underWay += 1;
+		this.perSecond.begun(now);
+		const begun = { at: now, idle, number: this.next, load: this.underWay, asks };
+		this.next += 1;
+		return begun;
+	}
+
+	/** @param idle milliseconds for which this process has had nothing to do, since some time */
+	end(begun: Begun, outcome: Outcome, now: number, idle = now): void {
+		const isFull = this.underWay >= this.limit;
+		this.underWay -= 1;
+		this.lastActive = now;
+		if (begun.asks) this.isAsking = false;
+		const isTimed = outcome.kind === 'done' && outcome.tookLogin !== true;
+		const duration = isTimed ? now - begun.at : undefined;
+		const { number, load } = begun;
+		this.atOnce.ended(
+			{ number, load, duration, idle: idle - begun.idle },
+			{ now, next: this.next, isFull },
+		);
+
+		switch (outcome.kind) {
+			case 'done':
+			case 'answered':
+				this.lastTaken = now;
+				this.perSecond.passed(now);
+				if (begun.asks || this.hold?.why === 'unreachable') this.goOn(now);
+				else this.turnedAway.taken += 1;
+				return;
+			case 'tooMany':
+				this.wait(begun, { why: 'tooMany', atLeast: outcome.retryAfter ?? 0 }, now);
+				return;
+			case 'unavailable':
+			case 'unreachable':
+				this.wait(begun, { why: outcome.kind, atLeast: 0 }, now);
+				return;
+			case 'timedOut':
+				this.atOnce.timedOut(begun.number, this.next);
+				if (begun.asks) this.askLater(now);
+				return;
+			case 'unknown':
+				if (begun.asks) this.askLater(now);
+		}
+	}
+
+	/** All wait: from now on, or, where they do already, as long as this answer says. */
+	private wait(begun: Begun, { why, atLeast }: { why: Hold['why']; atLeast: number }, now: number) {
+		const { turnedAway } = this;
+		if (this.hold === undefined && begun.number >= this.heldFrom) {
+			this.hold = {
+				why,
+				since: now,
+				until: now + Math.max(FIRST_WAIT, atLeast),
+				named: now + atLeast,
+				asked: 0,
+			};
+			this.heldFrom = this.next;
+			this.turnedAway = { count: 1, taken: 0 };
+			if (why !== 'unreachable') this.perSecond.turnedAway(now);
+			return;
+		}
+		if (why !== 'unreachable') {
+			turnedAway.count += 1;
+			this.perSecond.turnedAway(now);
+		}
+		if (this.hold === undefined) {
+			// It began before the others went on, and comes late.
+			if (atLeast === 0) return;
+			this.hold = { why, since: now, until: now + atLeast, named: now + atLeast, asked: 0 };
+			this.turnedAway = { count: 1, taken: 0 };
+			return;
+		}
+		this.hold.why = why;
+		if (begun.asks) this.askLater(now);
+		this.hold.named = Math.max(this.hold.named, now + atLeast);
+		this.hold.until = Math.max(this.hold.until, this.hold.named);
+	}
+
+	/** Asking was in vain. */
+	private askLater(now: number): void {
+		const { hold } = this;
+		if (hold === undefined) return;
+		hold.asked += 1;
+		const longest = hold.why === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
+		hold.until = Math.max(hold.until, now + Math.min(FIRST_WAIT * 2 ** hold.asked, longest));
+	}
+
+	/** The service takes requests again. */
+	private goOn(now: number): void {
+		const { hold } = this;
+		if (hold === undefined) return;
+		const { count, taken } = this.turnedAway;
+		this.hold = undefined;
+		this.heldFrom = this.next;
+		if (hold.why === 'unreachable') this.atOnce = new AtOnce(this.next);
+		else {
+			const inNumbers = hold.asked > 1 || (count > 2 && count * 2 > taken);
+			const { asked } = hold;
+			this.perSecond.goOn(now, { inNumbers, asked, isCostly: hold.why === 'unavailable' });
+		}
+	}
+}

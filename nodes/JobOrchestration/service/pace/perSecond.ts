@@ -1,0 +1,172 @@
+import { Chance } from './chance';
+
+/** Milliseconds over which what gets through is counted at least: most limits are about a second. */
+const SECOND = 1_000;
+const SLOTS = 20;
+const SLOT = SECOND / SLOTS;
+
+/** The part of the rate that is left when it is lowered (CUBIC: 0.7; what got through is nearer to the limit). */
+const LEFT = 0.9;
+
+/** Milliseconds until the rate is back where it was; in between it isn't lowered for a single request. */
+const BACK = 4_000;
+
+/** A rate that was told from fewer requests is no more than a beginning: it is doubled each second. */
+const FEW = 20;
+
+/** Where fewer got through between two that were turned away, it is no chance. */
+const OFTEN = 4;
+
+/** What got through is less than this part of the rate: the rate is too high. */
+const CLOSE = 0.8;
+
+/** Requests a second, up to which it would take too long to find out whether a lower rate helps. */
+const SLOW = 5;
+
+/** Times what it was, a rate has been forgotten. */
+const FORGOTTEN = 50;
+/** Requests a second, beyond which a rate is none. */
+const FAST = 1_000;
+
+/** The lowest rate, in requests a second. */
+const LOWEST = 0.5;
+/** The lowest where others get through: it may be chance. */
+const LOWEST_BY_CHANCE = 10;
+
+/** Milliseconds that a late request is made up for at least: timers are late by as much. */
+const CATCH_UP = 2;
+
+/**
+ * How many requests a second a service takes, once it has turned some away.
+ *
+ * What got through since it did so before, and at least in the last second, is what it takes. (AWS's adaptive
+ * mode measures what it sends; what passes says more.) The rate is set a tenth below that, comes back to it
+ * within four seconds, stays near it for as long again and then rises faster and faster: CUBIC's curve, in
+ * proportion to the rate. Requests are spread evenly, as a limit without a burst wants them.
+ *
+ * It converges, because each time that requests are turned away in numbers the rate becomes what the service
+ * took in that time. A single one among others that get through takes back a tenth at most, and no more often than a
+ * tenth is regained. Where a lower rate does not help, it is chance (chance.ts): then the rate goes back to
+ * where it was, and is doubled each second for a while, instead of ending at next to nothing.
+ */
+export class PerSecond {
+	/** Requests a second that got through; undefined where nothing is known of a limit. */
+	private reached: number | undefined;
+	private loweredAt = 0;
+	/** Whether the rate is a beginning that is doubled. */
+	private isDoubling = false;
+	private nextSlot = -Infinity;
+
+	private cycleBegan: number | undefined;
+	private passedInCycle = 0;
+	/** How many cycles in a row let few through. */
+	private inARow = 0;
+	/** What passed when the last request was turned away, and whether it was enough to tell a rate from. */
+	private measured = { rate: 0, isFew: true };
+	private readonly chance = new Chance();
+	private readonly slots = new Array<number>(SLOTS).fill(0);
+	private slot = 0;
+
+	/** Requests a second; Infinity where nothing is known of a limit. */
+	rate(now: number): number {
+		if (this.reached === undefined) return Infinity;
+		const waited = Math.max(0, now - this.loweredAt);
+		const part = this.isDoubling
+			? LEFT * 2 ** (waited / SECOND)
+			: 1 + (1 - LEFT) * (waited / BACK - 1) ** 3;
+		if (part < FORGOTTEN || this.reached * part < FAST) return this.reached * part;
+		this.reached = undefined;
+		return Infinity;
+	}
+
+	/** Milliseconds until the next request may begin. */
+	delay(now: number): number {
+		return this.reached === undefined ? 0 : Math.max(0, this.nextSlot - now);
+	}
+
+	begun(now: number): void {
+		this.cycleBegan ??= now;
+		const spacing = SECOND / this.rate(now);
+		this.nextSlot = Math.max(this.nextSlot, now - Math.max(spacing / 5, CATCH_UP)) + spacing;
+	}
+
+	passed(now: number): void {
+		this.passedInCycle += 1;
+		this.chance.passed();
+		this.moveTo(now);
+		this.slots[this.slot % SLOTS] = (this.slots[this.slot % SLOTS] ?? 0) + 1;
+	}
+
+	turnedAway(now: number): void {
+		this.chance.turnedAway();
+		this.moveTo(now);
+		const elapsed = now - (this.cycleBegan ?? now);
+		const inLastSecond = this.slots.reduce((sum, passed) => sum + passed, 0);
+		const isLong = elapsed > SECOND && !this.isDoubling;
+		this.measured = isLong
+			? { rate: (this.passedInCycle * SECOND) / elapsed, isFew: this.passedInCycle < FEW }
+			: { rate: inLastSecond, isFew: inLastSecond < FEW };
+	}
+
+	/**
+	 * Requests go on after some were turned away.
+	 *
+	 * @param inNumbers whether it was more than one among others that got through
+	 * @param asked how often it was asked in vain whether they may
+	 * @param isCostly whether an item is lost by each: then any that is turned away is one too many
+	 */
+	goOn(
+		now: number,
+		{ inNumbers, asked, isCostly }: { inNumbers: boolean; asked: number; isCostly: boolean },
+	): void {
+		const before = this.chance.judge(now);
+		if (before !== undefined) this.rise(now, before);
+		const rate = this.rate(now);
+		const isKnown = this.reached !== undefined;
+		this.inARow = this.passedInCycle < OFTEN ? this.inARow + 1 : 0;
+		const isOften = isKnown && (this.isDoubling ? this.passedInCycle < FEW : this.inARow > 2);
+		const isTooHigh =
+			isKnown &&
+			now - this.loweredAt > SECOND &&
+			this.measured.rate < (isCostly ? 1 : CLOSE) * rate;
+
+		const isSure = asked > 2;
+		const isByChance = this.chance.isLikely(now);
+		const isTried = this.chance.isTried && !this.isDoubling;
+		// While it is doubled, a single request that is turned away may be chance, and only the first of them.
+		const goesOn = isByChance || (this.isDoubling && !inNumbers && asked === 0 && this.inARow <= 2);
+		if (isSure || (inNumbers && !isByChance) || ((isOften || isTooHigh) && !isTried && !goesOn)) {
+			const isBeginning = isKnown ? this.isDoubling : this.measured.isFew;
+			if (isSure) this.chance.lowered(undefined);
+			else if (!isBeginning && this.measured.rate > SLOW) this.chance.lowered(rate);
+			this.reached = Math.min(
+				Math.max(this.measured.rate * (isCostly ? LEFT : 1), inNumbers ? LOWEST : LOWEST_BY_CHANCE),
+				rate,
+			);
+			this.isDoubling = !isKnown && this.measured.isFew;
+			this.loweredAt = now;
+		} else if (isKnown && !goesOn && (this.isDoubling || now - this.loweredAt >= BACK)) {
+			this.reached = rate;
+			this.isDoubling = false;
+			this.loweredAt = now;
+		}
+		this.cycleBegan = now;
+		this.passedInCycle = 0;
+		this.nextSlot = now + SECOND / this.rate(now);
+	}
+
+	/** From this rate on it is doubled each second; Infinity where nothing was known of a limit. */
+	private rise(now: number, rate: number): void {
+		this.reached = rate === Infinity ? undefined : rate;
+		this.isDoubling = true;
+		this.loweredAt = now;
+	}
+
+	private moveTo(now: number): void {
+		const slot = Math.floor(now / SLOT);
+		const gone = Math.min(Math.max(slot - this.slot, 0), SLOTS);
+		for (let n = 1; n <= gone; n += 1) this.slots[(this.slot + n) % SLOTS] = 0;
+		if (gone === SLOTS) this.slots.fill(0);
+		this.slot = Math.max(slot, this.slot);
+	}
+}

@@ -1,0 +1,212 @@
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestMethods,
+	IHttpRequestOptions,
+	ILoadOptionsFunctions,
+} from 'n8n-workflow';
+
+import { describeBody, failureIn, readResponse } from './response';
+import type { Account } from '../account/account';
+import { accountKey, accountOf } from '../account/account';
+import { unsealToken, withoutSeal } from '../account/sealedToken';
+import type { Failure } from './failure';
+import { failureOf } from './failure';
+import { OwnRequest, withCancelSignal } from './ownRequest';
+import { Secrets } from '../secrets/secrets';
+import { hasAcceptedToken, isRefusedLogin, markAccepted, markRejected } from '../account/tokens';
+import type { JsonObject } from '../../json';
+import type { News, Visit } from '../pace/turns';
+import { turnsOf } from '../pace/turns';
+
+/** The credential's name, as workflows store it. */
+const CREDENTIAL = 'jobOrchestrationApi';
+
+/** n8n's context of an execution, or of a drop-down in the editor. */
+export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
+
+/** A request without base URL and token, and what is to come back. */
+export interface ServiceRequest<Body> {
+	method: IHttpRequestMethods;
+	/** Percent-encoded, with a slash at its start. */
+	path: string;
+	qs?: Record<string, string | number>;
+	body?: JsonObject;
+	/** The expected response, as in "The service answered with nothing instead of ...". */
+	expected: string;
+	isExpected: (body: unknown) => body is Body;
+}
+
+/** The body of the expected response, and whether there was a log-in before it; or why there is none. */
+export type SendResult<Body> = { body: Body; tookLogin: boolean } | { failure: Failure };
+
+/**
+ * How often a request is sent again because its token was rejected: once, but more often where tokens of the account
+ * have been accepted. They may live for a second only, and where a new one ends the one before, other processes may
+ * end it meanwhile.
+ */
+const DEFAULT_RENEWALS = 1;
+const MAX_RENEWALS = 4;
+
+/**
+ * Sends the requests of one execution. Its credentials are read once, and all its requests share the token.
+ */
+export class Connection {
+	private refusal: Failure | undefined;
+	private readonly secrets: Secrets;
+
+	/** How often a request may be sent again with a new token: less where the service rejected all of the last ones. */
+	private renewals: number;
+
+	private constructor(
+		private readonly context: N8nContext,
+		private credentials: ICredentialDataDecryptedObject,
+		private readonly account: Account,
+		/** Where its requests wait for their turn. */
+		readonly visit: Visit,
+	) {
+		this.secrets = new Secrets(credentials);
+		this.renewals = hasAcceptedToken(account) ? MAX_RENEWALS : DEFAULT_RENEWALS;
+	}
+
+	/**
+	 * @param concurrency the most requests at once, where somebody has set it
+	 * @param patience milliseconds that it waits for a service that takes nothing, where a minute is too long
+	 * @throws ServiceError where the credential's Base URL can't be used
+	 */
+	static async open(
+		context: N8nContext,
+		concurrency?: number,
+		patience?: number,
+	): Promise<Connection> {
+		const credentials = await context.getCredentials(CREDENTIAL);
+		const account = accountOf(credentials);
+		const tell = (news: News) => context.logger.info(logMessage(news, account.baseUrl));
+		const visit = turnsOf(accountKey(account)).visit(concurrency, tell, patience);
+		return new Connection(context, credentials, account, visit);
+	}
+
+	get baseUrl(): string {
+		return this.account.baseUrl;
+	}
+
+	/** A text without this execution's password and tokens. */
+	redact(text: string): string {
+		return this.secrets.redact(text);
+	}
+
+	/**
+	 * Sends a request once, and again with another token where its token is rejected. A cancel of the execution
+	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
+	 * tried again over this connection.
+	 *
+	 * @param timeout milliseconds that an answer may take, to its end
+	 */
+	async send<Body>(request: ServiceRequest<Body>, timeout: number): Promise<SendResult<Body>> {
+		if (this.refusal !== undefined) return { failure: this.refusal };
+
+		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
+		// was rejected, not which one another request has got by then.
+		const initial = this.credentials;
+		const credentials = { ...initial };
+		let result = await this.sendOnce(request, timeout, credentials);
+		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
+			const token = await unsealToken(credentials.accessToken, this.account);
+			if (token !== undefined) markRejected(this.account, token);
+			if (renewals >= this.renewals) break;
+			result = await this.sendOnce(request, timeout, credentials);
+		}
+		if (wasTokenRejected(result)) this.renewals = DEFAULT_RENEWALS;
+		else if (wasTokenAccepted(result) && this.renewals < MAX_RENEWALS) {
+			this.renewals = MAX_RENEWALS;
+			markAccepted(this.account);
+		}
+
+		// If another request has changed it meanwhile, this one's token may be the older one.
+		if (this.credentials === initial && credentials.accessToken !== initial.accessToken) {
+			this.credentials = credentials;
+		}
+		if ('failure' in result && isRefusedLogin(result.failure)) this.refusal = result.failure;
+		return result;
+	}
+
+	private async sendOnce<Body>(
+		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
+		timeout: number,
+		credentials: ICredentialDataDecryptedObject,
+	): Promise<SendResult<Body>> {
+		const { context, secrets } = this;
+		const before = credentials.accessToken;
+		const cancelSignal =
+			'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+		const ownRequest = new OwnRequest(credentials, {
+			timeout,
+			cancelSignal,
+			isCancellable: method === 'GET',
+			stored: async () => await context.getCredentials(CREDENTIAL),
+		});
+		const options: IHttpRequestOptions = {
+			method,
+			url: `${this.baseUrl}${path}`,
+			...(qs === undefined ? {} : { qs }),
+			...(body === undefined ? {} : { body }),
+			json: true,
+			abortSignal: ownRequest.signal,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+		};
+		try {
+			this.addToken(credentials);
+			const response = readResponse(
+				await context.helpers.httpRequestWithAuthentication.call(
+					withCancelSignal(context, ownRequest.signal),
+					CREDENTIAL,
+					options,
+					{
+						credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials },
+					},
+				),
+			);
+			this.addToken(credentials);
+			const failure = failureIn(response, secrets);
+			if (failure !== undefined) return { failure };
+			if (isExpected(response.body)) {
+				return { body: response.body, tookLogin: credentials.accessToken !== before };
+			}
+			const { status } = response;
+			const received = describeBody(response.body, secrets);
+			return { failure: { kind: 'unexpectedResponse', status, received, expected } };
+		} catch (error) {
+			return { failure: ownRequest.isTimedOut ? { kind: 'timeout' } : failureOf(error) };
+		} finally {
+			ownRequest.end();
+		}
+	}
+
+	/** Has the token redacted, as it is stored and as it is sent. */
+	private addToken({ accessToken }: ICredentialDataDecryptedObject): void {
+		this.secrets.add(accessToken);
+		this.secrets.add(withoutSeal(accessToken));
+	}
+}
+
+/** What n8n's log says of a long wait, and of its end. */
+function logMessage(news: News, baseUrl: string): string {
+	if (news.kind === 'goesOn') {
+		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(news.after / 1_000)} s`;
+	}
+	const why = {
+		tooMany: 'it is receiving too many',
+		unavailable: 'it is unavailable',
+		unreachable: "it can't be reached",
+	}[news.why];
+	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${why}`;
+}
+
+function wasTokenRejected(result: SendResult<unknown>): boolean {
+	return 'failure' in result && result.failure.kind === 'status' && result.failure.status === 401;
+}
+
+function wasTokenAccepted(result: SendResult<unknown>): boolean {
+	return 'body' in result || result.failure.kind === 'unexpectedResponse';
+}

@@ -1,0 +1,154 @@
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+
+/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
+export type Failure =
+	/** The Base URL of the credential can't be used. */
+	| {
+			kind: 'baseUrl';
+			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
+	  }
+	/**
+	 * The connection was never made: the service can't have seen the request. The address is the one that was
+	 * tried, a proxy's where there is one: `host:port`, or the name that wasn't found.
+	 */
+	| { kind: 'unreachable'; code: string; address?: string | undefined }
+	/** No agreement on TLS, above all because one side doesn't speak it: nothing was sent. */
+	| { kind: 'tls'; code: string }
+	/** The certificate isn't trusted: the connection ended before the request was sent. */
+	| { kind: 'certificate'; code: string }
+	| { kind: 'timeout' }
+	/** The connection broke after it was made. */
+	| { kind: 'broken'; code: string }
+	/** The execution was cancelled while the request was under way. */
+	| { kind: 'cancelled' }
+	/** The answer points to another address; undefined if it does not say which. */
+	| { kind: 'redirect'; status: number; location: string | undefined }
+	/** An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any. */
+	| { kind: 'status'; status: number; text: string | undefined; retryAfter: number | undefined }
+	/** An answer that isn't what the interface shows. */
+	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
+	/** A list that would have no end, and what shows it. */
+	| { kind: 'endlessList'; sign: string }
+	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
+	| { kind: 'foreignAddress'; address: string }
+	/** A request by a proxy that a workflow names, which must not get the token. */
+	| { kind: 'proxy' }
+	/** The log-in failed; the request itself was not sent, or answered with 401. */
+	| { kind: 'login'; cause: LoginFailure };
+
+/** The ways in which a log-in can fail. */
+export type LoginFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
+
+/** System errors that come before a connection exists, whatever the call that reports them. */
+const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
+
+/** n8n 1.x drops the code of such an error and writes this instead (n8n-workflow, COMMON_ERRORS). */
+const NEVER_CONNECTED_MESSAGES: Array<[pattern: RegExp, code: string]> = [
+	[/service refused the connection/i, 'ECONNREFUSED'],
+	[/DNS server returned an error/i, 'EAI_AGAIN'],
+	[/incorrect host \(domain\) value/i, 'ENOTFOUND'],
+];
+
+/** Node.js's message if no connection was made, with the address or the name that it tried. */
+const NEVER_CONNECTED_TEXT = /^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/;
+
+/**
+ * OpenSSL's messages for a failed handshake. EPROTO with "write" means that the request was still waiting for the
+ * handshake; without it, or with another reason, something may have been sent.
+ */
+const HANDSHAKE =
+	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
+
+const CERTIFICATE =
+	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
+
+/** The failure behind whatever a request with the credential threw: that of its log-in, or its own. */
+export function failureOf(error: unknown): Failure {
+	for (const link of causesOf(error)) {
+		if (isJsonObject(link.context) && isFailure(link.context.failure)) return link.context.failure;
+	}
+	return requestFailureOf(error);
+}
+
+/**
+ * The failure behind whatever n8n's request helper threw.
+ *
+ * n8n wraps errors in a NodeApiError: from 2.x the original is its `cause`, in 1.x only texts remain, with
+ * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. Whatever is not
+ * recognised counts as a broken connection, after which a create is not sent again.
+ */
+export function requestFailureOf(error: unknown): LoginFailure {
+	const chain = causesOf(error);
+	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
+	const texts = chain.flatMap(textsOf);
+	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);
+
+	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled' };
+
+	const certificate = says(CERTIFICATE);
+	if (certificate) return { kind: 'certificate', code: certificate[0] };
+
+	const handshake = says(HANDSHAKE);
+	if (handshake) return { kind: 'tls', code: `EPROTO, ${handshake[1]}` };
+
+	const tried = says(NEVER_CONNECTED_TEXT);
+	const neverConnected =
+		codes.find((code) => NEVER_CONNECTED.includes(code)) ??
+		chain.find((link) => link.syscall === 'connect' || link.syscall === 'getaddrinfo')?.code ??
+		tried?.[1] ??
+		NEVER_CONNECTED_MESSAGES.find(([pattern]) => says(pattern))?.[1];
+	if (typeof neverConnected === 'string') {
+		return { kind: 'unreachable', code: neverConnected, address: tried?.[2] };
+	}
+
+	if (
+		says(/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/)
+	) {
+		return { kind: 'timeout' };
+	}
+	if (chain.some((link) => statusOf(link) === 401)) {
+		return { kind: 'status', status: 401, text: undefined, retryAfter: undefined };
+	}
+	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
+}
+
+/** The match in the first text that has one. */
+function matchIn(texts: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
+	for (const text of texts) {
+		const match = pattern.exec(text);
+		if (match !== null) return match;
+	}
+	return undefined;
+}
+
+/** An error and the errors behind it, outermost first, each seen once. */
+function causesOf(error: unknown): JsonObject[] {
+	const chain: JsonObject[] = [];
+	const waiting: unknown[] = [error];
+	while (waiting.length > 0 && chain.length < 10) {
+		const next = waiting.shift();
+		if (!isJsonObject(next) || chain.includes(next)) continue;
+		chain.push(next);
+		// If a name has two addresses, a refused connection is an AggregateError without a message.
+		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
+	}
+	return chain;
+}
+
+function textsOf(link: JsonObject): string[] {
+	const messages = Array.isArray(link.messages) ? link.messages : [];
+	return [link.message, ...messages].filter((text): text is string => typeof text === 'string');
+}
+
+function statusOf(link: JsonObject): number | undefined {
+	if (link.httpCode === '401') return 401;
+	const response = link.response;
+	return isJsonObject(response) && typeof response.status === 'number'
+		? response.status
+		: undefined;
+}
+
+function isFailure(value: unknown): value is Failure {
+	return isJsonObject(value) && typeof value.kind === 'string';
+}

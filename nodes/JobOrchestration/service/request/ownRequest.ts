@@ -1,0 +1,101 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
+import { onAbort, timeoutSignal } from './wait';
+
+/** What holds for a request of this node's own. */
+interface OwnRequestOptions {
+	/** Milliseconds that it may take once it is sent, to the end of its answer. */
+	timeout: number;
+	/** The execution's cancel. */
+	cancelSignal: AbortSignal | undefined;
+	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
+	isCancellable: boolean;
+	/** The credential as it is stored now: another process may have put a newer token there. */
+	stored: () => Promise<ICredentialDataDecryptedObject>;
+}
+
+/** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
+const ownRequests = new WeakMap<object, OwnRequest>();
+
+/** The request that a credentials object was made for; undefined where another node sends it. */
+export function ownRequestOf(credentials: object): OwnRequest | undefined {
+	return ownRequests.get(credentials);
+}
+
+/**
+ * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
+ *
+ * Its time counts from the beginning, and anew from the moment at which the credential lets it go: the log-in
+ * before it has a limit of its own. So it has an end also where n8n's store of credentials is another, which
+ * doesn't pass on the very object.
+ */
+export class OwnRequest {
+	readonly stored: OwnRequestOptions['stored'];
+	/** Whether it took too long. n8n reports that as a cancel. */
+	isTimedOut = false;
+	private readonly controller = new AbortController();
+	private limit: AbortSignal | undefined;
+	private readonly stopListening: (() => void) | undefined;
+
+	/** @param credentials the object that n8n is given with the request */
+	constructor(
+		credentials: object,
+		private readonly terms: OwnRequestOptions,
+	) {
+		this.stored = terms.stored;
+		ownRequests.set(credentials, this);
+		if (terms.isCancellable && terms.cancelSignal !== undefined) {
+			this.stopListening = onAbort(terms.cancelSignal, () => this.controller.abort());
+		}
+		this.start();
+	}
+
+	/** What ends it: n8n is to pass it on in place of the execution's cancel. */
+	get signal(): AbortSignal {
+		return this.controller.signal;
+	}
+
+	/** Whether it must not be sent any more. */
+	get isCancelled(): boolean {
+		return this.terms.cancelSignal?.aborted === true;
+	}
+
+	/** A log-in comes first: no time counts until the start. */
+	waitForLogin(): void {
+		this.limit?.removeEventListener('abort', this.timeOut);
+		this.limit = undefined;
+	}
+
+	/** Its time counts from now on: it is being sent. */
+	start(): void {
+		if (this.limit !== undefined) return;
+		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
+		this.limit = timeoutSignal(this.terms.timeout);
+		this.limit.addEventListener('abort', this.timeOut);
+	}
+
+	/** It is answered, or has failed. */
+	end(): void {
+		this.limit?.removeEventListener('abort', this.timeOut);
+		this.stopListening?.();
+	}
+
+	private readonly timeOut = () => {
+		this.isTimedOut = true;
+		this.controller.abort();
+	};
+}
+
+/**
+ * The same context, but that n8n finds this signal there in place of the execution's cancel: it puts the one that it
+ * finds into each request (n8n-core, httpRequestWithAuthentication).
+ */
+export function withCancelSignal<Context extends object>(
+	context: Context,
+	signal: AbortSignal | undefined,
+): Context {
+	return new Proxy(context, {
+		get: (target, name) =>
+			name === 'getExecutionCancelSignal' ? () => signal : (Reflect.get(target, name) as unknown),
+	});
+}

@@ -1,0 +1,124 @@
+import type { LoginFailure } from './failure';
+import { parseRetryAfter } from './retryPolicy';
+import type { Secrets } from '../secrets/secrets';
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+
+/** What n8n's request helper gives where `returnFullResponse` is set, as far as it is used here. */
+export interface HttpResponse {
+	status: number;
+	body: unknown;
+	/** By their name in lower case. */
+	headers: JsonObject;
+}
+
+/** The longest that the service's own words may be in an error. */
+const MAX_TEXT = 500;
+
+/** Where services put the words of an error. The interface shows none of them. */
+const TEXT_KEYS = ['message', 'error', 'msg', 'detail', 'details', 'error_description', 'errors'];
+
+/** Reads what n8n's request helper returned. */
+export function readResponse(response: unknown): HttpResponse {
+	const { statusCode, body, headers } = isJsonObject(response) ? response : {};
+	return {
+		status: typeof statusCode === 'number' ? statusCode : 0,
+		body,
+		headers: isJsonObject(headers) ? headers : {},
+	};
+}
+
+/**
+ * The failure that an answer stands for; undefined where its status is a success.
+ *
+ * @param secrets what no error may repeat, should the service echo it
+ */
+export function failureIn(response: HttpResponse, secrets: Secrets): LoginFailure | undefined {
+	const { status, body, headers } = response;
+	if (status >= 200 && status < 300) return undefined;
+	if (status >= 300 && status < 400) {
+		return { kind: 'redirect', status, location: addressIn(headers.location, secrets) };
+	}
+	const text = textIn(body);
+	return {
+		kind: 'status',
+		status,
+		text: text === undefined ? undefined : quotable(text, secrets),
+		retryAfter: parseRetryAfter(headers['retry-after']),
+	};
+}
+
+/** What an answer is that is not what was wanted, in a few words that say what came. */
+export function describeBody(body: unknown, secrets: Secrets): string {
+	if (body === undefined || body === null || body === '') return 'nothing';
+	if (Array.isArray(body)) return 'a list';
+	if (isJsonObject(body)) {
+		const text = textIn(body);
+		if (text !== undefined) return `"${quotable(text, secrets)}"`;
+		const keys = Object.keys(body).slice(0, 5).join(', ');
+		return keys === ''
+			? 'an empty object'
+			: `an object with other fields (${quotable(keys, secrets)})`;
+	}
+	if (isHtml(body)) return 'an HTML page';
+	return `the text "${quotable(String(body), secrets)}"`;
+}
+
+/** How a web page begins, and a part of one. */
+const PAGE = /^\s*(?:<!doctype|<!--|<html|<head|<body|<\?xml)/i;
+const PART =
+	/^\s*<(?:title|meta|link|style|script|center|div|span|main|table|form|h[1-6]|p|b|a|br|hr)[\s/>]/i;
+
+/** Whether a body is a web page, or a part of one, rather than a message for a program. */
+export function isHtml(body: unknown): boolean {
+	return typeof body === 'string' && (PAGE.test(body) || PART.test(body));
+}
+
+/** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text. */
+function textIn(body: unknown, depth = 0): string | undefined {
+	if (typeof body === 'string') {
+		const text = PAGE.test(body) ? titleOf(body) : body.trim();
+		return text === '' ? undefined : text;
+	}
+	if (depth > 3) return undefined;
+	if (Array.isArray(body)) return firstText(body.slice(0, 5), depth);
+	if (!isJsonObject(body)) return undefined;
+	return firstText(
+		[...TEXT_KEYS, 'data', 'body'].map((key) =>
+			typeof body[key] === 'number' ? undefined : body[key],
+		),
+		depth,
+	);
+}
+
+function firstText(values: readonly unknown[], depth: number): string | undefined {
+	for (const value of values) {
+		const text = textIn(value, depth + 1);
+		if (text !== undefined) return text;
+	}
+	return undefined;
+}
+
+function titleOf(html: string): string {
+	return /<title[^>]*>([^<]{1,200})</i.exec(html.slice(0, 10_000))?.[1]?.trim() ?? '';
+}
+
+/** How much of a text is looked at: an answer may be huge. */
+const MAX_READ = 20 * MAX_TEXT;
+
+/** How much of that goes where a text is longer: too little of a secret to be recognised may be left at its end. */
+const LEFT_OVER = 50;
+
+/** A text of the service's as an error may repeat it: on one line, not too long, and without the secrets. */
+function quotable(text: string, secrets: Secrets): string {
+	const clean = secrets.redactExcerpt(text.slice(0, MAX_READ));
+	const whole = text.length <= MAX_READ ? clean : clean.slice(0, -LEFT_OVER);
+	const line = whole.replace(/\s+/g, ' ').trim();
+	return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
+}
+
+/** Where a redirect points to, without its query: a service may put anything there. */
+function addressIn(location: unknown, secrets: Secrets): string | undefined {
+	if (typeof location !== 'string' || location === '') return undefined;
+	return quotable(location.replace(/[?#].*$/s, ''), secrets);
+}

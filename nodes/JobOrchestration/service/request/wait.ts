@@ -1,0 +1,57 @@
+/** The most that Node.js counts, in milliseconds: a longer time would be over at once. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** All that is to be called when a signal is aborted, as one listener: of eleven, Node.js warns as of a leak. */
+class Callbacks extends Set<() => void> {
+	handleEvent(): void {
+		for (const callback of this) callback();
+	}
+}
+
+const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
+
+/**
+ * Calls back when a signal is aborted, at once where it is.
+ *
+ * @returns what takes that back
+ */
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+	if (signal === undefined) return () => {};
+	if (signal.aborted) callback();
+	const callbacks = callbacksBySignal.get(signal) ?? new Callbacks();
+	callbacksBySignal.set(signal, callbacks);
+	callbacks.add(callback);
+	signal.addEventListener('abort', callbacks);
+	return () => {
+		callbacks.delete(callback);
+		if (callbacks.size === 0) signal.removeEventListener('abort', callbacks);
+	};
+}
+
+/**
+ * Waits so many milliseconds, or until the signal says that there is nothing to wait for.
+ *
+ * The timer is an AbortSignal's own: community nodes may not use setTimeout, n8n's `sleepWithAbort` is missing
+ * from newer releases, and a timer that is left behind would keep a process from exiting.
+ */
+export async function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+	if (signal?.aborted === true) return;
+	const timer = timeoutSignal(milliseconds);
+	await new Promise<void>((resolve) => {
+		const done = () => {
+			timer.removeEventListener('abort', done);
+			stopListening();
+			resolve();
+		};
+		timer.addEventListener('abort', done);
+		const stopListening = onAbort(signal, done);
+	});
+}
+
+/**
+ * A signal that is aborted after so many milliseconds. As the `abortSignal` of a request it limits the whole of
+ * it; the `timeout` of n8n's HTTP client is no limit on a response that drips in.
+ */
+export function timeoutSignal(milliseconds: number): AbortSignal {
+	return AbortSignal.timeout(Math.min(Math.ceil(milliseconds), MAX_TIMEOUT));
+}

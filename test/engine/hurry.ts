@@ -1,0 +1,77 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+
+import type * as Wait from '../../nodes/JobOrchestration/service/request/wait';
+import type { Fault } from '../../sandbox';
+
+/** Taken before anything is mocked, since more than one test of a file may hurry. */
+const timer = AbortSignal.timeout.bind(AbortSignal);
+const now = performance.now.bind(performance);
+
+/** How many requests are under way in this process. */
+let underWay = 0;
+
+subscribe('http.client.request.start', (message) => {
+	underWay += 1;
+	(message as { request: ClientRequest }).request.once('close', () => (underWay -= 1));
+});
+
+/** What a test says of the time limits of requests. */
+export interface Limits {
+	/** The time is up for whatever is under way. */
+	runOut: () => void;
+	/** A fault as it is; where it lets a request wait for ever, the time is up as soon as it has struck. */
+	orRunOut: (fault: Fault) => Fault;
+}
+
+/**
+ * Lets the node wait for nothing: where it waits, to send again, for another process's log-in, for a service that
+ * takes no request, and no request is under way, the clock that it looks at goes on to the end of the wait. So
+ * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
+ * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
+ */
+export function hurry(): Limits {
+	let skipped = 0;
+	const clock = () => now() + skipped;
+	jest.spyOn(performance, 'now').mockImplementation(clock);
+
+	const waits: Array<{ until: number; end: AbortController }> = [];
+	const goOn = () => {
+		if (underWay === 0) {
+			const next = waits.shift();
+			skipped += Math.max(0, (next?.until ?? 0) - clock());
+			next?.end.abort();
+		}
+		if (waits.length > 0) setTimeout(goOn, 1);
+	};
+	jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
+		const wait = { until: clock() + milliseconds, end: new AbortController() };
+		if (waits.length === 0) setTimeout(goOn, 1);
+		waits.push(wait);
+		waits.sort((a, b) => a.until - b.until);
+		return wait.end.signal;
+	});
+
+	const limits = new Set<AbortController>();
+	jest.spyOn(builtWait(), 'timeoutSignal').mockImplementation((milliseconds) => {
+		const limit = new AbortController();
+		timer(Math.ceil(milliseconds)).addEventListener('abort', () => limit.abort());
+		limits.add(limit);
+		return limit.signal;
+	});
+	const runOut = () => {
+		for (const limit of limits) limit.abort();
+		limits.clear();
+	};
+	const orRunOut = (fault: Fault) => {
+		// The sandbox carries a call out without a pause: by then it has.
+		if (fault.kind === 'stall' || fault.kind === 'drip') setImmediate(runOut);
+		return fault;
+	};
+	return { runOut, orRunOut };
+}
+
+/** The module as n8n's loader has it, too. */
+function builtWait(): typeof Wait {
+	return jest.requireActual('../../dist/nodes/JobOrchestration/service/request/wait');
+}

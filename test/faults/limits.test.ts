@@ -1,0 +1,230 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { freePort } from '../../host/ports';
+import type { Sandbox, SandboxOptions } from '../../sandbox';
+import { startSandbox } from '../../sandbox';
+import { change, credentialFor, numbered } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
+import type { NodeOptions } from '../engine/run';
+import { Engine } from '../engine/run';
+import { until } from '../sandbox/client';
+import { batch, refused } from './batch';
+
+/*
+ * Batches at a service that bears only so much, or is away. Nothing here is timed: what is counted holds on a busy
+ * machine, too, which may be too slow to meet a limit. How long it takes is measured by `npm run bench:pace`, and in
+ * virtual time by test/pace.
+ */
+
+let sandbox: Sandbox;
+let engine: Engine;
+
+async function start(options: SandboxOptions): Promise<void> {
+	sandbox = await startSandbox({ port: await freePort(), ...options });
+	engine = await Engine.load();
+	engine.saveCredential(credentialFor(sandbox));
+}
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.close();
+});
+
+/** A batch of creates, in which an item's error does not end the others. */
+const creates = (options = {}): NodeOptions => ({
+	parameters: batch(options),
+	onError: 'continueRegularOutput',
+});
+
+/** How many of the items have a job, how many may have one, and how many certainly have none. */
+function counted(items: INodeExecutionData[]) {
+	const errors = items.filter(({ json }) => json.error !== undefined);
+	const mayExist = errors.filter(({ json }) => Object(json.error).jobMayExist === true).length;
+	return { made: items.length - errors.length, mayExist, failed: errors.length - mayExist };
+}
+
+const ONE_IN_AN_HOUR = 1 / 3_600;
+
+describe('A service that takes so many a second', () => {
+	test('and answers 429: no item fails, and no more requests are turned away than it takes to find out', async () => {
+		await start({ limits: { perSecond: 40, burst: 10 } });
+		const { items } = await engine.run(creates(), numbered(70));
+		expect(counted(items)).toEqual({ made: 70, mayExist: 0, failed: 0 });
+		expect(sandbox.store.jobs.size).toBe(70);
+		expect(sandbox.limits.met.turnedAway).toBeLessThanOrEqual(60);
+	});
+
+	test('and says when to come back: no item fails, and nothing is sent before', async () => {
+		await start({ limits: { perSecond: 40, burst: 40, retryAfter: 1 } });
+		const { items } = await engine.run(creates(), numbered(80));
+		expect(counted(items)).toEqual({ made: 80, mayExist: 0, failed: 0 });
+		expect(sandbox.limits.met.tooEarly).toBe(0);
+	});
+
+	test('and answers 503: few items end without a clear answer, and none is sent twice', async () => {
+		await start({ limits: { perSecond: 40, burst: 10, tooMany: 503 } });
+		const { items } = await engine.run(creates(), numbered(70));
+		const { made, mayExist, failed } = counted(items);
+		expect(failed).toBe(0);
+		expect(mayExist).toBeLessThanOrEqual(30);
+		expect(sandbox.store.jobs.size).toBe(made);
+		expect(sandbox.calls.filter(({ operation }) => operation === 'createJob')).toHaveLength(70);
+	});
+
+	test('takes all calls of an agent, one after the other', async () => {
+		await start({ limits: { perSecond: 20, burst: 2 } });
+		const calls = numbered(6);
+		const { answers } = await engine.callTool({ parameters: batch() }, calls);
+		expect(answers.filter((answer) => answer.includes('"uid"'))).toHaveLength(6);
+		expect(sandbox.store.jobs.size).toBe(6);
+	});
+
+	test('but none for a minute: the items that wait fail together, in its words', async () => {
+		await start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5 } });
+		hurry();
+		const { items } = await engine.run(creates(), numbered(300));
+		expect(counted(items)).toEqual({ made: 5, mayExist: 0, failed: 295 });
+		expect(sandbox.limits.met.turnedAway).toBeLessThan(60);
+		expect(items.at(-1)?.json).toMatchObject({
+			message: 'The service is receiving too many requests',
+			error: {
+				httpStatus: 429,
+				description: expect.stringMatching(
+					/"Too many requests"[^]*All requests had been waiting for the service for \d+ s/,
+				),
+			},
+		});
+	});
+});
+
+test('an error that was waited for says for how long, and how often the service was asked', async () => {
+	await start({});
+	sandbox.faults.plan(({ operation, nOfOperation }) => {
+		if (operation !== 'createJob' || nOfOperation === 1) return undefined;
+		return { kind: 'rateLimit', retryAfter: nOfOperation === 2 ? 1 : 61 };
+	});
+	const { items } = await engine.run(creates({ concurrency: 1 }), numbered(5));
+	expect(counted(items)).toEqual({ made: 1, mayExist: 0, failed: 4 });
+	for (const { json } of items.slice(1)) {
+		expect(Object(json.error).description).toMatch(
+			/All requests had been waiting for the service for \d+ s, and asked it once\./,
+		);
+	}
+});
+
+test('a service that serves four at once is not sent a crowd', async () => {
+	await start({ latency: 20, limits: { atOnce: 4 } });
+	const { items } = await engine.run(creates(), numbered(200));
+	expect(counted(items)).toEqual({ made: 200, mayExist: 0, failed: 0 });
+	// A hundred at once would leave 96 waiting; how few it can be is measured by test/pace, without a machine.
+	expect(sandbox.limits.met.averageWaiting).toBeLessThan(60);
+});
+
+describe('Never more than a hundred requests at once', () => {
+	test('by ten executions of one account', async () => {
+		await start({ latency: 40 });
+		const runs = Array.from({ length: 10 }, async () => await engine.run(creates(), numbered(60)));
+		const items = (await Promise.all(runs)).flatMap((result) => result.items);
+		expect(counted(items)).toEqual({ made: 600, mayExist: 0, failed: 0 });
+		expect(sandbox.limits.met.most).toBeGreaterThan(10);
+		expect(sandbox.limits.met.most).toBeLessThanOrEqual(100);
+	});
+
+	test('and no more than Concurrency says, where it is set', async () => {
+		await start({ limits: { perSecond: 40, burst: 5 } });
+		const { items } = await engine.run(creates({ concurrency: 3 }), numbered(40));
+		expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
+		expect(sandbox.limits.met.most).toBeLessThanOrEqual(3);
+	});
+});
+
+describe('A service that is away', () => {
+	test('in mid-batch: only what was under way has no clear answer', async () => {
+		await start({ latency: 20 });
+		const running = engine.start([creates()], numbered(300));
+		await until(() => sandbox.store.jobs.size >= 60);
+		await sandbox.goAway();
+		const madeBefore = sandbox.store.jobs.size;
+		await new Promise((resolve) => setTimeout(resolve, 150));
+		await sandbox.comeBack();
+		const { made, mayExist, failed } = counted((await running.result).items);
+		expect({ failed, all: made + mayExist }).toEqual({ failed: 0, all: 300 });
+		expect(mayExist).toBeLessThanOrEqual(100);
+		expect(made).toBeGreaterThanOrEqual(madeBefore - 100);
+		const names = [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);
+		expect(new Set(names).size).toBe(names.length);
+	});
+
+	test('from the start: thousands of items fail together, not one after the other', async () => {
+		await start({});
+		await sandbox.goAway();
+		hurry();
+		const { items } = await engine.run(creates(), numbered(3_000));
+		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 3_000 });
+		expect(new Set(items.map(({ json }) => json.message)).size).toBe(1);
+		expect(items.at(-1)?.json.message).toMatch(/can't be reached/);
+	});
+});
+
+describe('While all wait', () => {
+	test('a cancel ends the waiting at once', async () => {
+		await start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 3, retryAfter: 50 } });
+		const execute = jest.spyOn(engine.loaded.node, 'execute');
+		const running = engine.start([creates()], numbered(200));
+		await until(() => sandbox.limits.met.turnedAway > 0 && sandbox.limits.met.underWay === 0);
+		running.cancel();
+		await running.result;
+		await expect(execute.mock.results[0]?.value).rejects.toThrow();
+		expect(sandbox.store.jobs.size).toBe(3);
+	});
+
+	test("n8n's log says so after a few seconds, and when they go on", async () => {
+		await start({});
+		sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 2
+				? { kind: 'rateLimit', retryAfter: 10 }
+				: undefined,
+		);
+		hurry();
+		const execute = jest.spyOn(engine.loaded.node, 'execute');
+		const running = engine.start([creates({ concurrency: 1 })], numbered(3));
+		await until(() => execute.mock.calls.length === 1);
+		const context = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
+		const info = jest.spyOn(context.logger, 'info').mockImplementation();
+		const { items } = await running.result;
+		expect(counted(items)).toEqual({ made: 3, mayExist: 0, failed: 0 });
+		const log = info.mock.calls.map(([text]) => text.replace(sandbox.url, 'URL'));
+		expect(log).toEqual([
+			'Requests to the job orchestration service at URL are waiting: it is receiving too many',
+			expect.stringMatching(
+				/^The job orchestration service at URL takes requests again, after \d+ s$/,
+			),
+		]);
+	});
+
+	test('a drop-down does not wait for more than some seconds, and says why there is no list', async () => {
+		await start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });
+		await engine.listSearch('searchClusters');
+		await expect(engine.listSearch('searchClusters')).rejects.toMatchObject({
+			message: 'The service is receiving too many requests',
+		});
+		expect(sandbox.limits.met.turnedAway).toBe(1);
+	});
+
+	test('jobs that are to be ended are not, where the service wants an hour: they are named', async () => {
+		await start({});
+		const hour = { kind: 'rateLimit', retryAfter: 3_600 } as const;
+		sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'changeJobState') return hour;
+			return operation === 'createJob' && nOfOperation === 3 ? refused : undefined;
+		});
+		const { error } = await engine.run(
+			{ parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) },
+			numbered(5),
+		);
+		expect(error?.description).toMatch(/could not end \(2\):/);
+		expect(sandbox.calls.filter(({ operation }) => operation === 'changeJobState')).toHaveLength(1);
+		// Nor does whoever comes next wait for an hour.
+		const next = await engine.run({ parameters: change('stop', { jobId: 'any' }) });
+		expect(next.error?.message).toBe('The service is receiving too many requests');
+	});
+});

@@ -1,0 +1,74 @@
+import { change, create, getAll, useSandbox } from '../engine/fixture';
+import { contextOf } from './batch';
+
+/*
+ * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
+ */
+
+const fixture = useSandbox();
+
+afterEach(() => {
+	jest.restoreAllMocks();
+});
+
+const options = { maxRetries: 0, timeout: 300 };
+
+test.each([
+	['a create', create({ options }), true],
+	['a state change', change('stop', { jobId: 'a-job', options }), false],
+	['a list', getAll({ options }), false],
+] as const)('%s whose answer drips in ends at Timeout', async (_, parameters, mayExist) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? undefined : { kind: 'drip', when: 'afterActing' },
+	);
+	const began = Date.now();
+	const result = await fixture.engine.run({ parameters });
+	// A limit that was none would be a minute's.
+	expect(Date.now() - began).toBeLessThan(15_000);
+	expect(result.error?.message).toContain("The service didn't answer within 0.3 s");
+	expect(contextOf(result).jobMayExist).toBe(mayExist);
+	expect(fixture.sandbox.calls).toHaveLength(2);
+});
+
+test('the limit is on each sending: a log-in before it takes nothing from it', async () => {
+	fixture.sandbox.faults.plan(({ operation }) => ({
+		kind: 'wait',
+		when: 'afterActing',
+		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 1_200 : 0)),
+	}));
+	const { error } = await fixture.engine.run({
+		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),
+	});
+	expect(error).toBeUndefined();
+});
+
+test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => {
+	const { error } = await fixture.engine.run({
+		parameters: getAll({ options: { maxRetries: 0, timeout } }),
+	});
+	if (timeout < 1) expect(error?.message).toContain('Timeout');
+	else expect(error).toBeUndefined();
+});
+
+test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {
+	const { timeout } = AbortSignal;
+	jest
+		.spyOn(AbortSignal, 'timeout')
+		.mockImplementation((time) => timeout(time === 60_000 ? 300 : time));
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' && nOfOperation === 1 ? { kind: 'drip', when: 'afterActing' } : undefined,
+	);
+	const dripping = ['first', 'second'].map(
+		async (displayName) =>
+			await fixture.engine.run({ parameters: create({ displayName, options }) }),
+	);
+	for (const { error } of await Promise.all(dripping)) {
+		expect(error?.message).toContain("didn't answer the log-in within 60 s");
+	}
+	expect(fixture.callsOf('login')).toHaveLength(1);
+
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error).toBeUndefined();
+	expect(fixture.callsOf('login')).toHaveLength(2);
+	expect(fixture.sandbox.store.jobs.size).toBe(1);
+});

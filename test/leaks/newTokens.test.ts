@@ -1,0 +1,80 @@
+import { credentialFor, getAll } from '../engine/fixture';
+import { answer, placesOf, useTraces } from './traces';
+
+/*
+ * Tokens that are not the one with which the execution began.
+ */
+
+const fixture = useTraces();
+
+/** A service that repeats the token in place of a list. */
+const repeating = ({ token }: { token: string | undefined }) =>
+	answer(200, `Not a list: ${token ?? 'no token'}`);
+
+describe('A token that is not the one stored', () => {
+	test('when others have just fetched it, is not repeated', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+		fixture.sandbox.faults.plan(repeating);
+		const { texts } = await fixture.expectNoLeak(getAll());
+		expect(texts.get('the run')).toContain('Not a list: ***');
+		expect(fixture.sandbox.tokens.issued).toBe(1);
+	});
+
+	test('when it took the place of one that had expired, is not repeated', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.tokens.expireAll();
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'login') return undefined;
+			return call.nOfOperation === 1 ? undefined : repeating(call);
+		});
+		const { texts, tokens } = await fixture.expectNoLeak(getAll());
+		expect(texts.get('the run')).toContain('Not a list: ***');
+		expect(tokens.length).toBeGreaterThanOrEqual(2);
+	});
+
+	test('when the service repeats the one that has expired, that one is not shown either', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const [expired] = fixture.sandbox.calls.flatMap(({ token }) => token ?? []);
+		fixture.sandbox.tokens.expireAll();
+		fixture.sandbox.faults.plan((call) =>
+			call.operation === 'login' || call.nOfOperation === 1
+				? undefined
+				: answer(400, { message: `Not any more: ${expired}` }),
+		);
+		const { texts } = await fixture.expectNoLeak(getAll());
+		expect(texts.get('the run')).toContain('Not any more: ***');
+	});
+
+	const token = 'a-token-in-another-shape';
+	const shapes: unknown[] = [
+		token,
+		[token],
+		{ token },
+		{ data: token },
+		{ data: { token } },
+		{ body: token },
+		{ access_token: [token] },
+		{ access_token: { message: token } },
+		{ data: { access_token: token }, message: 'ok' },
+	];
+	test.each(shapes)('when the log-in answers with it in a shape of its own: %j', async (shape) => {
+		fixture.sandbox.faults.plan(() => answer(200, shape));
+		const { texts, failed } = await fixture.leftByNode(getAll({ options: { maxRetries: 0 } }));
+		expect(failed).toBe(true);
+		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
+		expect(placesOf([token], texts)).toEqual([]);
+	});
+
+	test('nor is a part of it, where a text had to be cut', async () => {
+		const parts: string[] = [];
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'login') return undefined;
+			parts.push((call.token ?? '').slice(0, 10));
+			return answer(400, `a${' '.repeat(9_985)}${call.token}`);
+		});
+		const { texts } = await fixture.leftByNode(getAll());
+		expect(parts).toEqual(new Array(2).fill(expect.stringMatching(/^.{10}$/)));
+		expect(placesOf(parts, texts)).toEqual([]);
+	});
+});

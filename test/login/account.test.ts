@@ -1,0 +1,138 @@
+import type { Sandbox } from '../../sandbox';
+import { startSandbox } from '../../sandbox';
+import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
+import { everyText } from '../leaks/everyText';
+import { until } from '../sandbox/client';
+import { gate } from '../faults/batch';
+
+/*
+ * A token belongs to the account that it was fetched for: n8n keeps it with the credential, whatever is edited there.
+ */
+
+const fixture = useSandbox();
+
+let other: Sandbox;
+
+beforeEach(async () => {
+	other = await startSandbox();
+});
+afterEach(async () => {
+	await other.close();
+});
+
+const tokensSeenBy = ({ calls }: Sandbox) =>
+	calls.flatMap(({ token }) => (token === undefined ? [] : [token]));
+const loginsAt = ({ calls }: Sandbox) =>
+	calls.filter(({ operation }) => operation === 'login').length;
+
+test('a new address never gets the token of the old one', async () => {
+	await fixture.engine.run({ parameters: getAll() });
+	const old = fixture.engine.token;
+	fixture.engine.editCredential({ baseUrl: other.url });
+	const { error } = await fixture.engine.run({ parameters: getAll() });
+	expect(error).toBeUndefined();
+	expect(loginsAt(other)).toBe(1);
+	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
+	expect(tokensSeenBy(other)).not.toContain(old);
+});
+
+test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
+	'an edited %j is noticed by the next run, which sends nothing with the old token',
+	async (edited) => {
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.clearCalls();
+		fixture.engine.editCredential(edited);
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error?.message).toBe('The user name or the password is wrong');
+		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
+	},
+);
+
+test('an edited credential is a log-in for another node, too', async () => {
+	await fixture.engine.run({ parameters: getAll() });
+	fixture.engine.editCredential({ baseUrl: other.url });
+	await fixture.engine.requestAsOtherNode({ uri: `${other.url}/api/v1/clusters` });
+	expect(loginsAt(other)).toBe(1);
+	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
+});
+
+test('a credential that is edited while a log-in is under way does not go on with its token', async () => {
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
+	);
+	const running = fixture.engine.run({ parameters: getAll() });
+	await until(() => fixture.sandbox.tokens.issued === 1);
+	fixture.engine.editCredential({ baseUrl: other.url });
+	held.open();
+	await running;
+	const late = fixture.engine.token;
+	expect(tokensSeenBy(fixture.sandbox)).toEqual([late]);
+
+	const { error } = await fixture.engine.run({ parameters: getAll() });
+	expect(error).toBeUndefined();
+	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
+	expect(fixture.engine.token).not.toBe(late);
+});
+
+test('what is stored tells nothing of the account, and differs by it', async () => {
+	const { sandbox, engine } = fixture;
+	const seals = [];
+	for (const { url } of [sandbox, sandbox, other]) {
+		engine.saveCredential({ ...credentialFor(sandbox), baseUrl: url });
+		await engine.run({ parameters: getAll() });
+		const [seal, token] = engine.storedToken.split('.');
+		expect(seal).toMatch(/^[\w-]{22}$/);
+		expect(token).toMatch(/^[\w-]{32}$/);
+		seals.push(seal);
+	}
+	expect(seals[0]).toBe(seals[1]);
+	expect(seals[0]).not.toBe(seals[2]);
+});
+
+test('two executions whose log-in fails together have nothing of each other in their errors', async () => {
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login'
+			? [
+					{ kind: 'wait', when: 'beforeActing', until: held.opened },
+					{ kind: 'answer', when: 'beforeActing', status: 403 },
+				]
+			: undefined,
+	);
+	const names = ['Ann', 'Bob'];
+	const all = names.flatMap((name) => [
+		fixture.engine.run({ parameters: create({ displayName: `job of ${name}` }) }),
+		fixture.engine.run({ parameters: change('stop', { jobId: `id of ${name}` }) }),
+		fixture.engine.requestAsOtherNode({ uri: `${fixture.sandbox.url}/x`, body: { of: name } }).then(
+			() => ({ error: undefined }),
+			(error: unknown) => ({ error }),
+		),
+	]);
+	await until(() => fixture.callsOf('login').length === 1);
+	// All of them wait for it by now.
+	for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+	held.open();
+	const errors = (await Promise.all(all)).map(({ error }) => error as Error);
+
+	expect(fixture.callsOf('login')).toHaveLength(1);
+	for (const error of errors) expect(error.message).toMatch(/^The service refused this user/);
+	expect(new Set(errors).size).toBe(6);
+	for (const [index, error] of errors.entries()) {
+		const others = index < 3 ? 'Bob' : 'Ann';
+		expect([...everyText(error)].filter((text) => text.includes(others))).toEqual([]);
+	}
+	const [one, two] = errors.map((error) => ('context' in error ? error.context : undefined));
+	expect(one).not.toBe(two);
+});
+
+test('an unchanged credential costs one log-in for many items and runs', async () => {
+	for (let run = 0; run < 3; run += 1) {
+		const { items } = await fixture.engine.run(
+			{ parameters: create({ displayName: '=Job {{ $json.n }}' }) },
+			numbered(100),
+		);
+		expect(items).toHaveLength(100);
+	}
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});

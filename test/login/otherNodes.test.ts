@@ -1,0 +1,291 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { IDataObject, IRequestOptions } from 'n8n-workflow';
+
+import { startSandbox } from '../../sandbox';
+import type { Fault } from '../../sandbox';
+import { credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
+
+/*
+ * Requests that other nodes send with the credential, as n8n's HTTP Request node does: after any error it asks the
+ * credential for a token, and sends the request again if it gets one.
+ */
+
+const fixture = useSandbox();
+
+/** A token is there, and nothing has been sent. */
+beforeEach(async () => {
+	await fixture.engine.run({ parameters: getAll() });
+	fixture.sandbox.clearCalls();
+});
+
+const job = {
+	namespace: 'default',
+	job: { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow: { uid: 'wf' } },
+};
+
+/** A create, sent by another node. */
+async function post(options: Partial<IRequestOptions> = {}): Promise<unknown> {
+	return await fixture.engine.requestAsOtherNode({
+		method: 'POST',
+		uri: `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`,
+		body: job,
+		json: true,
+		...options,
+	});
+}
+
+function creates(fault: Fault): void {
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
+}
+
+const counts = () =>
+	(['createJob', 'listClusters', 'login'] as const).map(
+		(operation) => fixture.callsOf(operation).length,
+	);
+
+describe('A request that fails is sent once', () => {
+	test.each<[string, Fault, number]>([
+		['404', { kind: 'answer', when: 'beforeActing', status: 404 }, 1],
+		['403', { kind: 'answer', when: 'beforeActing', status: 403 }, 1],
+		['500 after acting', { kind: 'answer', when: 'afterActing', status: 500 }, 1],
+		['a connection that breaks after acting', { kind: 'break', when: 'afterActing' }, 1],
+		['a redirect', { kind: 'redirect', location: '/elsewhere' }, 1],
+		// A request that was not answered was not rejected: there is nothing to ask.
+		['a time-out', { kind: 'stall', when: 'afterActing' }, 0],
+	])('after %s', async (_, fault, questions) => {
+		creates(fault);
+		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
+		expect(counts()).toEqual([1, questions, 0]);
+	});
+
+	test.each<[string, Fault]>([
+		['404', { kind: 'answer', when: 'beforeActing', status: 404 }],
+		['403', { kind: 'answer', when: 'beforeActing', status: 403 }],
+		['500', { kind: 'answer', when: 'beforeActing', status: 500 }],
+		['a broken connection', { kind: 'break', when: 'beforeActing' }],
+		['a page', { kind: 'html', when: 'beforeActing' }],
+	])('though the question about the token ends in %s', async (_, fault) => {
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob' ? { kind: 'answer', when: 'afterActing', status: 500 } : fault,
+		);
+		await expect(post()).rejects.toThrow();
+		expect(counts()).toEqual([1, 1, 0]);
+	});
+
+	test('where the question about the token is never answered', async () => {
+		const { timeout } = AbortSignal;
+		const shortened = jest
+			.spyOn(AbortSignal, 'timeout')
+			.mockImplementation((time) => timeout(time === 10_000 ? 200 : time));
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob'
+				? { kind: 'answer', when: 'afterActing', status: 500 }
+				: { kind: 'drip', when: 'beforeActing' },
+		);
+		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
+		shortened.mockRestore();
+		expect(counts()).toEqual([1, 1, 0]);
+	});
+
+	test('and 100 that fail together share the questions about the token', async () => {
+		creates({ kind: 'answer', when: 'afterActing', status: 500 });
+		const all = await Promise.allSettled(Array.from({ length: 100 }, async () => await post()));
+		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(100);
+		const [sent, questions, logins] = counts();
+		expect([sent, logins]).toEqual([100, 0]);
+		expect(questions).toBeLessThanOrEqual(20);
+		expect(fixture.sandbox.store.jobs.size).toBe(100);
+	});
+});
+
+describe('A request whose token is rejected is sent again', () => {
+	test('with a new one', async () => {
+		fixture.sandbox.tokens.expireAll();
+		await post();
+		expect(counts()).toEqual([2, 1, 1]);
+		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([401, 200]);
+	});
+
+	test('by a service whose certificate the credential accepts', async () => {
+		const sandbox = await startSandbox({ tls: await selfSignedCertificate() });
+		try {
+			fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
+			await fixture.engine.run({ parameters: getAll() });
+			sandbox.tokens.expireAll();
+			await post({ uri: `${sandbox.url}/api/v1/namespaces/default/jobs` });
+			expect(sandbox.store.jobs.size).toBe(1);
+		} finally {
+			await sandbox.close();
+		}
+	});
+
+	test('by one log-in for 50 at once', async () => {
+		fixture.sandbox.tokens.expireAll();
+		await Promise.all(Array.from({ length: 50 }, async () => await post()));
+		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(fixture.sandbox.store.jobs.size).toBe(50);
+	});
+
+	test('without having been sent before, where the token is known to be rejected', async () => {
+		const { storedToken } = fixture.engine;
+		fixture.sandbox.tokens.expireAll();
+		await post();
+		fixture.engine.editCredential({ accessToken: storedToken });
+		fixture.sandbox.clearCalls();
+		await post();
+		expect(counts()).toEqual([1, 1, 0]);
+	});
+
+	test('though the newest that is known has expired as well, having been shared by two credentials', async () => {
+		const { storedToken } = fixture.engine;
+		fixture.sandbox.tokens.expireAll();
+		await post();
+		fixture.sandbox.tokens.expireAll();
+		// The other credential, which was given the same token before.
+		fixture.engine.editCredential({ accessToken: storedToken });
+		fixture.sandbox.clearCalls();
+		await post();
+		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(fixture.callsOf('createJob')).toHaveLength(1);
+	});
+});
+
+describe('The token', () => {
+	const authenticate = async (request: IDataObject, credential: IDataObject = {}) => {
+		const { engine, sandbox } = fixture;
+		const { authenticate: sign } = engine.loaded.credentialType('jobOrchestrationApi');
+		if (typeof sign !== 'function') throw new Error('It is a function');
+		const { storedToken } = engine;
+		return await sign(
+			{ ...credentialFor(sandbox), accessToken: storedToken, ...credential } as never,
+			request as never,
+		);
+	};
+
+	test('goes with the request, which follows no redirect', async () => {
+		expect(
+			await authenticate({ url: `${fixture.sandbox.url}/api/v1/other`, headers: { A: 'b' } }),
+		).toEqual({
+			url: `${fixture.sandbox.url}/api/v1/other`,
+			headers: { A: 'b', Authorization: `Bearer ${fixture.engine.token}` },
+			disableFollowRedirect: true,
+			followRedirect: false,
+			followAllRedirects: false,
+		});
+	});
+
+	test("goes with any certificate only where the credential says so, which is another account's then", async () => {
+		const url = `${fixture.sandbox.url}/api/v1/other`;
+		fixture.engine.editCredential({ ignoreSslIssues: true });
+		await fixture.engine.run({ parameters: getAll() });
+		expect(await authenticate({ url }, { ignoreSslIssues: true })).toMatchObject({
+			skipSslCertificateValidation: true,
+			rejectUnauthorized: false,
+		});
+		await expect(authenticate({ url })).rejects.toMatchObject({ response: { status: 401 } });
+	});
+
+	/** Asks for the token for an address; `{host}` stands for scheme, host and port of the service. */
+	async function tokenFor(prefix: string, request: IDataObject): Promise<unknown> {
+		const { engine, sandbox } = fixture;
+		const baseUrl = `${sandbox.url}${prefix}`;
+		const type = engine.loaded.credentialType('jobOrchestrationApi');
+		const form = { ...credentialFor(sandbox), baseUrl, accessToken: '' };
+		const helpers = {
+			httpRequest: async () =>
+				await Promise.resolve({ statusCode: 200, headers: {}, body: { access_token: 'good' } }),
+		};
+		const output = await type.preAuthentication?.call({ helpers } as never, form as never);
+		const filled = JSON.parse(
+			JSON.stringify(request).replaceAll('{host}', sandbox.url),
+		) as IDataObject;
+		const { headers } = await authenticate(filled, { ...form, ...output });
+		return headers?.Authorization;
+	}
+
+	test.each<[string, IDataObject]>([
+		['', { uri: '{host}/anything' }],
+		['', { uri: '{host}' }],
+		['', { uri: '{host}?a=b' }],
+		['', { url: '/api/v1/clusters', baseURL: '{host}' }],
+		['/a', { uri: '{host}/a/b' }],
+		['/a', { uri: '{host}/a' }],
+		['/a', { uri: '{host}/a/' }],
+		['/a/', { uri: '{host}/a?b' }],
+		['/a', { uri: '{host}/a/./b' }],
+		['/a', { uri: '{host}/c/../a/b' }],
+		['/a', { uri: '{host}/a/b%2Fc' }],
+		['/a', { uri: '{host}/a/..b/c..' }],
+		['/a', { url: '/b', baseURL: '{host}/a' }],
+		['/a', { url: 'b', baseURL: '{host}/a/' }],
+		['/a', { uri: '{host}/a/b', headers: { accept: 'x' } }],
+	])('of a Base URL with path "%s" goes with %j', async (prefix, request) => {
+		expect(await tokenFor(prefix, request)).toMatch(/^Bearer [\w-]{4,}$/);
+	});
+
+	test.each<[string, IDataObject]>([
+		['', { url: 'https://elsewhere.example.com/api' }],
+		['', { uri: 'https://elsewhere.example.com/api' }],
+		['', { baseURL: 'https://elsewhere.example.com', url: '/api' }],
+		['', { baseURL: '{host}', url: 'https://elsewhere.example.com/api' }],
+		['', { baseURL: '{host}', url: '//elsewhere.example.com/api' }],
+		['', { url: 'http://127.0.0.1:1/api' }],
+		['', { uri: '{host}.elsewhere.example.com/api' }],
+		['', { uri: '{host}@elsewhere.example.com/api' }],
+		['', { uri: 'file:///etc/passwd' }],
+		['', { uri: 'no address' }],
+		['', {}],
+		['', { uri: '{host}/api', headers: { hOsT: 'elsewhere.example.com' } }],
+		['/a', { uri: '{host}/ab' }],
+		['/a', { uri: '{host}/A/b' }],
+		['/a', { uri: '{host}/' }],
+		['/a', { uri: '{host}/a/../b' }],
+		['/a', { uri: '{host}/a/..' }],
+		['/a', { uri: '{host}/a/%2e%2e/b' }],
+		['/a', { uri: '{host}/a/.%2E/b' }],
+		['/a', { uri: '{host}/a/..%2fb' }],
+		['/a', { uri: '{host}/a/%2e%2e%2fb' }],
+		['/a', { uri: '{host}/a/%252e%252e/b' }],
+		['/a', { uri: '{host}/a/x%5c..%5c..%5cb' }],
+		['/a', { uri: '{host}\\a\\..\\b' }],
+		['/a', { uri: '{host}/a\\..\\b' }],
+		['/a', { uri: '{host}/a/.\t./b' }],
+		['/a', { url: '../b', baseURL: '{host}/a' }],
+		['/a', { url: '/b', baseURL: '{host}' }],
+	])('of a Base URL with path "%s" does not go with %j', async (prefix, request) => {
+		await expect(tokenFor(prefix, request)).rejects.toThrow(
+			`This credential is for ${fixture.sandbox.url}${prefix.replace(/\/$/, '')} only`,
+		);
+	});
+
+	test('is not asked about, nor fetched, where a request is refused', async () => {
+		// Not even where the one that is there is of another account.
+		fixture.engine.editCredential({ password: 'edited' });
+		await expect(post({ uri: `${fixture.sandbox.url}.example.com/` })).rejects.toThrow(
+			`This credential is for ${fixture.sandbox.url} only`,
+		);
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
+
+	test('does not leave by a proxy that the workflow names', async () => {
+		const seen: string[] = [];
+		const proxy = createServer((request, response) => {
+			seen.push(String(request.url));
+			response.end('{}');
+		});
+		await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+		try {
+			const { port } = proxy.address() as AddressInfo;
+			await expect(post({ proxy: `http://127.0.0.1:${port}` })).rejects.toThrow(
+				"This credential can't be used with the node's own proxy",
+			);
+			expect(seen).toEqual([]);
+			expect(fixture.sandbox.calls).toEqual([]);
+		} finally {
+			proxy.close();
+		}
+	});
+});

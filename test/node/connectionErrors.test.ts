@@ -1,0 +1,160 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { freePort } from '../../host/ports';
+import { startSandbox } from '../../sandbox';
+import { create, credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
+
+/*
+ * What a person reads when the credential leads to no service, or to no user of it.
+ */
+
+const fixture = useSandbox();
+
+/** The error that a list of clusters ends in, with a credential that differs so. */
+async function errorWith(changed: IDataObject) {
+	const { userName, password } = fixture.sandbox;
+	fixture.engine.saveCredential({
+		...credentialFor(fixture.sandbox),
+		userName,
+		password,
+		...(changed as Record<string, string>),
+	});
+	const { error } = await fixture.engine.run({
+		parameters: getAll({ options: { maxRetries: 0 } }),
+	});
+	return { message: error?.message, description: error?.description };
+}
+
+test('nothing listens there', async () => {
+	const baseUrl = `http://127.0.0.1:${await freePort()}`;
+	expect(await errorWith({ baseUrl })).toEqual({
+		message: `The service at ${baseUrl} can't be reached`,
+		description: expect.stringMatching(
+			new RegExp(
+				`^Check the host and the port .*\\n${baseUrl.slice(7)} refused the connection \\(ECONNREFUSED\\)\\. Work clusters at ${baseUrl}\\.$`,
+			),
+		),
+	});
+});
+
+test('no such host', async () => {
+	const { message, description } = await errorWith({ baseUrl: 'http://no-such-host.invalid' });
+	expect(message).toBe("The service at http://no-such-host.invalid can't be reached");
+	expect(description).toMatch(
+		/^Check the 'Base URL' .*\nNo host named no-such-host\.invalid was found \((ENOTFOUND|EAI_AGAIN)\)\./,
+	);
+});
+
+test('a certificate that is not trusted, and the switch that accepts it', async () => {
+	const sandbox = await startSandbox({ tls: await selfSignedCertificate() });
+	try {
+		const { message, description } = await errorWith({ baseUrl: sandbox.url });
+		expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
+		expect(description).toMatch(
+			/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+		);
+		// Not even the log-in, which would have been the password.
+		expect(sandbox.calls).toEqual([]);
+		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
+		const { error, items } = await fixture.engine.run({ parameters: getAll() });
+		expect(error).toBeUndefined();
+		expect(items.length).toBeGreaterThan(0);
+	} finally {
+		await sandbox.close();
+	}
+});
+
+test.each([
+	['', "The credential's 'Base URL' is empty: enter the address of the service"],
+	[
+		'jobs.example.com',
+		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
+	],
+	[
+		'http:/jobs.example.com',
+		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
+	],
+	[
+		'https:jobs.example.com',
+		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
+	],
+	['localhost:8765', "The credential's 'Base URL' must start with https:// or http://"],
+	['ftp://jobs.example.com', "The credential's 'Base URL' must start with https:// or http://"],
+	[
+		'http://me:hidden@jobs.example.com',
+		"The credential's 'Base URL' must not contain a user name or a password",
+	],
+	[
+		'http://jobs.example.com/?a=b',
+		"The credential's 'Base URL' must not contain ? or #: remove it and what follows",
+	],
+	[
+		'https://jobs.example.com/#/jobs',
+		"The credential's 'Base URL' must not contain ? or #: remove it and what follows",
+	],
+])('the base URL %j', async (baseUrl, message) => {
+	const error = await errorWith({ baseUrl });
+	expect(error).toEqual({ message, description: expect.stringMatching(/^Open the credential/) });
+	expect(JSON.stringify(error)).not.toContain('hidden');
+});
+
+test('the base URL may have spaces around it, slashes at its end and a path', async () => {
+	const sandbox = await startSandbox({ pathPrefix: '/tools/jobs' });
+	try {
+		for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
+			fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
+			const { error, items } = await fixture.engine.run({ parameters: getAll() });
+			expect(error).toBeUndefined();
+			expect(items.length).toBeGreaterThan(0);
+		}
+	} finally {
+		await sandbox.close();
+	}
+});
+
+test('a service that speaks http behind an https address: nothing was sent', async () => {
+	const baseUrl = fixture.sandbox.url.replace('http:', 'https:');
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error).toMatchObject({
+		message: `No secure connection to ${baseUrl} is possible`,
+		description: expect.stringMatching(
+			/^Check whether the 'Base URL' in the credential should start with http:\/\/ instead of https:\/\/\..*\n.* \(EPROTO, wrong version number\)\. Job 'Report'/,
+		),
+		context: { jobMayExist: false },
+	});
+	expect(error?.description).not.toMatch(/try again|It was tried/i);
+});
+
+test("a proxy of n8n's that can't be reached is named, not the service", async () => {
+	const proxy = `127.0.0.1:${await freePort()}`;
+	process.env.HTTP_PROXY = `http://${proxy}`;
+	try {
+		expect(await errorWith({ baseUrl: 'http://jobs.example.com' })).toEqual({
+			message: `The proxy at ${proxy} can't be reached`,
+			description: expect.stringMatching(
+				`^n8n sends its requests through this proxy.*\n${proxy} refused the connection`,
+			),
+		});
+	} finally {
+		delete process.env.HTTP_PROXY;
+	}
+});
+
+test('a wrong password', async () => {
+	const { message, description } = await errorWith({ password: 'wrong-password' });
+	expect(message).toBe('The user name or the password is wrong');
+	expect(description).toMatch(/Correct it in the credential/);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
+test('an address that is another service', async () => {
+	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
+	expect(await errorWith({})).toEqual({
+		message: 'The service answered the log-in with an HTML page instead of a token',
+		description: expect.stringMatching(
+			/^Check that the 'Base URL' .*\nIt sent an HTML page \(HTTP 200\)\./,
+		),
+	});
+});

@@ -1,0 +1,83 @@
+import type { Fault } from '../../sandbox';
+import { create, getAll, useSandbox } from '../engine/fixture';
+
+/*
+ * Which answers the node takes for a job, for a page of clusters, and for the last page.
+ */
+
+const fixture = useSandbox();
+
+const answered = (body: unknown): Fault => ({
+	kind: 'answer',
+	when: 'beforeActing',
+	status: 200,
+	body,
+});
+
+test.each([
+	[{ metadata: { uid: '' } }],
+	[{ metadata: { uid: 7 } }],
+	[{ metadata: { uid: null } }],
+	[{ metadata: {} }],
+	[{ metadata: 'uid' }],
+	[{ metadata: [{ uid: 'one' }] }],
+	[{ uid: 'one' }],
+	[[{ metadata: { uid: 'one' } }]],
+])('%j is no job', async (body) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob' ? answered(body) : undefined,
+	);
+	const { error, items } = await fixture.engine.run({ parameters: create() });
+	expect(items).toEqual([]);
+	expect(error?.message).toMatch(/instead of a job.*the job may exist/);
+});
+
+test.each([
+	[{ items: {} }],
+	[{ items: 'one' }],
+	[{ items: ['one'] }],
+	[{ items: [{ metadata: { uid: 'one' } }, null] }],
+	[{ items: [[]] }],
+	[{ metadata: {} }],
+	[[{ metadata: { uid: 'one' } }]],
+])('%j is no list of clusters', async (body) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters' ? answered(body) : undefined,
+	);
+	const { error, items } = await fixture.engine.run({ parameters: getAll() });
+	expect(items).toEqual([]);
+	expect(error?.message).toMatch(/instead of a list of work clusters/);
+});
+
+test.each([
+	['', []],
+	[null, []],
+	[undefined, []],
+	[false, []],
+	[{ next: 'b' }, []],
+	['b', ['b']],
+	[7, ['7']],
+	[0, ['0']],
+])('after a page with the token %j those with %j are asked for', async (token, asked) => {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'listClusters'
+			? answered({
+					items: [{ metadata: { uid: `c-${nOfOperation}` } }],
+					metadata: nOfOperation === 1 ? { continue: token } : {},
+				})
+			: undefined,
+	);
+	const { items } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
+	const tokens = fixture.callsOf('listClusters').map(({ query }) => query['ListOption.continue']);
+	expect(tokens).toEqual([undefined, ...asked]);
+	expect(items).toHaveLength(tokens.length);
+});
+
+test('a list without metadata has one page', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters' ? answered({ items: [{ name: 'one' }] }) : undefined,
+	);
+	const { items } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
+	expect(items).toMatchObject([{ json: { name: 'one' } }]);
+	expect(fixture.callsOf('listClusters')).toHaveLength(1);
+});

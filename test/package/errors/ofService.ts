@@ -1,0 +1,136 @@
+import { CallError } from '../../../nodes/JobOrchestration/service/calls/callError';
+import { ServiceClient } from '../../../nodes/JobOrchestration/service/calls/serviceClient';
+import { explainLogin } from '../../../nodes/JobOrchestration/service/messages/loginMessage';
+import { ServiceError } from '../../../nodes/JobOrchestration/service/messages/serviceError';
+import type { NoTurn, Turn } from '../../../nodes/JobOrchestration/service/pace/turns';
+import type {
+	Connection,
+	SendResult,
+	ServiceRequest,
+} from '../../../nodes/JobOrchestration/service/request/connection';
+import type { LoginFailure } from '../../../nodes/JobOrchestration/service/request/failure';
+import { verbs } from '../../engine/operations';
+import { shown } from './shown';
+import type { Shown, things } from './shown';
+
+/*
+ * Every error of a call and of the log-in: each call of the service with each verb of the form, answered with each
+ * kind of failure.
+ */
+
+/** Failures of every kind; a kind that is missing here does not compile. */
+function loginFailures({ url, location, proxy }: typeof things) {
+	const { host } = new URL(url);
+	const byKind: { [K in LoginFailure['kind']]: Array<Extract<LoginFailure, { kind: K }>> } = {
+		// What a Base URL can have wrong is asked of readBaseUrl, below.
+		baseUrl: [],
+		unreachable: [
+			...['ECONNREFUSED', 'EHOSTUNREACH'].flatMap((code) =>
+				[undefined, `${host}:443`, proxy].map(
+					(address) => ({ kind: 'unreachable', code, address }) as const,
+				),
+			),
+			...[undefined, host, 'proxy.example'].map(
+				(address) => ({ kind: 'unreachable', code: 'ENOTFOUND', address }) as const,
+			),
+		],
+		tls: [{ kind: 'tls', code: 'EPROTO' }],
+		certificate: [{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }],
+		timeout: [{ kind: 'timeout' }],
+		broken: [{ kind: 'broken', code: 'ECONNRESET' }],
+		cancelled: [{ kind: 'cancelled' }],
+		redirect: [
+			...[location, undefined].flatMap((to) =>
+				range(300, 399).map((status) => ({ kind: 'redirect', status, location: to }) as const),
+			),
+		],
+		status: range(400, 599).flatMap((status) => [
+			{ kind: 'status', status, text: undefined, retryAfter: undefined },
+			{ kind: 'status', status, text: 'No.', retryAfter: 1_000 },
+		]),
+		unexpectedResponse: ['an empty object', '"No."'].map((received) => ({
+			...{ kind: 'unexpectedResponse', status: 200, received, expected: 'a token' },
+		})),
+		foreignAddress: [{ kind: 'foreignAddress', address: 'elsewhere.example' }],
+		proxy: [{ kind: 'proxy' }],
+	};
+	return Object.values(byKind).flat();
+}
+
+/** One that lets a request begin, and has no more patience for a service that takes none. */
+export function newVisit(): Pick<Connection['visit'], 'enter' | 'hasBeenAnswered' | 'nobodyThere'> {
+	let refusal: NoTurn | undefined;
+	const leave: Turn['leave'] = ({ kind }, failure) => {
+		if (kind === 'tooMany' && failure !== undefined) {
+			refusal = { refused: 'hopeless', failure, waited: 60_000, asked: 9 };
+		}
+	};
+	return {
+		enter: async () => await Promise.resolve(refusal ?? { leave }),
+		hasBeenAnswered: false,
+		nobodyThere: () => {},
+	};
+}
+
+export function range(first: number, last: number): number[] {
+	return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** What every call of the service, and the log-in, can end in. */
+export async function serviceErrors(about: typeof things): Promise<Shown[]> {
+	const { url, namespace, jobId, displayName } = about;
+	const job = { workflowUid: 'w', workCluster: 'c', group: '', inputs: [], outputs: [] };
+	const newJob = { ...job, namespace, displayName, type: 'normal', metadata: {} };
+	// One that is missing here does not compile.
+	const calls: {
+		[Name in keyof ServiceClient]: Array<(client: ServiceClient) => Promise<unknown>>;
+	} = {
+		createJob: [async (client) => await client.createJob(newJob)],
+		changeJobState: verbs.map(
+			(verb) => async (client) => await client.changeJobState({ namespace, jobId, verb }),
+		),
+		listClusters: [async (client) => await client.listClusters({ limit: 1 })],
+		allClusters: [async (client) => await client.allClusters({ pageSize: 1, limit: 2 })],
+	};
+	const causes = loginFailures(about);
+	const status = 200;
+	const results: Array<(request: ServiceRequest<unknown>) => SendResult<unknown>> = [
+		...causes
+			.filter(({ kind }) => kind !== 'unexpectedResponse')
+			.map((failure) => () => ({ failure })),
+		({ expected }) => ({
+			failure: { kind: 'unexpectedResponse', status, received: 'an HTML page', expected },
+		}),
+	];
+	const more: { [Name in keyof ServiceClient]?: typeof results } = {
+		// What a log-in says is the same for all calls.
+		createJob: causes.map((cause) => () => ({ failure: { kind: 'login', cause } as const })),
+		allClusters: [
+			() => ({ body: { items: [], metadata: { continue: 'again' } }, tookLogin: false }),
+		],
+	};
+
+	const names = Object.keys(calls) as Array<keyof ServiceClient>;
+	const ofCalls = names.flatMap((name) =>
+		calls[name].flatMap((call) =>
+			[...results, ...(more[name] ?? [])].map(async (resultOf) => {
+				const connection = {
+					baseUrl: url,
+					send: async (request: ServiceRequest<unknown>) => resultOf(request),
+					redact: (text: string) => text,
+					visit: newVisit(),
+				} as unknown as Connection;
+				const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });
+				const error: unknown = await call(client).catch((thrown: unknown) => thrown);
+				if (!(error instanceof CallError)) throw new Error('This result makes no CallError');
+				return name === 'createJob'
+					? { ...shown(error), jobMayExist: error.jobMayExist }
+					: shown(error);
+			}),
+		),
+	);
+	const ofLogIns = causes.map((cause) =>
+		shown(new ServiceError({ kind: 'login', cause }, explainLogin(cause, url))),
+	);
+	return [...(await Promise.all(ofCalls)), ...ofLogIns];
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { range } from './ofService';
+import type { Shown } from './shown';
+
+/*
+ * docs/errors.md, read. An ellipsis on the page stands for what differs.
+ */
+
+/** A row of the page. */
+export interface Row {
+	title: string;
+	statuses: number[];
+	advice: string;
+	/** Undefined where the table has no such column. */
+	mayExist: string | undefined;
+}
+
+const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
+
+function rowsUnder(heading: string): Row[] {
+	const part = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+	const [head = [], , ...lines] = part
+		.split('\n')
+		.filter((line) => line.startsWith('|'))
+		.map((line) => line.split('|').map((cell) => cell.trim()));
+	return lines.flatMap((cells) => {
+		const under = (column: string) => cells[head.indexOf(column)];
+		return (under('What you see') ?? '').split('<br>').map((title) => ({
+			title,
+			statuses: statusesIn(under('Status') ?? ''),
+			advice: under('What to do') ?? '',
+			mayExist: under('May the job exist?'),
+		}));
+	});
+}
+
+/** "400–499 except 401, 403" as a list of numbers. */
+function statusesIn(cell: string): number[] {
+	const [those = [], except = []] = cell
+		.split('except')
+		.map((text) =>
+			[...text.matchAll(/(\d+)(?:–(\d+))?/g)].flatMap(([, first, last = first]) =>
+				range(Number(first), Number(last)),
+			),
+		);
+	return those.filter((status) => !except.includes(status));
+}
+
+export const rows = [
+	'In the credential, and logging in',
+	'In a field of the node',
+	'No answer',
+	'The service answered no',
+	"The answer isn't what it should be",
+].flatMap(rowsUnder);
+export const additions = rowsUnder('What comes on top').map(({ title }) => title);
+
+/** What a text of the page stands for, as the source of a pattern. */
+export const sourceOf = (text: string) =>
+	text
+		.split('…')
+		.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+		.join('.+?');
+
+export const uncertain = '; the job may exist';
+
+/** Whether an error has the title of a row. */
+export const isTitled = (row: Row, { title }: Shown) =>
+	pattern(sourceOf(row.title)).test(title.replace(uncertain, ''));
+
+/** A description is an advice, with nothing around it but what comes on top. */
+function consistsOf(advice: string, description: string): boolean {
+	const before = additions.filter((text) => text.startsWith('The service says')).map(sourceOf);
+	const after = additions.map(sourceOf).join('|');
+	return pattern(`(?:${before.join('|')}\\s?)?${sourceOf(advice)}(?:\\s?(?:${after}))*`).test(
+		description,
+	);
+}
+
+/** Each pattern is made once: there are thousands of errors to hold it against. */
+const patterns = new Map<string, RegExp>();
+
+function pattern(source: string): RegExp {
+	const made = patterns.get(source) ?? new RegExp(`^${source}$`);
+	patterns.set(source, made);
+	return made;
+}
+
+/** Whether a row is all that a person wants to know of an error. */
+export function tells(row: Row, error: Shown): boolean {
+	if (!isTitled(row, error)) return false;
+	const instead = additions.find((text) => text.startsWith('Before you run')) ?? '';
+	return consistsOf(error.jobMayExist === true ? instead : row.advice, error.description);
+}

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+
+import { contractOperation } from '../../sandbox/contract/contract';
+import { loadPackage, NODE_TYPE } from '../engine/packageUnderTest';
+
+const folder = join(__dirname, '../../examples');
+
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+/** The nodes of this package in the examples: the file and the name of each, and the node. */
+const nodes = files.flatMap((file) => {
+	const workflow = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] };
+	return workflow.nodes
+		.filter(({ type }) => type === NODE_TYPE || type === `${NODE_TYPE}Tool`)
+		.map((node) => [file, node.name, node] as const);
+});
+
+/** The parameters of a node without the two that n8n itself adds to a tool. */
+function ownParameters({ parameters }: INode): INodeParameters {
+	const ofTools = ['descriptionType', 'toolDescription'];
+	return Object.fromEntries(Object.entries(parameters).filter(([name]) => !ofTools.includes(name)));
+}
+
+/*
+ * What n8n's editor does with a workflow that is imported: it drops the parameters that the node doesn't have or
+ * doesn't show, and marks in red those that are missing or wrong.
+ */
+test.each(nodes)('n8n knows all parameters of %s: %s', async (_file, _name, example) => {
+	const { node } = await loadPackage();
+	const parameters = ownParameters(example);
+	const description = { ...node.description, name: example.type };
+	const { properties } = description;
+	const kept = NodeHelpers.getNodeParameters(
+		properties,
+		parameters,
+		true,
+		false,
+		example,
+		description,
+	);
+	expect(kept).toMatchObject(parameters);
+	const issues = NodeHelpers.getNodeParametersIssues(
+		properties,
+		{ ...example, parameters },
+		description,
+	);
+	expect(issues).toBeNull();
+});
+
+/** A mapping of values to the columns of a table, as other nodes have it. */
+interface Columns {
+	value?: Record<string, unknown> | null;
+	schema?: Array<{ id: string }>;
+}
+
+const mappings = files.flatMap((file) => {
+	const workflow = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] };
+	return workflow.nodes.flatMap(({ name, parameters: { columns } }) =>
+		columns === undefined ? [] : [[file, name, columns as unknown as Columns] as const],
+	);
+});
+
+test.each(mappings)(
+	'%s: %s fills columns that there are',
+	(_file, _name, { value, schema = [] }) => {
+		const ids = schema.map(({ id }) => id);
+		expect(Object.keys(value ?? {}).filter((name) => !ids.includes(name))).toEqual([]);
+	},
+);
+
+/** The phases of a work cluster as the contract's examples spell them. */
+const phases = contractOperation('listClusters').examples.flatMap(({ value }) =>
+	[...JSON.stringify(value).matchAll(/"phase":"(\w+)"/g)].map(([, phase]) => phase),
+);
+const filtered = nodes.filter(([, , { parameters }]) => parameters.filters !== undefined);
+
+test.each(filtered)('%s: %s asks for a phase as the service spells it', (_file, _name, node) => {
+	const { phase } = node.parameters.filters as { phase?: string };
+	if (phase !== undefined) expect(phases).toContain(phase);
+});

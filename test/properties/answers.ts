@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+
+import type { OperationId, Fault } from '../../sandbox';
+
+/*
+ * Answers of a service: right ones, right ones but for one place, and any others.
+ */
+
+/** An answer as it was drawn. */
+export interface DrawnAnswer {
+	kind: 'right' | 'spoilt' | 'any';
+	/** What it says, where it is right; undefined for nothing. */
+	message?: unknown;
+	fault: Fault;
+}
+
+/** Names that mean something to the node, so that answers come close to what it looks for. */
+const names = fc.constantFrom(
+	'metadata',
+	'uid',
+	'namespace',
+	'displayName',
+	'items',
+	'continue',
+	'access_token',
+	'message',
+	'error',
+	'errors',
+	'msg',
+	'detail',
+	'data',
+	'body',
+	'toString',
+	'toJSON',
+	'valueOf',
+	'then',
+	'length',
+	'constructor',
+	'__proto__',
+	'',
+);
+
+const scalars = fc.oneof(
+	fc.constant(null),
+	fc.boolean(),
+	fc.integer(),
+	fc.double({ noNaN: true }),
+	fc.string({ unit: 'binary', maxLength: 12 }),
+	fc.constantFrom('', ' ', '=1+1', '{{ $json }}', 'ECONNREFUSED', 'EPERM in experiment'),
+);
+
+const { values } = fc.letrec<{ values: unknown; entries: [string, unknown] }>((tie) => ({
+	values: fc.oneof(
+		{ depthSize: 'small', withCrossShrink: true },
+		scalars,
+		fc.array(tie('values'), { maxLength: 3 }),
+		fc.array(tie('entries'), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+	),
+	entries: fc.tuple(names, tie('values')),
+}));
+
+const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+
+/** What a service sends that keeps to the interface, with texts of all kinds. */
+const messages: Record<OperationId, fc.Arbitrary<unknown>> = {
+	createJob: fc.record({
+		metadata: fc.record({ namespace: words, uid: words }),
+		name: words,
+		displayName: words,
+		workflow: fc.record({ uid: words }),
+		priority: fc.integer(),
+		status: fc.constant({ startedAt: '2024-01-01T00:00:00Z', finishedAt: null }),
+		inputs: fc.array(fc.record({ id: words, default: words }), { maxLength: 2 }),
+		outputs: fc.constant([]),
+	}),
+	// The interface does not show it: it may be anything.
+	changeJobState: fc.oneof(values, fc.constant(undefined)),
+	listClusters: fc.record({
+		items: fc.array(
+			fc.record({ metadata: fc.record({ uid: words }), name: words, self: fc.boolean() }),
+			{ minLength: 1, maxLength: 3 },
+		),
+		metadata: fc.constantFrom({}, { continue: '' }, { continue: null }),
+	}),
+	login: fc.record({
+		access_token: fc.stringMatching(/^[\w.~+/-]{1,60}=?$/),
+		token_type: fc.constant('Bearer'),
+		refresh_token: words,
+		expires_in: fc.integer(),
+	}),
+};
+
+/** The places in a message that can't be anything else, as paths to them; the empty path is all of it. */
+const neededPlaces: Record<OperationId, string[][]> = {
+	createJob: [[], ['metadata'], ['metadata', 'uid']],
+	changeJobState: [[]],
+	listClusters: [[], ['items'], ['items', '0']],
+	login: [[], ['access_token']],
+};
+
+/** All places in a message. */
+function placesIn(message: unknown, path: string[] = []): string[][] {
+	if (typeof message !== 'object' || message === null) return [path];
+	const below = Object.entries(message).flatMap(([key, value]) => placesIn(value, [...path, key]));
+	return [path, ...below];
+}
+
+/** A message with another value in one place; undefined leaves the place out. */
+function withOther(message: unknown, [key, ...path]: string[], other: unknown): unknown {
+	if (key === undefined) return other;
+	const copy: object = Array.isArray(message)
+		? [...(message as unknown[])]
+		: { ...Object(message) };
+	Reflect.set(copy, key, withOther(Reflect.get(copy, key), path, other));
+	return copy;
+}
+
+function spoiltMessage(operation: OperationId): fc.Arbitrary<unknown> {
+	return messages[operation].chain((whole) =>
+		fc
+			.tuple(
+				fc.oneof(fc.constantFrom(...neededPlaces[operation]), fc.constantFrom(...placesIn(whole))),
+				fc.oneof(values, fc.constant(undefined)),
+			)
+			.map(([path, other]) => withOther(whole, path, other)),
+	);
+}
+
+const anyBody = fc.oneof(
+	values.map((value) => JSON.stringify(value) ?? ''),
+	fc
+		.record({ error: fc.record({ message: values }), message: values })
+		.map((value) => JSON.stringify(value)),
+	fc.string({ unit: 'binary', maxLength: 60 }),
+	fc.constantFrom(
+		'',
+		'{',
+		'[1,',
+		'null',
+		'"text"',
+		'<html><title></title>',
+		'<?xml version="1.0"?>',
+	),
+);
+
+const headers = fc.record(
+	{
+		'content-type': fc.constantFrom(
+			'application/json',
+			'application/json; charset=utf-8',
+			'application/problem+json',
+			'application/octet-stream',
+			'text/html',
+			'text/plain; charset=utf-16le',
+			'text/event-stream',
+			'multipart/form-data',
+			'image/png',
+			'nonsense',
+		),
+		'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
+		'retry-after': fc.constantFrom(
+			'0',
+			'-1',
+			'soon',
+			'99999999999999999999',
+			'Thu, 01 Jan 1970 00:00:00 GMT',
+			'',
+		),
+		location: fc.constantFrom(
+			'/',
+			'//',
+			'http://',
+			'mailto:a@b',
+			'%',
+			'http://127.0.0.1:9/x?y#z',
+			'',
+		),
+		'set-cookie': fc.constant('a=b'),
+		'www-authenticate': fc.constant('Basic realm="x"'),
+	},
+	{ requiredKeys: [] },
+);
+
+const statuses = fc.oneof(
+	fc.constantFrom(200, 201, 204, 301, 304, 400, 401, 404, 409, 500, 503),
+	fc.integer({ min: 200, max: 599 }),
+);
+
+/** Whether an answer says "too many", which is waited for: test/pace. */
+function isTooMany({ status, headers: sent }: { status: number; headers: object }): boolean {
+	const names = Object.keys(sent).map((name) => name.toLowerCase());
+	return status === 429 || (status === 503 && names.includes('retry-after'));
+}
+
+/** Answers to an operation. */
+export function answersTo(operation: OperationId): fc.Arbitrary<DrawnAnswer> {
+	const asJson = (message: unknown, status: number) =>
+		answer({
+			status,
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(message) ?? '',
+		});
+	const success = fc.constantFrom(200, 201);
+	const right = fc.tuple(messages[operation], success).map(
+		([message, status]): DrawnAnswer => ({
+			kind: 'right',
+			message,
+			fault: asJson(message, status),
+		}),
+	);
+	const spoilt = fc
+		.tuple(spoiltMessage(operation), success)
+		.map(([message, status]): DrawnAnswer => ({ kind: 'spoilt', fault: asJson(message, status) }));
+	const anyAnswer = fc
+		.record({ status: statuses, headers, body: anyBody })
+		.filter((drawn) => !isTooMany(drawn))
+		.map((drawn): DrawnAnswer => ({ kind: 'any', fault: answer(drawn) }));
+	return fc.oneof(
+		{ weight: 2, arbitrary: right },
+		{ weight: 3, arbitrary: spoilt },
+		{ weight: 2, arbitrary: anyAnswer },
+	);
+}
+
+function answer(drawn: { status: number; headers: Record<string, string>; body: string }): Fault {
+	return { kind: 'answer', when: 'beforeActing', ...drawn };
+}
