@@ -211,16 +211,29 @@ export class N8nApi {
 		return resultOf(parseFlatted(data) as ExecutionData);
 	}
 
-	/** The rows of a data table, at most 250 of them; none where there is no such table. */
+	/** All rows of a data table, in the order of their ids; none where there is no such table. */
 	async dataTableRows(name: string): Promise<Array<Record<string, unknown>>> {
+		const path = await this.dataTablePath(name);
+		const rows: Array<Record<string, unknown>> = [];
+		for (let more = path !== undefined; more; ) {
+			const query = `take=${ROWS_OF_A_PAGE}&skip=${rows.length}&sortBy=id:asc`;
+			const { data } = await this.call<{ data: typeof rows }>('GET', `${path}/rows?${query}`);
+			rows.push(...data);
+			more = data.length === ROWS_OF_A_PAGE;
+		}
+		return rows;
+	}
+
+	/** Adds rows to a data table that there is. */
+	async addDataTableRows(name: string, data: Array<Record<string, unknown>>): Promise<void> {
+		const path = await this.dataTablePath(name);
+		await this.call('POST', `${path}/insert`, { data, returnType: 'count' });
+	}
+
+	private async dataTablePath(name: string): Promise<string | undefined> {
 		const tables = await this.call<{ data: DataTable[] }>('GET', '/rest/data-tables-global');
 		const table = tables.data.find((candidate) => candidate.name === name);
-		if (table === undefined) return [];
-		const { data } = await this.call<{ data: Array<Record<string, unknown>> }>(
-			'GET',
-			`/rest/projects/${table.projectId}/data-tables/${table.id}/rows?take=250&sortBy=id:asc`,
-		);
-		return data;
+		return table && `/rest/projects/${table.projectId}/data-tables/${table.id}`;
 	}
 
 	/**
@@ -231,6 +244,8 @@ export class N8nApi {
 		const response = await this.send(path, {
 			method,
 			headers: {
+				// A connection that is kept may be one that n8n is closing at that moment.
+				connection: 'close',
 				...(this.cookie && { cookie: this.cookie }),
 				...(body !== undefined && { 'content-type': 'application/json' }),
 			},
@@ -259,6 +274,9 @@ export class N8nApi {
 		}
 	}
 }
+
+/** n8n gives no more rows of a data table at once. */
+const ROWS_OF_A_PAGE = 250;
 
 /** A data table, as far as it is needed to find its rows. */
 interface DataTable {

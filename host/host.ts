@@ -17,6 +17,9 @@ export const defaultPort = 5678;
 /** Where the sandbox listens if it can: the same at every start, so that credentials stay right. */
 const sandboxPort = 8765;
 
+/** Where a debugger finds n8n while sources are watched, if it can: .vscode/launch.json looks there. */
+const defaultDebugPort = 9229;
+
 /** How a host is started. */
 export interface HostOptions {
 	/** The folder of the n8n that is started (see `InstallOptions`); the host's own unless told otherwise. */
@@ -25,7 +28,7 @@ export interface HostOptions {
 	dataFolder: string;
 	/** The port of n8n's editor, or another if that is taken. */
 	port?: number;
-	/** Whether to compile the node's sources whenever they change, and have n8n load them. */
+	/** Whether to compile the node's sources whenever they change, have n8n load them, and let a debugger in. */
 	watch?: boolean;
 	steps: Steps;
 	/** Ends the start. */
@@ -38,6 +41,8 @@ export interface Host {
 	api: N8nApi;
 	owner: Owner;
 	sandbox: Sandbox;
+	/** Where n8n listens for a debugger; undefined unless sources are watched. */
+	debugPort: number | undefined;
 	/** The examples as n8n holds them, by the name of their file. */
 	examples: Map<string, SavedWorkflow>;
 	/** Stops everything. May be called twice. */
@@ -85,10 +90,11 @@ export async function startHost({
 		});
 		stops.push(async () => await sandbox.close());
 
+		const debugPort = watch ? await freePort(defaultDebugPort) : undefined;
 		const n8n = await steps.run('Starting n8n', async () => {
 			const logFile = join(dataFolder, 'n8n.log');
 			const env = watch ? { N8N_DEV_RELOAD: 'true' } : {};
-			return await startN8n({ hostFolder, userFolder, port, logFile, env, signal });
+			return await startN8n({ hostFolder, userFolder, port, debugPort, logFile, env, signal });
 		});
 		stops.push(async () => await n8n.stop());
 		if (watch) stops.push(watchSources(projectFolder, userFolder));
@@ -98,7 +104,7 @@ export async function startHost({
 			const api = await N8nApi.open(n8n.url, owner);
 			await saveCredential(api, sandbox);
 			const examples = await saveExamples(api, join(projectFolder, 'examples'));
-			return { n8n, api, owner, sandbox, examples, stop };
+			return { n8n, api, owner, sandbox, debugPort, examples, stop };
 		});
 	} catch (error) {
 		await stop();

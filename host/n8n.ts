@@ -17,6 +17,8 @@ export interface N8nOptions {
 	port?: number;
 	/** What it writes goes there. */
 	logFile: string;
+	/** The port that debuggers can be attached to; none otherwise. */
+	debugPort?: number | undefined;
 	/** Settings of n8n, on top of the host's own. */
 	env?: NodeJS.ProcessEnv;
 	/** Ends it while it starts. Once it has started, `stop` does. */
@@ -62,7 +64,7 @@ async function start(
 	const running = await startProcess({
 		name: command === 'worker' ? "n8n's worker" : 'n8n',
 		command: node,
-		args: [...nodeArguments(hostFolder), command],
+		args: [...nodeArguments(hostFolder, options.debugPort), command],
 		cwd: userFolder,
 		env: {
 			...foreignEnvironment(),
@@ -80,10 +82,11 @@ async function start(
 	return { ...running, url, port };
 }
 
-function nodeArguments(hostFolder: string): string[] {
+function nodeArguments(hostFolder: string, debugPort: number | undefined): string[] {
 	const preloads = [join(__dirname, 'leash.cjs')];
 	if (needsNodeSqlite(hostFolder)) preloads.push(join(__dirname, 'sqlite', 'preload.cjs'));
 	return [
+		...(debugPort === undefined ? [] : [`--inspect=${loopback}:${debugPort}`]),
 		...preloads.flatMap((path) => ['--require', path]),
 		join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n'),
 	];

@@ -69,7 +69,7 @@ export async function installNode(
 
 /**
  * Compiles the node's sources into the installed package, now and whenever they change, and shows what the
- * compiler says. An n8n with N8N_DEV_RELOAD loads what it finds there.
+ * compiler says. An n8n with N8N_DEV_RELOAD loads what it finds there; a debugger finds the sources by their maps.
  * @returns what ends it
  */
 export function watchSources(projectFolder: string, userFolder: string): () => Promise<void> {
@@ -79,7 +79,14 @@ export function watchSources(projectFolder: string, userFolder: string): () => P
 	const outDir = join(userFolder, '.n8n', 'nodes', 'node_modules', name, 'dist');
 	const compiler = spawn(
 		process.execPath,
-		[require.resolve('typescript/bin/tsc'), '--watch', '--preserveWatchOutput', '--outDir', outDir],
+		[
+			require.resolve('typescript/bin/tsc'),
+			'--watch',
+			'--preserveWatchOutput',
+			'--sourceMap',
+			'--outDir',
+			outDir,
+		],
 		{ cwd: projectFolder, stdio: ['ignore', 'inherit', 'inherit'], ...ownGroup },
 	);
 	return async () => {

@@ -6,6 +6,7 @@ import { firstExample } from './examples';
 import { firstRun, type FirstRun } from './firstRun';
 import { defaultPort, hostSteps, startHost, type Host } from './host';
 import { emptyFolder } from './install';
+import { loopback } from './ports';
 import { Problem, Stopped } from './problem';
 import { Steps } from './steps';
 import { stopSignal } from './stopSignal';
@@ -15,7 +16,8 @@ const help = `Starts an n8n with this node in it, beside a sandbox of the servic
   npm start                    leaves the editor open until Ctrl-C
   npm start -- --once          ends after the run, with exit status 0 only if it made a job
   npm start -- --port 5680     the editor's port (${defaultPort} otherwise); another if it is taken
-  npm start -- --watch         also compiles what you change, and n8n loads it without a restart
+  npm start -- --watch         also compiles what you change, and n8n loads it without a restart; a
+                               debugger may be attached; npm run dev is the same
 
 What you do in the editor is kept in host/.data/kept. With --once, n8n begins with nothing each time.
 `;
@@ -104,7 +106,7 @@ function describeRun({ jobs, execution, result, workflow }: FirstRun): string {
 	].join('\n');
 }
 
-function describeHost({ n8n, owner, sandbox }: Host, askedPort: number): string {
+function describeHost({ n8n, owner, sandbox, debugPort }: Host, askedPort: number): string {
 	return [
 		...(n8n.port === askedPort
 			? []
@@ -113,6 +115,9 @@ function describeHost({ n8n, owner, sandbox }: Host, askedPort: number): string 
 		`          log in as ${owner.email} with ${owner.password}`,
 		`Sandbox   ${sandbox.url} (user ${sandbox.userName}, password ${sandbox.password})`,
 		'          shows its jobs and clusters as they change',
+		...(debugPort === undefined
+			? []
+			: [`Debugger  may be attached at ${loopback}:${debugPort} (Visual Studio Code: F5)`]),
 		`Log       ${relative(process.cwd(), n8n.logFile)}`,
 		'',
 		'Ctrl-C stops everything.',

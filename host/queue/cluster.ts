@@ -8,10 +8,12 @@ import { emptyFolder, installIfNeeded } from '../install';
 import { startN8n, startWorker, type RunningN8n } from '../n8n';
 import { buildAndPack, installNode } from '../nodePackage';
 import { ownerOf } from '../owner';
-import { loopback } from '../ports';
+import { freePort, loopback } from '../ports';
+import { Problem } from '../problem';
 import type { Steps } from '../steps';
 import { startPostgres, type Postgres } from './postgres';
 import { startRedis, type Redis } from './redis';
+import { startRestartable, type Restartable } from './restartable';
 
 /** How an n8n in queue mode is started. */
 export interface ClusterOptions {
@@ -30,7 +32,7 @@ export interface ClusterOptions {
 export interface Cluster {
 	redis: Redis;
 	postgres: Postgres;
-	main: RunningN8n;
+	main: RunningN8n & Restartable;
 	/** Those that were started, in that order, whether they still run or not. */
 	workers: readonly RunningN8n[];
 	api: N8nApi;
@@ -93,9 +95,19 @@ export async function startCluster({
 		const main = await steps.run("Starting n8n's main process", async () => {
 			await installNode(mainFolder, packed, buildLog);
 			const logFile = join(dataFolder, 'main.log');
-			return started(
-				await startN8n({ hostFolder, userFolder: mainFolder, logFile, env: shared, signal }),
+			const port = await freePort();
+			const running = await startRestartable(
+				async () =>
+					await startN8n({
+						hostFolder,
+						userFolder: mainFolder,
+						logFile,
+						port,
+						env: shared,
+						signal,
+					}),
 			);
+			return started(Object.assign(running, { port, url: `http://${loopback}:${port}` }));
 		});
 
 		const workers: RunningN8n[] = [];
@@ -105,9 +117,9 @@ export async function startCluster({
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
 			const logFile = join(dataFolder, `${name}.log`);
-			const worker = started(
-				await startWorker({ hostFolder, userFolder, logFile, env: { ...shared, ...own }, signal }),
-			);
+			const env = { ...shared, ...own };
+			const start = async () => await startWorker({ hostFolder, userFolder, logFile, env, signal });
+			const worker = started(await start().catch(onceMoreIfPortTaken(start)));
 			workers.push(worker);
 			return worker;
 		};
@@ -123,6 +135,14 @@ export async function startCluster({
 		await stop();
 		throw error;
 	}
+}
+
+/** Where many programs start, one of them may take a port between the look for a free one and its use. */
+function onceMoreIfPortTaken<T>(start: () => Promise<T>): (error: unknown) => Promise<T> {
+	return async (error) => {
+		if (error instanceof Problem && error.message.includes('took port')) return await start();
+		throw error;
+	};
 }
 
 /** What main process and workers have to agree on, by the names in n8n's docs ("Queue mode"). */

@@ -8,11 +8,13 @@ import { promisify } from 'node:util';
 import { runCommand } from '../command';
 import { emptyFolder } from '../install';
 import { freePort, loopback } from '../ports';
-import { startProcess, type RunningProcess } from '../process';
+import { startProcess } from '../process';
+import { waitFor } from '../wait';
 import { endsWithItsStarter, postgresPrograms, postgresUser } from './debian';
+import { startRestartable, type Restartable } from './restartable';
 
 /** A PostgreSQL that answers, with nothing in it. */
-export interface Postgres extends RunningProcess {
+export interface Postgres extends Restartable {
 	port: number;
 	user: string;
 	password: string;
@@ -53,26 +55,48 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 	await rm(passwordFile);
 
 	const port = await freePort();
-	const running = await startProcess({
-		name: 'PostgreSQL',
-		...endsWithItsStarter(
-			join(programs, 'postgres'),
-			['-D', data, '-h', loopback, '-p', String(port), '-k', folder],
-			systemUser,
-		),
-		cwd: folder,
-		logFile: join(folder, 'postgres.log'),
-		// Ends it without waiting for those who are connected.
-		stopSignal: 'SIGINT',
-		isReady: async () => await isReady(programs, port),
-		startTimeout: 30_000,
-		signal,
+	const running = await startRestartable(
+		async () =>
+			await startProcess({
+				name: 'PostgreSQL',
+				...endsWithItsStarter(
+					join(programs, 'postgres'),
+					['-D', data, '-h', loopback, '-p', String(port), '-k', folder],
+					systemUser,
+				),
+				cwd: folder,
+				logFile: join(folder, 'postgres.log'),
+				// Ends it without waiting for those who are connected.
+				stopSignal: 'SIGINT',
+				isReady: async () => await isReady(programs, port),
+				startTimeout: 30_000,
+				signal,
+			}),
+	);
+	const { stop, startAgain } = running;
+	return Object.assign(running, {
+		port,
+		user,
+		password,
+		database: 'postgres',
+		stop: async () => {
+			await stop();
+			if (folder !== ownFolder) await rm(folder, { recursive: true, force: true });
+		},
+		// Killed, it leaves a process for each connection, which end when they notice; it waits for them.
+		startAgain: async () => {
+			const tries = { timeout: 15_000 };
+			const started = await waitFor(
+				async () =>
+					await startAgain().then(
+						() => true,
+						() => undefined,
+					),
+				tries,
+			);
+			if (!started) await startAgain();
+		},
 	});
-	const stop = async () => {
-		await running.stop();
-		if (folder !== ownFolder) await rm(folder, { recursive: true, force: true });
-	};
-	return { ...running, stop, port, user, password, database: 'postgres' };
 }
 
 async function isReady(programs: string, port: number): Promise<boolean> {

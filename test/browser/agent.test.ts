@@ -4,7 +4,7 @@ import type { N8nApi, WorkflowFile } from '../../host/api';
 import { readJson } from '../../host/install';
 import { Client } from '../sandbox/client';
 import type { Editor } from './editor';
-import { takePicture } from './images';
+import { takePictures } from './images';
 import { startOpenAi, type OpenAi } from './openAi';
 import { useStage } from './stage';
 
@@ -42,7 +42,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		});
 		// Closes the details of the log, which take its place away.
 		await page.getByTestId('logs-overview').getByText('AI Agent').click();
-		await takePicture(page, 'agent');
+		await takePictures(page, 'agent');
 
 		const [first, second, third] = openAi.requests;
 		expect(first?.tools?.map((tool) => tool.function.name).sort()).toEqual([
@@ -77,7 +77,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		await editor.form.close();
 
 		openAi.willAnswer(
-			{ tool: 'Suspend_a_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
+			{ tool: 'Suspend_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
 			{ says: 'It is suspended.' },
 		);
 		await ask(editor, 'Suspend the job.');
@@ -85,11 +85,55 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(sandbox.store.jobs.get(uid)?.state).toBe('suspended');
 		expect(openAi.requests.at(-1)?.tools?.map((tool) => tool.function)).toContainEqual(
 			expect.objectContaining({
-				name: 'Suspend_a_job_in_Job_Orchestration',
-				description: 'Suspend a job in Job Orchestration',
+				name: 'Suspend_job_in_Job_Orchestration',
+				description: 'Suspend job in Job Orchestration',
 				parameters: expect.objectContaining({ required: ['Job_ID'] }),
 			}),
 		);
+	});
+
+	it('sends what a model gives for an input and for an output each where it belongs', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
+		await editor.open(await exampleWith(api, openAi));
+		const form = await editor.openNode('Create a job');
+		for (const { group, button, id } of [
+			{ group: 'inputs', button: 'Add Input', id: 'source' },
+			{ group: 'outputs', button: 'Add Output', id: 'target' },
+		]) {
+			const records = form.group(group);
+			await form.add(records, button);
+			await form.fill('id', id, records);
+			await form.leaveToModel('value', records);
+		}
+		await form.close();
+
+		openAi.willAnswer(
+			{
+				tool: 'Create_a_job',
+				arguments: {
+					clusterId: 'wc-000002',
+					displayName: 'Copy',
+					input0_Value: 'orders',
+					output0_Value: 'orders-copy',
+				},
+			},
+			{ says: 'It copies the orders.' },
+		);
+		await ask(editor, 'Copy the orders.');
+		await said(editor, 'It copies the orders.');
+		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
+		expect(sent?.body).toMatchObject({
+			job: {
+				inputs: [{ id: 'source', default: 'orders' }],
+				outputs: [{ id: 'target', default: 'orders-copy' }],
+			},
+		});
+		const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
+		expect(told).toContain('startedAt');
+		expect(told).not.toContain('engineWorkflow');
 	});
 
 	it('sends an ID of a model to no other path, whatever it is', async ({

@@ -21,6 +21,16 @@ export class ClusterList {
 	/** Opens the drop-down, and waits until it shows something. */
 	async open(): Promise<void> {
 		await this.field.getByTestId('rlc-input-container').click();
+		await this.opened();
+	}
+
+	/** The field while it has the cursor: with it, the drop-down opens, and its search takes the cursor over. */
+	get withCursor(): Locator {
+		return this.search.or(this.input.and(this.page.locator(':focus')));
+	}
+
+	/** Waits until the drop-down shows something. */
+	async opened(): Promise<void> {
 		await this.entries.first().waitFor();
 	}
 
@@ -37,13 +47,6 @@ export class ClusterList {
 		await this.page.keyboard.type(text);
 		await this.entries.nth(1).waitFor({ state: 'detached' });
 		await this.entries.filter({ hasText: found }).waitFor();
-	}
-
-	/** Takes the entry at the top without the mouse. */
-	async takeFirst(): Promise<void> {
-		await this.page.keyboard.press('ArrowDown');
-		await this.page.keyboard.press('Enter');
-		await this.entries.first().waitFor({ state: 'hidden' });
 	}
 
 	async giveId(): Promise<void> {

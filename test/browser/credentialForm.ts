@@ -70,7 +70,11 @@ export class CredentialForm {
 	/** @returns what n8n says of its test */
 	private async save(): Promise<{ message: string }> {
 		const tested = this.page.waitForResponse('**/rest/credentials/test');
-		await this.page.getByTestId('credential-save-button').click();
-		return ((await (await tested).json()) as { data: { message: string } }).data;
+		const button = this.page.getByTestId('credential-save-button');
+		await button.click();
+		const { data } = (await (await tested).json()) as { data: { message: string } };
+		// What is typed while the button still says "Saving" or "Testing" is no change to n8n, and can't be saved.
+		await button.filter({ hasText: /^\s*Saved?\s*$/ }).waitFor();
+		return data;
 	}
 }

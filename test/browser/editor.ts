@@ -45,8 +45,7 @@ export class Editor {
 	async addAction(action: string): Promise<NodeForm> {
 		await this.addFirstStep.click();
 		await this.panel.find('job orchestration');
-		await this.panel.named('Job Orchestration').waitFor();
-		await this.panel.openFirst();
+		await this.panel.open('Job Orchestration');
 		await this.panel.named(action).click();
 		await this.page.getByTestId('node-parameters').waitFor();
 		return this.form;

@@ -46,9 +46,23 @@ const replaceTexts = `(steady) => {
 	for (const field of document.querySelectorAll('input')) field.value = steadied(field.value);
 }`;
 
+/** Whether all images have come that are not left until somebody scrolls to them. */
+const imagesAreThere =
+	"Array.from(document.images).every((image) => image.complete || image.loading === 'lazy')";
+
+/** Takes a picture in the light theme and one in the dark, which is named so: of the parts named, or of the page. */
+export async function takePictures(page: Page, name: string, parts?: Locator[]): Promise<void> {
+	await takePicture(page, name, parts);
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await takePicture(page, `${name}-dark`, parts);
+	await page.emulateMedia({ colorScheme: 'light' });
+}
+
 /** Takes a picture for the docs: of the parts named, or of the page. */
 export async function takePicture(page: Page, name: string, parts: Locator[] = []): Promise<void> {
 	await page.mouse.move(0, 0);
+	// The other theme has other icons.
+	await page.waitForFunction(imagesAreThere);
 	await page.evaluate(`(${replaceTexts})(${JSON.stringify(steady)})`);
 	const boxes = await Promise.all(parts.map(async (part) => await part.boundingBox()));
 	await page.screenshot({

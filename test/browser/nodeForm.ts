@@ -18,11 +18,16 @@ export class NodeForm {
 
 	/** What a picture of it is to show: not the input, which is empty at a first step. */
 	get formAndOutput(): Locator[] {
-		return [
-			this.page.getByTestId('tab-params'),
-			this.page.getByTestId('node-parameters'),
-			this.output,
-		];
+		return [...this.parameters, this.output];
+	}
+
+	/** What a picture of it is to show before there is an output. */
+	get inputAndForm(): Locator[] {
+		return [this.page.getByTestId('ndv-input-panel'), ...this.parameters];
+	}
+
+	private get parameters(): Locator[] {
+		return [this.page.getByTestId('tab-params'), this.page.getByTestId('node-parameters')];
 	}
 
 	/** A field, in the whole form or in a part of it. */
@@ -39,12 +44,36 @@ export class NodeForm {
 		await this.field(name).locator('input').click();
 	}
 
+	/** A text field while it has the cursor. */
+	withCursor(name: string): Locator {
+		return this.field(name).locator('input:focus');
+	}
+
+	/** Takes the cursor on with the Tab key, which stops at the small buttons between fields, too. */
+	async tabTo(reached: Locator): Promise<void> {
+		for (let presses = 0; presses < 8; presses += 1) {
+			await this.page.keyboard.press('Tab');
+			if (await reached.isVisible()) return;
+		}
+		throw new Error('The Tab key led to other fields');
+	}
+
 	/** Switches a field to an expression, and writes one. */
 	async fillExpression(name: string, expression: string): Promise<void> {
 		const head = this.element.getByTestId(`${name}-parameter-input-options-container`).first();
 		await this.field(name).hover();
 		await head.getByTestId('radio-button-expression').click();
 		await this.write(this.field(name), expression);
+	}
+
+	/** Drags a field of what comes in into a field of the form, with the mouse. */
+	async drag(source: Locator, target: Locator): Promise<void> {
+		await source.hover();
+		await this.page.mouse.down();
+		// n8n takes it for a drag once the mouse has moved, and looks for a field below it as it moves on.
+		await target.hover();
+		await target.hover({ position: { x: 20, y: 10 } });
+		await this.page.mouse.up();
 	}
 
 	/** Writes into an editor for code, in place of what is in it. */
@@ -55,10 +84,10 @@ export class NodeForm {
 	}
 
 	/** Lets the model of an agent fill a field. */
-	async leaveToModel(name: string): Promise<void> {
-		await this.field(name).hover();
-		await this.field(name).getByTestId('from-ai-override-button').click();
-		await this.element.getByTestId('fromAI-override-field').waitFor();
+	async leaveToModel(name: string, within = this.element): Promise<void> {
+		await this.field(name, within).hover();
+		await this.field(name, within).getByTestId('from-ai-override-button').click();
+		await within.getByTestId('fromAI-override-field').waitFor();
 	}
 
 	/** Chooses from a drop-down. */
@@ -83,6 +112,14 @@ export class NodeForm {
 	/** Adds a record to a group. */
 	async add(group: Locator, button: string): Promise<void> {
 		await group.getByRole('button', { name: button }).click();
+	}
+
+	/** Adds a field to the only record of a group, by the drop-down at the record's end. */
+	async addField(group: Locator, field: string): Promise<void> {
+		// Takes the cursor out of the field before, whose tip lies over the button.
+		await group.getByTestId('input-label').first().click();
+		await group.getByTestId('fixed-collection-add-property').click();
+		await this.option(field).click();
 	}
 
 	/** Adds a field to a collection such as Options, by its drop-down. */
@@ -119,13 +156,6 @@ export class NodeForm {
 		await this.output.getByTestId(`radio-button-${way}`).click();
 	}
 
-	/** Folds away a field of what came out, where the panel shows a schema. */
-	async foldAway(name: string): Promise<void> {
-		const label = this.page.getByText(name, { exact: true });
-		const field = this.output.getByTestId('run-data-schema-item').filter({ has: label });
-		await field.locator('.toggle').click();
-	}
-
 	/** What came out, as the panel shows it as JSON. */
 	async outputAsJson(): Promise<string> {
 		await this.showOutputAs('json');
@@ -144,7 +174,9 @@ export class NodeForm {
 	}
 
 	async close(): Promise<void> {
-		await this.page.getByTestId('ndv-close-button').click();
+		// The second is n8n 1.x's.
+		const close = this.page.getByTestId('ndv-close-button');
+		await close.or(this.page.getByTestId('back-to-canvas')).click();
 		await this.element.waitFor({ state: 'hidden' });
 	}
 }

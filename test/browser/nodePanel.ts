@@ -24,9 +24,9 @@ export class NodePanel {
 			.filter({ has: this.page.getByText(name, { exact: true }) });
 	}
 
-	/** Opens the node that was found first, to see its actions. */
-	async openFirst(): Promise<void> {
-		await this.page.keyboard.press('Enter');
+	/** Opens a node, to see its actions. */
+	async open(name: string): Promise<void> {
+		await this.named(name).click();
 		await this.element.getByText('Node details').waitFor();
 		// The list glides out while the actions glide in.
 		await this.element.nth(1).waitFor({ state: 'detached' });

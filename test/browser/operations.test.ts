@@ -10,7 +10,7 @@ describe('what else the node does', () => {
 		await client.login();
 		const [first, second] = [await client.createdJob(), await client.createdJob()];
 		await editor.openNew();
-		const form = await editor.addAction('Suspend a job');
+		const form = await editor.addAction('Suspend job');
 		for (const { name, verb, job, after } of [
 			{ name: 'Suspend', verb: 'suspend', job: first, after: 'suspended' },
 			{ name: 'Resume', verb: 'resume', job: first, after: 'running' },

@@ -3,11 +3,16 @@ import { useStage } from './stage';
 
 const it = useStage();
 
+const otherWords = [
+	...['job', 'task', 'batch', 'pipeline', 'run', 'start', 'pause', 'stop', 'cancel'],
+	...['create job', 'run job', 'stop job'],
+];
+
 describe('the panel of nodes', () => {
-	it('finds the node by "job", by "cluster" and by its name', async ({ editor }) => {
+	it('finds the node by its name and by other words for what it does', async ({ editor }) => {
 		await editor.openNew();
 		await editor.addFirstStep.click();
-		for (const text of ['job', 'cluster', 'Job Orchestration']) {
+		for (const text of ['Job Orchestration', 'cluster', ...otherWords]) {
 			await editor.panel.find(text);
 			await editor.panel.named('Job Orchestration').waitFor();
 			await editor.panel.find('no such node');
@@ -36,16 +41,16 @@ describe('the panel of nodes', () => {
 			const icon = await page.request.get(address);
 			expect(icon.headers()['content-type']).toContain('image/svg+xml');
 
-			await editor.panel.openFirst();
+			await editor.panel.open('Job Orchestration');
 			expect(await editor.panel.actions()).toEqual([
 				'CLUSTER ACTIONS',
 				'Get many clusters',
 				'JOB ACTIONS',
-				'Create a job',
-				'Resume a job',
-				'Stop a job',
-				'Suspend a job',
-				'Terminate a job',
+				'Create job',
+				'Resume job',
+				'Stop job',
+				'Suspend job',
+				'Terminate job',
 			]);
 			await takePicture(page, picture, [editor.panel.element]);
 		});

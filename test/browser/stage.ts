@@ -33,7 +33,7 @@ export function useStage(options: SandboxOptions = {}): StageTest {
 	const { n8nUrl, owner, browser: endpoint, failures } = handed();
 	let browser: Browser;
 	let context: BrowserContext;
-	let shared: Pick<Stage, 'api' | 'sandbox'>;
+	let shared: Pick<Stage, 'api' | 'sandbox'> | undefined;
 
 	beforeAll(async () => {
 		selectors.setTestIdAttribute('data-test-id');
@@ -53,11 +53,12 @@ export function useStage(options: SandboxOptions = {}): StageTest {
 	});
 	afterAll(async () => {
 		await browser.close();
-		await shared.sandbox.close();
+		await shared?.sandbox.close();
 	});
 
 	return (name, play) => {
 		it(name, async () => {
+			if (shared === undefined) throw new Error('The stage is not set');
 			const page = await context.newPage();
 			const ends = [async () => await page.close()];
 			const atEnd: Stage['atEnd'] = (end) => void ends.push(end);

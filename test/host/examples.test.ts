@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 
-import type { ExecutionResult, SavedWorkflow, WorkflowNode } from '../../host/api';
 import { firstRun } from '../../host/firstRun';
 import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
 import { emptyFolder } from '../../host/install';
 import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
+import { example, fillIn, run } from './workflows';
 
 /*
  * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
@@ -25,50 +25,16 @@ afterAll(async () => {
 	await host?.stop();
 });
 
-function example(file: string): SavedWorkflow {
-	const workflow = host.examples.get(file);
-	if (workflow === undefined) throw new Error(`There is no examples/${file}`);
-	return workflow;
-}
-
-/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
-async function run(file: string, trigger = 'Run by hand'): Promise<ExecutionResult> {
-	const id = await host.api.run(example(file).id, trigger);
-	const ended = await waitFor(
-		async () =>
-			(await host.api.executions(example(file).id)).find(
-				(execution) => execution.id === id && execution.stoppedAt,
-			),
-		{ timeout: 60_000 },
-	);
-	expect(ended?.status).toBe('success');
-	return await host.api.executionResult(id);
-}
-
-/** Fills in what a user has to. */
-async function fillIn(
-	file: string,
-	node: string,
-	parameters: WorkflowNode['parameters'],
-): Promise<SavedWorkflow> {
-	const { id, name, nodes, connections } = example(file);
-	const changed = nodes.map((candidate) =>
-		candidate.name === node
-			? { ...candidate, parameters: { ...candidate.parameters, ...parameters } }
-			: candidate,
-	);
-	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
-}
-
 /** A new job on the sandbox, made by an example. */
 async function newJob(): Promise<string> {
-	const { output } = await run('wait-for-room.json');
+	const { output } = await run(host, 'wait-for-room.json');
 	const [job] = output['Create a job'] ?? [];
 	const { uid } = job?.metadata as { uid: string };
 	return uid;
 }
 
-const stateOf = (uid: string) => host.sandbox.store.jobs.get(uid)?.state;
+const jobWith = (uid: string) => host.sandbox.store.jobs.get(uid);
+const stateOf = (uid: string) => jobWith(uid)?.state;
 
 test('a nightly job is made on a running cluster, by the real Schedule Trigger', async () => {
 	const { jobs, execution } = await firstRun(host);
@@ -78,10 +44,17 @@ test('a nightly job is made on a running cluster, by the real Schedule Trigger',
 });
 
 test('a batch makes a job a row, and what fails leaves by the error output', async () => {
-	const { output } = await run('batch-with-error-branch.json');
+	const { output } = await run(host, 'batch-with-error-branch.json');
 	const created = output['Created'] ?? [];
 	expect(created.map(({ customer }) => customer)).toEqual(['Alder', 'Birch', 'Dogwood', 'Elm']);
 	expect(created.map(({ jobId }) => stateOf(String(jobId)))).toEqual(new Array(4).fill('running'));
+	const inputs = created.map(({ jobId }) => jobWith(String(jobId))?.asked.inputs?.[0]);
+	expect(inputs.map((input) => [input?.id, input?.default])).toEqual([
+		['customer', 'Alder'],
+		['customer', 'Birch'],
+		['customer', 'Dogwood'],
+		['customer', 'Elm'],
+	]);
 	expect(output['Not created']).toEqual([
 		{ customer: 'Cedar', reason: expect.stringContaining('no-such-cluster') },
 	]);
@@ -89,17 +62,17 @@ test('a batch makes a job a row, and what fails leaves by the error output', asy
 
 test('jobs are suspended at peak hours and resumed afterwards', async () => {
 	const jobIds = [await newJob(), await newJob()];
-	await fillIn('suspend-at-peak-hours.json', 'Jobs to pause', {
-		jsonOutput: JSON.stringify({ jobIds }),
+	await fillIn(host, 'suspend-at-peak-hours.json', {
+		'Jobs to pause': { jsonOutput: JSON.stringify({ jobIds }) },
 	});
-	await run('suspend-at-peak-hours.json', 'At 8:00');
+	await run(host, 'suspend-at-peak-hours.json', 'At 8:00');
 	expect(jobIds.map(stateOf)).toEqual(['suspended', 'suspended']);
-	await run('suspend-at-peak-hours.json', 'At 20:00');
+	await run(host, 'suspend-at-peak-hours.json', 'At 20:00');
 	expect(jobIds.map(stateOf)).toEqual(['running', 'running']);
 });
 
 test('a webhook stops or terminates a job', async () => {
-	const workflow = example('stop-job-by-webhook.json');
+	const workflow = example(host, 'stop-job-by-webhook.json');
 	await host.api.activate(workflow);
 	const post = async (body: object) =>
 		await fetch(`${host.n8n.url}/webhook/stop-job`, {
@@ -130,7 +103,7 @@ test('what failed is tried again without making a job twice', async () => {
 		return { kind: 'break', when: 'afterActing' };
 	});
 	const before = host.sandbox.store.jobs.size;
-	const { output } = await run('retry-without-doubling.json');
+	const { output } = await run(host, 'retry-without-doubling.json');
 	host.sandbox.faults.clear();
 	expect(host.sandbox.store.jobs.size).toBe(before + 2);
 	expect(output['Created']).toHaveLength(1);
@@ -140,10 +113,10 @@ test('what failed is tried again without making a job twice', async () => {
 
 test('a batch writes down what it makes, makes each job once, and leaves the rest to a person', async () => {
 	const before = host.sandbox.store.jobs.size;
-	await run('crash-safe-batch.json', 'Fill the ledger by hand');
-	await run('crash-safe-batch.json', 'Fill the ledger by hand');
-	await run('crash-safe-batch.json', 'Every minute');
-	await run('crash-safe-batch.json', 'Every minute');
+	await run(host, 'crash-safe-batch.json', 'Fill the ledger by hand');
+	await run(host, 'crash-safe-batch.json', 'Fill the ledger by hand');
+	await run(host, 'crash-safe-batch.json', 'Every minute');
+	await run(host, 'crash-safe-batch.json', 'Every minute');
 	const rows = await host.api.dataTableRows('Job ledger');
 	expect(rows.map(({ customer, state }) => [customer, state])).toEqual([
 		['Alder', 'created'],
@@ -157,15 +130,43 @@ test('a batch writes down what it makes, makes each job once, and leaves the res
 	expect(created.map(({ jobId }) => stateOf(String(jobId)))).toEqual(new Array(4).fill('running'));
 });
 
+test('a workflow starts when a job is done', async () => {
+	const url = { id: 'doneUrl', name: 'doneUrl', type: 'string' };
+	const workflow = await fillIn(host, 'start-when-done.json', {
+		'Where jobs call': {
+			assignments: { assignments: [{ ...url, value: `${host.n8n.url}/webhook/job-is-done` }] },
+		},
+	});
+	await host.api.activate(workflow);
+	const { output } = await run(host, 'start-when-done.json');
+	const started = await waitFor(
+		async () =>
+			(await host.api.executions(workflow.id)).find(
+				({ mode, stoppedAt }) => mode === 'webhook' && stoppedAt,
+			),
+		{ timeout: 60_000 },
+	);
+	const [job] = output['Create job'] ?? [];
+	const { uid } = job?.metadata as { uid: string };
+	expect((await host.api.executionResult(started?.id ?? '')).output['What it brought']).toEqual([
+		{ jobId: uid, state: 'succeeded', report: `report of ${String(job?.displayName)}` },
+	]);
+	await host.api.deactivate(workflow.id);
+});
+
 test("n8n's HTTP Request node calls the rest of the service with the same credential", async () => {
 	const url = { id: 'baseUrl', name: 'baseUrl', value: host.sandbox.url, type: 'string' };
-	await fillIn('call-other-endpoints.json', 'Service', { assignments: { assignments: [url] } });
-	const { output } = await run('call-other-endpoints.json');
+	await fillIn(host, 'call-other-endpoints.json', {
+		Service: { assignments: { assignments: [url] } },
+	});
+	const { output } = await run(host, 'call-other-endpoints.json');
 	expect(output['One item for each cluster']).toHaveLength(5);
 });
 
 test('a chat message stops a job', async () => {
-	const workflow = await fillIn('stop-job-by-chat.json', 'Chat message', { public: true });
+	const workflow = await fillIn(host, 'stop-job-by-chat.json', {
+		'Chat message': { public: true },
+	});
 	await host.api.activate(workflow);
 	const webhookId = workflow.nodes.find(({ name }) => name === 'Chat message')?.webhookId;
 	const say = async (chatInput: string): Promise<unknown> => {

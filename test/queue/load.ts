@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
 import type { RunningN8n } from '../../host/n8n';
+import { Problem } from '../../host/problem';
 
 const scheduleTrigger = 'n8n-nodes-base.scheduleTrigger';
 const manualTrigger = 'n8n-nodes-base.manualTrigger';
@@ -68,33 +69,58 @@ export async function publish(api: N8nApi, workflow: WorkflowFile): Promise<Save
 	return saved;
 }
 
+/** A look at n8n that takes it for "not yet" when n8n does not answer, as while its database is away. */
+export function orNotYet<T>(look: () => Promise<T | undefined>): () => Promise<T | undefined> {
+	return async () => {
+		try {
+			return await look();
+		} catch (error) {
+			if (error instanceof Problem) return undefined;
+			throw error;
+		}
+	};
+}
+
 /** What a webhook answered. */
 export interface Answer {
 	status: number;
 	body: unknown;
 }
 
+/** Milliseconds after which a call is no longer waited for. */
+const LONGEST_CALL = 60_000;
+
 /**
  * Posts to a webhook, a few calls at once.
  * @param bodies what is posted, one call each
- * @returns the answers in the order of the bodies
+ * @returns the answers in the order of the bodies; one with status 0 for a call that was not answered in time
  */
 export async function post(url: string, bodies: object[], atOnce: number): Promise<Answer[]> {
 	const answers: Answer[] = [];
 	let next = 0;
 	const caller = async () => {
 		for (let index = next++; index < bodies.length; index = next++) {
-			const response = await fetch(url, {
-				method: 'POST',
-				headers: { 'content-type': 'application/json' },
-				body: JSON.stringify(bodies[index]),
-			});
-			const text = await response.text();
-			answers[index] = { status: response.status, body: parsed(text) };
+			answers[index] = await postOnce(url, bodies[index]);
 		}
 	};
 	await Promise.all(Array.from({ length: atOnce }, caller));
 	return answers;
+}
+
+async function postOnce(url: string, body: object | undefined): Promise<Answer> {
+	const signal = AbortSignal.timeout(LONGEST_CALL);
+	try {
+		const response = await fetch(url, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+			signal,
+		});
+		return { status: response.status, body: parsed(await response.text()) };
+	} catch (error) {
+		if (signal.aborted) return { status: 0, body: {} };
+		throw error;
+	}
 }
 
 function parsed(text: string): unknown {

@@ -17,9 +17,9 @@ and the way from an empty editor to a job in a browser. Installs those releases 
   npm run test:versions -- oldest newest    these, named so or by their number
 `;
 
-/** What the browser does in each release: the first test of createJob.test.ts, and the credential's. */
-const editorTests = ['createJob', 'credential'];
-const editorTestNames = 'takes six clicks|says in plain words';
+/** What the browser does in each release: some of createJob.test.ts, and all of the others. */
+const editorTests = ['createJob', 'credential', 'preview'];
+const editorTestNames = 'clicks|says in plain words|is dragged|shows what it gives';
 
 const projectFolder = join(__dirname, '..', '..');
 const hostFolder = join(projectFolder, 'host');
@@ -57,7 +57,8 @@ interface JestReport {
 	numRuntimeErrorTestSuites: number;
 	testResults: Array<{
 		name: string;
-		assertionResults: Array<{ fullName: string; status: string }>;
+		assertionResults: Array<{ fullName: string; status: string; failureMessages: string[] }>;
+		message: string;
 	}>;
 }
 
@@ -186,13 +187,15 @@ async function runJest(
 	};
 }
 
-/** The tests that failed, each by its name, and the files that could not be run. */
+/** The tests that failed, each by its name and why, and the files that could not be run. */
 function failuresIn({ testResults }: JestReport): string[] {
-	return testResults.flatMap(({ name, assertionResults }) => {
+	return testResults.flatMap(({ name, assertionResults, message }) => {
 		const failed = assertionResults.filter(({ status }) => status === 'failed');
 		const file = relative(projectFolder, name);
-		if (assertionResults.length === 0) return [`  ✕ ${file}`];
-		return failed.map(({ fullName }) => `  ✕ ${file}: ${fullName}`);
+		if (assertionResults.length === 0) return [`  ✕ ${file}\n${message}`];
+		return failed.map(
+			({ fullName, failureMessages }) => `  ✕ ${file}: ${fullName}\n${failureMessages.join('\n')}`,
+		);
 	});
 }
 

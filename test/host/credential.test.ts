@@ -1,0 +1,240 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import type { Execution, WorkflowNode } from '../../host/api';
+import { credentialName } from '../../host/examples';
+import { hostSteps, startHost } from '../../host/host';
+import type { Host } from '../../host/host';
+import { emptyFolder } from '../../host/install';
+import { Steps } from '../../host/steps';
+import { waitFor } from '../../host/wait';
+import type { Fault, Sandbox } from '../../sandbox';
+import { startSandbox } from '../../sandbox';
+
+/*
+ * The credential in a real n8n: what its form tests after an edit, what runs do then, and what n8n's HTTP Request node
+ * does with it. N8N_UNDER_TEST may name the folder of another release.
+ */
+
+let host: Host;
+let other: Sandbox;
+
+beforeAll(async () => {
+	const dataFolder = join(__dirname, '../../host/.data/credential');
+	const { N8N_UNDER_TEST: hostFolder } = process.env;
+	await emptyFolder(dataFolder);
+	host = await startHost({
+		dataFolder,
+		port: 5691,
+		steps: new Steps(hostSteps),
+		...(hostFolder === undefined ? {} : { hostFolder }),
+	});
+	other = await startSandbox({ userName: 'ann', password: 'of the other service' });
+}, 15 * 60_000);
+
+beforeEach(async () => {
+	const { url, userName, password } = host.sandbox;
+	await edit({ baseUrl: url, userName, password });
+	await run(getMany);
+	host.sandbox.clearCalls();
+	other.clearCalls();
+});
+afterEach(() => {
+	host.sandbox.faults.clear();
+});
+
+afterAll(async () => {
+	await host?.stop();
+	await other?.close();
+});
+
+type Form = Record<string, unknown>;
+
+/** The credential as its form gets it: what is secret is blanked. */
+async function form(): Promise<{ id: string; name: string; type: string; data: Form }> {
+	const all = await host.api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
+	const { id } = all.find(({ name }) => name === credentialName) ?? {};
+	return await host.api.call('GET', `/rest/credentials/${id}?includeData=true`);
+}
+
+/** Saves the credential as its form does, with some fields changed. */
+async function edit(change: Form): Promise<void> {
+	const { id, name, type, data } = await form();
+	const saved = { name, type, data: { ...data, ...change } };
+	await host.api.call('PATCH', `/rest/credentials/${id}`, saved);
+}
+
+/** What the form says of the credential with some fields changed, before it is saved. */
+async function tested(change: Form): Promise<{ status: string; message: string }> {
+	const { id, name, type, data } = await form();
+	const credentials = { id, name, type, data: { ...data, ...change } };
+	return await host.api.call('POST', '/rest/credentials/test', { credentials });
+}
+
+const getMany: Partial<WorkflowNode> = {
+	type: 'n8n-nodes-job-orchestration.jobOrchestration',
+	typeVersion: 1,
+	parameters: { resource: 'cluster', operation: 'getAll', limit: 1 },
+};
+
+/** n8n's HTTP Request node with the credential. */
+const httpRequest = (parameters: Form): Partial<WorkflowNode> => ({
+	type: 'n8n-nodes-base.httpRequest',
+	typeVersion: 4.2,
+	parameters: {
+		authentication: 'predefinedCredentialType',
+		nodeCredentialType: 'jobOrchestrationApi',
+		options: {},
+		...parameters,
+	},
+});
+
+/** Runs one node. @returns how it ended, and what stopped it */
+async function run(node: Partial<WorkflowNode>): Promise<{ status: string; error?: string }> {
+	const { id: credentialId } = await form();
+	const workflow = await host.api.createWorkflow({
+		name: 'One node',
+		nodes: [
+			{
+				id: 'a',
+				name: 'Start',
+				type: 'n8n-nodes-base.manualTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {},
+			},
+			{
+				id: 'b',
+				name: 'Node',
+				position: [200, 0],
+				parameters: {},
+				type: '',
+				credentials: { jobOrchestrationApi: { id: credentialId, name: credentialName } },
+				...node,
+			},
+		],
+		connections: { Start: { main: [[{ node: 'Node', type: 'main', index: 0 }]] } },
+	});
+	// n8n 1.x wants the workflow with it.
+	const { executionId: id } = await host.api.call<{ executionId: string }>(
+		'POST',
+		`/rest/workflows/${workflow.id}/run`,
+		{ workflowData: workflow, triggerToStartFrom: { name: 'Start' } },
+	);
+	const ended = await waitFor(
+		async () =>
+			(await host.api.executions(workflow.id)).find(
+				(execution: Execution) => execution.id === id && execution.stoppedAt,
+			),
+		{ timeout: 60_000 },
+	);
+	const { error } = await host.api.executionResult(id);
+	return { status: ended?.status ?? 'never ended', ...(error === undefined ? {} : { error }) };
+}
+
+const operations = ({ calls }: Sandbox) => calls.map(({ operation }) => operation);
+const tokensAt = ({ calls }: Sandbox) =>
+	new Set(calls.flatMap(({ token }) => (token === undefined ? [] : [token])));
+
+describe('An edited credential', () => {
+	const refused = 'The user name or the password is wrong';
+
+	test('is logged in with by its test, and nothing is sent with the token of before', async () => {
+		expect(await tested({ password: 'mistyped' })).toMatchObject({
+			status: 'Error',
+			message: expect.stringContaining(refused),
+		});
+		expect(operations(host.sandbox)).toEqual(['login']);
+	});
+
+	test('is logged in with by a run', async () => {
+		await edit({ password: 'mistyped as well' });
+		expect(await run(getMany)).toMatchObject({
+			status: 'error',
+			error: expect.stringContaining(refused),
+		});
+		expect(operations(host.sandbox)).toEqual(['login']);
+	});
+
+	test.each(['its test', 'a run'])(
+		'gives a new address no token of the old one, in %s',
+		async (by) => {
+			const before = await run(getMany);
+			expect(before.status).toBe('success');
+			const old = tokensAt(host.sandbox);
+			const change = { baseUrl: other.url, userName: 'ann', password: 'of the other service' };
+			if (by === 'a run') {
+				await edit(change);
+				expect((await run(getMany)).status).toBe('success');
+			} else {
+				expect((await tested(change)).status).toBe('OK');
+			}
+			expect(tokensAt(other).size).toBe(1);
+			expect([...tokensAt(other)].filter((token) => old.has(token))).toEqual([]);
+		},
+	);
+
+	test('that is unchanged is not logged in with', async () => {
+		expect((await tested({})).status).toBe('OK');
+		expect((await run(getMany)).status).toBe('success');
+		expect(operations(host.sandbox)).not.toContain('login');
+	});
+});
+
+describe("n8n's HTTP Request node", () => {
+	const post = (options: Form = {}, path = '/api/v1/namespaces/default/jobs') =>
+		httpRequest({
+			method: 'POST',
+			url: `${host.sandbox.url}${path}`,
+			sendBody: true,
+			specifyBody: 'json',
+			jsonBody: JSON.stringify({
+				namespace: 'default',
+				job: {
+					displayName: 'By hand',
+					group: '',
+					workCluster: 'wc-000001',
+					workflow: { uid: 'wf' },
+				},
+			}),
+			options,
+		});
+	const creates = () => operations(host.sandbox).filter((name) => name === 'createJob').length;
+
+	test.each<[string, Fault]>([
+		['404', { kind: 'answer', when: 'beforeActing', status: 404 }],
+		['500', { kind: 'answer', when: 'afterActing', status: 500 }],
+		['a time-out', { kind: 'stall', when: 'afterActing' }],
+	])('sends a POST once that ends in %s', async (_, fault) => {
+		host.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
+		expect((await run(post({ timeout: 1_000 }))).status).toBe('error');
+		expect(creates()).toBe(1);
+		expect(operations(host.sandbox)).not.toContain('login');
+	});
+
+	test('sends it once more where its token was rejected', async () => {
+		host.sandbox.tokens.expireAll();
+		expect((await run(post())).status).toBe('success');
+		expect(operations(host.sandbox)).toEqual(['createJob', 'listClusters', 'login', 'createJob']);
+	});
+
+	test('sends nothing by a proxy of its own, nor above the Base URL', async () => {
+		const seen: string[] = [];
+		const proxy = createServer((request, response) => {
+			seen.push(String(request.url));
+			response.end('{}');
+		});
+		await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+		const { port } = proxy.address() as AddressInfo;
+		const byProxy = await run(post({ proxy: `http://127.0.0.1:${port}` }));
+		proxy.close();
+		expect(byProxy.error).toContain("This credential can't be used with the node's own proxy");
+		expect(seen).toEqual([]);
+
+		await edit({ baseUrl: `${host.sandbox.url}/below` });
+		const above = await run(post());
+		expect(above.error).toContain(`This credential is for ${host.sandbox.url}/below only`);
+		expect(creates()).toBe(0);
+	});
+});

@@ -1,0 +1,307 @@
+import { join } from 'node:path';
+
+import type { ExecutionResult, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
+import { credentialName } from '../../host/examples';
+import { hostSteps, startHost } from '../../host/host';
+import type { Host } from '../../host/host';
+import { emptyFolder } from '../../host/install';
+import { Steps } from '../../host/steps';
+import { waitFor } from '../../host/wait';
+import type { OpenAi } from '../browser/openAi';
+import { startOpenAi } from '../browser/openAi';
+import { brokenAfter, itemOf, refused } from '../faults/batch';
+import { until } from '../sandbox/client';
+import { McpClient } from './mcpClient';
+
+/*
+ * Whatever runs the node again in a real n8n, no job is made twice: n8n's Retry button, and Retry On Fail of
+ * a tool, of an MCP client's and of agents that run their tools in either way.
+ */
+
+let host: Host;
+let openAi: OpenAi;
+let jobsBefore: number;
+
+beforeAll(async () => {
+	const dataFolder = join(__dirname, '../../host/.data/retry');
+	await emptyFolder(dataFolder);
+	host = await startHost({ dataFolder, port: 0, steps: new Steps(hostSteps) });
+	openAi = await startOpenAi();
+}, 15 * 60_000);
+
+afterAll(async () => {
+	await openAi?.close();
+	await host?.stop();
+});
+
+beforeEach(() => {
+	host.sandbox.clearCalls();
+	host.sandbox.faults.clear();
+	jobsBefore = host.sandbox.store.jobs.size;
+});
+
+const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
+/** The names of the jobs that a test has made, in their order. */
+const jobs = () =>
+	[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ displayName }) => displayName);
+
+const credentials = { jobOrchestrationApi: { id: 'jobOrchSandbox01', name: credentialName } };
+
+function node(name: string, type: string, parameters: object, rest: object = {}): WorkflowNode {
+	return {
+		id: name,
+		name,
+		type,
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: { ...parameters },
+		...rest,
+	};
+}
+
+const createParameters = {
+	resource: 'job',
+	operation: 'create',
+	namespace: 'default',
+	workflowUid: 'template-1',
+	workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+};
+
+/** One row for each number, and a job for each row, one after the other. */
+function batchOf(
+	numbers: number[],
+	{ displayName = '=Job {{ $json.n }}', options = {} } = {},
+): WorkflowFile {
+	const jsonOutput = JSON.stringify({ rows: numbers.map((n) => ({ n })) });
+	const names = ['Run by hand', 'Rows', 'Split', 'Create', 'Created'];
+	return {
+		name: 'Batch',
+		nodes: [
+			node('Run by hand', 'n8n-nodes-base.manualTrigger', {}),
+			node('Rows', 'n8n-nodes-base.set', { mode: 'raw', jsonOutput }, { typeVersion: 3.4 }),
+			node('Split', 'n8n-nodes-base.splitOut', { fieldToSplitOut: 'rows' }),
+			node(
+				'Create',
+				'n8n-nodes-job-orchestration.jobOrchestration',
+				{ ...createParameters, displayName, options: { concurrency: 1, ...options } },
+				{ credentials },
+			),
+			node('Created', 'n8n-nodes-base.noOp', {}),
+		],
+		connections: Object.fromEntries(
+			names
+				.slice(1)
+				.map((to, index) => [names[index], { main: [[{ node: to, type: 'main', index: 0 }]] }]),
+		),
+		settings: { executionOrder: 'v1' },
+	};
+}
+
+/** Runs a workflow to its end. @returns the id of its execution */
+async function run({ id }: SavedWorkflow): Promise<string> {
+	const executionId = await host.api.run(id, 'Run by hand');
+	await ended(id, executionId);
+	return executionId;
+}
+
+async function ended(id: string, executionId: string): Promise<void> {
+	await waitFor(
+		async () =>
+			(await host.api.executions(id)).find((each) => each.id === executionId && each.stoppedAt),
+		{ timeout: 60_000 },
+	);
+}
+
+async function retry(executionId: string, loadWorkflow: boolean): Promise<ExecutionResult> {
+	const { id } = await host.api.call<{ id: string }>(
+		'POST',
+		`/rest/executions/${executionId}/retry`,
+		{ loadWorkflow },
+	);
+	return await host.api.executionResult(id);
+}
+
+describe("n8n's Retry button", () => {
+	test.each([
+		['the original workflow', false, ['Job 0', 'Job 1', 'Job 2', 'Job 3']],
+		['the currently saved workflow', true, ['Job 0', 'Job 1', 'New 2', 'New 3']],
+	])('with %s makes what is missing, once', async (_, loadWorkflow, expected) => {
+		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
+		host.sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined,
+		);
+		const failed = await run(workflow);
+		expect(jobs()).toEqual(['Job 0', 'Job 1']);
+		host.sandbox.faults.clear();
+
+		// The rows of a retry are those of the execution, whatever they would be now.
+		const { nodes } = batchOf([7, 8, 9], { displayName: '=New {{ $json.n }}' });
+		await host.api.changeWorkflow(workflow.id, { nodes });
+		const { error, output } = await retry(failed, loadWorkflow);
+		expect(error).toBeUndefined();
+		expect(output['Created']?.map(({ displayName }) => displayName)).toEqual(expected);
+		expect(jobs()).toEqual(expected);
+	});
+
+	test('does not send a create again whose job may exist', async () => {
+		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2]));
+		host.sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined,
+		);
+		const failed = await run(workflow);
+		host.sandbox.faults.clear();
+		const { error } = await retry(failed, false);
+		expect(error).toMatch(/the job may exist/);
+		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2']);
+		expect(creates()).toHaveLength(3);
+	});
+
+	test('has n8n store hardly more than of a success, and nothing once it has succeeded', async () => {
+		const count = 300;
+		const numbers = Array.from({ length: count }, (_, n) => n);
+		const stored = async (id: string) =>
+			(await host.api.call<{ data: string }>('GET', `/rest/executions/${id}`)).data;
+		const workflow = await host.api.createWorkflow(batchOf(numbers));
+		const success = await stored(await run(workflow));
+
+		host.sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === count - 1 ? refused : undefined,
+		);
+		const failed = await run(workflow);
+		host.sandbox.faults.clear();
+		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
+
+		const { id } = await host.api.call<{ id: string }>('POST', `/rest/executions/${failed}/retry`, {
+			loadWorkflow: false,
+		});
+		const retried = await stored(id);
+		expect(retried.length).toBeLessThan(1.02 * success.length);
+		expect(retried).not.toContain('"jobOrchestration":');
+	});
+});
+
+test('a cancel terminates the jobs of an execution that is set so', async () => {
+	const workflow = await host.api.createWorkflow(
+		batchOf([0, 1, 2, 3, 4, 5, 6], { options: { ifStopped: 'terminate' } }),
+	);
+	host.sandbox.faults.plan((call) =>
+		call.operation === 'createJob' && itemOf(call) === 5
+			? { kind: 'rateLimit', retryAfter: 2 }
+			: undefined,
+	);
+	const executionId = await host.api.run(workflow.id, 'Run by hand');
+	await until(() => creates().some(({ status }) => status === 429));
+	await host.api.call('POST', `/rest/executions/${executionId}/stop`);
+	await ended(workflow.id, executionId);
+	const states = () =>
+		[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ state }) => state);
+	await until(() => !states().includes('running'));
+	expect(states()).toEqual(new Array(5).fill('terminated'));
+	expect(creates()).toHaveLength(6);
+});
+
+describe('Retry On Fail of a tool', () => {
+	const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+	const tool = node(
+		'Create a job',
+		'n8n-nodes-job-orchestration.jobOrchestrationTool',
+		{
+			...createParameters,
+			descriptionType: 'manual',
+			toolDescription: 'Creates a job',
+			displayName: "={{ $fromAI('displayName', 'Name of the job', 'string') }}",
+			options: { timeout: 500 },
+		},
+		{ credentials, ...again },
+	);
+
+	/** The first create is carried out, and never answered. */
+	function loseTheFirstAnswer(): void {
+		host.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 1
+				? { kind: 'stall', when: 'afterActing' }
+				: undefined,
+		);
+	}
+
+	test('by an MCP client: one create for each call', async () => {
+		const path = 'retry-tools';
+		const workflow = await host.api.createWorkflow({
+			name: 'MCP',
+			nodes: [
+				node(
+					'MCP Server Trigger',
+					'@n8n/n8n-nodes-langchain.mcpTrigger',
+					{ authentication: 'none', path },
+					{ typeVersion: 2, webhookId: path },
+				),
+				tool,
+			],
+			connections: {
+				[tool.name]: { ai_tool: [[{ node: 'MCP Server Trigger', type: 'ai_tool', index: 0 }]] },
+			},
+		});
+		await host.api.activate(workflow);
+		const client = await McpClient.connect(`${host.n8n.url}/mcp/${path}`);
+		const call = async () => await client.callTool('Create_a_job', { displayName: 'Report' });
+
+		loseTheFirstAnswer();
+		expect(await call()).toMatch(/the job may exist/);
+		expect(creates()).toHaveLength(1);
+
+		// The same arguments once more are another wish.
+		expect(await call()).toContain('"uid"');
+		expect(creates()).toHaveLength(2);
+		expect(jobs()).toEqual(['Report', 'Report']);
+		await host.api.deactivate(workflow.id);
+	});
+
+	test.each([2.2, 3])('by an AI Agent of version %d: one create for each call', async (version) => {
+		const name = 'Stand-in for OpenAI';
+		const data = { apiKey: 'none', url: openAi.url, header: false };
+		const id = await host.api.saveCredential({ name, type: 'openAiApi', data });
+		const webhookId = `retry-chat-${version}`;
+		const workflow = await host.api.createWorkflow({
+			name: `Agent ${version}`,
+			nodes: [
+				node(
+					'Chat',
+					'@n8n/n8n-nodes-langchain.chatTrigger',
+					{ public: true, options: { responseMode: 'lastNode' } },
+					{ typeVersion: 1.3, webhookId },
+				),
+				node('Agent', '@n8n/n8n-nodes-langchain.agent', { options: {} }, { typeVersion: version }),
+				node(
+					'Model',
+					'@n8n/n8n-nodes-langchain.lmChatOpenAi',
+					{ model: { __rl: true, mode: 'list', value: 'gpt-4.1-mini' }, options: {} },
+					{ typeVersion: 1.2, credentials: { openAiApi: { id, name } } },
+				),
+				tool,
+			],
+			connections: {
+				Chat: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
+				Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
+				[tool.name]: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
+			},
+			settings: { executionOrder: 'v1' },
+		});
+		await host.api.activate(workflow);
+
+		loseTheFirstAnswer();
+		const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
+		openAi.willAnswer(createJob, createJob, { says: 'Done.' });
+		const response = await fetch(`${host.n8n.url}/webhook/${webhookId}/chat`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput: 'A report' }),
+		});
+		expect(await response.text()).toContain('Done.');
+		const told = openAi.requests.slice(-2).map(({ messages }) => JSON.stringify(messages.at(-1)));
+		// An agent of version 2 shows its model nothing of a tool's error.
+		if (version === 3) expect(told[0]).toMatch(/the job may exist/);
+		expect(told[1]).toMatch(/uid/);
+		expect(creates()).toHaveLength(2);
+		await host.api.deactivate(workflow.id);
+	});
+});

@@ -1,0 +1,45 @@
+import type { ExecutionResult, SavedWorkflow, WorkflowNode } from '../../host/api';
+import type { Host } from '../../host/host';
+import { waitFor } from '../../host/wait';
+
+/** An example as the host holds it. */
+export function example({ examples }: Host, file: string): SavedWorkflow {
+	const workflow = examples.get(file);
+	if (workflow === undefined) throw new Error(`There is no examples/${file}`);
+	return workflow;
+}
+
+/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
+export async function run(
+	host: Host,
+	file: string,
+	trigger = 'Run by hand',
+): Promise<ExecutionResult> {
+	const id = await host.api.run(example(host, file).id, trigger);
+	const ended = await waitFor(
+		async () =>
+			(await host.api.executions(example(host, file).id)).find(
+				(execution) => execution.id === id && execution.stoppedAt,
+			),
+		{ timeout: 60_000 },
+	);
+	expect(ended?.status).toBe('success');
+	return await host.api.executionResult(id);
+}
+
+/**
+ * Fills in what a user has to. What was filled in before is gone.
+ * @param parameters the name of a node to what is set in it
+ */
+export async function fillIn(
+	host: Host,
+	file: string,
+	parameters: Record<string, WorkflowNode['parameters']>,
+): Promise<SavedWorkflow> {
+	const { id, name, nodes, connections } = example(host, file);
+	const changed = nodes.map((node) => ({
+		...node,
+		parameters: { ...node.parameters, ...parameters[node.name] },
+	}));
+	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
+}

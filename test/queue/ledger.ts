@@ -1,0 +1,156 @@
+import type { N8nApi, SavedWorkflow, WorkflowNode } from '../../host/api';
+import type { RunningN8n } from '../../host/n8n';
+import { waitFor } from '../../host/wait';
+import type { Sandbox } from '../../sandbox';
+import { orNotYet, publish } from './load';
+import type { ClusterUnderTest } from './useCluster';
+
+/** How many rows the example marks at once. */
+export const CHUNK = 50;
+
+/** What became of the rows of a batch, counted against the jobs that there are. */
+export interface LedgerCount {
+	created: number;
+	/** Rows that a person has to look into, though some of their keys may be recorded as created, too. */
+	setAside: number;
+	failed: number;
+	/** Jobs that are there more than once. */
+	doubled: number;
+	/** Jobs that are neither recorded nor in a row that was set aside. */
+	lost: string[];
+	/** Rows that say they were created, and have no job. */
+	neverMade: string[];
+	/** Rows whose key is there no more. */
+	missing: string[];
+}
+
+/** The example of the batch that survives a crash, which looks for work every two seconds. */
+export class Ledger {
+	private constructor(
+		private readonly api: N8nApi,
+		readonly workflow: SavedWorkflow,
+	) {}
+
+	/**
+	 * Brings the example in, has it make its table, and lets it run.
+	 * @param secondsLeft after how many seconds a row that is still marked is set aside, in place of ten minutes
+	 * @param others what else is changed, by the names of the nodes
+	 */
+	static async open(
+		{ api, example }: ClusterUnderTest,
+		secondsLeft: number,
+		others: Record<string, WorkflowNode['parameters']> = {},
+	): Promise<Ledger> {
+		const ago = `={{ $now.minus({ seconds: ${secondsLeft} }).toISO() }}`;
+		const changes: Record<string, WorkflowNode['parameters']> = {
+			Rows: { jsonOutput: JSON.stringify({ rows: [] }) },
+			'Every minute': { rule: { interval: [{ field: 'seconds', secondsInterval: 2 }] } },
+			'Set aside what was left': {
+				filters: {
+					conditions: [
+						{ keyName: 'state', condition: 'eq', keyValue: 'sending' },
+						{ keyName: 'updatedAt', condition: 'lt', keyValue: ago },
+					],
+				},
+			},
+			...others,
+		};
+		const { name, nodes, connections, settings } = example('crash-safe-batch.json');
+		const workflow = await publish(api, {
+			name: `${name}, every two seconds`,
+			nodes: nodes.map((node) => ({
+				...node,
+				parameters: { ...node.parameters, ...changes[node.name] },
+			})),
+			connections,
+			...(settings && { settings }),
+		});
+		const filled = await api.run(workflow.id, 'Fill the ledger by hand');
+		await waitFor(
+			async () =>
+				(await api.executions(workflow.id)).find(({ id, stoppedAt }) => id === filled && stoppedAt),
+			{ timeout: 60_000 },
+		);
+		return new Ledger(api, workflow);
+	}
+
+	/** Adds so many rows that wait. Their keys begin with the batch's name. */
+	async add(batch: string, size: number): Promise<void> {
+		const rows = Array.from({ length: size }, (_, index) => ({
+			key: `${batch} ${String(index).padStart(3, '0')}`,
+			customer: `Customer ${index}`,
+			cluster: 'wc-000001',
+			state: 'waiting',
+		}));
+		await this.api.addDataTableRows('Job ledger', rows);
+	}
+
+	/** The rows of a batch. */
+	async rows(batch: string): Promise<Array<Record<string, unknown>>> {
+		const all = await this.api.dataTableRows('Job ledger');
+		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
+	}
+
+	/** Waits until nothing of a batch waits or is under way, and n8n says so. */
+	async settle(batch: string): Promise<boolean> {
+		const done = async () => {
+			const rows = await this.rows(batch);
+			return !rows.some(({ state }) => state === 'waiting' || state === 'sending') || undefined;
+		};
+		return (await waitFor(orNotYet(done), { timeout: 150_000, interval: 500 })) ?? false;
+	}
+
+	/**
+	 * The execution that is creating the jobs of a batch's rows at this moment.
+	 * @param displayName of a job, where it is to be the one that has marked its row
+	 */
+	async execution(batch: string, displayName?: string): Promise<string | undefined> {
+		const row = (await this.rows(batch)).find((each) =>
+			displayName === undefined ? each['state'] === 'sending' : nameOf(each) === displayName,
+		);
+		return row?.['execution'] ? String(row['execution']) : undefined;
+	}
+
+	/** Counts the rows of a batch against what a sandbox holds. */
+	async count(batch: string, size: number, { store }: Sandbox): Promise<LedgerCount> {
+		const rows = await this.rows(batch);
+		const created = rows.filter(({ state }) => state === 'created');
+		const setAside = rows.filter(({ state }) => state === 'may exist');
+		const jobs = [...store.jobs.values()].filter(({ displayName }) =>
+			displayName.startsWith(`Invoice ${batch} `),
+		);
+		const recorded = new Set(created.map(({ jobId }) => jobId));
+		const names = new Set(setAside.map(nameOf));
+		const keys = new Set(rows.map(({ key }) => key));
+		return {
+			created: created.length,
+			setAside: setAside.length,
+			failed: rows.filter(({ state }) => state === 'failed').length,
+			doubled: jobs.length - new Set(jobs.map(({ displayName }) => displayName)).size,
+			lost: jobs
+				.filter(({ uid, displayName }) => !recorded.has(uid) && !names.has(displayName))
+				.map(({ displayName }) => displayName),
+			neverMade: created.filter(({ jobId }) => !store.jobs.has(String(jobId))).map(nameOf),
+			missing: Array.from({ length: size }, (_, index) => String(index).padStart(3, '0')).filter(
+				(number) => !keys.has(`${batch} ${number}`),
+			),
+		};
+	}
+}
+
+/** What the example calls the job of a row. */
+function nameOf({ key }: Record<string, unknown>): string {
+	return `Invoice ${String(key)}`;
+}
+
+/** The worker that has begun this execution, by the logs. */
+export async function workerOf(
+	workers: readonly RunningN8n[],
+	executionId: string,
+	begunBy: (worker: RunningN8n) => Promise<string[]>,
+): Promise<RunningN8n | undefined> {
+	for (const worker of workers) {
+		if ((await begunBy(worker)).includes(executionId)) return worker;
+	}
+	return undefined;
+}
