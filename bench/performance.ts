@@ -6,21 +6,23 @@ import { ROOT } from './performance/childProcess';
 import type { Figures, Measured } from './performance/figures';
 import { measureAll } from './performance/measureAll';
 import { fullPlan, quickPlan } from './performance/plan';
-import { reportOf } from './performance/report/document';
+import { allTablesOf, summaryOf } from './performance/report/document';
 import { tablesOf } from './performance/report/page';
 import { plot } from './performance/report/plot';
 import { writeBetweenMarks } from './report/document';
 
 const help = `Measures this node against other ways to do the same, in n8n's engine.
 
-  npm run bench                   about twenty minutes; writes docs/performance.md
+  npm run bench                   about twenty minutes; writes the figures into docs/performance.md,
+                                  and all tables into docs/performance-tables.md
   npm run bench -- --continue     goes on with a run that was broken off
   npm run bench -- --quick        about three minutes; only shows what it found
-  npm run bench -- --redraw       writes docs/performance.md from the figures of the last full run
+  npm run bench -- --redraw       writes both from the figures of the last full run
 `;
 
 const FIGURES = join(ROOT, 'docs', 'performance.json');
 const PAGE = join(ROOT, 'docs', 'performance.md');
+const TABLES = join(ROOT, 'docs', 'performance-tables.md');
 const PLOT = join(ROOT, 'docs', 'images', 'performance.svg');
 /** What a full run has measured so far. */
 const SO_FAR = join(ROOT, 'host', '.data', 'bench.json');
@@ -56,7 +58,8 @@ async function write(figures: Figures): Promise<void> {
 	await writeJson(FIGURES, figures);
 	await mkdir(dirname(PLOT), { recursive: true });
 	await writeFile(PLOT, await plot(figures));
-	await writeBetweenMarks(PAGE, 'npm run bench', reportOf(figures));
+	await writeBetweenMarks(PAGE, 'npm run bench', summaryOf(figures));
+	await writeBetweenMarks(TABLES, 'npm run bench', allTablesOf(figures));
 }
 
 async function keep(measured: Measured[]): Promise<void> {

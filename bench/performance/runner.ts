@@ -45,8 +45,7 @@ export class Runner {
 
 	private async measure(of: Case, contender: ContenderName, profile?: string): Promise<Sample> {
 		const opened = await this.sandboxes.open({
-			latency: of.latency,
-			clusters: isList(of) ? of.count : 6,
+			options: { latency: of.latency, clusters: isList(of) ? of.count : 6 },
 		});
 		const request: Request = {
 			contender,

@@ -11,7 +11,7 @@ export interface Account {
 
 /** How many items ended because their token was rejected, which another log-in would have mended. */
 export function endedByToken({ branches }: Pick<Result, 'branches'>): number {
-	return (branches[1] ?? []).filter(({ json }) => errorOf(json).httpStatus === 401).length;
+	return (branches[1] ?? []).filter(({ json }) => errorDetails(json).httpStatus === 401).length;
 }
 
 /** What a batch of creates made, and what it says that it made. The display name of a job is its item's number. */
@@ -73,10 +73,8 @@ export function accountOfChanges(
 		},
 		promises: {
 			'successes without the effect': done.filter((item) => !isWanted(item)).length,
-			'successes of another job': done.filter(({ json }, index) => {
-				const item = done[index];
-				return item === undefined || json.jobId !== jobs[itemOf(item)]?.uid;
-			}).length,
+			'successes of another job': done.filter((item) => uidOf(item) !== jobs[itemOf(item)]?.uid)
+				.length,
 			...unaccounted({ branches, error }, jobs.length),
 		},
 	};
@@ -113,13 +111,13 @@ function uidOf({ json }: INodeExecutionData): unknown {
 }
 
 function jobMayExist({ json }: INodeExecutionData): boolean {
-	return errorOf(json).jobMayExist;
+	const { jobMayExist: isUncertain } = errorDetails(json);
+	if (typeof isUncertain !== 'boolean')
+		throw new Error('An error does not say whether the job may exist');
+	return isUncertain;
 }
 
 /** What an item of the error output says. */
-function errorOf({ message }: IDataObject): { jobMayExist: boolean; httpStatus: unknown } {
-	const { jobMayExist, httpStatus } = Object(message) as Record<string, unknown>;
-	if (typeof jobMayExist !== 'boolean')
-		throw new Error('An error does not say whether the job may exist');
-	return { jobMayExist, httpStatus };
+function errorDetails({ error }: IDataObject): Record<string, unknown> {
+	return Object(error) as Record<string, unknown>;
 }

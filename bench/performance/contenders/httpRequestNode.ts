@@ -11,7 +11,7 @@ import { bodyFor, createPath, listPath, numbered } from './job';
 import { PlainCredential } from './plainCredential';
 
 /** n8n gives the node of this name all credentials. */
-const TYPE = 'n8n-nodes-base.httpRequest';
+export const TYPE = 'n8n-nodes-base.httpRequest';
 
 /** Where n8n's own nodes are: in the n8n that `npm start` runs. */
 const HOST = join(__dirname, '../../../host/package.json');
@@ -56,7 +56,8 @@ export const httpRequestWithPlain: Contender = {
 	load: httpRequestNode(new PlainCredential().name),
 };
 
-function creating(url: string): INodeParameters {
+/** The parameters of a create for each item, in the HTTP Request node. */
+export function creating(url: string, options: INodeParameters = {}): INodeParameters {
 	return {
 		method: 'POST',
 		url: url + createPath,
@@ -64,7 +65,7 @@ function creating(url: string): INodeParameters {
 		contentType: 'json',
 		specifyBody: 'json',
 		jsonBody: `=${JSON.stringify(bodyFor('Report {{ $json.n }}'), null, 2)}`,
-		options: {},
+		options,
 	};
 }
 
@@ -100,12 +101,20 @@ function listing(url: string, { pageSize }: ListTask): INodeParameters {
 }
 
 function loadNodeType(): INodeType {
-	const { HttpRequest } = createRequire(HOST)(
-		'n8n-nodes-base/dist/nodes/HttpRequest/HttpRequest.node.js',
-	) as { HttpRequest: new () => IVersionedNodeType };
-	return NodeHelpers.getVersionedNodeType(new HttpRequest());
+	return loadNodeOfN8n('HttpRequest/HttpRequest.node.js', 'HttpRequest');
 }
 
-function newestVersion({ description: { version } }: INodeType): number {
+/** A node of n8n's own, in its newest version. */
+export function loadNodeOfN8n(file: string, className: string): INodeType {
+	const classes = createRequire(HOST)(`n8n-nodes-base/dist/nodes/${file}`) as Record<
+		string,
+		new () => INodeType | IVersionedNodeType
+	>;
+	const Node = classes[className];
+	if (Node === undefined) throw new Error(`n8n has no ${className} in ${file}`);
+	return NodeHelpers.getVersionedNodeType(new Node());
+}
+
+export function newestVersion({ description: { version } }: INodeType): number {
 	return Math.max(...[version].flat());
 }

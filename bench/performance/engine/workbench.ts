@@ -5,6 +5,7 @@ import type {
 	INodeParameters,
 	INodeType,
 	INodeTypes,
+	OnError,
 } from 'n8n-workflow';
 import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-workflow';
 
@@ -20,6 +21,8 @@ export interface NodeToRun {
 	parameters: INodeParameters;
 	/** The type of its credential. */
 	credential?: string;
+	/** What n8n's setting "On Error" says; it stops the workflow by default. */
+	onError?: OnError;
 }
 
 /** n8n's engine with this package in it and other node types and credential types beside. */
@@ -57,25 +60,67 @@ export class Workbench {
 	 * @throws what the node ended with
 	 */
 	async run(node: NodeToRun, items: INodeExecutionData[]): Promise<INodeExecutionData[]> {
+		return await this.execute([{ ...node, name: 'Node' }], { Items: [['Node']] }, 'Node', items);
+	}
+
+	/** Runs a node in n8n's Loop Over Items, so many items at a time, with a Wait of so many seconds after each. */
+	async runInLoop(
+		node: NodeToRun,
+		{ batchSize, seconds }: { batchSize: number; seconds: number },
+		items: INodeExecutionData[],
+	): Promise<INodeExecutionData[]> {
+		const waiting = { resume: 'timeInterval', amount: seconds, unit: 'seconds' };
+		const nodes = [
+			{ name: 'Loop', type: LOOP, typeVersion: 3, parameters: { batchSize } },
+			{ ...node, name: 'Node' },
+			{ name: 'Wait', type: WAIT, typeVersion: 1.1, parameters: waiting },
+		];
+		const connections = {
+			Items: [['Loop']],
+			Loop: [[], ['Node']],
+			Node: [['Wait']],
+			Wait: [['Loop']],
+		};
+		return await this.execute(nodes, connections, 'Loop', items);
+	}
+
+	/**
+	 * Runs a workflow, and gives the first output of one of its nodes.
+	 * @param connections by node: the names of those that each of its outputs leads to
+	 */
+	private async execute(
+		nodes: Array<NodeToRun & { name: string }>,
+		connections: Record<string, string[][]>,
+		last: string,
+		items: INodeExecutionData[],
+	): Promise<INodeExecutionData[]> {
 		this.items = items;
 		const workflow = new Workflow({
 			id: '1',
 			name: 'Bench',
 			nodes: [
 				{ ...place('Items', 0), type: ITEMS, typeVersion: 1, parameters: {} },
-				{
-					...place('Node', 1),
-					type: node.type,
-					typeVersion: node.typeVersion ?? 1,
-					parameters: node.parameters,
-					...(node.credential !== undefined && {
-						credentials: { [node.credential]: { id: '1', name: 'Sandbox' } },
+				...nodes.map(({ name, type, typeVersion = 1, parameters, credential, onError }, index) => ({
+					...place(name, index + 1),
+					type,
+					typeVersion,
+					parameters,
+					...(onError !== undefined && { onError }),
+					...(credential !== undefined && {
+						credentials: { [credential]: { id: '1', name: 'Sandbox' } },
 					}),
-				},
+				})),
 			],
-			connections: {
-				Items: { main: [[{ node: 'Node', type: NodeConnectionTypes.Main, index: 0 }]] },
-			},
+			connections: Object.fromEntries(
+				Object.entries(connections).map(([name, outputs]) => [
+					name,
+					{
+						main: outputs.map((targets) =>
+							targets.map((node) => ({ node, type: NodeConnectionTypes.Main, index: 0 })),
+						),
+					},
+				]),
+			),
 			active: false,
 			nodeTypes: this.types(),
 			settings: { executionOrder: 'v1' },
@@ -89,7 +134,7 @@ export class Workbench {
 		).run({ workflow, startNode });
 		const { runData, error } = run.data.resultData;
 		if (error !== undefined) throw error;
-		return runData['Node']?.[0]?.data?.main?.[0] ?? [];
+		return runData[last]?.at(-1)?.data?.main?.[0] ?? [];
 	}
 
 	private types(): INodeTypes {
@@ -117,6 +162,10 @@ export class Workbench {
 }
 
 const ITEMS = 'bench.items';
+
+/** Nodes of n8n's own that a loop with a Wait is made of. */
+export const LOOP = 'n8n-nodes-base.splitInBatches';
+export const WAIT = 'n8n-nodes-base.wait';
 
 function place(name: string, column: number) {
 	return { id: name, name, position: [200 * column, 0] as [number, number] };

@@ -1,14 +1,23 @@
 import type { Figures } from '../figures';
 import { contendersList, tablesOf } from './page';
+import { summaryTable } from './tables';
 
 /** What docs/performance.md says of a run. */
-export function reportOf(figures: Figures): string {
-	const { date, machine, node, n8n } = figures;
+export function summaryOf(figures: Figures): string {
 	return [
-		`Measured on ${date} with n8n ${n8n} on Node ${node}, ${machine}.`,
-		'![Time an item, peak memory and delay of the event loop, by number of items](images/performance.svg)',
-		tablesOf(figures),
-		'## Who takes part',
-		contendersList(),
+		measuredOn(figures),
+		'![Time for each item, peak memory and delay of the event loop, by number of items](images/performance.svg)',
+		summaryTable(figures),
 	].join('\n\n');
+}
+
+/** What docs/performance-tables.md says of a run. */
+export function allTablesOf(figures: Figures): string {
+	return [measuredOn(figures), tablesOf(figures), '## Who takes part', contendersList()].join(
+		'\n\n',
+	);
+}
+
+function measuredOn({ date, machine, node, n8n }: Figures): string {
+	return `Measured on ${date} with n8n ${n8n} on Node ${node}, ${machine}.`;
 }

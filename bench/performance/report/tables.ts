@@ -6,6 +6,48 @@ import { megabytes, number, times, withSpread } from './format';
 import type { Cell } from '../../report/table';
 import { table } from '../../report/table';
 
+/** The contenders whose figures the page shows; the tables have all. */
+const SHOWN: ContenderName[] = [
+	'thisNode',
+	'oneAtATime',
+	'httpRequestWithOurs',
+	'httpRequestWithPlain',
+	'generatedNode',
+	'bareHelper',
+];
+
+/** The figures of a run that say most, a row a contender. */
+export function summaryTable({ measured }: Figures): string {
+	const creates = (count: number, latency: number) =>
+		measured.find(({ of }) => of.kind === 'create' && of.count === count && of.latency === latency);
+	const figure = (
+		one: Measured | undefined,
+		name: ContenderName,
+		of: (sample: Sample) => number,
+	) => {
+		const median = medianOf(one, name, of);
+		return median === undefined ? undefined : number(median);
+	};
+	return table(
+		[
+			'Jobs a second',
+			'1,000 at 0 ms',
+			'10,000 at 0 ms',
+			'1,000 at 50 ms',
+			'connections at once, 1,000',
+			'longest pause of n8n, 1,000 at 0 ms',
+		],
+		SHOWN.map((name) => [
+			contenders[name].title,
+			figure(creates(1_000, 0), name, perSecond),
+			figure(creates(10_000, 0), name, perSecond),
+			figure(creates(1_000, 50), name, perSecond),
+			figure(creates(1_000, 0), name, ({ connectionsAtOnce }) => connectionsAtOnce),
+			`${figure(creates(1_000, 0), name, ({ delayMax }) => delayMax)} ms`,
+		]),
+	);
+}
+
 /** What creating so many jobs cost each contender. */
 export function createTable(measured: Measured): string {
 	const { count } = measured.of;

@@ -131,9 +131,9 @@ function targets(figures: Figures): Target[] {
 		},
 		{
 			what: 'kB of the package, unpacked',
-			wanted: 'under 100',
+			wanted: 'under 130',
 			value: figures.package.unpackedSize / 1000,
-			reached: (value) => value < 100,
+			reached: (value) => value < 130,
 		},
 	];
 }

@@ -1,3 +1,5 @@
+import type { SandboxOptions } from '../../../sandbox';
+
 /** Where a sandbox is, and who may log in there. */
 export interface Target {
 	url: string;
@@ -6,7 +8,15 @@ export interface Target {
 }
 
 /** What the benchmark asks the process of the sandboxes. */
-export type Request = { kind: 'open'; latency: number; clusters: number } | { kind: 'close' };
+export type Request =
+	| { kind: 'open'; options: SandboxOptions; away?: Away | undefined }
+	| { kind: 'close' };
+
+/** When the measured sandbox can't be reached: once it has made so many jobs, and for how many milliseconds. */
+export interface Away {
+	after: number;
+	for: number;
+}
 
 /** Two sandboxes: one to measure with, and one to get warm on, so that nothing measured is touched by it. */
 export interface Opened {
@@ -23,4 +33,7 @@ export interface Seen {
 	requestsAtOnce: number;
 	/** The most connections that were open at once, those that were about to close among them. */
 	connectionsAtOnce: number;
+	/** Requests that were too many, and those that waited in line, on average. */
+	turnedAway: number;
+	averageWaiting: number;
 }

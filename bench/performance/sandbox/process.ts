@@ -1,21 +1,36 @@
 // The process of the sandboxes: what a contender costs must not mix with what the service costs.
+import { freePort } from '../../../host/ports';
 import { startSandbox, type Sandbox } from '../../../sandbox';
-import type { Opened, Request, Seen, Target } from './messages';
+import type { Away, Opened, Request, Seen, Target } from './messages';
 import { Requests } from './requests';
+
+/** Milliseconds between two looks at how many jobs there are. */
+const LOOK = 5;
 
 let open: { measured: Sandbox; warmUp: Sandbox; requests: Requests } | undefined;
 
-async function openBoth({
-	latency,
-	clusters,
-}: Extract<Request, { kind: 'open' }>): Promise<Opened> {
+async function openBoth({ options, away }: Extract<Request, { kind: 'open' }>): Promise<Opened> {
 	await closeBoth();
 	const [measured, warmUp] = await Promise.all([
-		startSandbox({ latency, clusters, recordCalls: false }),
+		startSandbox({ port: await freePort(), ...options, recordCalls: false }),
 		startSandbox({ recordCalls: false }),
 	]);
 	open = { measured, warmUp, requests: new Requests(Number(new URL(measured.url).port)) };
+	if (away !== undefined) await goAway(measured, away);
 	return { measured: targetOf(measured), warmUp: targetOf(warmUp) };
+}
+
+async function goAway(sandbox: Sandbox, away: Away): Promise<void> {
+	if (away.after === 0) {
+		await sandbox.goAway();
+		return;
+	}
+	const looking = setInterval(() => {
+		if (open?.measured === sandbox && sandbox.store.jobs.size < away.after) return;
+		clearInterval(looking);
+		if (open?.measured !== sandbox) return;
+		void sandbox.goAway().then(() => setTimeout(() => void sandbox.comeBack(), away.for));
+	}, LOOK);
 }
 
 async function closeBoth(): Promise<Seen | undefined> {
@@ -28,6 +43,8 @@ async function closeBoth(): Promise<Seen | undefined> {
 		requests: requests.total,
 		requestsAtOnce: requests.atOnce,
 		connectionsAtOnce: measured.connections.peak,
+		turnedAway: measured.limits.met.turnedAway,
+		averageWaiting: measured.limits.met.averageWaiting,
 	};
 	requests.stop();
 	await Promise.all([measured.close(), warmUp.close()]);
