@@ -108,6 +108,37 @@ test('a visit never has more under way than it may, and others go by', async () 
 	expect(begun(narrow)).toBe(3);
 });
 
+test('of a hundred that may begin, a few do at a time, and n8n goes on in between', async () => {
+	const all = come(turns.visit(100), 100);
+	await settled();
+	expect(begun(all)).toBe(16);
+	await clock.pass(1);
+	expect(begun(all)).toBe(24);
+	await clock.pass(1);
+	expect(begun(all)).toBe(32);
+	await clock.pass(9);
+	expect(begun(all)).toBe(100);
+});
+
+test("the time of a log-in isn't taken for the service's", async () => {
+	const all = come(turns.visit(), 10);
+	await settled();
+	await clock.pass(1_000);
+	all.forEach((_, index) => turnAt(all, index).sent());
+	await clock.pass(3);
+	all.forEach((_, index) => turnAt(all, index).leave({ kind: 'done' }));
+	// After a second each, there would be twenty more.
+	expect(turns.pace.limit).toBe(10);
+});
+
+test('more may begin, although they wait for others to begin', async () => {
+	const all = come(turns.visit(), 100);
+	await settled();
+	await clock.pass(300);
+	all.slice(0, 10).forEach((_, index) => turnAt(all, index).leave({ kind: 'done' }));
+	expect(turns.pace.limit).toBe(30);
+});
+
 test('a stop ends the waiting of those whom it concerns, at once', async () => {
 	const stop = new AbortController();
 	const visit = turns.visit();

@@ -66,7 +66,7 @@ export function newVisit(): Pick<Connection['visit'], 'enter' | 'hasBeenAnswered
 		}
 	};
 	return {
-		enter: async () => await Promise.resolve(refusal ?? { leave }),
+		enter: async () => await Promise.resolve(refusal ?? { sent: () => {}, leave }),
 		hasBeenAnswered: false,
 		nobodyThere: () => {},
 	};
@@ -105,9 +105,7 @@ export async function serviceErrors(about: typeof things): Promise<Shown[]> {
 	const more: { [Name in keyof ServiceClient]?: typeof results } = {
 		// What a log-in says is the same for all calls.
 		createJob: causes.map((cause) => () => ({ failure: { kind: 'login', cause } as const })),
-		allClusters: [
-			() => ({ body: { items: [], metadata: { continue: 'again' } }, tookLogin: false }),
-		],
+		allClusters: [() => ({ body: { items: [], metadata: { continue: 'again' } } })],
 	};
 
 	const names = Object.keys(calls) as Array<keyof ServiceClient>;

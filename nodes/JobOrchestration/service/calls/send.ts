@@ -51,14 +51,14 @@ export async function send<Body>(
 			if (lastFailure === undefined) throw new NotSent();
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
-		const result = await connection.send(call.request, timeout);
+		const result = await connection.send(call.request, timeout, turn.sent);
 		timesSent += 1;
 		if ('body' in result) {
-			turn.leave(outcomeOf(undefined, result.tookLogin));
+			turn.leave(outcomeOf(undefined));
 			return result.body;
 		}
 		const { failure } = result;
-		const outcome = outcomeOf(failure, false);
+		const outcome = outcomeOf(failure);
 		turn.leave(outcome, failure);
 		lastFailure = failure;
 

@@ -12,7 +12,7 @@ const GROWTH = 2;
 const SLOW_ENOUGH = 60;
 
 /** So many times as slow as with few under way, answers are taken to wait for one another; and to wait a bit. */
-const SLOW = 1.8;
+const SLOW = 1.4;
 const SLOWER = 1.25;
 
 /** The part of a throughput that is as good as all of it, and one that shows that no answer waited. */
@@ -128,7 +128,7 @@ export class AtOnce {
 			}
 		}
 		if (this.mode === 'growing' && isFull && duration !== undefined && !isBusy(idle, duration)) {
-			const usual = Math.min(this.unhindered, this.durationAtService());
+			const usual = Math.min(this.unhindered, this.count > 0 ? this.durationAtService() : Infinity);
 			const growth = GROWTH * Math.min(1, duration / SLOW_ENOUGH) ** 2;
 			if (atService(duration, idle) <= SLOW * usual) this.set(this.limit + growth);
 		}
@@ -162,7 +162,7 @@ export class AtOnce {
 
 	/** Milliseconds that an answer took at the service, on average over what is observed. */
 	private durationAtService(): number {
-		return atService(this.durations, this.idle) / Math.max(this.count, 1);
+		return atService(this.durations, this.idle) / this.count;
 	}
 
 	/** Answers wait in this process. More under way would not help, and fewer would not either. */

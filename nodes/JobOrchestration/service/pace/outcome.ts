@@ -2,8 +2,8 @@ import type { Failure } from '../request/failure';
 import type { Outcome } from './pace';
 
 /** What a request's end says of the service's pace; without a failure, it did what was asked. */
-export function outcomeOf(failure: Failure | undefined, tookLogin: boolean): Outcome {
-	if (failure === undefined) return { kind: 'done', tookLogin };
+export function outcomeOf(failure: Failure | undefined): Outcome {
+	if (failure === undefined) return { kind: 'done' };
 	const cause = failure.kind === 'login' ? failure.cause : failure;
 	switch (cause.kind) {
 		case 'status': {

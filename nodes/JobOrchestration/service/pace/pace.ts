@@ -3,8 +3,8 @@ import { PerSecond } from './perSecond';
 
 /** What came of a request, as far as it says something of the service's pace. */
 export type Outcome =
-	/** The service did what was asked. Only this says how fast it is, unless it took a log-in, too. */
-	| { kind: 'done'; tookLogin?: boolean }
+	/** The service did what was asked. Only this says how fast it is. */
+	| { kind: 'done' }
 	/** It answered otherwise, about this request alone. */
 	| { kind: 'answered' }
 	/** Too many requests, and how long to wait (ms), where it says so: 429, or 503 with Retry-After. */
@@ -69,6 +69,8 @@ const KNOWN_FOR = 60_000;
 export class Pace {
 	/** How many requests are under way. */
 	underWay = 0;
+	/** How many wait for their turn. */
+	waiting = 0;
 	/** When the service last took a request; undefined where it never has. */
 	lastTaken: number | undefined;
 	/** Why all wait now, where they do. */
@@ -126,12 +128,11 @@ export class Pace {
 
 	/** @param idle milliseconds for which this process has had nothing to do, since some time */
 	end(begun: Begun, outcome: Outcome, now: number, idle = now): void {
-		const isFull = this.underWay >= this.limit;
+		const isFull = this.underWay + this.waiting >= this.limit;
 		this.underWay -= 1;
 		this.lastActive = now;
 		if (begun.asks) this.isAsking = false;
-		const isTimed = outcome.kind === 'done' && outcome.tookLogin !== true;
-		const duration = isTimed ? now - begun.at : undefined;
+		const duration = outcome.kind === 'done' ? now - begun.at : undefined;
 		const { number, load } = begun;
 		this.atOnce.ended(
 			{ number, load, duration, idle: idle - begun.idle },

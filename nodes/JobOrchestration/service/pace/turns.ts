@@ -9,6 +9,12 @@ const PATIENCE = 60_000;
 /** Milliseconds of waiting after which it is worth a word. */
 const WORTH_A_WORD = 3_000;
 
+/**
+ * Requests that begin before n8n's other work has its turn. Answers that come together would otherwise be followed
+ * by requests that are sent together, and so on: n8n would wait for all of them, and then they for n8n.
+ */
+const MOST_TOGETHER = 8;
+
 /** Accounts whose pace is remembered at most. */
 const MOST_ACCOUNTS = 100;
 
@@ -20,6 +26,8 @@ export type News =
 
 /** A request may begin. Whoever has it says what came of it, and must. */
 export interface Turn {
+	/** The request is sent only now: its log-in has taken until then, or it is sent again with another token. */
+	sent(): void;
 	leave(outcome: Outcome, failure?: Failure): void;
 }
 
@@ -102,6 +110,9 @@ export class Turns {
 	};
 	/** When the next request may begin. */
 	private wakeAt = Infinity;
+	/** How many have begun together. */
+	private together = 0;
+	private isPaused = false;
 
 	constructor(
 		private readonly clock: Clock = realClock,
@@ -147,6 +158,7 @@ export class Turns {
 
 	/** Lets in whoever may begin now, and comes back when the next one may. */
 	private letIn(): void {
+		if (this.isPaused) return;
 		const now = this.clock.now();
 		this.refuseHopeless(now);
 		this.tellNews(now);
@@ -165,6 +177,8 @@ export class Turns {
 			} else {
 				this.queue.splice(index, 1);
 				waiting.begin(this.begin(visit, now));
+				this.together += 1;
+				if (this.pauses()) return;
 			}
 		}
 		const { hold } = this.pace;
@@ -174,17 +188,33 @@ export class Turns {
 		if (next < Infinity) this.wake(now, now + Math.max(1, next));
 	}
 
+	/** Lets n8n go on where enough have begun together: whether none begins until then. */
+	private pauses(): boolean {
+		if (this.together < MOST_TOGETHER || this.pace.underWay < 2 * MOST_TOGETHER) return false;
+		this.isPaused = true;
+		void this.clock.wait(1).then(() => {
+			this.isPaused = false;
+			this.together = 0;
+			this.letIn();
+		});
+		return true;
+	}
+
 	private begin(visit: Visit, now: number): Turn {
-		const begun: Begun = this.pace.begin(now, this.clock.idle());
+		let begun: Begun = this.pace.begin(now, this.clock.idle());
 		visit.underWay += 1;
 		let hasLeft = false;
 		return {
+			sent: () => {
+				begun = { ...begun, at: this.clock.now(), idle: this.clock.idle() };
+			},
 			leave: (outcome, failure) => {
 				if (hasLeft) return;
 				hasLeft = true;
 				visit.underWay -= 1;
 				visit.hasBeenAnswered ||= !['unreachable', 'timedOut', 'unknown'].includes(outcome.kind);
 				this.failure = failure ?? this.failure;
+				this.pace.waiting = this.queue.length;
 				// Whoever meets a service that isn't there for the first time learns of it alone.
 				const isNews = outcome.kind !== 'unreachable' || visit.hasBeenAnswered;
 				const news: Outcome = isNews ? outcome : { kind: 'unknown' };

@@ -37,8 +37,8 @@ export interface ServiceRequest<Body> {
 	isExpected: (body: unknown) => body is Body;
 }
 
-/** The body of the expected response, and whether there was a log-in before it; or why there is none. */
-export type SendResult<Body> = { body: Body; tookLogin: boolean } | { failure: Failure };
+/** The body of the expected response, or why there is none. */
+export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /**
  * How often a request is sent again because its token was rejected: once, but more often where tokens of the account
@@ -101,20 +101,26 @@ export class Connection {
 	 * tried again over this connection.
 	 *
 	 * @param timeout milliseconds that an answer may take, to its end
+	 * @param onSent called each time that the request is sent, after its log-in
 	 */
-	async send<Body>(request: ServiceRequest<Body>, timeout: number): Promise<SendResult<Body>> {
+	async send<Body>(
+		request: ServiceRequest<Body>,
+		timeout: number,
+		onSent: () => void = () => {},
+	): Promise<SendResult<Body>> {
 		if (this.refusal !== undefined) return { failure: this.refusal };
 
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
 		const initial = this.credentials;
 		const credentials = { ...initial };
-		let result = await this.sendOnce(request, timeout, credentials);
+		const terms = { timeout, onSent };
+		let result = await this.sendOnce(request, terms, credentials);
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
 			const token = await unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
 			if (renewals >= this.renewals) break;
-			result = await this.sendOnce(request, timeout, credentials);
+			result = await this.sendOnce(request, terms, credentials);
 		}
 		if (wasTokenRejected(result)) this.renewals = DEFAULT_RENEWALS;
 		else if (wasTokenAccepted(result) && this.renewals < MAX_RENEWALS) {
@@ -132,15 +138,14 @@ export class Connection {
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		timeout: number,
+		terms: { timeout: number; onSent: () => void },
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { context, secrets } = this;
-		const before = credentials.accessToken;
 		const cancelSignal =
 			'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		const ownRequest = new OwnRequest(credentials, {
-			timeout,
+			...terms,
 			cancelSignal,
 			isCancellable: method === 'GET',
 			stored: async () => await context.getCredentials(CREDENTIAL),
@@ -170,9 +175,7 @@ export class Connection {
 			this.addToken(credentials);
 			const failure = failureIn(response, secrets);
 			if (failure !== undefined) return { failure };
-			if (isExpected(response.body)) {
-				return { body: response.body, tookLogin: credentials.accessToken !== before };
-			}
+			if (isExpected(response.body)) return { body: response.body };
 			const { status } = response;
 			const received = describeBody(response.body, secrets);
 			return { failure: { kind: 'unexpectedResponse', status, received, expected } };

@@ -6,6 +6,8 @@ import { onAbort, timeoutSignal } from './wait';
 interface OwnRequestOptions {
 	/** Milliseconds that it may take once it is sent, to the end of its answer. */
 	timeout: number;
+	/** Called when it is sent. */
+	onSent: () => void;
 	/** The execution's cancel. */
 	cancelSignal: AbortSignal | undefined;
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
@@ -69,6 +71,7 @@ export class OwnRequest {
 	/** Its time counts from now on: it is being sent. */
 	start(): void {
 		if (this.limit !== undefined) return;
+		this.terms.onSent();
 		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
 		this.limit = timeoutSignal(this.terms.timeout);
 		this.limit.addEventListener('abort', this.timeOut);
