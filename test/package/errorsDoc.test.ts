@@ -9,13 +9,14 @@ import { useSandbox } from '../engine/fixture';
 import { jobEnds } from '../engine/operations';
 import { baseUrlErrors, fieldErrors, testErrors } from './errors/ofNode';
 import { newVisit, range, serviceErrors } from './errors/ofService';
-import { additions, isTitled, rows, sourceOf, tells, uncertain } from './errors/page';
+import { additions, explained, isTitled, rows, sourceOf, tells, uncertain } from './errors/page';
 import { node, things } from './errors/shown';
 import type { Shown } from './errors/shown';
 
 /*
  * docs/errors.md has every title that the code can give, with its statuses, its advice and whether the job may
- * exist, and nothing else. All that the code can give comes from the code.
+ * exist, and nothing else. What a description says beside its advice is on the page, too, unless it explains itself.
+ * All that the code can give comes from the code.
  */
 
 const fixture = useSandbox();
@@ -97,7 +98,7 @@ test('every title has its point within 80 characters, however long what it is ab
 	expect(new Set(tooLong)).toEqual(new Set());
 });
 
-test('what docs/errors.md has as added to errors is added', async () => {
+test('what is known to be added to errors is added', async () => {
 	const connection = {
 		baseUrl: things.url,
 		send: async () => ({ failure: { kind: 'timeout' } }),
@@ -139,7 +140,7 @@ test('what docs/errors.md has as added to errors is added', async () => {
 		...[completed, ...ended].map(({ description }) => description),
 		...[JSON.stringify(left), tried, ...new Set(signs)],
 	].join('\n');
-	expect(additions.length).toBeGreaterThan(20);
+	expect(explained.length).toBeGreaterThan(4);
 	expect(additions.filter((text) => !new RegExp(sourceOf(text)).test(texts))).toEqual([]);
 });
 

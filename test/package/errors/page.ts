@@ -49,13 +49,49 @@ function statusesIn(cell: string): number[] {
 }
 
 export const rows = [
-	'In the credential, and logging in',
-	'In a field of the node',
+	'The credential and the log-in',
+	'A field of the node',
 	'No answer',
-	'The service answered no',
-	"The answer isn't what it should be",
+	"The service's answer",
 ].flatMap(rowsUnder);
-export const additions = rowsUnder('What comes on top').map(({ title }) => title);
+
+/** What an error says instead of its advice if the job may exist. The page has it in short, before its tables. */
+const insteadOfAdvice =
+	"Before you run this item again, look on the service for a job named '…' in namespace '…'. " +
+	'The request had been sent, and this node did not send it again, so that no job is made twice.';
+
+/** What a description may add that needs no explanation, and so isn't on the page. */
+const selfExplanatory = [
+	'The service says: "…" (HTTP …).',
+	'The service gave no reason (HTTP …).',
+	'No host named … was found (…).',
+	'No connection to … was possible (…).',
+	'No connection was possible (…).',
+	'The connection ended before anything was sent (…).',
+	'The service, a proxy or the network ended the connection (…).',
+	'The address is … (HTTP …).',
+	'It answered with HTTP ….',
+	"Redirects aren't followed, so that the token stays with the service.",
+	'It sent … (HTTP …).',
+	'The same page token came twice.',
+	'… pages in a row brought nothing new.',
+	'After … pages there was still another.',
+	'The request was for …, which must not get the token.',
+	'Nothing was sent: a proxy that a workflow names must not get the token.',
+	"Job '…' in namespace '…' at ….",
+	'Work clusters at ….',
+	'It was tried … times.',
+	'This is about item …, counting from 0.',
+	'The jobs of these items may exist as well; look for them too: ….',
+];
+
+/** What a description may add that the page explains. */
+export const explained = rowsUnder('What a description may add').map(({ title }) => title);
+
+export const uncertain = '; the job may exist';
+
+/** All that can stand beside an advice, or end a title. */
+export const additions = [...explained, ...selfExplanatory, insteadOfAdvice, uncertain];
 
 /** What a text of the page stands for, as the source of a pattern. */
 export const sourceOf = (text: string) =>
@@ -63,8 +99,6 @@ export const sourceOf = (text: string) =>
 		.split('…')
 		.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
 		.join('.+?');
-
-export const uncertain = '; the job may exist';
 
 /** Whether an error has the title of a row. */
 export const isTitled = (row: Row, { title }: Shown) =>
@@ -91,6 +125,5 @@ function pattern(source: string): RegExp {
 /** Whether a row is all that a person wants to know of an error. */
 export function tells(row: Row, error: Shown): boolean {
 	if (!isTitled(row, error)) return false;
-	const instead = additions.find((text) => text.startsWith('Before you run')) ?? '';
-	return consistsOf(error.jobMayExist === true ? instead : row.advice, error.description);
+	return consistsOf(error.jobMayExist === true ? insteadOfAdvice : row.advice, error.description);
 }
