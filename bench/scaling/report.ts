@@ -1,7 +1,7 @@
 import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import' };
 
 import { table } from '../report/table';
-import type { Figures, Run } from './figures';
+import type { Figures, Part, Run } from './figures';
 import { parts } from './figures';
 import { BUSY, CORES_OF_A_WORKER, CORES_OF_POSTGRES, Model } from './model';
 
@@ -20,18 +20,16 @@ const inWords = (jobs: number) => (jobs === 1 ? '1 job' : `${jobs} jobs`);
 export function reportOf(figures: Figures): string {
 	const { date, machine, n8n, latency } = figures;
 	return [
-		`Measured on ${date} with n8n ${n8n}, all of it on one machine (${machine}); the service took ${latency} ms for ` +
-			'each answer. Jobs a second, from the first call of a webhook to the end of the last execution:',
+		`Measured on ${date} with n8n ${n8n}, all on one machine (${machine}); the service answered in ${latency} ms ` +
+			`and saw ${figures.logins === 1 ? 'one log-in' : `${figures.logins} log-ins`} in all. Jobs a second, from the ` +
+			'first call of a webhook to the end of the last execution:',
 		throughputTable(figures),
-		'What an execution costs, in milliseconds of processor time, and of it the one thread that runs JavaScript:',
-		costTable(figures),
-		`What the service saw (log-ins in all of the measurement: ${figures.logins}; a token lives an hour):`,
-		seenTable(figures),
-		'One worker with other settings: jobs a second, and what an execution costs the worker, in milliseconds of processor time:',
+		costsInWords(figures),
+		'One worker with other settings: jobs a second, and what an execution costs the worker, in milliseconds:',
 		settingsTable(figures),
 		'![Jobs a day by number of workers, as measured and by the model](images/scaling.svg)',
-		`Workers that it takes, busy for no more than ${100 * BUSY} % of the time, each with ${CORES_OF_A_WORKER} cores, ` +
-			`beside a PostgreSQL with ${CORES_OF_POSTGRES}; in brackets the main process and webhook processors together:`,
+		`Workers with ${CORES_OF_A_WORKER} cores each that it takes, busy for at most ${100 * BUSY} % of the time, ` +
+			`beside a PostgreSQL with ${CORES_OF_POSTGRES} cores; in brackets the main process and webhook processors together:`,
 		workersTable(figures),
 	].join('\n\n');
 }
@@ -45,7 +43,7 @@ function throughputTable(figures: Figures): string {
 			'Measured',
 			'By the model',
 			'Held up by',
-			'Cores that others left',
+			'Connections at once',
 		],
 		figures.runs.map((run) => {
 			const { jobs, heldUpBy } = model.throughput(run.workers, run.jobsEach, {
@@ -57,46 +55,26 @@ function throughputTable(figures: Figures): string {
 				rounded(perSecond(run)),
 				rounded(jobs),
 				heldUpBy,
-				`${rounded(run.coresLeft)} of ${figures.cores}`,
+				String(run.seen.connections),
 			];
 		}),
 	);
 }
 
-function costTable(figures: Figures): string {
+function costsInWords(figures: Figures): string {
 	const model = new Model(figures);
 	const titles = {
-		worker: 'Worker',
-		main: 'Main process',
+		worker: 'the worker',
+		main: 'the main process',
 		postgres: 'PostgreSQL',
 		redis: 'Redis',
-		rest: 'Caller and service',
+		rest: 'the caller and the service',
 	};
-	const sizes = [1, 100];
-	const milliseconds = (seconds: number) => rounded(1000 * seconds);
-	return table(
-		['Part', ...sizes.map(inWords), ...sizes.map((size) => `${inWords(size)}, JavaScript`)],
-		parts.map((part) => [
-			titles[part],
-			...sizes.map((size) => milliseconds(model.cost(part, size))),
-			...sizes.map((size) =>
-				part === 'worker' || part === 'main'
-					? milliseconds(model.threadCost(part, size))
-					: undefined,
-			),
-		]),
-	);
-}
-
-function seenTable({ runs }: Figures): string {
-	return table(
-		['Workers', 'Jobs in an execution', 'Requests a second', 'Connections at once'],
-		runs.map(({ workers, jobsEach, seconds, seen }) => [
-			String(workers),
-			String(jobsEach),
-			rounded(seen.requests / seconds),
-			String(seen.connections),
-		]),
+	const cost = (part: Part, size: number) => rounded(1000 * model.cost(part, size));
+	const costs = parts.map((part) => `${titles[part]} ${cost(part, 1)} (${cost(part, 100)})`);
+	return (
+		`An execution of 1 job (of 100) costs, in milliseconds of processor time: ${costs.join(', ')}. At best, one main ` +
+		`process holds ${rounded(1 / model.threadCost('main', 1))} executions a second.`
 	);
 }
 
@@ -130,7 +108,7 @@ function workersTable(figures: Figures): string {
 	const sizes = [1, 10, 100];
 	return table(
 		['Jobs a day', ...sizes.map((size) => `${inWords(size)} in an execution`)],
-		[1e4, 1e5, 1e6, 1e7].map((perDay) => [
+		[1e6, 1e7].map((perDay) => [
 			perDay.toLocaleString('en'),
 			...sizes.map((size) => {
 				const mains = Math.ceil(((perDay / DAY / size) * model.threadCost('main', size)) / BUSY);
