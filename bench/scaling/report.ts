@@ -25,7 +25,7 @@ export function reportOf(figures: Figures): string {
 			'first call of a webhook to the end of the last execution:',
 		throughputTable(figures),
 		costsInWords(figures),
-		'One worker with other settings: jobs a second, and what an execution costs the worker, in milliseconds:',
+		'One worker with other settings, jobs a second:',
 		settingsTable(figures),
 		'![Jobs a day by number of workers, as measured and by the model](images/scaling.svg)',
 		`Workers with ${CORES_OF_A_WORKER} cores each that it takes, busy for at most ${100 * BUSY} % of the time, ` +
@@ -81,18 +81,14 @@ function costsInWords(figures: Figures): string {
 function settingsTable({ runs, settings }: Figures): string {
 	const row = (title: string, ofOne: Run[]) => {
 		const at = [1, 100].map((size) => ofOne.find(({ jobsEach }) => jobsEach === size));
-		return [
-			title,
-			...at.map((run) => run && rounded(perSecond(run))),
-			...at.map((run) => run && rounded((1000 * run.processorTime.worker) / run.executions)),
-		];
+		return [title, ...at.map((run) => run && rounded(perSecond(run)))];
 	};
 	const titleOf = (env: Record<string, string>) =>
 		Object.entries(env)
 			.map(([name, value]) => `\`${name}=${value}\``)
 			.join(' ');
 	return table(
-		['Setting', '1 job in an execution', '100 jobs', '1 job, cost', '100 jobs, cost'],
+		['Setting', '1 job in an execution', '100 jobs'],
 		[
 			row(
 				"n8n's own",
