@@ -13,35 +13,32 @@ export interface Row {
 	title: string;
 	statuses: number[];
 	advice: string;
-	/** Undefined where the table has no such column. */
-	mayExist: string | undefined;
+	/** What it says first where a job may exist; empty where none does. */
+	mayExist: string;
 }
 
 const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
 
 function rowsUnder(heading: string): Row[] {
 	const part = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-	const [head = [], , ...lines] = part
-		.split('\n')
-		.filter((line) => line.startsWith('|'))
-		.map((line) => line.split('|').map((cell) => cell.trim()));
-	return lines.flatMap((cells) => {
-		const under = (column: string) => cells[head.indexOf(column)];
-		return (under('What you see') ?? '').split('<br>').map((title) => ({
-			title,
-			statuses: statusesIn(under('Status') ?? ''),
-			advice: under('What to do') ?? '',
-			mayExist: under('May the job exist?'),
-		}));
+	const [, , ...lines] = part.split('\n').filter((line) => line.startsWith('|'));
+	return lines.flatMap((line) => {
+		const [, seen = '', toDo = ''] = line.split('|').map((cell) => cell.trim());
+		const [, mayExist = '', advice = ''] =
+			/^(\*\*.*job may exist(?:\.\*\*|\*\*, [^.]+\.))? ?(.*)$/.exec(toDo) ?? [];
+		return seen.split('<br>').map((cell) => {
+			const [, title = '', statuses = ''] = /^(.*?)(?: \((\d{3}[^)]*)\))?$/.exec(cell) ?? [];
+			return { title, statuses: statusesIn(statuses), advice, mayExist };
+		});
 	});
 }
 
 /** "400–499 except 401, 403" as a list of numbers. */
-function statusesIn(cell: string): number[] {
-	const [those = [], except = []] = cell
+function statusesIn(text: string): number[] {
+	const [those = [], except = []] = text
 		.split('except')
-		.map((text) =>
-			[...text.matchAll(/(\d+)(?:–(\d+))?/g)].flatMap(([, first, last = first]) =>
+		.map((part) =>
+			[...part.matchAll(/(\d+)(?:–(\d+))?/g)].flatMap(([, first, last = first]) =>
 				range(Number(first), Number(last)),
 			),
 		);
