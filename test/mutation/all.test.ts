@@ -8,7 +8,7 @@ const files = [
 	'faults/failureOf',
 	'leaks/secrets',
 	'node/fieldValue',
-	'pace/turns',
+	'pace/limiter',
 	'pace/pace',
 	'node/form',
 	'node/changeState',

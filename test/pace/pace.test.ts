@@ -244,9 +244,9 @@ test('a request whose end says nothing does not keep others from asking', () => 
 	const pace = new Pace();
 	pace.end(pace.begin(0), { kind: 'tooMany', retryAfter: undefined }, 1);
 	expect(pace.delay(1)).toBe(50);
-	const asks = pace.begin(51);
+	const probe = pace.begin(51);
 	expect(pace.delay(51)).toBe(Infinity);
-	pace.end(asks, { kind: 'unknown' }, 60);
+	pace.end(probe, { kind: 'unknown' }, 60);
 	expect(pace.delay(60)).toBe(100);
 	pace.end(pace.begin(160), { kind: 'answered' }, 170);
 	expect(pace.hold).toBeUndefined();

@@ -1,4 +1,4 @@
-import type { Begun, Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
+import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 
 /** A service in a time of its own: says when a request that arrives is answered, and how. */
@@ -66,11 +66,11 @@ export function simulate(
 		for (;;) {
 			const delay = waiting > 0 && pace.underWay < most ? pace.delay(now) : Infinity;
 			if (delay > 0) return delay;
-			const begun = pace.begin(now, now - busy);
+			const request = pace.begin(now, now - busy);
 			each({ now, kind: 'begin', pace });
 			waiting -= 1;
 			work();
-			underWay.add({ ...service(now), begun });
+			underWay.add({ ...service(now), request });
 			result.most = Math.max(result.most, pace.underWay);
 		}
 	};
@@ -86,9 +86,9 @@ export function simulate(
 		if (now - start > longest)
 			throw new Error(`Not done after ${longest} ms: ${JSON.stringify({ ...result, waiting })}`);
 		while (underWay.first !== undefined && underWay.first.at <= now) {
-			const { begun, outcome } = underWay.take();
+			const { request, outcome } = underWay.take();
 			work();
-			pace.end(begun, outcome, now, now - busy);
+			pace.end(request, outcome, now, now - busy);
 			each({ now, kind: outcome.kind, pace });
 			if (outcome.kind === 'done') result.done += 1;
 			else if (outcome.kind === 'tooMany') result.turnedAway += 1;
@@ -105,7 +105,7 @@ export function simulate(
 
 interface UnderWay {
 	at: number;
-	begun: Begun;
+	request: InFlightRequest;
 	outcome: Outcome;
 }
 

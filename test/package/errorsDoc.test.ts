@@ -8,7 +8,7 @@ import type { Connection } from '../../nodes/JobOrchestration/service/request/co
 import { useSandbox } from '../engine/fixture';
 import { jobEnds } from '../engine/operations';
 import { baseUrlErrors, fieldErrors, testErrors } from './errors/ofNode';
-import { newVisit, range, serviceErrors } from './errors/ofService';
+import { newLimiter, range, serviceErrors } from './errors/ofService';
 import { additions, explained, isTitled, rows, sourceOf, tells, uncertain } from './errors/page';
 import { node, things } from './errors/shown';
 import type { Shown } from './errors/shown';
@@ -103,7 +103,7 @@ test('what is known to be added to errors is added', async () => {
 		baseUrl: things.url,
 		send: async () => ({ failure: { kind: 'timeout' } }),
 		redact: (text: string) => text,
-		visit: newVisit(),
+		limiter: newLimiter(),
 	} as unknown as Connection;
 	const error: unknown = await new ServiceClient(connection, { maxRetries: 0, timeout: 1 })
 		.changeJobState({ namespace: 'n', jobId: 'j', verb: 'stop' })
@@ -151,7 +151,7 @@ async function triedTwice(): Promise<string> {
 		baseUrl: things.url,
 		send: async () => ({ failure }),
 		redact: (text: string) => text,
-		visit: newVisit(),
+		limiter: newLimiter(),
 	} as unknown as Connection;
 	const client = new ServiceClient(connection, { maxRetries: 1, timeout: 1 });
 	const error: unknown = await client

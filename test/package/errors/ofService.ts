@@ -2,7 +2,7 @@ import { CallError } from '../../../nodes/JobOrchestration/service/calls/callErr
 import { ServiceClient } from '../../../nodes/JobOrchestration/service/calls/serviceClient';
 import { explainLogin } from '../../../nodes/JobOrchestration/service/messages/loginMessage';
 import { ServiceError } from '../../../nodes/JobOrchestration/service/messages/serviceError';
-import type { NoTurn, Turn } from '../../../nodes/JobOrchestration/service/pace/turns';
+import type { Refusal, Permit } from '../../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	Connection,
 	SendResult,
@@ -58,17 +58,20 @@ function loginFailures({ url, location, proxy }: typeof things) {
 }
 
 /** One that lets a request begin, and has no more patience for a service that takes none. */
-export function newVisit(): Pick<Connection['visit'], 'enter' | 'hasBeenAnswered' | 'nobodyThere'> {
-	let refusal: NoTurn | undefined;
-	const leave: Turn['leave'] = ({ kind }, failure) => {
+export function newLimiter(): Pick<
+	Connection['limiter'],
+	'acquire' | 'hasBeenAnswered' | 'giveUp'
+> {
+	let refusal: Refusal | undefined;
+	const release: Permit['release'] = ({ kind }, failure) => {
 		if (kind === 'tooMany' && failure !== undefined) {
-			refusal = { refused: 'hopeless', failure, waited: 60_000, asked: 9 };
+			refusal = { refused: 'givenUp', failure, waited: 60_000, probes: 9 };
 		}
 	};
 	return {
-		enter: async () => await Promise.resolve(refusal ?? { sent: () => {}, leave }),
+		acquire: async () => await Promise.resolve(refusal ?? { sent: () => {}, release }),
 		hasBeenAnswered: false,
-		nobodyThere: () => {},
+		giveUp: () => {},
 	};
 }
 
@@ -116,7 +119,7 @@ export async function serviceErrors(about: typeof things): Promise<Shown[]> {
 					baseUrl: url,
 					send: async (request: ServiceRequest<unknown>) => resultOf(request),
 					redact: (text: string) => text,
-					visit: newVisit(),
+					limiter: newLimiter(),
 				} as unknown as Connection;
 				const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });
 				const error: unknown = await call(client).catch((thrown: unknown) => thrown);

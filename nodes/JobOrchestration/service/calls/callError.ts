@@ -21,8 +21,8 @@ interface Attempts {
 	 * failure is what the service last said to any of them.
 	 */
 	waited?: number;
-	/** How often the service was asked meanwhile, in vain. */
-	asked?: number;
+	/** How many probes found meanwhile that the service takes nothing. */
+	probes?: number;
 }
 
 /** The error of a call that failed. It knows whether the call may have worked nevertheless. */
@@ -48,7 +48,7 @@ function mayHaveWorked(call: Call<unknown>, failure: Failure, { waited }: Attemp
 }
 
 function explain(call: Call<unknown>, failure: Failure, attempts: Attempts): ErrorMessage {
-	const { connection, timesSent, earlierMayHaveActed, waited, asked = 0 } = attempts;
+	const { connection, timesSent, earlierMayHaveActed, waited, probes = 0 } = attempts;
 	const { baseUrl } = connection;
 	const messages: CallMessages & { mayHaveWorked?: Explanation } = call.messages((text) =>
 		connection.redact(text),
@@ -61,7 +61,7 @@ function explain(call: Call<unknown>, failure: Failure, attempts: Attempts): Err
 	}
 	if (waited !== undefined && waited >= 1_000) {
 		const meanwhile =
-			asked === 0 ? '' : `, and asked it ${asked === 1 ? 'once' : `${asked} times`}`;
+			probes === 0 ? '' : `, and asked it ${probes === 1 ? 'once' : `${probes} times`}`;
 		explained.advice += ` All requests had been waiting for the service for ${Math.round(waited / 1_000)} s${meanwhile}.`;
 	}
 	if (timesSent > 1) explained.advice += ` It was tried ${timesSent} times.`;

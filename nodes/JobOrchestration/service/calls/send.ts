@@ -31,46 +31,46 @@ export async function send<Body>(
 	call: Call<Body>,
 	{ maxRetries, timeout, signal }: SendOptions,
 ): Promise<Body> {
-	const { visit } = connection;
+	const { limiter } = connection;
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { connection, timeout, earlierMayHaveActed };
-		const turn = await visit.enter(signal, { isAgain: timesSent > 0 });
-		if ('refused' in turn) {
-			if (turn.refused === 'hopeless') {
-				throw new CallError(call, turn.failure, {
+		const permit = await limiter.acquire(signal, { isRetry: timesSent > 0 });
+		if ('refused' in permit) {
+			if (permit.refused === 'givenUp') {
+				throw new CallError(call, permit.failure, {
 					...attempts,
 					timesSent,
-					waited: turn.waited,
-					asked: turn.asked,
+					waited: permit.waited,
+					probes: permit.probes,
 				});
 			}
 			if (lastFailure === undefined) throw new NotSent();
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
-		const result = await connection.send(call.request, timeout, turn.sent);
+		const result = await connection.send(call.request, timeout, permit.sent);
 		timesSent += 1;
 		if ('body' in result) {
-			turn.leave(outcomeOf(undefined));
+			permit.release(outcomeOf(undefined));
 			return result.body;
 		}
 		const { failure } = result;
 		const outcome = outcomeOf(failure);
-		turn.leave(outcome, failure);
+		permit.release(outcome, failure);
 		lastFailure = failure;
 
-		// All requests wait for the end of these together, at their next turn: they don't count as retries.
+		// All requests wait for the end of these together, at their next permit: they don't count as retries.
 		const allWait =
-			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && visit.hasBeenAnswered);
+			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
 		const again = mayRetry(failure, call) && (allWait || retries < maxRetries);
 		if (again && !allWait) {
 			retries += 1;
 			await wait(retryDelay(failure, retries), signal);
 		}
-		if (!again && outcome.kind === 'unreachable') visit.nobodyThere(failure);
+		if (!again && outcome.kind === 'unreachable') limiter.giveUp(failure);
 		if (!again || signal?.aborted === true) {
 			throw new CallError(call, failure, { ...attempts, timesSent });
 		}

@@ -1,5 +1,5 @@
-import { AtOnce } from './atOnce';
-import { PerSecond } from './perSecond';
+import { ConcurrencyLimit } from './concurrencyLimit';
+import { RateLimit } from './rateLimit';
 
 /** What came of a request, as far as it says something of the service's pace. */
 export type Outcome =
@@ -18,7 +18,7 @@ export type Outcome =
 	| { kind: 'unknown' };
 
 /** A request that is under way. */
-export interface Begun {
+export interface InFlightRequest {
 	readonly at: number;
 	/** For how long this process had had nothing to do by then, since some time. */
 	readonly idle: number;
@@ -26,8 +26,8 @@ export interface Begun {
 	readonly number: number;
 	/** How many were under way with it. */
 	readonly load: number;
-	/** Whether it asks, on behalf of all, whether the service takes requests again. */
-	readonly asks: boolean;
+	/** Whether it finds out, for all, whether the service takes requests again. */
+	readonly isProbe: boolean;
 }
 
 /** Why all wait, and since when. */
@@ -38,14 +38,14 @@ export interface Hold {
 	until: number;
 	/** The time that the service itself has named, if any. */
 	named: number;
-	/** How often it was asked in vain whether the service takes requests again. */
-	asked: number;
+	/** How many probes found that the service still takes none. */
+	probes: number;
 }
 
-/** Milliseconds that all wait the first time, doubled each time that asking was in vain; and the longest. */
+/** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
 const FIRST_WAIT = 50;
 const LONGEST_WAIT = 8_000;
-/** Asking whether the service is there again costs nobody anything. */
+/** Probing a service that isn't there costs nobody anything. */
 const LONGEST_WAIT_UNREACHABLE = 1_000;
 
 /** Milliseconds without a request after which the service may have become another. */
@@ -55,16 +55,16 @@ const KNOWN_FOR = 60_000;
  * The pace at which a service takes requests: how many at once, how many a second, and when none.
  *
  * Where a request is turned away, or the service can't be reached, all wait: as long as the service says,
- * else a moment. Then one request asks, on behalf of all, whether the service takes requests again; while it
+ * else a moment. Then one request, the probe, finds out for all whether the service takes requests again; while it
  * doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away meets one
- * request at a time, and nobody is stuck while it lets something through: whoever asks is let through, too.
+ * request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
  * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
- * one asks at a time.)
+ * there is one probe at a time.)
  *
- * How many at once: atOnce.ts. How many a second, after requests were turned away: perSecond.ts.
+ * How many at once: concurrencyLimit.ts. How many a second, after requests were turned away: rateLimit.ts.
  *
  * This is arithmetic: it knows neither promises nor timers, and is told what time it is, in milliseconds.
- * turns.ts lets requests in by it.
+ * limiter.ts lets requests in by it.
  */
 export class Pace {
 	/** How many requests are under way. */
@@ -76,13 +76,13 @@ export class Pace {
 	/** Why all wait now, where they do. */
 	hold: Hold | undefined;
 
-	private atOnce = new AtOnce();
-	private perSecond = new PerSecond();
+	private concurrencyLimit = new ConcurrencyLimit();
+	private rateLimit = new RateLimit();
 	/** The number of the next request. */
 	private next = 1;
 	private lastActive = -Infinity;
-	/** Whether a request is under way that asks for all. */
-	private isAsking = false;
+	/** Whether a probe is under way. */
+	private isProbing = false;
 	/** Requests begun before this one belong to what is waited for already. */
 	private heldFrom = 0;
 	/** How many of the requests that belong to this hold were turned away, and how many were taken. */
@@ -90,12 +90,12 @@ export class Pace {
 
 	/** How many may be under way at once. */
 	get limit(): number {
-		return Math.floor(this.atOnce.limit);
+		return Math.floor(this.concurrencyLimit.limit);
 	}
 
 	/** How many requests a second; Infinity where nothing is known of a limit. */
 	rate(now: number): number {
-		return this.perSecond.rate(now);
+		return this.rateLimit.rate(now);
 	}
 
 	/**
@@ -108,34 +108,34 @@ export class Pace {
 		const { hold } = this;
 		if (!isBounded && this.underWay >= this.limit) return Infinity;
 		if (hold !== undefined && !(regardless && hold.why === 'unreachable')) {
-			return this.isAsking ? Infinity : Math.max(0, hold.until - now);
+			return this.isProbing ? Infinity : Math.max(0, hold.until - now);
 		}
-		return this.perSecond.delay(now);
+		return this.rateLimit.delay(now);
 	}
 
 	/** @param idle milliseconds for which this process has had nothing to do, since some time */
-	begin(now: number, idle = now): Begun {
+	begin(now: number, idle = now): InFlightRequest {
 		if (this.underWay === 0 && now - this.lastActive > KNOWN_FOR)
-			this.atOnce = new AtOnce(this.next);
-		const asks = this.hold !== undefined && !this.isAsking && now >= this.hold.until;
-		this.isAsking ||= asks;
+			this.concurrencyLimit = new ConcurrencyLimit(this.next);
+		const isProbe = this.hold !== undefined && !this.isProbing && now >= this.hold.until;
+		this.isProbing ||= isProbe;
 		this.underWay += 1;
-		this.perSecond.begun(now);
-		const begun = { at: now, idle, number: this.next, load: this.underWay, asks };
+		this.rateLimit.begun(now);
+		const request = { at: now, idle, number: this.next, load: this.underWay, isProbe };
 		this.next += 1;
-		return begun;
+		return request;
 	}
 
 	/** @param idle milliseconds for which this process has had nothing to do, since some time */
-	end(begun: Begun, outcome: Outcome, now: number, idle = now): void {
+	end(request: InFlightRequest, outcome: Outcome, now: number, idle = now): void {
 		const isFull = this.underWay + this.waiting >= this.limit;
 		this.underWay -= 1;
 		this.lastActive = now;
-		if (begun.asks) this.isAsking = false;
-		const duration = outcome.kind === 'done' ? now - begun.at : undefined;
-		const { number, load } = begun;
-		this.atOnce.ended(
-			{ number, load, duration, idle: idle - begun.idle },
+		if (request.isProbe) this.isProbing = false;
+		const duration = outcome.kind === 'done' ? now - request.at : undefined;
+		const { number, load } = request;
+		this.concurrencyLimit.ended(
+			{ number, load, duration, idle: idle - request.idle },
 			{ now, next: this.next, isFull },
 		);
 
@@ -143,66 +143,70 @@ export class Pace {
 			case 'done':
 			case 'answered':
 				this.lastTaken = now;
-				this.perSecond.passed(now);
-				if (begun.asks || this.hold?.why === 'unreachable') this.goOn(now);
+				this.rateLimit.passed(now);
+				if (request.isProbe || this.hold?.why === 'unreachable') this.goOn(now);
 				else this.turnedAway.taken += 1;
 				return;
 			case 'tooMany':
-				this.wait(begun, { why: 'tooMany', atLeast: outcome.retryAfter ?? 0 }, now);
+				this.wait(request, { why: 'tooMany', atLeast: outcome.retryAfter ?? 0 }, now);
 				return;
 			case 'unavailable':
 			case 'unreachable':
-				this.wait(begun, { why: outcome.kind, atLeast: 0 }, now);
+				this.wait(request, { why: outcome.kind, atLeast: 0 }, now);
 				return;
 			case 'timedOut':
-				this.atOnce.timedOut(begun.number, this.next);
-				if (begun.asks) this.askLater(now);
+				this.concurrencyLimit.timedOut(request.number, this.next);
+				if (request.isProbe) this.probeLater(now);
 				return;
 			case 'unknown':
-				if (begun.asks) this.askLater(now);
+				if (request.isProbe) this.probeLater(now);
 		}
 	}
 
 	/** All wait: from now on, or, where they do already, as long as this answer says. */
-	private wait(begun: Begun, { why, atLeast }: { why: Hold['why']; atLeast: number }, now: number) {
+	private wait(
+		request: InFlightRequest,
+		{ why, atLeast }: { why: Hold['why']; atLeast: number },
+		now: number,
+	) {
 		const { turnedAway } = this;
-		if (this.hold === undefined && begun.number >= this.heldFrom) {
+		if (this.hold === undefined && request.number >= this.heldFrom) {
 			this.hold = {
 				why,
 				since: now,
 				until: now + Math.max(FIRST_WAIT, atLeast),
 				named: now + atLeast,
-				asked: 0,
+				probes: 0,
 			};
 			this.heldFrom = this.next;
 			this.turnedAway = { count: 1, taken: 0 };
-			if (why !== 'unreachable') this.perSecond.turnedAway(now);
+			if (why !== 'unreachable') this.rateLimit.turnedAway(now);
 			return;
 		}
 		if (why !== 'unreachable') {
 			turnedAway.count += 1;
-			this.perSecond.turnedAway(now);
+			this.rateLimit.turnedAway(now);
 		}
 		if (this.hold === undefined) {
 			// It began before the others went on, and comes late.
 			if (atLeast === 0) return;
-			this.hold = { why, since: now, until: now + atLeast, named: now + atLeast, asked: 0 };
+			this.hold = { why, since: now, until: now + atLeast, named: now + atLeast, probes: 0 };
 			this.turnedAway = { count: 1, taken: 0 };
 			return;
 		}
 		this.hold.why = why;
-		if (begun.asks) this.askLater(now);
+		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
 	}
 
-	/** Asking was in vain. */
-	private askLater(now: number): void {
+	/** A probe was in vain. */
+	private probeLater(now: number): void {
 		const { hold } = this;
 		if (hold === undefined) return;
-		hold.asked += 1;
+		hold.probes += 1;
 		const longest = hold.why === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
-		hold.until = Math.max(hold.until, now + Math.min(FIRST_WAIT * 2 ** hold.asked, longest));
+		hold.until = Math.max(hold.until, now + Math.min(FIRST_WAIT * 2 ** hold.probes, longest));
 	}
 
 	/** The service takes requests again. */
@@ -212,11 +216,11 @@ export class Pace {
 		const { count, taken } = this.turnedAway;
 		this.hold = undefined;
 		this.heldFrom = this.next;
-		if (hold.why === 'unreachable') this.atOnce = new AtOnce(this.next);
+		if (hold.why === 'unreachable') this.concurrencyLimit = new ConcurrencyLimit(this.next);
 		else {
-			const inNumbers = hold.asked > 1 || (count > 2 && count * 2 > taken);
-			const { asked } = hold;
-			this.perSecond.goOn(now, { inNumbers, asked, isCostly: hold.why === 'unavailable' });
+			const inNumbers = hold.probes > 1 || (count > 2 && count * 2 > taken);
+			const { probes } = hold;
+			this.rateLimit.goOn(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
 		}
 	}
 }

@@ -8,7 +8,7 @@ import type {
 
 import { describeBody, failureIn, readResponse } from './response';
 import type { Account } from '../account/account';
-import { accountKey, accountOf } from '../account/account';
+import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
 import type { Failure } from './failure';
 import { failureOf } from './failure';
@@ -16,8 +16,8 @@ import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
 import { hasAcceptedToken, isRefusedLogin, markAccepted, markRejected } from '../account/tokens';
 import type { JsonObject } from '../../json';
-import type { News, Visit } from '../pace/turns';
-import { turnsOf } from '../pace/turns';
+import type { WaitNotice, ExecutionLimiter } from '../pace/limiter';
+import { limiterOf } from '../pace/limiter';
 
 /** The credential's name, as workflows store it. */
 const CREDENTIAL = 'jobOrchestrationApi';
@@ -62,8 +62,8 @@ export class Connection {
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly account: Account,
-		/** Where its requests wait for their turn. */
-		readonly visit: Visit,
+		/** Lets its requests begin. */
+		readonly limiter: ExecutionLimiter,
 	) {
 		this.secrets = new Secrets(credentials);
 		this.renewals = hasAcceptedToken(account) ? MAX_RENEWALS : DEFAULT_RENEWALS;
@@ -81,9 +81,9 @@ export class Connection {
 	): Promise<Connection> {
 		const credentials = await context.getCredentials(CREDENTIAL);
 		const account = accountOf(credentials);
-		const tell = (news: News) => context.logger.info(logMessage(news, account.baseUrl));
-		const visit = turnsOf(accountKey(account)).visit(concurrency, tell, patience);
-		return new Connection(context, credentials, account, visit);
+		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, account.baseUrl));
+		const limiter = limiterOf(account).forExecution(concurrency, notify, patience);
+		return new Connection(context, credentials, account, limiter);
 	}
 
 	get baseUrl(): string {
@@ -194,15 +194,15 @@ export class Connection {
 }
 
 /** What n8n's log says of a long wait, and of its end. */
-function logMessage(news: News, baseUrl: string): string {
-	if (news.kind === 'goesOn') {
-		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(news.after / 1_000)} s`;
+function logMessage(notice: WaitNotice, baseUrl: string): string {
+	if (notice.kind === 'resumed') {
+		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(notice.after / 1_000)} s`;
 	}
 	const why = {
 		tooMany: 'it is receiving too many',
 		unavailable: 'it is unavailable',
 		unreachable: "it can't be reached",
-	}[news.why];
+	}[notice.why];
 	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${why}`;
 }
 

@@ -88,7 +88,7 @@ interface Measured {
  * It converges, because with a queue each round brings the number to what the service works on, times 1.5
  * and 5, whatever it was before, and without one each round takes it up by half, to the bound.
  */
-export class AtOnce {
+export class ConcurrencyLimit {
 	/** At most so many; not a whole number. */
 	limit = FIRST;
 

@@ -1,4 +1,4 @@
-import { Chance } from './chance';
+import { RandomRejections } from './randomRejections';
 
 /** Milliseconds over which what gets through is counted at least: most limits are about a second. */
 const SECOND = 1_000;
@@ -46,10 +46,10 @@ const CATCH_UP = 2;
  *
  * It converges, because each time that requests are turned away in numbers the rate becomes what the service
  * took in that time. A single one among others that get through takes back a tenth at most, and no more often than a
- * tenth is regained. Where a lower rate does not help, it is chance (chance.ts): then the rate goes back to
+ * tenth is regained. Where a lower rate does not help, it is chance (randomRejections.ts): then the rate goes back to
  * where it was, and is doubled each second for a while, instead of ending at next to nothing.
  */
-export class PerSecond {
+export class RateLimit {
 	/** Requests a second that got through; undefined where nothing is known of a limit. */
 	private reached: number | undefined;
 	private loweredAt = 0;
@@ -63,7 +63,7 @@ export class PerSecond {
 	private inARow = 0;
 	/** What passed when the last request was turned away, and whether it was enough to tell a rate from. */
 	private measured = { rate: 0, isFew: true };
-	private readonly chance = new Chance();
+	private readonly randomRejections = new RandomRejections();
 	private readonly slots = new Array<number>(SLOTS).fill(0);
 	private slot = 0;
 
@@ -92,13 +92,13 @@ export class PerSecond {
 
 	passed(now: number): void {
 		this.passedInCycle += 1;
-		this.chance.passed();
+		this.randomRejections.passed();
 		this.moveTo(now);
 		this.slots[this.slot % SLOTS] = (this.slots[this.slot % SLOTS] ?? 0) + 1;
 	}
 
 	turnedAway(now: number): void {
-		this.chance.turnedAway();
+		this.randomRejections.turnedAway();
 		this.moveTo(now);
 		const elapsed = now - (this.cycleBegan ?? now);
 		const inLastSecond = this.slots.reduce((sum, passed) => sum + passed, 0);
@@ -112,14 +112,14 @@ export class PerSecond {
 	 * Requests go on after some were turned away.
 	 *
 	 * @param inNumbers whether it was more than one among others that got through
-	 * @param asked how often it was asked in vain whether they may
+	 * @param probes how many found that the service still takes none
 	 * @param isCostly whether an item is lost by each: then any that is turned away is one too many
 	 */
 	goOn(
 		now: number,
-		{ inNumbers, asked, isCostly }: { inNumbers: boolean; asked: number; isCostly: boolean },
+		{ inNumbers, probes, isCostly }: { inNumbers: boolean; probes: number; isCostly: boolean },
 	): void {
-		const before = this.chance.judge(now);
+		const before = this.randomRejections.judge(now);
 		if (before !== undefined) this.rise(now, before);
 		const rate = this.rate(now);
 		const isKnown = this.reached !== undefined;
@@ -130,15 +130,16 @@ export class PerSecond {
 			now - this.loweredAt > SECOND &&
 			this.measured.rate < (isCostly ? 1 : CLOSE) * rate;
 
-		const isSure = asked > 2;
-		const isByChance = this.chance.isLikely(now);
-		const isTried = this.chance.isTried && !this.isDoubling;
+		const isSure = probes > 2;
+		const isByChance = this.randomRejections.isLikely(now);
+		const isTried = this.randomRejections.isTried && !this.isDoubling;
 		// While it is doubled, a single request that is turned away may be chance, and only the first of them.
-		const goesOn = isByChance || (this.isDoubling && !inNumbers && asked === 0 && this.inARow <= 2);
+		const goesOn =
+			isByChance || (this.isDoubling && !inNumbers && probes === 0 && this.inARow <= 2);
 		if (isSure || (inNumbers && !isByChance) || ((isOften || isTooHigh) && !isTried && !goesOn)) {
 			const isBeginning = isKnown ? this.isDoubling : this.measured.isFew;
-			if (isSure) this.chance.lowered(undefined);
-			else if (!isBeginning && this.measured.rate > SLOW) this.chance.lowered(rate);
+			if (isSure) this.randomRejections.lowered(undefined);
+			else if (!isBeginning && this.measured.rate > SLOW) this.randomRejections.lowered(rate);
 			this.reached = Math.min(
 				Math.max(this.measured.rate * (isCostly ? LEFT : 1), inNumbers ? LOWEST : LOWEST_BY_CHANCE),
 				rate,

@@ -14,7 +14,7 @@ const CHANCE_FOR = 10_000;
  * rate. So each rate that is lowered is a trial, and taken back where it hasn't changed that part. Without that, a
  * rate that is lowered for each request turned away ends at next to nothing.
  */
-export class Chance {
+export class RandomRejections {
 	/** Since the rate was changed, or a bit less: how many got through, and how many were turned away. */
 	private through = 0;
 	private away = 0;

@@ -1,0 +1,308 @@
+import { byAccount } from '../account/byAccount';
+import type { Failure } from '../request/failure';
+import { wait } from '../request/wait';
+import type { Hold, InFlightRequest, Outcome } from './pace';
+import { Pace } from './pace';
+
+/** Milliseconds that a request waits for a service that takes none, unless told otherwise. */
+const PATIENCE = 60_000;
+
+/** Milliseconds of waiting that n8n's log mentions. */
+const LONG_WAIT = 3_000;
+
+/**
+ * Requests that begin before n8n's other work has its turn. Answers that come together would otherwise be followed
+ * by requests that are sent together, and so on: n8n would wait for all of them, and then they for n8n.
+ */
+const MAX_BURST = 8;
+
+/** What n8n's log says of a long wait. */
+export type WaitNotice =
+	| { kind: 'waiting'; why: Hold['why'] }
+	/** After so many milliseconds. */
+	| { kind: 'resumed'; after: number };
+
+/** Leave to send one request. Whoever has it must release it. */
+export interface Permit {
+	/** The request is sent only now: its log-in has taken until then, or it is sent again with another token. */
+	sent(): void;
+	/** Says what came of the request. */
+	release(outcome: Outcome, failure?: Failure): void;
+}
+
+/** A request must not be sent: it was stopped, or the service has taken none for too long. */
+export type Refusal =
+	| { refused: 'stopped' }
+	/** What the service last said; how many milliseconds was waited, and how often it was probed meanwhile. */
+	| { refused: 'givenUp'; failure: Failure; waited: number; probes: number };
+
+interface QueuedRequest {
+	execution: ExecutionLimiter;
+	stop: AbortSignal | undefined;
+	/** Whether it was sent before. */
+	isRetry: boolean;
+	resolve: (permit: Permit | Refusal) => void;
+}
+
+/** What is needed of the time; tests set their own. */
+export interface Clock {
+	/** Milliseconds. */
+	now(): number;
+	/** For how long this process has had nothing to do, since some time. */
+	idle(): number;
+	wait(milliseconds: number): Promise<void>;
+}
+
+const realClock: Clock = {
+	now: () => performance.now(),
+	idle: () => performance.eventLoopUtilization().idle,
+	wait,
+};
+
+/** The requests of one execution. */
+export class ExecutionLimiter {
+	/** How many of its requests are under way. */
+	underWay = 0;
+	/** Whether the service has answered it. */
+	hasBeenAnswered = false;
+	/** When its first request came. */
+	since: number | undefined;
+	/** Why none of its requests need begin any more. */
+	refusal: Refusal | undefined;
+
+	/**
+	 * @param concurrency the most requests of this execution at once, in place of the number that the pace finds; Infinity
+	 * if nobody has set it
+	 * @param notify is told of a wait that takes a while, and of its end
+	 * @param patience milliseconds that its requests wait for a service that takes none
+	 */
+	constructor(
+		private readonly account: AccountLimiter,
+		readonly concurrency: number,
+		readonly notify: (notice: WaitNotice) => void,
+		readonly patience: number,
+	) {}
+
+	/**
+	 * Waits until a request may begin, or until it is clear that it won't.
+	 *
+	 * @param isRetry whether the request was sent before: then it goes before all that were not. It has waited longest,
+	 * and a service may turn away what it does not know yet.
+	 */
+	async acquire(stop?: AbortSignal, { isRetry = false } = {}): Promise<Permit | Refusal> {
+		return await this.account.acquire(this, stop, isRetry);
+	}
+
+	/**
+	 * The service could not be reached, and whoever tried has given up. Where it has never answered this
+	 * execution, the others need not try.
+	 */
+	giveUp(failure: Failure): void {
+		if (!this.hasBeenAnswered) this.account.giveUp(this, failure);
+	}
+}
+
+/** Lets the requests of one account begin in the order in which they come, at its pace (pace.ts). */
+export class AccountLimiter {
+	private queue: QueuedRequest[] = [];
+	/** What the service last said to whoever it turned away. */
+	private failure: Failure | undefined;
+	private readonly signals = new WeakSet<AbortSignal>();
+	/** Who has been told of a wait. */
+	private notified: { hold: Hold | undefined; executions: Set<ExecutionLimiter> } = {
+		hold: undefined,
+		executions: new Set(),
+	};
+	/** When the next request may begin. */
+	private wakeAt = Infinity;
+	/** How many have begun together. */
+	private burst = 0;
+	private isPaused = false;
+
+	constructor(
+		private readonly clock: Clock = realClock,
+		readonly pace = new Pace(),
+	) {}
+
+	get isIdle(): boolean {
+		return this.pace.underWay === 0 && this.queue.length === 0;
+	}
+
+	forExecution(
+		concurrency = Infinity,
+		notify: (notice: WaitNotice) => void = () => {},
+		patience = PATIENCE,
+	): ExecutionLimiter {
+		return new ExecutionLimiter(this, concurrency, notify, patience);
+	}
+
+	/** See ExecutionLimiter. */
+	async acquire(
+		execution: ExecutionLimiter,
+		stop: AbortSignal | undefined,
+		isRetry: boolean,
+	): Promise<Permit | Refusal> {
+		if (stop?.aborted === true) return { refused: 'stopped' };
+		if (execution.refusal !== undefined) return execution.refusal;
+		if (stop !== undefined) this.listenTo(stop);
+		execution.since ??= this.clock.now();
+		return await new Promise((resolve) => {
+			const request = { execution, stop, isRetry, resolve };
+			const firstNew = isRetry ? this.queue.findIndex((other) => !other.isRetry) : -1;
+			if (firstNew < 0) this.queue.push(request);
+			else this.queue.splice(firstNew, 0, request);
+			this.admit();
+		});
+	}
+
+	/** See ExecutionLimiter. */
+	giveUp(execution: ExecutionLimiter, failure: Failure): void {
+		const waited = this.clock.now() - (execution.since ?? 0);
+		const refusal: Refusal = { refused: 'givenUp', failure, waited, probes: 0 };
+		execution.refusal ??= refusal;
+		this.refuse((request) => (request.execution === execution ? refusal : undefined));
+	}
+
+	/** Lets whoever may begin now begin, and comes back when the next one may. */
+	private admit(): void {
+		if (this.isPaused) return;
+		const now = this.clock.now();
+		this.refuseImpatient(now);
+		this.notify(now);
+		let next = Infinity;
+		for (let index = 0; index < this.queue.length; ) {
+			const request = this.queue[index];
+			if (request === undefined) break;
+			const { execution } = request;
+			const isFull = execution.underWay >= execution.concurrency;
+			const terms = {
+				regardless: !execution.hasBeenAnswered,
+				isBounded: execution.concurrency < Infinity,
+			};
+			const delay = isFull ? Infinity : this.pace.delay(now, terms);
+			next = Math.min(next, delay);
+			if (delay > 0) {
+				index += 1;
+				next = Math.min(next, this.patienceEnds(execution) - now);
+			} else {
+				this.queue.splice(index, 1);
+				request.resolve(this.permit(execution, now));
+				this.burst += 1;
+				if (this.pauses()) return;
+			}
+		}
+		const { hold } = this.pace;
+		if (this.queue.length > 0 && hold !== undefined && now - hold.since < LONG_WAIT) {
+			next = Math.min(next, hold.since + LONG_WAIT - now);
+		}
+		if (next < Infinity) this.wake(now, now + Math.max(1, next));
+	}
+
+	/** Lets n8n go on where enough have begun together: whether none begins until then. */
+	private pauses(): boolean {
+		if (this.burst < MAX_BURST || this.pace.underWay < 2 * MAX_BURST) return false;
+		this.isPaused = true;
+		void this.clock.wait(1).then(() => {
+			this.isPaused = false;
+			this.burst = 0;
+			this.admit();
+		});
+		return true;
+	}
+
+	private permit(execution: ExecutionLimiter, now: number): Permit {
+		let request: InFlightRequest = this.pace.begin(now, this.clock.idle());
+		execution.underWay += 1;
+		let isReleased = false;
+		return {
+			sent: () => {
+				request = { ...request, at: this.clock.now(), idle: this.clock.idle() };
+			},
+			release: (outcome, failure) => {
+				if (isReleased) return;
+				isReleased = true;
+				execution.underWay -= 1;
+				execution.hasBeenAnswered ||= !['unreachable', 'timedOut', 'unknown'].includes(
+					outcome.kind,
+				);
+				this.failure = failure ?? this.failure;
+				this.pace.waiting = this.queue.length;
+				// Whoever meets a service that isn't there for the first time makes nobody else wait.
+				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
+				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
+				this.pace.end(request, observed, this.clock.now(), this.clock.idle());
+				this.admit();
+			},
+		};
+	}
+
+	/** Those who have waited too long for a service that takes nothing need not wait on. */
+	private refuseImpatient(now: number): void {
+		const { hold } = this.pace;
+		const { failure } = this;
+		if (hold === undefined || failure === undefined) return;
+		this.refuse(({ execution }) => {
+			if (Math.max(now, hold.named) < this.patienceEnds(execution)) return undefined;
+			const waited = now - hold.since;
+			execution.refusal ??= { refused: 'givenUp', failure, waited, probes: hold.probes };
+			return execution.refusal;
+		});
+	}
+
+	/** When an execution has waited long enough for a service that takes nothing; Infinity where it isn't waiting for that. */
+	private patienceEnds(execution: ExecutionLimiter): number {
+		const { hold, lastTaken = -Infinity } = this.pace;
+		if (hold === undefined || (hold.why === 'unreachable' && !execution.hasBeenAnswered))
+			return Infinity;
+		return Math.max(hold.since, lastTaken, execution.since ?? -Infinity) + execution.patience;
+	}
+
+	private refuse(refusalOf: (request: QueuedRequest) => Refusal | undefined): void {
+		this.queue = this.queue.filter((request) => {
+			const refusal = refusalOf(request);
+			if (refusal !== undefined) request.resolve(refusal);
+			return refusal === undefined;
+		});
+	}
+
+	/** One listener for each signal, or Node.js warns of a leak. */
+	private listenTo(stop: AbortSignal): void {
+		if (this.signals.has(stop)) return;
+		this.signals.add(stop);
+		const onStop = () =>
+			this.refuse((request) => (request.stop === stop ? { refused: 'stopped' } : undefined));
+		stop.addEventListener('abort', onStop, { once: true });
+	}
+
+	private notify(now: number): void {
+		const { hold } = this.pace;
+		if (hold !== this.notified.hold) {
+			const after = now - (this.notified.hold?.since ?? now);
+			for (const execution of this.notified.executions) {
+				execution.notify({ kind: 'resumed', after });
+			}
+			this.notified = { hold, executions: new Set() };
+		}
+		if (hold === undefined || now - hold.since < LONG_WAIT) return;
+		for (const { execution } of this.queue) {
+			if (this.notified.executions.has(execution)) continue;
+			this.notified.executions.add(execution);
+			execution.notify({ kind: 'waiting', why: hold.why });
+		}
+	}
+
+	private wake(now: number, at: number): void {
+		if (this.wakeAt > now && this.wakeAt <= at) return;
+		this.wakeAt = at;
+		void this.clock.wait(Math.ceil(at - now)).then(() => {
+			if (this.wakeAt === at) this.wakeAt = Infinity;
+			this.admit();
+		});
+	}
+}
+
+/** The limiter of an account, shared by all executions of this process. */
+export const limiterOf = byAccount(
+	() => new AccountLimiter(),
+	({ isIdle }) => isIdle,
+);
