@@ -170,10 +170,15 @@ export class AccountLimiter {
 		this.refuseImpatient(now);
 		this.notify(now);
 		let next = Infinity;
+		const waiting = new Set<ExecutionLimiter>();
 		for (let index = 0; index < this.queue.length; ) {
 			const request = this.queue[index];
 			if (request === undefined) break;
 			const { execution } = request;
+			if (waiting.has(execution)) {
+				index += 1;
+				continue;
+			}
 			const isFull = execution.underWay >= execution.concurrency;
 			const terms = {
 				regardless: !execution.hasBeenAnswered,
@@ -182,7 +187,7 @@ export class AccountLimiter {
 			const delay = isFull ? Infinity : this.pace.delay(now, terms);
 			next = Math.min(next, delay);
 			if (delay > 0) {
-				index += 1;
+				waiting.add(execution);
 				next = Math.min(next, this.patienceEnds(execution) - now);
 			} else {
 				this.queue.splice(index, 1);
