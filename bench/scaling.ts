@@ -8,10 +8,10 @@ import type { Figures } from './scaling/figures';
 import { measure } from './scaling/measure';
 import { plotOf, reportOf } from './scaling/report';
 
-const help = `Measures an n8n in queue mode on this machine, with one worker and with two, and works out what more would
-hold. Needs Debian's Redis and PostgreSQL. Nothing else should run meanwhile.
+const help = `Measures an n8n in queue mode on this machine, with one worker, two and four, and works out what
+more would hold. Needs Debian's Redis and PostgreSQL. Nothing else should run meanwhile.
 
-  npm run scaling               about five minutes; writes docs/scaling.md, its figures and its plot
+  npm run scaling               about seven minutes; writes docs/scaling.md, its figures and its plot
   npm run scaling -- --redraw   writes them from the figures of the last run
 `;
 

@@ -36,7 +36,7 @@ export interface Load {
 }
 
 /**
- * Measures an n8n in queue mode on this machine, with one worker and with two: throughput, processor time of
+ * Measures an n8n in queue mode on this machine, with one worker, two and four: throughput, processor time of
  * each part, and what the service sees.
  */
 export async function measure(loads: Load[], say: (text: string) => void): Promise<Figures> {
@@ -65,6 +65,9 @@ export async function measure(loads: Load[], say: (text: string) => void): Promi
 			const runs = await runAll('1 worker');
 			await bench.addWorker();
 			runs.push(...(await runAll('2 workers')));
+			await bench.addWorker();
+			await bench.addWorker();
+			runs.push(...(await runAll('4 workers')));
 			const settings: Figures['settings'] = [];
 			for (const env of OTHER_SETTINGS) {
 				await bench.stopWorkers();

@@ -77,6 +77,20 @@ export class Model {
 		return undefined;
 	}
 
+	/**
+	 * The fewest n8n in queue mode, each with a PostgreSQL and a Redis of its own, that make so many jobs a second
+	 * between them; and the processes that each of them takes.
+	 */
+	fleetFor(jobsPerSecond: number, jobsEach: number): Fleet {
+		for (let n8ns = 1; ; n8ns += 1) {
+			const executions = jobsPerSecond / n8ns / jobsEach;
+			const mains = Math.ceil((executions * this.threadCost('main', jobsEach)) / BUSY);
+			const workers = this.workersFor(jobsPerSecond / n8ns, jobsEach, { mains });
+			if (workers !== undefined && workers + mains <= MOST_PROCESSES)
+				return { n8ns, workers, mains };
+		}
+	}
+
 	/** A figure of the runs with one worker, as a line over the number of jobs in an execution. */
 	private line(jobsEach: number, figure: (run: Run) => number): number {
 		const [one, other] = this.figures.runs.filter(({ workers }) => workers === 1);
@@ -91,6 +105,14 @@ export interface Setting {
 	cores?: number;
 	/** How many processes take what begins an execution: the main one, and n8n's webhook processors. */
 	mains?: number;
+}
+
+/** Several n8n that know nothing of each other, and the processes of each. */
+export interface Fleet {
+	n8ns: number;
+	workers: number;
+	/** The main process and webhook processors. */
+	mains: number;
 }
 
 /** Executions a second, by what can't do more. */
@@ -116,6 +138,9 @@ export const CORES_OF_POSTGRES = 8;
 export const BUSY = 0.6;
 
 const MOST_WORKERS = 1000;
+
+/** Processes of n8n that a PostgreSQL with its own settings has connections for: two of a hundred each. */
+const MOST_PROCESSES = 48;
 
 /** The value at x of the line through two points, never below that of the lower one. */
 function through(

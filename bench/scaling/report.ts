@@ -29,7 +29,8 @@ export function reportOf(figures: Figures): string {
 		settingsTable(figures),
 		'![Jobs a day by number of workers, as measured and by the model](images/scaling.svg)',
 		`Workers with ${CORES_OF_A_WORKER} cores each that it takes, busy for at most ${100 * BUSY} % of the time, ` +
-			`beside a PostgreSQL with ${CORES_OF_POSTGRES} cores; in brackets the main process and webhook processors together:`,
+			`beside a PostgreSQL with ${CORES_OF_POSTGRES} cores; in brackets the main process and webhook processors together. ` +
+			'"3 ×" is three n8n, each with so many, a PostgreSQL and a Redis:',
 		workersTable(figures),
 	].join('\n\n');
 }
@@ -104,12 +105,11 @@ function workersTable(figures: Figures): string {
 	const sizes = [1, 10, 100];
 	return table(
 		['Jobs a day', ...sizes.map((size) => `${inWords(size)} in an execution`)],
-		[1e6, 1e7].map((perDay) => [
+		[1e6, 1e7, 1e8].map((perDay) => [
 			perDay.toLocaleString('en'),
 			...sizes.map((size) => {
-				const mains = Math.ceil(((perDay / DAY / size) * model.threadCost('main', size)) / BUSY);
-				const workers = model.workersFor(perDay / DAY, size, { mains });
-				return workers === undefined ? 'more than there can be' : `${workers} (${mains})`;
+				const { n8ns, workers, mains } = model.fleetFor(perDay / DAY, size);
+				return `${n8ns > 1 ? `${n8ns} × ` : ''}${workers} (${mains})`;
 			}),
 		]),
 	);
