@@ -26,13 +26,14 @@ async function writeOutputSchemas() {
 	const { resources } = require('./dist/nodes/JobOrchestration/resources');
 	const { FieldValue } = require('./dist/nodes/JobOrchestration/parameters/fieldValue');
 	const contract = parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8'));
-	const job = fieldsOf(answerOf(contract, 'createJob'));
-	const cluster = fieldsOf(answerOf(contract, 'listClusters').properties.items.items);
-	const service = {
-		createJob: async () => job,
-		changeJobState: async () => new Answered(answerOf(contract, 'changeJobState')),
-		allClusters: async () => [cluster],
-	};
+	// A method that is no call of the contract itself, and makes one thing of several answers.
+	const allClusters = async () => [
+		answered(answerOf(contract, 'listClusters').properties.items.items),
+	];
+	const service = new Proxy(
+		{ allClusters },
+		{ get: (own, call) => own[call] ?? (async () => answered(answerOf(contract, call))) },
+	);
 
 	for (const { value: resource, operations } of resources) {
 		for (const { value: operation, fields, prepare } of operations) {
@@ -43,7 +44,9 @@ async function writeOutputSchemas() {
 					member === undefined ? (required ? 'given' : value) : undefined,
 				);
 			};
-			const [output] = await prepare(give)(service);
+			const [output] = await prepare(give)(service).catch((cause) => {
+				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
+			});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;
 			mkdirSync(dirname(path), { recursive: true });
 			writeFileSync(path, JSON.stringify({ ...schemaOf(output), version: 1 }));
@@ -54,7 +57,9 @@ async function writeOutputSchemas() {
 /** The schema of a call's answer, its references resolved; one for anything where the interface shows none. */
 function answerOf(contract, operationId) {
 	const calls = Object.values(contract.paths).flatMap((path) => Object.values(path));
-	const { content } = calls.find((call) => call.operationId === operationId).responses['200'];
+	const call = calls.find((candidate) => candidate.operationId === operationId);
+	if (call === undefined) throw new Error(`the contract has no operation '${operationId}'`);
+	const { content } = call.responses['200'];
 	return content === undefined
 		? { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] }
 		: resolved(content['application/json'].schema, contract);
@@ -80,9 +85,11 @@ function resolved({ $ref, type, properties, items }, contract) {
 	};
 }
 
-function fieldsOf({ properties }) {
+/** What a call gives: an object of which the node may leave out fields, or a value of any other kind. */
+function answered(schema) {
+	if (schema.properties === undefined) return new Answered(schema);
 	return Object.fromEntries(
-		Object.entries(properties).map(([name, schema]) => [name, new Answered(schema)]),
+		Object.entries(schema.properties).map(([name, field]) => [name, new Answered(field)]),
 	);
 }
 

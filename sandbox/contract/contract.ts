@@ -28,6 +28,8 @@ export interface ContractExample {
 /** One call of the contract. */
 export interface ContractOperation {
 	id: OperationId;
+	/** What it does, as a title: `Create job`. */
+	summary: string;
 	/** In capitals. */
 	method: 'GET' | 'POST' | 'PUT';
 	/** With `{name}` for each path parameter. */
@@ -66,6 +68,7 @@ interface ContractDocument {
 }
 interface OperationObject {
 	operationId: string;
+	summary: string;
 	security?: unknown[];
 	parameters?: Array<ParameterObject | SchemaReference>;
 	requestBody?: MessageObject;
@@ -115,6 +118,7 @@ function readOperation(
 
 	return {
 		id,
+		summary: operation.summary,
 		method: method.toUpperCase() as Uppercase<typeof method>,
 		path,
 		parameters: parameters.map(({ value, where }) => ({
@@ -168,12 +172,16 @@ function follow<T extends object>(
 	where: string,
 ): { value: T; where: string } {
 	if (!('$ref' in entry)) return { value: entry, where };
-	const steps = entry.$ref.slice(2).split('/');
-	const value = steps.reduce<unknown>(
-		(found, step) => (found as Record<string, unknown>)[step],
-		document,
-	);
-	return { value: value as T, where: entry.$ref };
+	return { value: partAt(entry.$ref, document) as T, where: entry.$ref };
+}
+
+/** The part of the contract to which a reference leads. */
+export function partAt(where: string, document = contractDocument): unknown {
+	const steps = where.slice(where.indexOf('#') + 2).split('/');
+	return steps.reduce<unknown>((found, step) => {
+		const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+		return (found as Record<string, unknown>)[name];
+	}, document);
 }
 
 function pointer(start: string, ...steps: string[]): string {

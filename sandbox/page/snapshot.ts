@@ -1,3 +1,4 @@
+import { contractOperation } from '../contract/contract';
 import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
@@ -99,22 +100,12 @@ export function snapshot({ service, record, settings }: RouteContext): Snapshot 
 	};
 }
 
-/** A call by the name that the node has for it. */
+/** A call by the title that the contract has for it; one that has several verbs, by its own. */
 function inWords({ operation, path }: Call): string {
-	switch (operation) {
-		case 'login':
-			return 'Log in';
-		case 'createJob':
-			return 'Create job';
-		case 'listClusters':
-			return 'Get many clusters';
-		case 'changeJobState': {
-			const verb = path.slice(path.lastIndexOf('/') + 1);
-			return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} job`;
-		}
-		case 'unknown':
-			return 'No such call';
-	}
+	if (operation === 'unknown') return 'No such call';
+	if (operation !== 'changeJobState') return contractOperation(operation).summary;
+	const verb = path.slice(path.lastIndexOf('/') + 1);
+	return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} job`;
 }
 
 function firstOf(clusters: Clusters): ReturnType<Clusters['page']>['items'] {
