@@ -87,7 +87,12 @@ export class Client {
 	}
 
 	async list(query = ''): Promise<Answer> {
-		return await this.call('listClusters', `/api/v1/clusters${query}`, { token: this.token });
+		return await this.read('listClusters', `/api/v1/clusters${query}`);
+	}
+
+	/** A call that needs nothing but its path and the token. */
+	async read(operation: OperationId, path: string): Promise<Answer> {
+		return await this.call(operation, path, { token: this.token });
 	}
 
 	private get rightLogin(): object {
