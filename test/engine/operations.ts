@@ -3,16 +3,16 @@ import type { INodeParameters } from 'n8n-workflow';
 import { resources } from '../../nodes/JobOrchestration/resources';
 import { ifStoppedOption } from '../../nodes/JobOrchestration/resources/job/ifStopped';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
-import type { CalledOperation, Verb } from '../../sandbox';
+import type { OperationId, Sandbox, Verb } from '../../sandbox';
 import { verbs as sandboxVerbs } from '../sandbox/states';
-import { change, create, getAll } from './fixture';
+import { change, create } from './fixture';
 
 /*
  * The operations of the node as its code has them: what is added there is tested here, or stops the tests.
  */
 
 /** What an operation does on the service, and what may be done after a failure therefore. */
-export type Kind = 'create' | 'change' | 'list';
+export type Kind = 'create' | 'change' | 'read';
 
 /** An operation of the node, with all that a run of it needs. */
 export interface KnownOperation {
@@ -21,10 +21,33 @@ export interface KnownOperation {
 	resource: string;
 	kind: Kind;
 	/** The call of the service that it makes. */
-	calls: CalledOperation;
+	calls: OperationId;
 	/** @param more in place of what makes a good call, such as the ID of a job */
 	parameters: (more?: INodeParameters) => INodeParameters;
+	/** What stands for `<…>` in the texts that test/faults/matrix has for all operations of the kind. */
+	words: Record<string, string>;
+	/** What it puts out where all is well; of what reads only. */
+	gives?: (store: Sandbox['store']) => unknown[];
 }
+
+/** What is to be known of each operation that reads; `given` are the fields that it needs. */
+const reads: Record<
+	string,
+	Required<Pick<KnownOperation, 'calls' | 'words' | 'gives'>> & { given: INodeParameters }
+> = {
+	'cluster.getAll': {
+		calls: 'listClusters',
+		given: {},
+		gives: ({ clusters }) => [...clusters],
+		words: {
+			does: 'list the work clusters',
+			expects: 'a list of work clusters',
+			notFound: 'No list of work clusters at <url>',
+			check:
+				"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+		},
+	},
+};
 
 export const operations: KnownOperation[] = resources.flatMap(({ value: resource, operations }) =>
 	operations.map((operation) => ({
@@ -52,26 +75,31 @@ export function verbOf(value: string): Verb {
 	return verb;
 }
 
-/** The first operation of each kind. */
-export const oneOfEachKind = operations.filter(
-	({ kind }, index) => operations.findIndex((other) => other.kind === kind) === index,
+/** The first operation that makes each call. */
+export const oneOfEachCall = operations.filter(
+	({ calls }, index) => operations.findIndex((other) => other.calls === calls) === index,
 );
 
 function wayOf(
 	resource: string,
 	{ value, fields, makesJobs }: Operation,
-): Pick<KnownOperation, 'kind' | 'calls' | 'parameters'> {
-	const has = (name: string) => fields.some((field) => field.name === name);
-	if (makesJobs === true) return { kind: 'create', calls: 'createJob', parameters: create };
-	if (resource === 'job' && has('jobId')) {
+): Omit<KnownOperation, 'value' | 'resource'> {
+	if (makesJobs === true) {
+		return { kind: 'create', calls: 'createJob', parameters: create, words: {} };
+	}
+	const read = reads[`${resource}.${value}`];
+	if (read !== undefined) {
+		const { given, ...known } = read;
+		const parameters = (more = {}) => ({ resource, operation: value, ...given, ...more });
+		return { kind: 'read', parameters, ...known };
+	}
+	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
 		return {
 			kind: 'change',
 			calls: 'changeJobState',
 			parameters: (more) => change(value, { jobId: 'a-job', ...more }),
+			words: { verb: value },
 		};
-	}
-	if (resource === 'cluster' && has('returnAll')) {
-		return { kind: 'list', calls: 'listClusters', parameters: getAll };
 	}
 	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);
 }

@@ -126,14 +126,12 @@ function whatWas({ calls, kind }: KnownOperation, result: Result) {
 
 function whatShouldBeSaid(
 	{ title = '', advice = '', jobMayExist }: Cell,
-	{ kind, value }: KnownOperation,
+	{ kind, words }: KnownOperation,
 	{ httpStatus, job }: { httpStatus: number | null; job: StoredJob | undefined },
 ) {
+	const all = { ...words, id: job?.uid ?? '', url: sandbox.url };
 	const filledIn = (text: string) =>
-		text
-			.replaceAll('<verb>', value)
-			.replaceAll('<id>', job?.uid ?? '')
-			.replaceAll('<url>', sandbox.url);
+		Object.entries(all).reduce((whole, [name, word]) => whole.replaceAll(`<${name}>`, word), text);
 	return {
 		title: filledIn(title),
 		advice: expect.stringMatching(patternOf(filledIn(advice))),
@@ -151,7 +149,7 @@ function patternOf(text: string): RegExp {
 
 /** What a result must be, unless the fault was a good answer of another kind. */
 function expectGood(
-	{ kind, value }: KnownOperation,
+	{ kind, value, gives }: KnownOperation,
 	items: INodeExecutionData[],
 	job: StoredJob | undefined,
 ): void {
@@ -159,8 +157,8 @@ function expectGood(
 	if (kind === 'create') {
 		const { uid, namespace } = [...sandbox.store.jobs.values()].at(-1) ?? {};
 		expect(output).toMatchObject([{ metadata: { uid, namespace }, displayName: 'Report' }]);
-	} else if (kind === 'list') {
-		expect(output).toEqual([...sandbox.store.clusters]);
+	} else if (gives !== undefined) {
+		expect(output).toEqual(gives(sandbox.store));
 	} else {
 		const metadata = { namespace: job?.namespace, uid: job?.uid };
 		expect(output).toMatchObject([{ metadata, operation: value, success: true }]);

@@ -136,9 +136,9 @@ async function expectStruckOut(shown: string, parameters = list, inModes = modes
 }
 
 describe('A service that repeats the token in', () => {
-	for (const { kind, parameters } of operations) {
+	for (const { kind, calls, parameters } of operations) {
 		const echoes = kind === 'change' ? refusals : [...refusals, ...successes, textOfSuccess];
-		test.each(echoes)(`$where gets it no further: ${kind}`, async ({ say, shown }) => {
+		test.each(echoes)(`$where gets it no further: ${calls}`, async ({ say, shown }) => {
 			plan('others', ({ token }) => say(token ?? 'no token'));
 			await expectStruckOut(shown, parameters);
 		});

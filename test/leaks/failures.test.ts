@@ -28,9 +28,9 @@ const ofCallsOnly: Array<[string, Fault]> = [
 ];
 
 describe('A failure leaves neither the password nor a token:', () => {
-	for (const { kind, parameters } of operations) {
+	for (const { calls, parameters } of operations) {
 		for (const onError of modes) {
-			test.each([...ofAnyCall, ...ofCallsOnly])(`${kind} (${onError}), %s`, async (_, fault) => {
+			test.each([...ofAnyCall, ...ofCallsOnly])(`${calls} (${onError}), %s`, async (_, fault) => {
 				fixture.sandbox.faults.plan((call) =>
 					call.operation === 'login' ? undefined : fixture.limits.orRunOut(fault),
 				);

@@ -12,7 +12,7 @@ import { startSandbox } from '../../sandbox';
 import { credentialFor, numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import type { Limits } from '../engine/hurry';
-import { oneOfEachKind } from '../engine/operations';
+import { oneOfEachCall } from '../engine/operations';
 import type { Result } from '../engine/run';
 import { Engine } from '../engine/run';
 import { formsOf } from './encodings';
@@ -35,9 +35,10 @@ export interface Traces {
 	failed: boolean;
 }
 
-/** An operation of each kind, with the parameters of a run. */
-export const operations = oneOfEachKind.map(({ kind, parameters }) => ({
+/** An operation for each call of the service, with the parameters of a run. */
+export const operations = oneOfEachCall.map(({ kind, calls, parameters }) => ({
 	kind,
+	calls,
 	parameters: parameters({ options: { maxRetries: 0 } }),
 }));
 export const modes: OnError[] = ['stopWorkflow', 'continueErrorOutput'];

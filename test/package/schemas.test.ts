@@ -42,7 +42,7 @@ async function parametersFor({
 	value,
 	parameters,
 }: KnownOperation): Promise<INodeParameters> {
-	if (kind === 'list') return parameters();
+	if (kind === 'read') return parameters();
 	if (kind === 'create') {
 		return parameters({ group: 'reports', additionalFields: { workspace: 'ws-1', maxRetry: 1 } });
 	}

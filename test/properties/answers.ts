@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 
 import type { OperationId, Fault } from '../../sandbox';
+import { contractOperation } from '../../sandbox/contract/contract';
+import { schemaAt } from '../sandbox/schemas';
+import type { Schema } from '../sandbox/schemas';
 
 /*
- * Answers of a service: right ones, right ones but for one place, and any others.
+ * Answers of a service: right ones, right ones but for one place, and any others. What is right, the contract says.
  */
 
 /** An answer as it was drawn. */
@@ -59,44 +62,62 @@ const { values } = fc.letrec<{ values: unknown; entries: [string, unknown] }>((t
 	entries: fc.tuple(names, tie('values')),
 }));
 
-const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+const few = { maxLength: 3, maxKeys: 3 };
 
-/** What a service sends that keeps to the interface, with texts of all kinds. */
-const messages: Record<OperationId, fc.Arbitrary<unknown>> = {
-	createJob: fc.record({
-		metadata: fc.record({ namespace: words, uid: words }),
-		name: words,
-		displayName: words,
-		workflow: fc.record({ uid: words }),
-		priority: fc.integer(),
-		status: fc.constant({ startedAt: '2024-01-01T00:00:00Z', finishedAt: null }),
-		inputs: fc.array(fc.record({ id: words, default: words }), { maxLength: 2 }),
-		outputs: fc.constant([]),
-	}),
-	// The interface does not show it: it may be anything.
-	changeJobState: fc.oneof(values, fc.constant(undefined)),
-	listClusters: fc.record({
-		items: fc.array(
-			fc.record({ metadata: fc.record({ uid: words }), name: words, self: fc.boolean() }),
-			{ minLength: 1, maxLength: 3 },
-		),
-		metadata: fc.constantFrom({}, { continue: '' }, { continue: null }),
-	}),
-	login: fc.record({
-		access_token: fc.stringMatching(/^[\w.~+/-]{1,60}=?$/),
-		token_type: fc.constant('Bearer'),
-		refresh_token: words,
-		expires_in: fc.integer(),
-	}),
+const words = fc.string({ unit: 'binary', maxLength: 12 });
+
+/** Fields of which not all that the contract allows says what a right answer is to say. */
+const special: Record<string, fc.Arbitrary<unknown>> = {
+	// A header must be able to carry it.
+	access_token: fc.stringMatching(/^[\w.~+/-]{1,60}=?$/),
+	// No page comes after: it would be another answer.
+	continue: fc.constantFrom('', null),
 };
 
-/** The places in a message that can't be anything else, as paths to them; the empty path is all of it. */
-const neededPlaces: Record<OperationId, string[][]> = {
-	createJob: [[], ['metadata'], ['metadata', 'uid']],
-	changeJobState: [[]],
-	listClusters: [[], ['items'], ['items', '0']],
-	login: [[], ['access_token']],
-};
+/** What a service sends that keeps to the contract, with texts of all kinds. */
+function messagesOf(schema: Schema): fc.Arbitrary<unknown> {
+	if (schema.$ref !== undefined) return messagesOf(schemaAt(schema.$ref));
+	const { type, properties, required = [], additionalProperties: others } = schema;
+	const byType: Record<string, () => fc.Arbitrary<unknown>> = {
+		object: () =>
+			properties === undefined
+				? fc.dictionary(words, typeof others === 'object' ? messagesOf(others) : values, few)
+				: fc.record(
+						Object.fromEntries(
+							Object.entries(properties).map(([name, field]) => [
+								name,
+								special[name] ?? messagesOf(field),
+							]),
+						),
+						{ requiredKeys: required },
+					),
+		array: () => fc.array(messagesOf(schema.items ?? {}), few),
+		string: () =>
+			schema.format === 'date-time'
+				? fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+				: words.filter(({ length }) => length >= (schema.minLength ?? 0)),
+		number: () => fc.double({ noNaN: true, noDefaultInfinity: true }),
+		boolean: () => fc.boolean(),
+		null: () => fc.constant(null),
+	};
+	if (type === undefined) return fc.oneof(values, fc.constant(undefined));
+	return fc.oneof(...[type].flat().map((one) => byType[one]?.() ?? values));
+}
+
+/**
+ * The places in a message without which it means nothing, as paths to them: what must not be empty, and all that
+ * holds it. The empty path is all of it.
+ */
+function neededPlaces(schema: Schema, path: string[] = []): string[][] {
+	if (schema.$ref !== undefined) return neededPlaces(schemaAt(schema.$ref), path);
+	const { properties = {}, required = [], items } = schema;
+	const below = [
+		...required.flatMap((name) => neededPlaces(properties[name] ?? {}, [...path, name])),
+		...(items === undefined ? [] : neededPlaces(items, [...path, '0'])),
+	];
+	const isNeeded = path.length === 0 || schema.minLength !== undefined || below.length > 0;
+	return isNeeded ? [path, ...below] : [];
+}
 
 /** All places in a message. */
 function placesIn(message: unknown, path: string[] = []): string[][] {
@@ -115,11 +136,12 @@ function withOther(message: unknown, [key, ...path]: string[], other: unknown): 
 	return copy;
 }
 
-function spoiltMessage(operation: OperationId): fc.Arbitrary<unknown> {
-	return messages[operation].chain((whole) =>
+function spoiltMessage(schema: Schema): fc.Arbitrary<unknown> {
+	const needed = fc.constantFrom(...neededPlaces(schema));
+	return messagesOf(schema).chain((whole) =>
 		fc
 			.tuple(
-				fc.oneof(fc.constantFrom(...neededPlaces[operation]), fc.constantFrom(...placesIn(whole))),
+				fc.oneof(needed, fc.constantFrom(...placesIn(whole))),
 				fc.oneof(values, fc.constant(undefined)),
 			)
 			.map(([path, other]) => withOther(whole, path, other)),
@@ -201,7 +223,10 @@ export function answersTo(operation: OperationId): fc.Arbitrary<DrawnAnswer> {
 			body: JSON.stringify(message) ?? '',
 		});
 	const success = fc.constantFrom(200, 201);
-	const right = fc.tuple(messages[operation], success).map(
+	const shown = contractOperation(operation).answers.get(200);
+	// Where the contract shows no answer, it may be anything.
+	const schema = shown === undefined ? {} : schemaAt(shown.$ref);
+	const right = fc.tuple(messagesOf(schema), success).map(
 		([message, status]): DrawnAnswer => ({
 			kind: 'right',
 			message,
@@ -209,7 +234,7 @@ export function answersTo(operation: OperationId): fc.Arbitrary<DrawnAnswer> {
 		}),
 	);
 	const spoilt = fc
-		.tuple(spoiltMessage(operation), success)
+		.tuple(spoiltMessage(schema), success)
 		.map(([message, status]): DrawnAnswer => ({ kind: 'spoilt', fault: asJson(message, status) }));
 	const anyAnswer = fc
 		.record({ status: statuses, headers, body: anyBody })

@@ -3,7 +3,9 @@ import type { IDataObject, INodeParameters, OnError } from 'n8n-workflow';
 
 import type { OperationId, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { change, create, credentialFor, getAll } from '../engine/fixture';
+import { credentialFor, getAll } from '../engine/fixture';
+import type { Kind } from '../engine/operations';
+import { oneOfEachCall } from '../engine/operations';
 import { Engine } from '../engine/run';
 import type { DrawnAnswer } from './answers';
 import { answersTo } from './answers';
@@ -14,12 +16,13 @@ import { answersTo } from './answers';
  */
 
 const options = { maxRetries: 0, timeout: 10_000, concurrency: 1 };
-const operations: Array<[OperationId, INodeParameters]> = [
-	['createJob', create({ options })],
-	['changeJobState', change('stop', { jobId: 'a-job', options })],
-	['listClusters', getAll({ options })],
-	['listClusters', getAll({ returnAll: true, options })],
-	['listClusters', getAll({ options: { ...options, rawPage: true } })],
+const operations: Array<[OperationId, Kind, INodeParameters]> = [
+	...oneOfEachCall.map(
+		({ calls, kind, parameters }) =>
+			[calls, kind, parameters({ options })] as [OperationId, Kind, INodeParameters],
+	),
+	['listClusters', 'read', getAll({ returnAll: true, options })],
+	['listClusters', 'read', getAll({ options: { ...options, rawPage: true } })],
 ];
 
 const modes = fc.constantFrom<OnError>(
@@ -69,27 +72,27 @@ async function outputOf(
 }
 
 /** What of the message must be in the output, as JSON has it. */
-function sentIn(operation: OperationId, message: unknown): unknown {
+function sentIn(kind: Kind, message: unknown): unknown {
 	const received: unknown = message === undefined ? null : JSON.parse(JSON.stringify(message));
 	const { metadata, items } = Object(received) as IDataObject;
-	switch (operation) {
-		case 'createJob':
+	switch (kind) {
+		case 'create':
 			return [metadata];
-		case 'listClusters':
-			return items;
-		default:
+		case 'change':
 			return received === '' ? null : received;
+		case 'read':
+			return items ?? [received];
 	}
 }
 
-function foundIn(operation: OperationId, output: IDataObject[]): unknown {
-	switch (operation) {
-		case 'createJob':
+function foundIn(kind: Kind, output: IDataObject[]): unknown {
+	switch (kind) {
+		case 'create':
 			return output.map(({ metadata }) => metadata);
-		case 'listClusters':
-			return output.flatMap((item) => (Array.isArray(item.items) ? item.items : [item]));
-		default:
+		case 'change':
 			return output[0]?.response;
+		case 'read':
+			return output.flatMap((item) => (Array.isArray(item.items) ? item.items : [item]));
 	}
 }
 
@@ -111,7 +114,7 @@ class Tally {
 	}
 }
 
-test.each(operations)('to %s, %j', async (operation, parameters) => {
+test.each(operations)('to %s (%s), %j', async (operation, kind, parameters) => {
 	const tally = new Tally();
 	const answers = answersTo(operation);
 	await fc.assert(
@@ -124,13 +127,13 @@ test.each(operations)('to %s, %j', async (operation, parameters) => {
 			const output = await outputOf(parameters, onError);
 			tally.add(answer, output);
 			if (answer.kind !== 'right') return;
-			expect(foundIn(operation, output ?? [])).toEqual(sentIn(operation, answer.message));
+			expect(foundIn(kind, output ?? [])).toEqual(sentIn(kind, answer.message));
 		}),
 		{ numRuns: 100 },
 	);
 	tally.expectSomeOfAll();
 	// What a state change is answered with may be anything.
-	if (operation !== 'changeJobState') {
+	if (kind !== 'change') {
 		expect(tally.taken.spoilt).toBeLessThan(tally.drawn.spoilt);
 		expect(tally.taken.spoilt).toBeGreaterThan(0);
 	}

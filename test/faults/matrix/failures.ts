@@ -40,10 +40,10 @@ export const failures: Row[] = [
 			title: 'The service failed to <verb> the job',
 			advice: `${theirFault} It was tried 2 times. An earlier try got no clear answer and may have worked.`,
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after 2',
-			title: 'The service failed to list the work clusters',
+			title: 'The service failed to <does>',
 			advice: `${theirFault} It was tried 2 times.`,
 		},
 	},
@@ -62,10 +62,10 @@ export const failures: Row[] = [
 			title: 'The service failed to <verb> the job',
 			advice: theirFault,
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service failed to list the work clusters',
+			title: 'The service failed to <does>',
 			advice: theirFault,
 		},
 	},
@@ -90,10 +90,10 @@ export const failures: Row[] = [
 			title: 'The service failed to <verb> the job',
 			advice: waited,
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after many',
-			title: 'The service failed to list the work clusters',
+			title: 'The service failed to <does>',
 			advice: waited,
 		},
 	},
@@ -112,10 +112,10 @@ export const failures: Row[] = [
 			title: 'The service answered with an HTML page instead of a confirmation',
 			advice: checkTheAddress,
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service answered with an HTML page instead of a list of work clusters',
+			title: 'The service answered with an HTML page instead of <expects>',
 			advice: checkTheAddress,
 		},
 	},
@@ -130,10 +130,10 @@ export const failures: Row[] = [
 			jobMayExist: true,
 		},
 		change: { once: 'a result after 1', always: 'a result after 1' },
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service answered with a list instead of a list of work clusters',
+			title: 'The service answered with a list instead of <expects>',
 			advice: checkTheAddress,
 		},
 	},
@@ -147,10 +147,10 @@ export const failures: Row[] = [
 			jobMayExist: true,
 		},
 		change: { once: 'a result after 1', always: 'a result after 1' },
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service answered with nothing instead of a list of work clusters',
+			title: 'The service answered with nothing instead of <expects>',
 			advice: checkTheAddress,
 		},
 	},
@@ -166,10 +166,10 @@ export const failures: Row[] = [
 			jobMayExist: true,
 		},
 		change: { once: 'a result after 1', always: 'a result after 1' },
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service answered with other data instead of a list of work clusters',
+			title: 'The service answered with other data instead of <expects>',
 			advice: checkTheAddress,
 		},
 	},

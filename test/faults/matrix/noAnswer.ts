@@ -29,7 +29,7 @@ export const noAnswer: Row[] = [
 			advice:
 				'Try again later. It was tried 2 times. An earlier try got no clear answer and may have worked.',
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after 2',
 			title: 'The connection broke before the answer was complete',
@@ -55,7 +55,7 @@ export const noAnswer: Row[] = [
 			advice:
 				"Try again later, or allow more time with the option 'Timeout'. It was tried 2 times. An earlier try got no clear answer and may have worked.",
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after 2',
 			title: "The service didn't answer within 60 s",
@@ -83,7 +83,7 @@ export const noAnswer: Row[] = [
 			title: `The service redirects to ${elsewhere}`,
 			advice: newAddress,
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
 			title: `The service redirects to ${elsewhere}`,
@@ -108,7 +108,7 @@ export const noAnswer: Row[] = [
 			title: `The service redirects to ${elsewhere}`,
 			advice: newAddress,
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
 			title: `The service redirects to ${elsewhere}`,

@@ -26,10 +26,10 @@ export const refusals: Row[] = [
 			title: 'The service refused to <verb> the job',
 			advice: "Check this node's fields.",
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service refused to list the work clusters',
+			title: 'The service refused to <does>',
 			advice: "Check this node's fields.",
 		},
 	},
@@ -53,12 +53,12 @@ export const refusals: Row[] = [
 			advice:
 				"The log-in works, but the token from it doesn't. Check that the user is allowed to <verb> the job, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
 		},
-		list: {
+		read: {
 			once: 'a result after 2 with 2 tokens',
 			always: 'an error after 5 with 5 tokens',
 			title: 'The service rejected the token that it had just issued',
 			advice:
-				"The log-in works, but the token from it doesn't. Check that the user is allowed to list the work clusters, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+				"The log-in works, but the token from it doesn't. Check that the user is allowed to <does>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
 		},
 	},
 	{
@@ -76,10 +76,10 @@ export const refusals: Row[] = [
 			title: "The user isn't allowed to <verb> the job",
 			advice: askForPermission,
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: "The user isn't allowed to list the work clusters",
+			title: "The user isn't allowed to <does>",
 			advice: askForPermission,
 		},
 	},
@@ -100,12 +100,11 @@ export const refusals: Row[] = [
 			advice:
 				"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'No list of work clusters at <url>',
-			advice:
-				"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+			title: '<notFound>',
+			advice: '<check>',
 		},
 	},
 	{
@@ -124,7 +123,7 @@ export const refusals: Row[] = [
 			advice:
 				'Try again later. It was tried 2 times. An earlier try got no clear answer and may have worked.',
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after 2',
 			title: 'The service gave up waiting for the request',
@@ -147,10 +146,10 @@ export const refusals: Row[] = [
 			advice:
 				'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
 		},
-		list: {
+		read: {
 			once: 'an error after 1',
 			always: 'an error after 1',
-			title: 'The service refused to list the work clusters',
+			title: 'The service refused to <does>',
 			advice: "Check this node's fields.",
 		},
 	},
@@ -174,7 +173,7 @@ export const refusals: Row[] = [
 			title: 'The service is receiving too many requests',
 			advice: askHowMany,
 		},
-		list: {
+		read: {
 			once: 'a result after 2',
 			always: 'an error after many',
 			title: 'The service is receiving too many requests',

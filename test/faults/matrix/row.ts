@@ -6,7 +6,8 @@ import type { Fault, When } from '../../../sandbox';
 
 /**
  * What becomes of an item whose request meets a fault. In the texts, `<verb>` and `<id>` are those of the state
- * change, `<url>` is the Base URL, and an ellipsis stands for a number.
+ * change, `<url>` is the Base URL, an ellipsis stands for a number, and what else is in `<>` differs from operation
+ * to operation: test/engine/operations.ts.
  */
 export interface Cell {
 	/** The first request alone meets the fault: how the item ends, and after how many requests. */
@@ -28,7 +29,8 @@ export interface Row {
 	create: Cell;
 	/** Any change of a job's state. */
 	change: Cell;
-	list: Cell;
+	/** Anything that changes nothing. */
+	read: Cell;
 }
 
 export const answer = (
