@@ -9,7 +9,8 @@ import { describeCredential, describeNode } from './form/describe';
 
 /*
  * Every word of the form is written down in form/node.txt and form/credential.txt, and held against the package as
- * n8n loads it: whoever changes a word, a default or a condition changes its line there, and sees what it was.
+ * n8n loads it: whoever changes a word, a default or a condition changes its line there, and sees what it was. The
+ * names in brackets are stored in workflows: changing one breaks the workflows of users.
  * By hand, or by WRITE_FORM=1 npx jest test/node/form.test.ts; then read the difference.
  */
 

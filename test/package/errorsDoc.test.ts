@@ -86,9 +86,7 @@ test('every title has its point within 80 characters, however long what it is ab
 	const long = (text: string) => `${text}${'-and-so-on'.repeat(20)}`;
 	const about = {
 		url: `https://${'long.'.repeat(40)}example`,
-		namespace: long('namespace'),
-		jobId: long('job'),
-		displayName: long('name'),
+		given: long('something'),
 		location: long('https://elsewhere.example/'),
 		proxy: `${'proxy.'.repeat(40)}example:3128`,
 	};

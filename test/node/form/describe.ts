@@ -10,11 +10,12 @@ import type {
  * The node's form as a person would read it: the node, then each operation with its fields in their order.
  * Operations with the same fields stand together.
  */
-export function describeNode({ description }: INodeType): string {
+export function describeNode({ constructor, description }: INodeType): string {
 	const { properties, codex, builderHint, credentials = [] } = description;
 	const head = [
 		`Node: ${description.displayName} (${description.name}), version ${String(description.version)}`,
 		...notes({
+			class: constructor.name,
 			description: description.description,
 			subtitle: description.subtitle,
 			'found by': codex?.alias?.join(', '),
@@ -56,6 +57,7 @@ export function describeCredential(type: ICredentialType): string {
 		[
 			`Credential: ${type.displayName} (${type.name})`,
 			...notes({
+				class: type.constructor.name,
 				documentation: type.documentationUrl,
 				test: `${baseURL ?? ''} ${url ?? ''} ${JSON.stringify(qs)}`,
 			}),

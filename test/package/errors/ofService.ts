@@ -1,3 +1,6 @@
+import { FieldValue } from '../../../nodes/JobOrchestration/parameters/fieldValue';
+import { resources } from '../../../nodes/JobOrchestration/resources';
+import type { Operation, PreparedCall } from '../../../nodes/JobOrchestration/resources/operation';
 import { CallError } from '../../../nodes/JobOrchestration/service/calls/callError';
 import { ServiceClient } from '../../../nodes/JobOrchestration/service/calls/serviceClient';
 import { explainLogin } from '../../../nodes/JobOrchestration/service/messages/loginMessage';
@@ -9,13 +12,11 @@ import type {
 	ServiceRequest,
 } from '../../../nodes/JobOrchestration/service/request/connection';
 import type { LoginFailure } from '../../../nodes/JobOrchestration/service/request/failure';
-import { verbs } from '../../engine/operations';
 import { shown } from './shown';
 import type { Shown, things } from './shown';
 
 /*
- * Every error of a call and of the log-in: each call of the service with each verb of the form, answered with each
- * kind of failure.
+ * Every error of a call and of the log-in: the call of each operation, answered with each kind of failure.
  */
 
 /** Failures of every kind; a kind that is missing here does not compile. */
@@ -81,20 +82,7 @@ export function range(first: number, last: number): number[] {
 
 /** What every call of the service, and the log-in, can end in. */
 export async function serviceErrors(about: typeof things): Promise<Shown[]> {
-	const { url, namespace, jobId, displayName } = about;
-	const job = { workflowUid: 'w', workCluster: 'c', group: '', inputs: [], outputs: [] };
-	const newJob = { ...job, namespace, displayName, type: 'normal', metadata: {} };
-	// One that is missing here does not compile.
-	const calls: {
-		[Name in keyof ServiceClient]: Array<(client: ServiceClient) => Promise<unknown>>;
-	} = {
-		createJob: [async (client) => await client.createJob(newJob)],
-		changeJobState: verbs.map(
-			(verb) => async (client) => await client.changeJobState({ namespace, jobId, verb }),
-		),
-		listClusters: [async (client) => await client.listClusters({ limit: 1 })],
-		allClusters: [async (client) => await client.allClusters({ pageSize: 1, limit: 2 })],
-	};
+	const { url } = about;
 	const causes = loginFailures(about);
 	const status = 200;
 	const results: Array<(request: ServiceRequest<unknown>) => SendResult<unknown>> = [
@@ -105,33 +93,47 @@ export async function serviceErrors(about: typeof things): Promise<Shown[]> {
 			failure: { kind: 'unexpectedResponse', status, received: 'an HTML page', expected },
 		}),
 	];
-	const more: { [Name in keyof ServiceClient]?: typeof results } = {
-		// What a log-in says is the same for all calls.
-		createJob: causes.map((cause) => () => ({ failure: { kind: 'login', cause } as const })),
-		allClusters: [() => ({ body: { items: [], metadata: { continue: 'again' } } })],
-	};
+	// What a log-in says is the same for all calls: one operation will do.
+	const logIns: typeof results = causes.map((cause) => () => ({
+		failure: { kind: 'login', cause },
+	}));
 
-	const names = Object.keys(calls) as Array<keyof ServiceClient>;
-	const ofCalls = names.flatMap((name) =>
-		calls[name].flatMap((call) =>
-			[...results, ...(more[name] ?? [])].map(async (resultOf) => {
-				const connection = {
-					baseUrl: url,
-					send: async (request: ServiceRequest<unknown>) => resultOf(request),
-					redact: (text: string) => text,
-					limiter: newLimiter(),
-				} as unknown as Connection;
-				const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });
-				const error: unknown = await call(client).catch((thrown: unknown) => thrown);
-				if (!(error instanceof CallError)) throw new Error('This result makes no CallError');
-				return name === 'createJob'
-					? { ...shown(error), jobMayExist: error.jobMayExist }
-					: shown(error);
-			}),
-		),
+	const errorOf = async (call: PreparedCall, resultOf: (typeof results)[number]) => {
+		const connection = {
+			baseUrl: url,
+			send: async (request: ServiceRequest<unknown>) => resultOf(request),
+			redact: (text: string) => text,
+			limiter: newLimiter(),
+		} as unknown as Connection;
+		const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });
+		const error: unknown = await call(client).catch((thrown: unknown) => thrown);
+		if (!(error instanceof CallError)) throw new Error('This result makes no CallError');
+		return error;
+	};
+	const ofCalls = resources
+		.flatMap(({ operations }) => operations)
+		.flatMap((operation) => {
+			const makesJobs = operation.makesJobs === true;
+			return [...results, ...(makesJobs ? logIns : [])].map(async (result) => {
+				const error = await errorOf(callOf(operation, about.given), result);
+				return makesJobs ? { ...shown(error), jobMayExist: error.jobMayExist } : shown(error);
+			});
+		});
+	const ofEndlessList = errorOf(
+		async (client) => await client.allClusters({ pageSize: 1, limit: 2 }),
+		() => ({ body: { items: [], metadata: { continue: 'again' } } }),
 	);
 	const ofLogIns = causes.map((cause) =>
 		shown(new ServiceError({ kind: 'login', cause }, explainLogin(cause, url))),
 	);
-	return [...(await Promise.all(ofCalls)), ...ofLogIns];
+	return [...(await Promise.all(ofCalls)), shown(await ofEndlessList), ...ofLogIns];
+}
+
+/** The call of an operation of which only what must be filled in is given. */
+function callOf({ fields, prepare }: Operation, given: string): PreparedCall {
+	return prepare((name, member) => {
+		const field =
+			member === undefined ? fields.find((candidate) => candidate.name === name) : undefined;
+		return new FieldValue(name, field?.required === true ? given : field?.default);
+	});
 }

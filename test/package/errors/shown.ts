@@ -18,9 +18,8 @@ export interface Shown {
 /** What an error can be about. */
 export const things = {
 	url: 'https://url.example',
-	namespace: 'a-namespace',
-	jobId: 'a-job-id',
-	displayName: 'a-display-name',
+	/** What a field holds that must be filled in. */
+	given: 'something',
 	location: 'https://elsewhere.example',
 	proxy: 'proxy.example:3128',
 };
