@@ -9,6 +9,7 @@ import { oneOfEachCall } from '../engine/operations';
 import { Engine } from '../engine/run';
 import type { DrawnAnswer } from './answers';
 import { answersTo } from './answers';
+import './seed';
 
 /*
  * Whatever the service answers, to whatever call: the node ends with items, or with an error of n8n's that says

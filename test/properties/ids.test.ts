@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { change, create, useSandbox } from '../engine/fixture';
 import { verbs } from '../engine/operations';
+import './seed';
 
 /*
  * Whatever text is given as an id: the request goes to the one path that is its own, or nothing is sent.

@@ -9,6 +9,7 @@ import { hurry } from '../engine/hurry';
 import { jobEnds } from '../engine/operations';
 import { Engine } from '../engine/run';
 import type { Result } from '../engine/run';
+import './seed';
 
 /*
  * Whatever goes wrong in a batch of creates: the jobs that exist are those in the output (or in the list of
