@@ -75,6 +75,24 @@ describe('A cancel', () => {
 		}
 	});
 
+	test('leaves items that wait for their turn as if they had never begun', async () => {
+		const held = gate();
+		const { end } = watchNode();
+		creates(() => ({ kind: 'wait', when: 'beforeActing', until: held.opened }));
+		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
+		await until(() => fixture.callsOf('createJob').length === 10);
+		running.cancel();
+		held.open();
+		await running.result;
+		const error = await end();
+		expect(error).toMatchObject({
+			message: 'The execution was cancelled',
+			context: { itemIndex: 10, uncertainItems: [] },
+		});
+		expect(createdIn({ error } as Result).sort()).toEqual(jobsOnService().sort());
+		expect(fixture.callsOf('createJob')).toHaveLength(10);
+	});
+
 	test('ends a wait at once', async () => {
 		const { end } = watchNode();
 		creates(() => ({ kind: 'rateLimit', retryAfter: 25 }));
