@@ -70,7 +70,9 @@ async function run(itemsEach: number): Promise<void> {
 		);
 		for (const result of results) {
 			items += result.items.length;
-			errors.push(...result.items.flatMap(({ json }) => (json.error ? [String(json.error)] : [])));
+			errors.push(
+				...result.items.flatMap(({ json }) => (json.error ? [String(json.message)] : [])),
+			);
 		}
 	}
 	say({ kind: 'done', items, errors });
