@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { change, numbered } from '../engine/fixture';
+import { change, credentialFor, numbered } from '../engine/fixture';
 import { stored } from '../engine/run';
 import type { NodeOptions, Result } from '../engine/run';
 import { batch, brokenAfter, contextOf, createdIn, refused, useBatch } from './batch';
@@ -127,6 +127,18 @@ describe("n8n's Retry", () => {
 		const again = await fixture.engine.retry(failed, [wrong]);
 		expect(contextOf(again)).toMatchObject({ itemIndex: 2 });
 		expect(createdIn(again)).toEqual(jobsOnService());
+		expect(titles(await fixture.engine.retry(again, [oneByOne()]))).toHaveLength(4);
+		expect(jobsOnService()).toHaveLength(4);
+	});
+
+	test('with a credential that can not be used by now says so, and names the jobs of before', async () => {
+		const failed = await refusedAtThird();
+		const { baseUrl } = credentialFor(fixture.sandbox);
+		fixture.engine.editCredential({ baseUrl: 'ftp://nowhere' });
+		const again = await fixture.engine.retry(failed, [oneByOne()]);
+		expect(again.error?.message).toMatch(/Base URL/);
+		expect(createdIn(again)).toEqual(jobsOnService());
+		fixture.engine.editCredential({ baseUrl });
 		expect(titles(await fixture.engine.retry(again, [oneByOne()]))).toHaveLength(4);
 		expect(jobsOnService()).toHaveLength(4);
 	});
