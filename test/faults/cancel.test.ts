@@ -208,6 +208,25 @@ describe('A cancel', () => {
 		expect(Date.now() - cancelledAt).toBeLessThan(15_000);
 	});
 
+	test('cuts off a list that is being read, although another has been read by then', async () => {
+		const lists = () => fixture.callsOf('listClusters');
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters' && nOfOperation === 2
+				? { kind: 'drip', when: 'beforeActing' }
+				: undefined,
+		);
+		const { end } = watchNode();
+		const running = fixture.engine.start([{ parameters: getAll() }], [{}, {}]);
+		await until(() => lists().length === 2 && lists().some(({ status }) => status === 200));
+		// The node has to have read that answer, too.
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		const cancelledAt = Date.now();
+		running.cancel();
+		await running.result;
+		expect(await end()).toHaveProperty('message', 'The execution was cancelled');
+		expect(Date.now() - cancelledAt).toBeLessThan(15_000);
+	});
+
 	test('between the pages of a list asks for no further page', async () => {
 		const held = gate();
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>

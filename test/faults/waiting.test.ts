@@ -21,6 +21,14 @@ test('a wait ends at once with its signal, and does not begin after it', async (
 	await wait(60_000, stop.signal);
 });
 
+test('a wait ends with its signal, although another with that signal is over already', async () => {
+	const stop = new AbortController();
+	const waiting = wait(60_000, stop.signal);
+	await wait(1, stop.signal);
+	stop.abort();
+	await waiting;
+});
+
 test('however many wait, they leave no listeners behind, and Node.js sees no leak in them', async () => {
 	const stop = new AbortController();
 	const listeners = () => getEventListeners(stop.signal, 'abort').length;
