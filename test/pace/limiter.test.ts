@@ -143,6 +143,24 @@ test('more may begin, although they wait for others to begin', async () => {
 	expect(limiter.pace.limit).toBe(30);
 });
 
+test.each<[string, () => Promise<void> | void, boolean]>([
+	['was waiting for it', async () => await new Promise((end) => setTimeout(end, 50)), true],
+	['had other work says nothing of the service', beBusy, false],
+])('an answer that came while n8n %s', async (_, meanwhile, grows) => {
+	const real = new AccountLimiter();
+	const all = come(real.forExecution(), 100);
+	await settled();
+	await meanwhile();
+	all.slice(0, 10).forEach((_permit, index) => permitAt(all, index).release({ kind: 'done' }));
+	expect(real.pace.limit > 10).toBe(grows);
+});
+
+function beBusy(): void {
+	const end = performance.now() + 50;
+	let now = 0;
+	while (now < end) now = performance.now();
+}
+
 test('a stop ends the waiting of those whom it concerns, at once', async () => {
 	const stop = new AbortController();
 	const execution = limiter.forExecution();
