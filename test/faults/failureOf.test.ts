@@ -67,6 +67,7 @@ describe('no connection', () => {
 			'ENOTFOUND',
 			'nowhere.example',
 		],
+		['a text without an address', { message: 'connect ETIMEDOUT' }, 'ETIMEDOUT'],
 		[
 			'a code, with the text behind it',
 			systemError(refused, 'connect ECONNREFUSED ::1:80 - Local (::1:0)'),
