@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { N8nApi, type Execution, type WorkflowNode } from '../../host/api';
@@ -145,7 +146,7 @@ test('n8n is restarted while it waits, and goes on', async () => {
 	const newJobs = () => [...host.sandbox.store.jobs.keys()].filter((uid) => !before.has(uid));
 	const jobs = await start();
 
-	// Suspended, so that none calls before n8n is away.
+	// Suspended, so that none calls before n8n is back.
 	const suspended = new Set<string>();
 	await waitFor(async () => {
 		for (const uid of newJobs()) {
@@ -156,7 +157,6 @@ test('n8n is restarted while it waits, and goes on', async () => {
 		return (suspended.size === 10 && waiting.length === 10) || undefined;
 	}, patience);
 	await host.n8n.stop();
-	for (const uid of suspended) await client.change('resume', uid);
 
 	const { port } = host.n8n;
 	const userFolder = join(dataFolder, 'n8n');
@@ -165,6 +165,12 @@ test('n8n is restarted while it waits, and goes on', async () => {
 	restarted = await startN8n({ hostFolder, userFolder, port, logFile });
 	expect(restarted.port).toBe(port);
 	host.api = await N8nApi.open(restarted.url, host.owner);
+	// Before that, n8n looks for executions that are under way, and takes those for crashed that have just gone on.
+	await waitFor(
+		async () => (await readFile(logFile, 'utf8')).includes('Editor is now accessible') || undefined,
+		patience,
+	);
+	for (const uid of suspended) await client.change('resume', uid);
 	const executions = await ended(jobs, 10);
 	expect(executions.map(({ status }) => status)).toEqual(new Array(10).fill('success'));
 	expect(await wentOnWith(executions)).toEqual(everyResult());
