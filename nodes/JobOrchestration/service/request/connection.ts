@@ -12,9 +12,16 @@ import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
 import type { Failure } from './failure';
 import { failureOf } from './failure';
+import { wait } from './wait';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
-import { hasAcceptedToken, isRefusedLogin, markAccepted, markRejected } from '../account/tokens';
+import {
+	hasAcceptedToken,
+	isRefusedLogin,
+	markAccepted,
+	markRejected,
+	wasRejected,
+} from '../account/tokens';
 import type { JsonObject } from '../../json';
 import type { WaitNotice, ExecutionLimiter } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
@@ -42,11 +49,15 @@ export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /**
  * How often a request is sent again because its token was rejected: once, but more often where tokens of the account
- * have been accepted. They may live for a second only, and where a new one ends the one before, other processes may
- * end it meanwhile.
+ * have been accepted, or where another process has stored a newer one. They may live for a second only, and where a
+ * new one ends the one before, other processes may end it meanwhile.
  */
 const DEFAULT_RENEWALS = 1;
 const MAX_RENEWALS = 4;
+const MAX_RENEWALS_BY_OTHERS = 8;
+
+/** The most milliseconds that a request waits whose new token was rejected, too; doubled each time. */
+const RENEWAL_WAIT = 250;
 
 /**
  * Sends the requests of one execution. Its credentials are read once, and all its requests share the token.
@@ -119,7 +130,10 @@ export class Connection {
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
 			const token = await unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
-			if (renewals >= this.renewals) break;
+			// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
+			if (renewals > 0) await wait(Math.random() * RENEWAL_WAIT * 2 ** renewals, this.cancelSignal);
+			const isEnough = renewals >= this.renewals;
+			if (isEnough && (renewals >= MAX_RENEWALS_BY_OTHERS || !(await this.hasOtherToken()))) break;
 			result = await this.sendOnce(request, terms, credentials);
 		}
 		if (wasTokenRejected(result)) this.renewals = DEFAULT_RENEWALS;
@@ -142,11 +156,9 @@ export class Connection {
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { context, secrets } = this;
-		const cancelSignal =
-			'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		const ownRequest = new OwnRequest(credentials, {
 			...terms,
-			cancelSignal,
+			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
 			stored: async () => await context.getCredentials(CREDENTIAL),
 		});
@@ -184,6 +196,18 @@ export class Connection {
 		} finally {
 			ownRequest.end();
 		}
+	}
+
+	/** Whether another process has stored a token meanwhile that has not been rejected. */
+	private async hasOtherToken(): Promise<boolean> {
+		const { accessToken } = await this.context.getCredentials(CREDENTIAL);
+		const token = await unsealToken(accessToken, this.account);
+		return token !== undefined && !wasRejected(this.account, token);
+	}
+
+	private get cancelSignal(): AbortSignal | undefined {
+		const { context } = this;
+		return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	}
 
 	/** Has the token redacted, as it is stored and as it is sent. */
