@@ -3,6 +3,7 @@ import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 import { startSandbox } from '../../sandbox';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
 import { Client } from '../sandbox/client';
 
 const fixture = useSandbox({ recordCalls: true });
@@ -136,6 +137,9 @@ test('a service that can not log in at the moment is asked again', async () => {
 });
 
 describe('a service that rejects each token', () => {
+	beforeEach(() => void hurry());
+	afterEach(() => jest.restoreAllMocks());
+
 	async function rejectEach() {
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'createJob'
