@@ -53,12 +53,19 @@ export function hurry(): Limits {
 	});
 
 	const limits = new Set<AbortController>();
-	jest.spyOn(builtWait(), 'timeoutSignal').mockImplementation((milliseconds) => {
+	const limitAfter = (milliseconds: number) => {
 		const limit = new AbortController();
 		timer(Math.ceil(milliseconds)).addEventListener('abort', () => limit.abort());
 		limits.add(limit);
 		return limit.signal;
-	});
+	};
+	const wait = builtWait();
+	jest.spyOn(wait, 'timeoutSignal').mockImplementation(limitAfter);
+	jest
+		.spyOn(wait, 'onDeadline')
+		.mockImplementation((milliseconds, callback) =>
+			wait.onAbort(limitAfter(milliseconds), callback),
+		);
 	const runOut = () => {
 		for (const limit of limits) limit.abort();
 		limits.clear();

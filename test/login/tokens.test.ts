@@ -4,6 +4,7 @@ import {
 	withoutSeal,
 } from '../../nodes/JobOrchestration/service/account/sealedToken';
 import type { Account } from '../../nodes/JobOrchestration/service/account/account';
+import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import type { LoginFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import {
 	markRejected,
@@ -32,12 +33,8 @@ afterEach(() => {
 });
 
 /** An account that no other test knows. */
-const account = (userName: string): Account => ({
-	baseUrl: `http://${tests}.example.com`,
-	userName,
-	password: 'p',
-	ignoreSslIssues: false,
-});
+const account = (userName: string): Account =>
+	accountOf({ baseUrl: `http://${tests}.example.com`, userName, password: 'p' });
 
 /** A log-in that gives `<user name> 1`, the next time `<user name> 2`, and so on. */
 const login = (userName: string) => async (): Promise<LoginResult> => {
@@ -289,7 +286,7 @@ test('what makes an account is all that the log-in depends on', async () => {
 	];
 	const bound = new Set<string>();
 	for (const [index, difference] of differing.entries()) {
-		const identity = { ...account('a'), ...difference };
+		const identity = accountOf({ ...account('a'), ...difference });
 		const own = jest.fn(async () => await Promise.resolve({ token: `token ${index}` }));
 		expect(await getToken(identity, { isRenewal: false, login: own })).toEqual({
 			token: `token ${index}`,

@@ -1,3 +1,4 @@
+import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import type {
 	Clock,
@@ -23,6 +24,15 @@ class SetClock implements Clock {
 
 	async wait(milliseconds: number): Promise<void> {
 		await new Promise<void>((ring) => this.timers.push({ at: this.time + milliseconds, ring }));
+	}
+
+	async pause(): Promise<void> {
+		await this.wait(1);
+	}
+
+	/** How many wait for it to go on. */
+	get waiting(): number {
+		return this.timers.length;
 	}
 
 	/** Lets so many milliseconds pass, and whatever is due happen in them. */
@@ -54,7 +64,7 @@ beforeEach(() => {
 	limiter = new AccountLimiter(clock);
 });
 
-/** Requests of a execution, and what becomes of them: a permit, a refusal, or nothing yet. */
+/** Requests of an execution, and what becomes of them: a permit, a refusal, or nothing yet. */
 function come(
 	execution: ExecutionLimiter,
 	count: number,
@@ -101,7 +111,14 @@ test('ten begin at first, in their order, whosever they are', async () => {
 	expect([first, second, third].map(begun)).toEqual([6, 5, 0]);
 });
 
-test('a execution never has more under way than it may, and others go by', async () => {
+test('nobody comes back later for those that have begun, nor for those who wait for an answer', async () => {
+	const all = come(limiter.forExecution(), 15);
+	await settled();
+	expect(begun(all)).toBe(10);
+	expect(clock.waiting).toBe(0);
+});
+
+test('an execution never has more under way than it may, and others go by', async () => {
 	const narrow = come(limiter.forExecution(2), 5);
 	const wide = come(limiter.forExecution(), 5);
 	await settled();
@@ -117,10 +134,10 @@ test('of a hundred that may begin, a few do at a time, and n8n goes on in betwee
 	await settled();
 	expect(begun(all)).toBe(16);
 	await clock.pass(1);
-	expect(begun(all)).toBe(24);
+	expect(begun(all)).toBe(20);
 	await clock.pass(1);
-	expect(begun(all)).toBe(32);
-	await clock.pass(9);
+	expect(begun(all)).toBe(24);
+	await clock.pass(19);
 	expect(begun(all)).toBe(100);
 });
 
@@ -326,34 +343,30 @@ test('whoever waits for more than a few seconds is told so, once, and when it is
 });
 
 describe('The accounts of a process', () => {
-	const accountOf = (userName: string) => ({
-		baseUrl: 'http://jobs.test',
-		userName,
-		password: 'secret',
-		ignoreSslIssues: false,
-	});
+	const limiterFor = (userName: string) =>
+		limiterOf(accountOf({ baseUrl: 'http://jobs.test', userName, password: 'secret' }));
 
 	test('have limiters of their own, each the same for all who ask', () => {
-		expect(limiterOf(accountOf('a'))).toBe(limiterOf(accountOf('a')));
-		expect(limiterOf(accountOf('a'))).not.toBe(limiterOf(accountOf('b')));
+		expect(limiterFor('a')).toBe(limiterFor('a'));
+		expect(limiterFor('a')).not.toBe(limiterFor('b'));
 	});
 
 	test('are forgotten, the least recent first, once there are more than a hundred', () => {
-		const [kept, forgotten] = [limiterOf(accountOf('kept')), limiterOf(accountOf('forgotten'))];
+		const [kept, forgotten] = [limiterFor('kept'), limiterFor('forgotten')];
 		for (let n = 0; n < 99; n += 1) {
-			limiterOf(accountOf(`another ${n}`));
-			limiterOf(accountOf('kept'));
+			limiterFor(`another ${n}`);
+			limiterFor('kept');
 		}
-		expect(limiterOf(accountOf('kept'))).toBe(kept);
-		expect(limiterOf(accountOf('forgotten'))).not.toBe(forgotten);
+		expect(limiterFor('kept')).toBe(kept);
+		expect(limiterFor('forgotten')).not.toBe(forgotten);
 	});
 
 	test('are not forgotten while a request is under way', async () => {
-		const busy = limiterOf(accountOf('busy'));
+		const busy = limiterFor('busy');
 		const all = come(busy.forExecution(), 1);
 		await settled();
-		for (let n = 0; n < 150; n += 1) limiterOf(accountOf(`one more ${n}`));
-		expect(limiterOf(accountOf('busy'))).toBe(busy);
+		for (let n = 0; n < 150; n += 1) limiterFor(`one more ${n}`);
+		expect(limiterFor('busy')).toBe(busy);
 		permitAt(all, 0).release({ kind: 'answered' });
 	});
 });

@@ -10,20 +10,17 @@ export interface Account {
 	userName: string;
 	password: string;
 	ignoreSslIssues: boolean;
+	/** A hash of all that, by which it is remembered: no password is a key. */
+	key: string;
 }
 
 /** @throws ServiceError where the Base URL can't be used */
 export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
-	return {
-		baseUrl: readBaseUrl(credentials.baseUrl),
-		userName: String(credentials.userName ?? ''),
-		password: String(credentials.password ?? ''),
-		ignoreSslIssues: credentials.ignoreSslIssues === true,
-	};
-}
-
-/** A hash by which an account is remembered, so that no password is a key. */
-export function accountKey({ baseUrl, userName, password, ignoreSslIssues }: Account): string {
+	const baseUrl = readBaseUrl(credentials.baseUrl);
+	const userName = String(credentials.userName ?? '');
+	const password = String(credentials.password ?? '');
+	const ignoreSslIssues = credentials.ignoreSslIssues === true;
 	const text = JSON.stringify([baseUrl, userName, password, ignoreSslIssues]);
-	return createHash('sha256').update(text).digest('base64');
+	const key = createHash('sha256').update(text).digest('base64');
+	return { baseUrl, userName, password, ignoreSslIssues, key };
 }

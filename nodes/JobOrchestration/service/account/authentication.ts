@@ -7,7 +7,7 @@ import type {
 import { coalesce } from './coalesce';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Account } from './account';
-import { accountKey, accountOf } from './account';
+import { accountOf } from './account';
 import { sealToken, unsealToken } from './sealedToken';
 import { explainConnection } from '../messages/connectionMessage';
 import type { ConnectionFailure } from '../messages/connectionMessage';
@@ -51,13 +51,13 @@ export async function newToken(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const account = accountOf(credentials);
 	const own = ownRequestOf(credentials);
+	const account = own?.account ?? accountOf(credentials);
 	own?.waitForLogin();
 	const present = await unsealToken(credentials.accessToken, account);
 	const isGood = async (token: string): Promise<boolean> => {
 		const ask = async () => await serviceRejects(helpers, account, token);
-		const rejected = await coalesce(`${accountKey(account)} ${token}`, ask);
+		const rejected = await coalesce(`${account.key} ${token}`, ask);
 		if (rejected) markRejected(account, token);
 		return !rejected;
 	};
@@ -91,8 +91,8 @@ export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	request: RequestOptions,
 ): Promise<IHttpRequestOptions> {
-	const account = accountOf(credentials);
 	const own = ownRequestOf(credentials);
+	const account = own?.account ?? accountOf(credentials);
 	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
 
 	requests.set(credentials, 'refused');

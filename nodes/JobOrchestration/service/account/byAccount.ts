@@ -1,5 +1,4 @@
 import type { Account } from './account';
-import { accountKey } from './account';
 
 /** Accounts of which something is remembered at most. */
 const MAX_ACCOUNTS = 100;
@@ -14,7 +13,7 @@ export function byAccount<State>(
 ): (account: Account) => State {
 	const states = new Map<string, State>();
 	return (account) => {
-		const key = accountKey(account);
+		const { key } = account;
 		const state = states.get(key) ?? create(account);
 		states.delete(key);
 		if (states.size >= MAX_ACCOUNTS) {

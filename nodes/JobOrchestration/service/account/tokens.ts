@@ -113,7 +113,8 @@ export function markRejected(account: Account, token: string): void {
 
 /** Whether the service is known to have rejected a token. */
 export function wasRejected(account: Account, token: string): boolean {
-	return tokensOf(account).rejected.has(digest(token));
+	const { rejected } = tokensOf(account);
+	return rejected.size > 0 && rejected.has(digest(token));
 }
 
 /** Notes that the service has accepted a token. */

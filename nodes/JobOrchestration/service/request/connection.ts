@@ -56,8 +56,9 @@ const DEFAULT_RENEWALS = 1;
 const MAX_RENEWALS = 4;
 const MAX_RENEWALS_BY_OTHERS = 8;
 
-/** The most milliseconds that a request waits whose new token was rejected, too; doubled each time. */
-const RENEWAL_WAIT = 250;
+/** Milliseconds: the longest wait of a request whose new token was rejected, too; doubled each time, up to the second. */
+const RENEWAL_WAIT = 500;
+const MAX_RENEWAL_WAIT = 4_000;
 
 /**
  * Sends the requests of one execution. Its credentials are read once, and all its requests share the token.
@@ -130,10 +131,10 @@ export class Connection {
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
 			const token = await unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
+			if (renewals >= MAX_RENEWALS_BY_OTHERS) break;
 			// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
-			if (renewals > 0) await wait(Math.random() * RENEWAL_WAIT * 2 ** renewals, this.cancelSignal);
-			const isEnough = renewals >= this.renewals;
-			if (isEnough && (renewals >= MAX_RENEWALS_BY_OTHERS || !(await this.hasOtherToken()))) break;
+			if (renewals > 0) await wait(renewalDelay(renewals), this.cancelSignal);
+			if (renewals >= this.renewals && !(await this.hasOtherToken())) break;
 			result = await this.sendOnce(request, terms, credentials);
 		}
 		if (wasTokenRejected(result)) this.renewals = DEFAULT_RENEWALS;
@@ -155,12 +156,13 @@ export class Connection {
 		terms: { timeout: number; onSent: () => void },
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
-		const { context, secrets } = this;
+		const { account, context, secrets } = this;
 		const ownRequest = new OwnRequest(credentials, {
 			...terms,
+			account,
 			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
-			stored: async () => await context.getCredentials(CREDENTIAL),
+			stored: async () => await this.storedCredentials(),
 		});
 		const options: IHttpRequestOptions = {
 			method,
@@ -200,9 +202,13 @@ export class Connection {
 
 	/** Whether another process has stored a token meanwhile that has not been rejected. */
 	private async hasOtherToken(): Promise<boolean> {
-		const { accessToken } = await this.context.getCredentials(CREDENTIAL);
+		const { accessToken } = await this.storedCredentials();
 		const token = await unsealToken(accessToken, this.account);
 		return token !== undefined && !wasRejected(this.account, token);
+	}
+
+	private async storedCredentials(): Promise<ICredentialDataDecryptedObject> {
+		return await this.context.getCredentials(CREDENTIAL);
 	}
 
 	private get cancelSignal(): AbortSignal | undefined {
@@ -215,6 +221,11 @@ export class Connection {
 		this.secrets.add(accessToken);
 		this.secrets.add(withoutSeal(accessToken));
 	}
+}
+
+/** Milliseconds, by chance. @param renewals from 1 */
+function renewalDelay(renewals: number): number {
+	return Math.random() * Math.min(RENEWAL_WAIT * 2 ** (renewals - 1), MAX_RENEWAL_WAIT);
 }
 
 /** What n8n's log says of a long wait, and of its end. */

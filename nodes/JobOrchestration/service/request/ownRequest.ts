@@ -1,6 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { onAbort, timeoutSignal } from './wait';
+import type { Account } from '../account/account';
+import { onAbort, onDeadline } from './wait';
 
 /** What holds for a request of this node's own. */
 interface OwnRequestOptions {
@@ -12,6 +13,7 @@ interface OwnRequestOptions {
 	cancelSignal: AbortSignal | undefined;
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
+	account: Account;
 	/** The credential as it is stored now: another process may have put a newer token there. */
 	stored: () => Promise<ICredentialDataDecryptedObject>;
 }
@@ -32,11 +34,13 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
  * doesn't pass on the very object.
  */
 export class OwnRequest {
+	readonly account: Account;
 	readonly stored: OwnRequestOptions['stored'];
 	/** Whether it took too long. n8n reports that as a cancel. */
 	isTimedOut = false;
 	private readonly controller = new AbortController();
-	private limit: AbortSignal | undefined;
+	/** Ends its limit of time, while one runs. */
+	private endLimit: (() => void) | undefined;
 	private readonly stopListening: (() => void) | undefined;
 
 	/** @param credentials the object that n8n is given with the request */
@@ -44,6 +48,7 @@ export class OwnRequest {
 		credentials: object,
 		private readonly terms: OwnRequestOptions,
 	) {
+		this.account = terms.account;
 		this.stored = terms.stored;
 		ownRequests.set(credentials, this);
 		if (terms.isCancellable && terms.cancelSignal !== undefined) {
@@ -64,29 +69,26 @@ export class OwnRequest {
 
 	/** A log-in comes first: no time counts until the start. */
 	waitForLogin(): void {
-		this.limit?.removeEventListener('abort', this.timeOut);
-		this.limit = undefined;
+		this.endLimit?.();
+		this.endLimit = undefined;
 	}
 
 	/** Its time counts from now on: it is being sent. */
 	start(): void {
-		if (this.limit !== undefined) return;
+		if (this.endLimit !== undefined) return;
 		this.terms.onSent();
 		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
-		this.limit = timeoutSignal(this.terms.timeout);
-		this.limit.addEventListener('abort', this.timeOut);
+		this.endLimit = onDeadline(this.terms.timeout, () => {
+			this.isTimedOut = true;
+			this.controller.abort();
+		});
 	}
 
 	/** It is answered, or has failed. */
 	end(): void {
-		this.limit?.removeEventListener('abort', this.timeOut);
+		this.endLimit?.();
 		this.stopListening?.();
 	}
-
-	private readonly timeOut = () => {
-		this.isTimedOut = true;
-		this.controller.abort();
-	};
 }
 
 /**

@@ -48,6 +48,28 @@ export async function wait(milliseconds: number, signal?: AbortSignal): Promise<
 	});
 }
 
+/** Milliseconds: deadlines that lie closer together are one. */
+const DEADLINE_STEP = 50;
+
+const deadlines = new Map<number, AbortSignal>();
+
+/**
+ * Calls back after so many milliseconds, or a moment later: thousands of requests share a few timers.
+ *
+ * @returns what takes that back
+ */
+export function onDeadline(milliseconds: number, callback: () => void): () => void {
+	const now = performance.now();
+	const at = Math.ceil((now + milliseconds) / DEADLINE_STEP) * DEADLINE_STEP;
+	let signal = deadlines.get(at);
+	if (signal === undefined) {
+		for (const other of deadlines.keys()) if (other < now) deadlines.delete(other);
+		signal = timeoutSignal(at - now);
+		deadlines.set(at, signal);
+	}
+	return onAbort(signal, callback);
+}
+
 /**
  * A signal that is aborted after so many milliseconds. As the `abortSignal` of a request it limits the whole of
  * it; the `timeout` of n8n's HTTP client is no limit on a response that drips in.
