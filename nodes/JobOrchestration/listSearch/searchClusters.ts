@@ -9,7 +9,7 @@ import { Connection } from '../service/request/connection';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
-import { nextPageOf } from '../service/calls/shapes';
+import { nextPageOf, uidOf } from '../service/calls/shapes';
 
 const PAGE_SIZE = 100;
 
@@ -62,8 +62,8 @@ async function search(
 
 /** A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. */
 function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
-	const uid = isJsonObject(cluster.metadata) ? cluster.metadata.uid : undefined;
-	if (typeof uid !== 'string' || uid === '') return [];
+	const uid = uidOf(cluster);
+	if (uid === undefined) return [];
 	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;
 	const notes = [cluster.type, phase === 'Running' ? undefined : phase].filter(
 		(note) => typeof note === 'string' && note !== '',

@@ -5,6 +5,7 @@ import type { ErrorMessage, StatusFailure } from '../messages/message';
 import { inTitle, statusMessage } from '../messages/message';
 import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
+import { rootCauseOf } from '../request/failure';
 import { mayHaveActed } from '../request/retryPolicy';
 import { ServiceError } from '../messages/serviceError';
 
@@ -37,7 +38,7 @@ export class CallError extends ServiceError {
 
 	/** The HTTP status of the answer, where one came. */
 	get httpStatus(): number | undefined {
-		const failure = this.failure.kind === 'login' ? this.failure.cause : this.failure;
+		const failure = rootCauseOf(this.failure);
 		return 'status' in failure ? failure.status : undefined;
 	}
 }

@@ -37,7 +37,7 @@ export interface NewJob {
 	workspace?: string;
 }
 
-/** A job as the service sent it: all that is relied on is its id. */
+/** A job as the service sent it. */
 export interface Job extends JsonObject {
 	metadata: JsonObject & { uid: string };
 }
@@ -47,14 +47,15 @@ export interface ClusterPage extends JsonObject {
 	items: JsonObject[] | null;
 }
 
-/** Whether an answer is a job: an object whose `metadata.uid` is a text with something in it. */
+/** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it. */
+export function uidOf({ metadata }: JsonObject): string | undefined {
+	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
+	return typeof uid === 'string' && uid !== '' ? uid : undefined;
+}
+
+/** Whether an answer is a job: all that is relied on is its id. */
 export function isJob(value: unknown): value is Job {
-	return (
-		isJsonObject(value) &&
-		isJsonObject(value.metadata) &&
-		typeof value.metadata.uid === 'string' &&
-		value.metadata.uid !== ''
-	);
+	return isJsonObject(value) && uidOf(value) !== undefined;
 }
 
 /** Whether an answer is a page of clusters: an object whose `items` is null or a list of objects. */

@@ -169,28 +169,17 @@ export class Pace {
 		{ why, atLeast }: { why: Hold['why']; atLeast: number },
 		now: number,
 	) {
-		const { turnedAway } = this;
-		if (this.hold === undefined && request.number >= this.heldFrom) {
-			this.hold = {
-				why,
-				since: now,
-				until: now + Math.max(FIRST_WAIT, atLeast),
-				named: now + atLeast,
-				probes: 0,
-			};
-			this.heldFrom = this.next;
-			this.turnedAway = { count: 1, taken: 0 };
-			if (why !== 'unreachable') this.rateLimit.turnedAway(now);
-			return;
-		}
 		if (why !== 'unreachable') {
-			turnedAway.count += 1;
+			this.turnedAway.count += 1;
 			this.rateLimit.turnedAway(now);
 		}
 		if (this.hold === undefined) {
-			// It began before the others went on, and comes late.
-			if (atLeast === 0) return;
-			this.hold = { why, since: now, until: now + atLeast, named: now + atLeast, probes: 0 };
+			// Where others have gone on since it began, it comes late, and only a time that it names counts.
+			const isLate = request.number < this.heldFrom;
+			if (isLate && atLeast === 0) return;
+			const until = now + Math.max(isLate ? 0 : FIRST_WAIT, atLeast);
+			this.hold = { why, since: now, until, named: now + atLeast, probes: 0 };
+			if (!isLate) this.heldFrom = this.next;
 			this.turnedAway = { count: 1, taken: 0 };
 			return;
 		}

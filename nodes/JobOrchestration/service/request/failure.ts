@@ -40,6 +40,11 @@ export type Failure =
 /** The ways in which a log-in can fail. */
 export type LoginFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 
+/** What failed at last: of a log-in that failed, why it did. */
+export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
+	return failure.kind === 'login' ? failure.cause : failure;
+}
+
 /** System errors that come before a connection exists, whatever the call that reports them. */
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 

@@ -1,4 +1,5 @@
 import type { Failure } from './failure';
+import { rootCauseOf } from './failure';
 
 /** Statuses after which an idempotent request is sent again. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
@@ -50,7 +51,10 @@ export function mayHaveActed(failure: Failure): boolean {
 }
 
 /** 429, and 503 with a time to come back: the service says that it did not take the request. */
-function wasTurnedAway({ status, retryAfter }: Extract<Failure, { kind: 'status' }>): boolean {
+export function wasTurnedAway({
+	status,
+	retryAfter,
+}: Extract<Failure, { kind: 'status' }>): boolean {
 	return status === 429 || (status === 503 && retryAfter !== undefined);
 }
 
@@ -63,7 +67,7 @@ function wasTurnedAway({ status, retryAfter }: Extract<Failure, { kind: 'status'
  * @param random a number from 0 to 1
  */
 export function retryDelay(failure: Failure, failures: number, random = Math.random()): number {
-	const cause = failure.kind === 'login' ? failure.cause : failure;
+	const cause = rootCauseOf(failure);
 	const asked = cause.kind === 'status' ? cause.retryAfter : undefined;
 	const grown = FIRST_DELAY * 2 ** (failures - 1) * (0.5 + random / 2);
 	return Math.round(Math.min(asked ?? grown, MAX_DELAY));

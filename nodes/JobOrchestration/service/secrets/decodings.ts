@@ -1,13 +1,13 @@
 /** What a place in a text may stand for. */
 export interface Decoding {
-	/** A code point; ANY_SIGN where a name stands for it. */
+	/** A code point; ANY_SYMBOL where a name stands for it. */
 	char: string;
 	/** How much of the text says it, in UTF-16 units. */
 	length: number;
 }
 
 /** What a named entity of HTML is read as: any character but a letter or a digit of ASCII. */
-export const ANY_SYMBOL = 'any sign';
+export const ANY_SYMBOL = 'any symbol';
 
 /** How often an encoding may have been applied: a percent sign is `%25` after one more, `%2525` after two. */
 const LAYERS = [0, 1, 2];

@@ -18,7 +18,7 @@ interface Beginning {
 	from: number;
 }
 
-/** Beginnings by their first character; those whose first is no letter or digit also under ANY_SIGN. */
+/** Beginnings by their first character; those whose first is no letter or digit also under ANY_SYMBOL. */
 type Index = Map<string, Beginning[]>;
 
 /** A part of a text, from one place up to another. */
