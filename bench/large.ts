@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import type { Execution, WorkflowFile } from '../host/api';
-import { credentialName, saveCredential } from '../host/examples';
+import { saveCredential } from '../host/examples';
 import { hostSteps, startHost, type Host } from '../host/host';
 import { emptyFolder } from '../host/install';
 import { Steps } from '../host/steps';
 import { waitFor } from '../host/wait';
+import { inARow, jobNode, manualTrigger, rows } from '../host/workflow';
 import { startSandbox } from '../sandbox';
 import { writeBetweenMarks } from './report/document';
 import { table } from './report/table';
@@ -117,17 +118,6 @@ async function memory({ n8n }: Host): Promise<{ now: number; peak: number }> {
 }
 
 function workflow(task: Task, count: number): WorkflowFile {
-	const credentials = { jobOrchestrationApi: { id: 'jobOrchSandbox01', name: credentialName } };
-	const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-		id: name,
-		name,
-		type,
-		typeVersion,
-		position: [0, 0],
-		parameters: { ...parameters },
-		...(type.includes('job-orchestration') ? { credentials } : {}),
-	});
-	const type = 'n8n-nodes-job-orchestration.jobOrchestration';
 	const create = {
 		resource: 'job',
 		operation: 'create',
@@ -135,29 +125,11 @@ function workflow(task: Task, count: number): WorkflowFile {
 		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
 		displayName: '=Job {{ $json.n }}',
 	};
-	const rows = `={{ { rows: Array.from({ length: ${count} }, (_, n) => ({ n })) } }}`;
-	const trigger = node('Run by hand', 'n8n-nodes-base.manualTrigger', 1, {});
+	const list = { resource: 'cluster', operation: 'getAll', returnAll: true };
+	const items = `={{ { rows: Array.from({ length: ${count} }, (_, n) => ({ n })) } }}`;
 	const nodes =
-		task === 'list'
-			? [
-					trigger,
-					node('Clusters', type, 1, { resource: 'cluster', operation: 'getAll', returnAll: true }),
-				]
-			: [
-					trigger,
-					node('Rows', 'n8n-nodes-base.set', 3.4, { mode: 'raw', jsonOutput: rows }),
-					node('Split', 'n8n-nodes-base.splitOut', 1, { fieldToSplitOut: 'rows' }),
-					node('Create', type, 1, create),
-				];
-	const connections = Object.fromEntries(
-		nodes
-			.slice(1)
-			.map(({ name }, index) => [
-				nodes[index]?.name,
-				{ main: [[{ node: name, type: 'main', index: 0 }]] },
-			]),
-	);
-	return { name: 'Large', nodes, connections, settings: { executionOrder: 'v1' } };
+		task === 'list' ? [jobNode('Clusters', list)] : [...rows(items), jobNode('Create', create)];
+	return inARow('Large', [manualTrigger(), ...nodes]);
 }
 
 function tableOf(measured: Measured[]): string {

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 
 import { waitFor } from '../../host/wait';
+import { jobNode } from '../../host/workflow';
 import { clusterById, CLUSTER } from '../engine/fixture';
 import { useStage } from './stage';
-import { inARow, jobNode } from './workflows';
+import { afterStart } from './workflows';
 
 const it = useStage();
 
@@ -23,7 +24,7 @@ describe('the button that stops a workflow', () => {
 			options: { concurrency: 5 },
 		});
 		const items = Array.from({ length: 100 }, (_, n) => ({ n }));
-		const { id } = await api.createWorkflow(inARow('A long batch', [create], items));
+		const { id } = await api.createWorkflow(afterStart('A long batch', [create], items));
 		const saidInConsole: string[] = [];
 		page.on('console', (message) => saidInConsole.push(message.text()));
 		const creates = () => sandbox.calls.filter(({ operation }) => operation === 'createJob');
@@ -43,7 +44,7 @@ describe('the button that stops a workflow', () => {
 
 		// Whatever n8n had yet to send would come before what it is asked for now.
 		const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
-		const later = await api.createWorkflow(inARow('Afterwards', [list]));
+		const later = await api.createWorkflow(afterStart('Afterwards', [list]));
 		await editor.open(later.id);
 		await (await editor.openNode('List')).execute();
 		expect(sandbox.calls.at(-1)?.operation).toBe('listClusters');

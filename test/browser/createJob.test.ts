@@ -2,12 +2,13 @@ import { once } from 'node:events';
 
 import type { Page } from 'playwright-core';
 
+import { jobNode } from '../../host/workflow';
 import { ClusterList } from './clusterList';
 import type { Editor } from './editor';
 import { takePictures } from './images';
 import type { NodeForm } from './nodeForm';
 import { useStage } from './stage';
-import { inARow, jobNode } from './workflows';
+import { afterStart } from './workflows';
 
 const it = useStage({ clusters: 350 });
 
@@ -72,7 +73,7 @@ describe('creating a job', () => {
 		sandbox,
 	}) => {
 		const { id } = await api.createWorkflow(
-			inARow('Work clusters', [create({ displayName: 'Report' })]),
+			afterStart('Work clusters', [create({ displayName: 'Report' })]),
 		);
 		await editor.open(id);
 		await editor.openNode('Create');
@@ -100,7 +101,7 @@ describe('creating a job', () => {
 		sandbox,
 	}) => {
 		const { id } = await api.createWorkflow(
-			inARow('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),
+			afterStart('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),
 		);
 		await editor.open(id);
 		const form = await editor.openNode('Create');
@@ -150,7 +151,7 @@ describe('creating a job', () => {
 		sandbox,
 	}) => {
 		const { id } = await api.createWorkflow(
-			inARow(
+			afterStart(
 				'Options',
 				[create({ displayName: '=Report {{ $json.n }}' })],
 				[{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }],
@@ -206,7 +207,7 @@ describe('creating a job', () => {
 	it('takes parameters as JSON', async ({ editor, api, sandbox }) => {
 		const workCluster = { __rl: true, mode: 'id', value: 'wc-000001' };
 		const { id } = await api.createWorkflow(
-			inARow('JSON', [create({ workCluster, displayName: 'Report' })]),
+			afterStart('JSON', [create({ workCluster, displayName: 'Report' })]),
 		);
 		await editor.open(id);
 		const form = await editor.openNode('Create');

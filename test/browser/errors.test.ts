@@ -1,8 +1,9 @@
+import { jobNode } from '../../host/workflow';
 import { clusterById, CLUSTER } from '../engine/fixture';
 import { Client } from '../sandbox/client';
 import { takePictures } from './images';
 import { useStage } from './stage';
-import { inARow, jobNode } from './workflows';
+import { afterStart } from './workflows';
 
 const it = useStage({ jobDuration: 600_000 });
 
@@ -26,7 +27,7 @@ describe('an item that fails', () => {
 			displayName: '=Report {{ $json.name }}',
 			options: { concurrency: 1 },
 		});
-		const { id } = await api.createWorkflow(inARow('A batch that fails', [create], rows));
+		const { id } = await api.createWorkflow(afterStart('A batch that fails', [create], rows));
 		await editor.open(id);
 		const form = await editor.openNode('Create');
 		await form.execute();
@@ -66,7 +67,7 @@ describe('an item that fails', () => {
 			options: { concurrency: 1 },
 		});
 		const named = [{ name: 'North' }, { name: markup }, { name: 'East' }];
-		const { id } = await api.createWorkflow(inARow('Markup', [create], named));
+		const { id } = await api.createWorkflow(afterStart('Markup', [create], named));
 		const known = new Set(sandbox.store.jobs.keys());
 		await editor.open(id);
 		const form = await editor.openNode('Create');
@@ -96,7 +97,7 @@ describe('an item that fails', () => {
 			await page.emulateMedia({ colorScheme });
 			const jobId = '<a href="https://evil.example">Session expired</a>';
 			const stop = jobNode('Stop', { operation: 'stop', jobId });
-			const { id } = await api.createWorkflow(inARow('A link as an ID', [stop]));
+			const { id } = await api.createWorkflow(afterStart('A link as an ID', [stop]));
 			await editor.open(id);
 			await editor.execute();
 			const notice = editor.notice('in namespace');
@@ -133,7 +134,7 @@ describe('an item that fails', () => {
 			},
 			{ onError: 'continueRegularOutput' },
 		);
-		const { id } = await api.createWorkflow(inARow('A batch that goes on', [create], rows));
+		const { id } = await api.createWorkflow(afterStart('A batch that goes on', [create], rows));
 		await page.setViewportSize({ width: 1280, height: 745 });
 		await editor.open(id);
 		const form = await editor.openNode('Create');
@@ -157,7 +158,7 @@ describe('an item that fails', () => {
 		const { uid } = (await client.createdJob()).metadata;
 		const stop = jobNode('Stop', { operation: 'stop', jobId: '={{ $json.uid }}' });
 		const { id } = await api.createWorkflow(
-			inARow('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]),
+			afterStart('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]),
 		);
 		await editor.open(id);
 		const form = await editor.openNode('Stop');

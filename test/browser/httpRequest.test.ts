@@ -1,6 +1,7 @@
 import { credentialName } from '../../host/examples';
+import { node } from '../../host/workflow';
 import { useStage } from './stage';
-import { inARow, node } from './workflows';
+import { afterStart } from './workflows';
 
 const it = useStage();
 
@@ -12,7 +13,7 @@ describe("n8n's HTTP Request node", () => {
 			{ url: `${sandbox.url}/api/v1/clusters`, options: {} },
 			{ typeVersion: 4.2 },
 		);
-		const { id } = await api.createWorkflow(inARow('Another call', [call]));
+		const { id } = await api.createWorkflow(afterStart('Another call', [call]));
 		await editor.open(id);
 		const form = await editor.openNode('Call');
 		await form.choose('authentication', 'Predefined Credential Type');

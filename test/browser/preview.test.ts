@@ -1,7 +1,8 @@
+import { jobNode, node } from '../../host/workflow';
 import type { Editor } from './editor';
 import { takePictures } from './images';
 import { useStage } from './stage';
-import { inARow, jobNode, node } from './workflows';
+import { afterStart } from './workflows';
 
 const it = useStage();
 
@@ -43,7 +44,7 @@ describe('before anything has run', () => {
 		sandbox,
 	}) => {
 		const { id } = await api.createWorkflow(
-			inARow('Dragged', [create, jobNode('Stop', { operation: 'stop' })]),
+			afterStart('Dragged', [create, jobNode('Stop', { operation: 'stop' })]),
 		);
 		await page.setViewportSize({ width: 1280, height: 700 });
 		await editor.open(id);
@@ -62,7 +63,7 @@ describe('before anything has run', () => {
 	it('each operation shows what it gives', async ({ editor, api }) => {
 		const end = node('End', 'n8n-nodes-base.noOp', {});
 		const { id } = await api.createWorkflow(
-			inARow('Previews', [...previews.map(({ of }) => of), end]),
+			afterStart('Previews', [...previews.map(({ of }) => of), end]),
 		);
 		await editor.open(id);
 		for (const [index, { fields }] of previews.entries()) {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 
-import type { ExecutionResult, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
-import { credentialName } from '../../host/examples';
+import type { ExecutionResult, SavedWorkflow, WorkflowFile } from '../../host/api';
 import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
 import { emptyFolder } from '../../host/install';
 import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
+import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { OpenAi } from '../browser/openAi';
 import { startOpenAi } from '../browser/openAi';
 import { brokenAfter, itemOf, refused } from '../faults/batch';
@@ -45,20 +45,6 @@ const creates = () => host.sandbox.calls.filter(({ operation }) => operation ===
 const jobs = () =>
 	[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ displayName }) => displayName);
 
-const credentials = { jobOrchestrationApi: { id: 'jobOrchSandbox01', name: credentialName } };
-
-function node(name: string, type: string, parameters: object, rest: object = {}): WorkflowNode {
-	return {
-		id: name,
-		name,
-		type,
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: { ...parameters },
-		...rest,
-	};
-}
-
 const createParameters = {
 	resource: 'job',
 	operation: 'create',
@@ -72,29 +58,16 @@ function batchOf(
 	numbers: number[],
 	{ displayName = '=Job {{ $json.n }}', options = {} } = {},
 ): WorkflowFile {
-	const jsonOutput = JSON.stringify({ rows: numbers.map((n) => ({ n })) });
-	const names = ['Run by hand', 'Rows', 'Split', 'Create', 'Created'];
-	return {
-		name: 'Batch',
-		nodes: [
-			node('Run by hand', 'n8n-nodes-base.manualTrigger', {}),
-			node('Rows', 'n8n-nodes-base.set', { mode: 'raw', jsonOutput }, { typeVersion: 3.4 }),
-			node('Split', 'n8n-nodes-base.splitOut', { fieldToSplitOut: 'rows' }),
-			node(
-				'Create',
-				'n8n-nodes-job-orchestration.jobOrchestration',
-				{ ...createParameters, displayName, options: { concurrency: 1, ...options } },
-				{ credentials },
-			),
-			node('Created', 'n8n-nodes-base.noOp', {}),
-		],
-		connections: Object.fromEntries(
-			names
-				.slice(1)
-				.map((to, index) => [names[index], { main: [[{ node: to, type: 'main', index: 0 }]] }]),
-		),
-		settings: { executionOrder: 'v1' },
-	};
+	return inARow('Batch', [
+		manualTrigger(),
+		...rows(JSON.stringify(numbers.map((n) => ({ n })))),
+		jobNode('Create', {
+			...createParameters,
+			displayName,
+			options: { concurrency: 1, ...options },
+		}),
+		node('Created', 'n8n-nodes-base.noOp', {}),
+	]);
 }
 
 /** Runs a workflow to its end. @returns the id of its execution */
@@ -202,9 +175,8 @@ test('a cancel terminates the jobs of an execution that is set so', async () => 
 
 describe('Retry On Fail of a tool', () => {
 	const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-	const tool = node(
+	const tool = jobNode(
 		'Create a job',
-		'n8n-nodes-job-orchestration.jobOrchestrationTool',
 		{
 			...createParameters,
 			descriptionType: 'manual',
@@ -212,7 +184,7 @@ describe('Retry On Fail of a tool', () => {
 			displayName: "={{ $fromAI('displayName', 'Name of the job', 'string') }}",
 			options: { timeout: 500 },
 		},
-		{ credentials, ...again },
+		{ type: 'n8n-nodes-job-orchestration.jobOrchestrationTool', ...again },
 	);
 
 	/** The first create is carried out, and never answered. */
