@@ -13,7 +13,7 @@ import { writeBetweenMarks } from './report/document';
 
 const help = `Measures this node against other ways to do the same, in n8n's engine.
 
-  npm run bench                   about twenty minutes; writes the figures into docs/performance.md,
+  npm run bench                   about forty minutes; writes the figures into docs/performance.md,
                                   and all tables into docs/performance-tables.md
   npm run bench -- --continue     goes on with a run that was broken off
   npm run bench -- --quick        about three minutes; only shows what it found

@@ -71,5 +71,10 @@ function isList({ kind }: Case): boolean {
 function taskOf(of: Case): Task {
 	return isList(of)
 		? { kind: 'list', pageSize: of.pageSize }
-		: { kind: 'create', count: of.count, concurrency: of.concurrency };
+		: {
+				kind: 'create',
+				count: of.count,
+				concurrency: of.concurrency,
+				paced: of.kind !== 'concurrency',
+			};
 }

@@ -9,7 +9,7 @@ import { profiled } from './profile';
 
 /** What a contender gets warm on, and how often: n8n's server has run for long when a workflow starts. */
 const WARM_UP: Record<Task['kind'], { task: Task; times: number }> = {
-	create: { task: { kind: 'create', count: 300, concurrency: 10 }, times: 1 },
+	create: { task: { kind: 'create', count: 300, concurrency: 10, paced: true }, times: 1 },
 	list: { task: { kind: 'list', pageSize: 1 }, times: 30 },
 };
 

@@ -9,6 +9,8 @@ export interface CreateTask {
 	count: number;
 	/** How many at once, for those who can be told. */
 	concurrency: number;
+	/** Whether this node finds out by itself how many at once are best. */
+	paced: boolean;
 }
 
 /** List all clusters that there are. */

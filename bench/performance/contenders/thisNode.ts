@@ -29,7 +29,7 @@ function loadWith(displayName: string): Contender['load'] {
 	};
 }
 
-function creating(displayName: string, { concurrency }: CreateTask) {
+function creating(displayName: string, { concurrency, paced }: CreateTask) {
 	return {
 		resource: 'job',
 		operation: 'create',
@@ -37,7 +37,7 @@ function creating(displayName: string, { concurrency }: CreateTask) {
 		workflowUid: job.workflowUid,
 		workCluster: { __rl: true, mode: 'id', value: job.workCluster },
 		displayName,
-		options: { concurrency },
+		options: paced ? {} : { concurrency },
 	};
 }
 
