@@ -22,6 +22,8 @@ export interface WorkflowNode {
 	name: string;
 	type: string;
 	parameters: Record<string, unknown>;
+	/** By their types. */
+	credentials?: Record<string, { id: string; name: string }>;
 	[key: string]: unknown;
 }
 
@@ -90,10 +92,7 @@ export class N8nApi {
 
 	/** Makes a credential, or changes the one of this name and type. */
 	async saveCredential(credential: NewCredential): Promise<string> {
-		const existing = await this.call<Array<{ id: string; name: string; type: string }>>(
-			'GET',
-			'/rest/credentials',
-		);
+		const existing = await this.credentials();
 		const found = existing.find(
 			({ name, type }) => name === credential.name && type === credential.type,
 		);
@@ -112,16 +111,28 @@ export class N8nApi {
 		return await this.call('GET', `/rest/workflows/${id}`);
 	}
 
-	/**
-	 * Brings in a workflow. A credential in it whose id is not known here is found by its name (n8n's
-	 * workflow-helpers.js, replaceInvalidCredentials).
-	 */
+	/** Brings in a workflow. Its credentials are found by their names, as n8n 2.x does it by itself. */
 	async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
+		const held = await this.credentials();
+		const withIds = (credentials: NonNullable<WorkflowNode['credentials']>) =>
+			Object.fromEntries(
+				Object.entries(credentials).map(([type, { id, name }]) => {
+					const found = held.find((other) => other.type === type && other.name === name);
+					return [type, { id: found?.id ?? id, name }];
+				}),
+			);
 		return await this.call('POST', '/rest/workflows', {
 			...workflow,
+			nodes: workflow.nodes.map((node) =>
+				node.credentials === undefined ? node : { ...node, credentials: withIds(node.credentials) },
+			),
 			id: undefined,
 			active: false,
 		});
+	}
+
+	private async credentials(): Promise<Array<{ id: string; name: string; type: string }>> {
+		return await this.call('GET', '/rest/credentials');
 	}
 
 	async changeWorkflow(id: string, change: Partial<WorkflowFile>): Promise<SavedWorkflow> {
@@ -133,13 +144,23 @@ export class N8nApi {
 	 * @throws Problem when one of them can't, with what n8n says of it
 	 */
 	async activate({ id, versionId }: Pick<SavedWorkflow, 'id' | 'versionId'>): Promise<void> {
-		await this.call('POST', `/rest/workflows/${id}/activate`, { versionId });
-		await this.publication(id);
+		await this.setActive(id, true, { versionId });
 	}
 
 	/** Stops a workflow's triggers and webhooks, and waits until they are. */
 	async deactivate(id: string): Promise<void> {
-		await this.call('POST', `/rest/workflows/${id}/deactivate`, {});
+		await this.setActive(id, false, {});
+	}
+
+	private async setActive(id: string, active: boolean, body: object): Promise<void> {
+		const verb = active ? 'activate' : 'deactivate';
+		try {
+			await this.call('POST', `/rest/workflows/${id}/${verb}`, body);
+		} catch (error) {
+			if (!isUnknownCall(error)) throw error;
+			// n8n 1.x has one call for all changes.
+			await this.call('PATCH', `/rest/workflows/${id}`, { active });
+		}
 		await this.publication(id);
 	}
 
@@ -164,8 +185,7 @@ export class N8nApi {
 			return await this.call('GET', `/rest/workflows/${id}/publication-status`);
 		} catch (error) {
 			// An n8n that doesn't know this call has done it when it answers.
-			if (error instanceof Refused && error.status === 404)
-				return { status: 'unknown', triggers: [] };
+			if (isUnknownCall(error)) return { status: 'unknown', triggers: [] };
 			throw error;
 		}
 	}
@@ -176,7 +196,9 @@ export class N8nApi {
 	 * @returns the id of its execution, which goes on
 	 */
 	async run(workflowId: string, trigger: string): Promise<string> {
-		const body = { triggerToStartFrom: { name: trigger } };
+		// n8n 1.x wants the workflow with it.
+		const workflowData = await this.workflow(workflowId);
+		const body = { workflowData, triggerToStartFrom: { name: trigger } };
 		const { executionId } = await this.call<{ executionId: string }>(
 			'POST',
 			`/rest/workflows/${workflowId}/run`,
@@ -295,6 +317,11 @@ class Refused extends Problem {
 		super(message);
 		this.name = 'Refused';
 	}
+}
+
+/** Whether n8n, being another release, doesn't know the call that failed. */
+function isUnknownCall(error: unknown): boolean {
+	return error instanceof Refused && error.status === 404;
 }
 
 /** How far a workflow's triggers are. */

@@ -19,7 +19,7 @@ export interface WaitOptions {
  * @throws Stopped when the signal says so, and whatever `look` throws
  */
 export async function waitFor<T>(
-	look: () => Promise<T | undefined>,
+	look: () => Promise<T | undefined> | T | undefined,
 	{ timeout, signal, interval = 200 }: WaitOptions,
 ): Promise<T | undefined> {
 	const end = Date.now() + timeout;

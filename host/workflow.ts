@@ -8,6 +8,16 @@ export function manualTrigger(name = 'Run by hand'): WorkflowNode {
 	return node(name, 'n8n-nodes-base.manualTrigger', {});
 }
 
+/** A trigger that a call of `<n8n>/webhook/<path>` starts, and that answers it at once. */
+export function webhook(path: string): WorkflowNode {
+	return node(
+		'Webhook',
+		'n8n-nodes-base.webhook',
+		{ httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+		{ typeVersion: 2, webhookId: path },
+	);
+}
+
 /** This project's node with the sandbox's credential, which n8n finds by its name. */
 export function jobNode(
 	name: string,

@@ -1,37 +1,26 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 
-import type { Execution, WorkflowNode } from '../../host/api';
+import type { WorkflowNode } from '../../host/api';
 import { credentialName } from '../../host/examples';
-import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
-import { waitFor } from '../../host/wait';
+import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { runToEnd, START_TIMEOUT, startTestHost } from './host';
 
 /*
  * The credential in a real n8n: what its form tests after an edit, what runs do then, and what n8n's HTTP Request node
- * does with it. N8N_UNDER_TEST may name the folder of another release.
+ * does with it.
  */
 
 let host: Host;
 let other: Sandbox;
 
 beforeAll(async () => {
-	const dataFolder = join(__dirname, '../../host/.data/credential');
-	const { N8N_UNDER_TEST: hostFolder } = process.env;
-	await emptyFolder(dataFolder);
-	host = await startHost({
-		dataFolder,
-		port: 5691,
-		steps: new Steps(hostSteps),
-		...(hostFolder === undefined ? {} : { hostFolder }),
-	});
+	host = await startTestHost('credential');
 	other = await startSandbox({ userName: 'ann', password: 'of the other service' });
-}, 15 * 60_000);
+}, START_TIMEOUT);
 
 beforeEach(async () => {
 	const { url, userName, password } = host.sandbox;
@@ -92,45 +81,13 @@ const httpRequest = (parameters: Form): Partial<WorkflowNode> => ({
 
 /** Runs one node. @returns how it ended, and what stopped it */
 async function run(node: Partial<WorkflowNode>): Promise<{ status: string; error?: string }> {
-	const { id: credentialId } = await form();
-	const workflow = await host.api.createWorkflow({
-		name: 'One node',
-		nodes: [
-			{
-				id: 'a',
-				name: 'Start',
-				type: 'n8n-nodes-base.manualTrigger',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			},
-			{
-				id: 'b',
-				name: 'Node',
-				position: [200, 0],
-				parameters: {},
-				type: '',
-				credentials: { jobOrchestrationApi: { id: credentialId, name: credentialName } },
-				...node,
-			},
-		],
-		connections: { Start: { main: [[{ node: 'Node', type: 'main', index: 0 }]] } },
-	});
-	// n8n 1.x wants the workflow with it.
-	const { executionId: id } = await host.api.call<{ executionId: string }>(
-		'POST',
-		`/rest/workflows/${workflow.id}/run`,
-		{ workflowData: workflow, triggerToStartFrom: { name: 'Start' } },
+	const { name, ...more } = { name: 'Node', ...node };
+	const { id } = await host.api.createWorkflow(
+		inARow('One node', [manualTrigger(), jobNode(name, more.parameters ?? {}, more)]),
 	);
-	const ended = await waitFor(
-		async () =>
-			(await host.api.executions(workflow.id)).find(
-				(execution: Execution) => execution.id === id && execution.stoppedAt,
-			),
-		{ timeout: 60_000 },
-	);
-	const { error } = await host.api.executionResult(id);
-	return { status: ended?.status ?? 'never ended', ...(error === undefined ? {} : { error }) };
+	const ended = await runToEnd(host, id);
+	const { error } = await host.api.executionResult(ended.id);
+	return { status: ended.status, ...(error === undefined ? {} : { error }) };
 }
 
 const operations = ({ calls }: Sandbox) => calls.map(({ operation }) => operation);

@@ -1,11 +1,7 @@
-import { join } from 'node:path';
-
 import { firstRun } from '../../host/firstRun';
-import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
+import { START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn, run } from './workflows';
 
 /*
@@ -16,10 +12,8 @@ import { example, fillIn, run } from './workflows';
 let host: Host;
 
 beforeAll(async () => {
-	const dataFolder = join(__dirname, '../../host/.data/examples');
-	await emptyFolder(dataFolder);
-	host = await startHost({ dataFolder, port: 5690, steps: new Steps(hostSteps) });
-}, 15 * 60_000);
+	host = await startTestHost('examples');
+}, START_TIMEOUT);
 
 afterAll(async () => {
 	await host?.stop();

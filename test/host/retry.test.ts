@@ -1,16 +1,11 @@
-import { join } from 'node:path';
-
-import type { ExecutionResult, SavedWorkflow, WorkflowFile } from '../../host/api';
-import { hostSteps, startHost } from '../../host/host';
+import type { ExecutionResult, WorkflowFile } from '../../host/api';
 import type { Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
-import { waitFor } from '../../host/wait';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { OpenAi } from '../browser/openAi';
 import { startOpenAi } from '../browser/openAi';
 import { brokenAfter, itemOf, refused } from '../faults/batch';
 import { until } from '../sandbox/client';
+import { endOf, isN8n1, runToEnd, START_TIMEOUT, startTestHost } from './host';
 import { McpClient } from './mcpClient';
 
 /*
@@ -23,11 +18,9 @@ let openAi: OpenAi;
 let jobsBefore: number;
 
 beforeAll(async () => {
-	const dataFolder = join(__dirname, '../../host/.data/retry');
-	await emptyFolder(dataFolder);
-	host = await startHost({ dataFolder, port: 0, steps: new Steps(hostSteps) });
+	host = await startTestHost('retry');
 	openAi = await startOpenAi();
-}, 15 * 60_000);
+}, START_TIMEOUT);
 
 afterAll(async () => {
 	await openAi?.close();
@@ -70,21 +63,6 @@ function batchOf(
 	]);
 }
 
-/** Runs a workflow to its end. @returns the id of its execution */
-async function run({ id }: SavedWorkflow): Promise<string> {
-	const executionId = await host.api.run(id, 'Run by hand');
-	await ended(id, executionId);
-	return executionId;
-}
-
-async function ended(id: string, executionId: string): Promise<void> {
-	await waitFor(
-		async () =>
-			(await host.api.executions(id)).find((each) => each.id === executionId && each.stoppedAt),
-		{ timeout: 60_000 },
-	);
-}
-
 async function retry(executionId: string, loadWorkflow: boolean): Promise<ExecutionResult> {
 	const { id } = await host.api.call<{ id: string }>(
 		'POST',
@@ -103,7 +81,7 @@ describe("n8n's Retry button", () => {
 		host.sandbox.faults.plan((call) =>
 			call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined,
 		);
-		const failed = await run(workflow);
+		const failed = (await runToEnd(host, workflow.id)).id;
 		expect(jobs()).toEqual(['Job 0', 'Job 1']);
 		host.sandbox.faults.clear();
 
@@ -121,7 +99,7 @@ describe("n8n's Retry button", () => {
 		host.sandbox.faults.plan((call) =>
 			call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined,
 		);
-		const failed = await run(workflow);
+		const failed = (await runToEnd(host, workflow.id)).id;
 		host.sandbox.faults.clear();
 		const { error } = await retry(failed, false);
 		expect(error).toMatch(/the job may exist/);
@@ -135,12 +113,12 @@ describe("n8n's Retry button", () => {
 		const stored = async (id: string) =>
 			(await host.api.call<{ data: string }>('GET', `/rest/executions/${id}`)).data;
 		const workflow = await host.api.createWorkflow(batchOf(numbers));
-		const success = await stored(await run(workflow));
+		const success = await stored((await runToEnd(host, workflow.id)).id);
 
 		host.sandbox.faults.plan((call) =>
 			call.operation === 'createJob' && itemOf(call) === count - 1 ? refused : undefined,
 		);
-		const failed = await run(workflow);
+		const failed = (await runToEnd(host, workflow.id)).id;
 		host.sandbox.faults.clear();
 		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
 
@@ -165,7 +143,7 @@ test('a cancel terminates the jobs of an execution that is set so', async () => 
 	const executionId = await host.api.run(workflow.id, 'Run by hand');
 	await until(() => creates().some(({ status }) => status === 429));
 	await host.api.call('POST', `/rest/executions/${executionId}/stop`);
-	await ended(workflow.id, executionId);
+	await endOf(host, workflow.id, executionId);
 	const states = () =>
 		[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ state }) => state);
 	await until(() => !states().includes('running'));
@@ -268,7 +246,16 @@ describe('Retry On Fail of a tool', () => {
 			headers: { 'content-type': 'application/json' },
 			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput: 'A report' }),
 		});
-		expect(await response.text()).toContain('Done.');
+		const text = await response.text();
+		if (version === 3 && (await isN8n1())) {
+			// There, a tool's error ends the execution.
+			expect(creates()).toHaveLength(1);
+			const [execution] = await host.api.executions(workflow.id);
+			const { error } = await host.api.executionResult(String(execution?.id));
+			expect(error).toMatch(/the job may exist/);
+			return;
+		}
+		expect(text).toContain('Done.');
 		const told = openAi.requests.slice(-2).map(({ messages }) => JSON.stringify(messages.at(-1)));
 		// An agent of version 2 shows its model nothing of a tool's error.
 		if (version === 3) expect(told[0]).toMatch(/the job may exist/);

@@ -1,6 +1,6 @@
 import type { ExecutionResult, SavedWorkflow, WorkflowNode } from '../../host/api';
 import type { Host } from '../../host/host';
-import { waitFor } from '../../host/wait';
+import { runToEnd } from './host';
 
 /** An example as the host holds it. */
 export function example({ examples }: Host, file: string): SavedWorkflow {
@@ -15,15 +15,8 @@ export async function run(
 	file: string,
 	trigger = 'Run by hand',
 ): Promise<ExecutionResult> {
-	const id = await host.api.run(example(host, file).id, trigger);
-	const ended = await waitFor(
-		async () =>
-			(await host.api.executions(example(host, file).id)).find(
-				(execution) => execution.id === id && execution.stoppedAt,
-			),
-		{ timeout: 60_000 },
-	);
-	expect(ended?.status).toBe('success');
+	const { id, status } = await runToEnd(host, example(host, file).id, trigger);
+	expect(status).toBe('success');
 	return await host.api.executionResult(id);
 }
 

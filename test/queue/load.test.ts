@@ -1,6 +1,7 @@
 import type { NewCredential, SavedWorkflow } from '../../host/api';
 import { credentialName } from '../../host/examples';
 import { waitFor } from '../../host/wait';
+import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { begunBy, byWebhook, everySecond, post, publish, type Answer } from './load';
@@ -153,6 +154,45 @@ test('the webhook example stops 100 jobs, each once', async () => {
 	expect(callsOf(sandbox, 'changeJobState')).toHaveLength(100);
 	const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
 	expect(states).toEqual(new Array(100).fill('stopped'));
+});
+
+test('a cancel ends an execution on its worker, and terminates its jobs where it is set so', async () => {
+	const sandbox = await cluster().useSandbox();
+	const { api, main } = cluster();
+	const workflow = await publish(
+		api,
+		inARow('Cancelled', [
+			webhook('cancelled'),
+			...rows('[0, 1, 2, 3, 4, 5, 6]'),
+			jobNode('Create', {
+				workflowUid: 'template-1',
+				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+				displayName: 'Cancelled',
+				options: { concurrency: 1, ifStopped: 'terminate' },
+			}),
+		]),
+	);
+	sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'createJob' && nOfOperation > 5
+			? { kind: 'rateLimit', retryAfter: 5 }
+			: undefined,
+	);
+	await post(`${main.url}/webhook/cancelled`, [{}], 1);
+	const soon = { timeout: 30_000 };
+	const isTurnedAway = await waitFor(
+		() => callsOf(sandbox, 'createJob').some(({ status }) => status === 429) || undefined,
+		soon,
+	);
+	expect(isTurnedAway).toBe(true);
+	const [execution] = await api.executions(workflow.id);
+	await api.call('POST', `/rest/executions/${execution?.id}/stop`);
+	const states = () => [...sandbox.store.jobs.values()].map(({ state }) => state);
+	await waitFor(() => !states().includes('running') || undefined, soon);
+	expect(states()).toEqual(new Array(5).fill('terminated'));
+	const stopped = async () => await api.countExecutions(workflow.id, ['canceled']);
+	expect(await waitFor(async () => (await stopped()) || undefined, soon)).toBe(1);
+	await api.deactivate(workflow.id);
+	expect(callsOf(sandbox, 'createJob')).toHaveLength(6);
 });
 
 test('while tokens expire every three seconds, jobs are made once, and each process logs in once for a token', async () => {

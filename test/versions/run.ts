@@ -11,7 +11,8 @@ import { Steps } from '../../host/steps';
 import { stopSignal } from '../../host/stopSignal';
 
 const help = `Runs the node in several releases of n8n, each on a Node.js that it asks for: the tests in n8n's engine,
-and the way from an empty editor to a job in a browser. Installs those releases that are missing.
+its Retry button, tools and credential in a server, and the way from an empty editor to a job in a browser. Installs
+those releases that are missing.
 
   npm run test:versions                     all of them, and writes docs/versions.md
   npm run test:versions -- oldest newest    these, named so or by their number
@@ -20,6 +21,9 @@ and the way from an empty editor to a job in a browser. Installs those releases 
 /** What the browser does in each release: some of createJob.test.ts, and all of the others. */
 const editorTests = ['createJob', 'credential', 'preview'];
 const editorTestNames = 'clicks|says in plain words|is dragged|shows what it gives';
+
+/** What is done with each release's server. */
+const serverTests = ['retry', 'credential'];
 
 const projectFolder = join(__dirname, '..', '..');
 const hostFolder = join(projectFolder, 'host');
@@ -44,6 +48,7 @@ interface Row {
 	engine: string;
 	node: string;
 	inEngine: Outcome;
+	inServer: Outcome;
 	inEditor: Outcome;
 }
 
@@ -70,7 +75,7 @@ async function main(args: string[]): Promise<number> {
 	}
 	const all = await releases();
 	const chosen = args.length === 0 ? all : choose(all, args);
-	const steps = new Steps(1 + 3 * chosen.length);
+	const steps = new Steps(1 + 4 * chosen.length);
 	const buildLog = join(hostFolder, '.data', 'versions', 'build.log');
 	await steps.run('Building the node', async () => {
 		await runNpm(['run', 'build'], { cwd: projectFolder, logFile: buildLog, signal });
@@ -84,7 +89,11 @@ async function main(args: string[]): Promise<number> {
 		await writeFile(docsPath, docs.replace(/^\|.*(?:\n\|.*)*/m, table(rows)));
 		print(`Written to ${relative(process.cwd(), docsPath)}.`);
 	}
-	const outcomes = rows.flatMap(({ inEngine, inEditor }) => [inEngine, inEditor]);
+	const outcomes = rows.flatMap(({ inEngine, inServer, inEditor }) => [
+		inEngine,
+		inServer,
+		inEditor,
+	]);
 	const { passed, failed } = outcomes.reduce((sum, next) => ({
 		passed: sum.passed + next.passed,
 		failed: sum.failed + next.failed,
@@ -142,7 +151,14 @@ async function runIn({ version, folder }: Release, steps: Steps): Promise<Row> {
 			`The tests of the engine ${where}`,
 			jest('engine', node, ['--config', 'test/versions/jest.config.js']),
 		),
-		// n8n runs on its own Node.js; the one that drives the browser doesn't matter.
+		// n8n runs on its own Node.js; the one that drives it doesn't matter.
+		inServer: await steps.run(
+			`Retry, tools and the credential ${where}`,
+			jest('server', process.execPath, [
+				...['--config', 'test/host/jest.config.js'],
+				...serverTests.map((name) => `test/host/${name}.test.ts`),
+			]),
+		),
 		inEditor: await steps.run(
 			`From an empty editor to a job ${where}`,
 			jest('editor', process.execPath, [
@@ -200,14 +216,22 @@ function failuresIn({ testResults }: JestReport): string[] {
 }
 
 function table(rows: Row[]): string {
-	const lines = rows.map(({ version, engine, node, inEngine, inEditor }) => [
+	const lines = rows.map(({ version, engine, node, inEngine, inServer, inEditor }) => [
 		version,
 		engine,
 		node,
 		inWords(inEngine),
+		inWords(inServer),
 		inWords(inEditor),
 	]);
-	const head = ['n8n', 'its engine (n8n-core)', 'Node.js', 'Tests in the engine', 'In the editor'];
+	const head = [
+		'n8n',
+		'its engine (n8n-core)',
+		'Node.js',
+		'Tests in the engine',
+		'In a server',
+		'In the editor',
+	];
 	return [head, head.map(() => '---'), ...lines]
 		.map((cells) => `| ${cells.join(' | ')} |`)
 		.join('\n');

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+
+import type { Execution } from '../../host/api';
+import { hostSteps, startHost } from '../../host/host';
+import type { Host } from '../../host/host';
+import { emptyFolder, pinnedVersion } from '../../host/install';
+import { Steps } from '../../host/steps';
+import { waitFor } from '../../host/wait';
+
+const projectHost = join(__dirname, '../../host');
+const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
+
+/** Milliseconds that a start may take where n8n has to be installed first. */
+export const START_TIMEOUT = 15 * 60_000;
+
+/**
+ * Starts an n8n whose data folder is new: the host's own, or the release whose folder N8N_UNDER_TEST names.
+ *
+ * @param name of its data folder
+ */
+export async function startTestHost(name: string): Promise<Host> {
+	const dataFolder = await emptyFolder(join(projectHost, '.data', name));
+	return await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
+}
+
+/** Whether that n8n is one of the releases 1.x. */
+export async function isN8n1(): Promise<boolean> {
+	return (await pinnedVersion(hostFolder)).startsWith('1.');
+}
+
+/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
+export async function runToEnd(
+	host: Host,
+	workflowId: string,
+	trigger = 'Run by hand',
+): Promise<Execution> {
+	const id = await host.api.run(workflowId, trigger);
+	return await endOf(host, workflowId, id);
+}
+
+/** Waits for the end of an execution. */
+export async function endOf(host: Host, workflowId: string, id: string): Promise<Execution> {
+	const ended = await waitFor(
+		async () =>
+			(await host.api.executions(workflowId)).find(
+				(execution) => execution.id === id && execution.stoppedAt,
+			),
+		{ timeout: 60_000 },
+	);
+	if (ended === undefined) throw new Error(`Execution ${id} has not ended`);
+	return ended;
+}
