@@ -144,23 +144,13 @@ export class N8nApi {
 	 * @throws Problem when one of them can't, with what n8n says of it
 	 */
 	async activate({ id, versionId }: Pick<SavedWorkflow, 'id' | 'versionId'>): Promise<void> {
-		await this.setActive(id, true, { versionId });
+		await this.call('POST', `/rest/workflows/${id}/activate`, { versionId });
+		await this.publication(id);
 	}
 
 	/** Stops a workflow's triggers and webhooks, and waits until they are. */
 	async deactivate(id: string): Promise<void> {
-		await this.setActive(id, false, {});
-	}
-
-	private async setActive(id: string, active: boolean, body: object): Promise<void> {
-		const verb = active ? 'activate' : 'deactivate';
-		try {
-			await this.call('POST', `/rest/workflows/${id}/${verb}`, body);
-		} catch (error) {
-			if (!isUnknownCall(error)) throw error;
-			// n8n 1.x has one call for all changes.
-			await this.call('PATCH', `/rest/workflows/${id}`, { active });
-		}
+		await this.call('POST', `/rest/workflows/${id}/deactivate`, {});
 		await this.publication(id);
 	}
 
@@ -185,7 +175,8 @@ export class N8nApi {
 			return await this.call('GET', `/rest/workflows/${id}/publication-status`);
 		} catch (error) {
 			// An n8n that doesn't know this call has done it when it answers.
-			if (isUnknownCall(error)) return { status: 'unknown', triggers: [] };
+			if (error instanceof Refused && error.status === 404)
+				return { status: 'unknown', triggers: [] };
 			throw error;
 		}
 	}
@@ -317,11 +308,6 @@ class Refused extends Problem {
 		super(message);
 		this.name = 'Refused';
 	}
-}
-
-/** Whether n8n, being another release, doesn't know the call that failed. */
-function isUnknownCall(error: unknown): boolean {
-	return error instanceof Refused && error.status === 404;
 }
 
 /** How far a workflow's triggers are. */

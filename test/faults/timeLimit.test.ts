@@ -1,4 +1,5 @@
 import { change, create, getAll, useSandbox } from '../engine/fixture';
+import { onDeadline } from '../../nodes/JobOrchestration/service/request/wait';
 import { contextOf } from './batch';
 
 /*
@@ -48,6 +49,37 @@ test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => 
 	});
 	if (timeout < 1) expect(error?.message).toContain('Timeout');
 	else expect(error).toBeUndefined();
+});
+
+describe('Limits that share a timer', () => {
+	test('end one by one', async () => {
+		jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
+		const timers = jest.spyOn(AbortSignal, 'timeout');
+		const ended: string[] = [];
+		const takeBack = onDeadline(20, () => ended.push('taken back'));
+		await new Promise<void>((resolve) => {
+			onDeadline(30, () => ended.push('kept'));
+			onDeadline(40, resolve);
+			takeBack();
+		});
+		expect(ended).toEqual(['kept']);
+		expect(timers).toHaveBeenCalledTimes(1);
+	});
+
+	test('are few, however long they are, and none is over at once', () => {
+		const now = jest.spyOn(performance, 'now');
+		const timers = jest.spyOn(AbortSignal, 'timeout');
+		const over = jest.fn();
+		for (const limit of [86_400_000, 1e300]) {
+			timers.mockClear();
+			for (let second = 0; second < 3_600; second += 1) {
+				now.mockReturnValue(2_000_000 + second * 1_000);
+				onDeadline(limit, over)();
+			}
+			expect(timers.mock.calls.length).toBeLessThan(50);
+		}
+		expect(over).not.toHaveBeenCalled();
+	});
 });
 
 test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {

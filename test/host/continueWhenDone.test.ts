@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { N8nApi, type Execution, type WorkflowNode } from '../../host/api';
-import { hostSteps, startHost, type Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
+import type { Host } from '../../host/host';
 import { startN8n, type RunningN8n } from '../../host/n8n';
-import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 import { Client } from '../sandbox/client';
+import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn } from './workflows';
 
 /*
@@ -16,7 +15,6 @@ import { example, fillIn } from './workflows';
  */
 
 const file = 'continue-when-done.json';
-const dataFolder = join(__dirname, '../../host/.data/continue');
 
 /** A minute more than a job takes: n8n looks for waits that are over once a minute. */
 const patience = { timeout: 100_000 };
@@ -27,9 +25,8 @@ let host: Host;
 let restarted: RunningN8n | undefined;
 
 beforeAll(async () => {
-	await emptyFolder(dataFolder);
-	host = await startHost({ dataFolder, port: 5691, steps: new Steps(hostSteps) });
-}, 15 * 60_000);
+	host = await startTestHost('continue');
+}, START_TIMEOUT);
 
 afterAll(async () => {
 	await restarted?.stop();
@@ -159,9 +156,9 @@ test('n8n is restarted while it waits, and goes on', async () => {
 	await host.n8n.stop();
 
 	const { port } = host.n8n;
+	const dataFolder = dataFolderOf('continue');
 	const userFolder = join(dataFolder, 'n8n');
 	const logFile = join(dataFolder, 'n8n-restarted.log');
-	const hostFolder = join(__dirname, '../../host');
 	restarted = await startN8n({ hostFolder, userFolder, port, logFile });
 	expect(restarted.port).toBe(port);
 	host.api = await N8nApi.open(restarted.url, host.owner);

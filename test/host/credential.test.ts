@@ -62,8 +62,6 @@ async function tested(change: Form): Promise<{ status: string; message: string }
 }
 
 const getMany: Partial<WorkflowNode> = {
-	type: 'n8n-nodes-job-orchestration.jobOrchestration',
-	typeVersion: 1,
 	parameters: { resource: 'cluster', operation: 'getAll', limit: 1 },
 };
 

@@ -8,7 +8,12 @@ import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 
 const projectHost = join(__dirname, '../../host');
-const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
+
+/** Where the n8n under test is installed. */
+export const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
+
+/** Where a test's n8n keeps its data. */
+export const dataFolderOf = (name: string) => join(projectHost, '.data', name);
 
 /** Milliseconds that a start may take where n8n has to be installed first. */
 export const START_TIMEOUT = 15 * 60_000;
@@ -19,7 +24,7 @@ export const START_TIMEOUT = 15 * 60_000;
  * @param name of its data folder
  */
 export async function startTestHost(name: string): Promise<Host> {
-	const dataFolder = await emptyFolder(join(projectHost, '.data', name));
+	const dataFolder = await emptyFolder(dataFolderOf(name));
 	return await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
 }
 

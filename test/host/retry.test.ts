@@ -240,15 +240,17 @@ describe('Retry On Fail of a tool', () => {
 
 		loseTheFirstAnswer();
 		const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
-		openAi.willAnswer(createJob, createJob, { says: 'Done.' });
+		// In n8n 1.x, a tool's error ends an agent of version 3.
+		const isEnded = version === 3 && (await isN8n1());
+		openAi.willAnswer(createJob, ...(isEnded ? [] : [createJob, { says: 'Done.' }]));
 		const response = await fetch(`${host.n8n.url}/webhook/${webhookId}/chat`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
 			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput: 'A report' }),
 		});
 		const text = await response.text();
-		if (version === 3 && (await isN8n1())) {
-			// There, a tool's error ends the execution.
+		await host.api.deactivate(workflow.id);
+		if (isEnded) {
 			expect(creates()).toHaveLength(1);
 			const [execution] = await host.api.executions(workflow.id);
 			const { error } = await host.api.executionResult(String(execution?.id));
@@ -261,6 +263,5 @@ describe('Retry On Fail of a tool', () => {
 		if (version === 3) expect(told[0]).toMatch(/the job may exist/);
 		expect(told[1]).toMatch(/uid/);
 		expect(creates()).toHaveLength(2);
-		await host.api.deactivate(workflow.id);
 	});
 });

@@ -174,7 +174,7 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 	);
 	sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'createJob' && nOfOperation > 5
-			? { kind: 'rateLimit', retryAfter: 5 }
+			? { kind: 'rateLimit', retryAfter: 15 }
 			: undefined,
 	);
 	await post(`${main.url}/webhook/cancelled`, [{}], 1);

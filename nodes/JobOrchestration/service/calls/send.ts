@@ -51,7 +51,13 @@ export async function send<Body>(
 			if (lastFailure === undefined) throw new NotSent();
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
-		const result = await connection.send(call.request, timeout, permit.sent);
+		const result = await connection
+			.send(call.request, timeout, permit.sent)
+			.catch((error: unknown) => {
+				// n8n could not read the credential, say. Whoever has a permit must release it.
+				permit.release({ kind: 'unknown' });
+				throw error;
+			});
 		timesSent += 1;
 		if ('body' in result) {
 			permit.release(outcomeOf(undefined));

@@ -152,9 +152,12 @@ export class AccountLimiter {
 		if (execution.refusal !== undefined) return execution.refusal;
 		execution.since ??= this.clock.now();
 		return await new Promise((resolve) => {
-			const stopListening = onAbort(stop, () =>
-				this.refuse((other) => (other === request ? { refused: 'stopped' } : undefined)),
-			);
+			const stopListening = onAbort(stop, () => {
+				const index = this.queue.indexOf(request);
+				if (index < 0) return;
+				this.queue.splice(index, 1);
+				request.resolve({ refused: 'stopped' });
+			});
 			const request: QueuedRequest = {
 				execution,
 				isRetry,

@@ -56,7 +56,7 @@ const DEFAULT_RENEWALS = 1;
 const MAX_RENEWALS = 4;
 const MAX_RENEWALS_BY_OTHERS = 8;
 
-/** Milliseconds: the longest wait of a request whose new token was rejected, too; doubled each time, up to the second. */
+/** The most milliseconds that a request waits whose new token was rejected, too: doubled each time, up to a bound. */
 const RENEWAL_WAIT = 500;
 const MAX_RENEWAL_WAIT = 4_000;
 

@@ -48,8 +48,9 @@ export async function wait(milliseconds: number, signal?: AbortSignal): Promise<
 	});
 }
 
-/** Milliseconds: deadlines that lie closer together are one. */
+/** Deadlines that lie closer together are one: so many milliseconds, or such a part of the time that they limit. */
 const DEADLINE_STEP = 50;
+const DEADLINE_PART = 1 / 1_000;
 
 const deadlines = new Map<number, AbortSignal>();
 
@@ -60,9 +61,11 @@ const deadlines = new Map<number, AbortSignal>();
  */
 export function onDeadline(milliseconds: number, callback: () => void): () => void {
 	const now = performance.now();
-	const at = Math.ceil((now + milliseconds) / DEADLINE_STEP) * DEADLINE_STEP;
+	const limit = Math.min(milliseconds, MAX_TIMEOUT);
+	const step = Math.max(DEADLINE_STEP, limit * DEADLINE_PART);
+	const at = Math.ceil((now + limit) / step) * step;
 	let signal = deadlines.get(at);
-	if (signal === undefined) {
+	if (signal === undefined || signal.aborted) {
 		for (const other of deadlines.keys()) if (other < now) deadlines.delete(other);
 		signal = timeoutSignal(at - now);
 		deadlines.set(at, signal);
