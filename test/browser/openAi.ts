@@ -19,7 +19,7 @@ export interface OpenAi {
 	url: string;
 	/** What it was sent. */
 	requests: ChatRequest[];
-	/** What it answers next, in turn. */
+	/** What it answers next, in turn, in place of what was laid down before. */
 	willAnswer(...answers: Answer[]): void;
 	close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startOpenAi(): Promise<OpenAi> {
 	return {
 		url: `http://127.0.0.1:${port}/v1`,
 		requests,
-		willAnswer: (...next) => void answers.push(...next),
+		willAnswer: (...next) => void answers.splice(0, answers.length, ...next),
 		close: async () => {
 			server.closeAllConnections();
 			server.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Execution } from '../../host/api';
 import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
-import { emptyFolder, pinnedVersion } from '../../host/install';
+import { emptyFolder } from '../../host/install';
 import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 
@@ -28,10 +28,8 @@ export async function startTestHost(name: string): Promise<Host> {
 	return await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
 }
 
-/** Whether that n8n is one of the releases 1.x. */
-export async function isN8n1(): Promise<boolean> {
-	return (await pinnedVersion(hostFolder)).startsWith('1.');
-}
+/** Whether that n8n is the host's own, the newest that is tested. */
+export const isNewest = hostFolder === projectHost;
 
 /** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
 export async function runToEnd(

@@ -60,6 +60,9 @@ const MAX_RENEWALS_BY_OTHERS = 8;
 const RENEWAL_WAIT = 500;
 const MAX_RENEWAL_WAIT = 4_000;
 
+/** How often it looks whether another process has stored a token, before it gives up. */
+const LOOKS = 3;
+
 /**
  * Sends the requests of one execution. Its credentials are read once, and all its requests share the token.
  */
@@ -200,11 +203,15 @@ export class Connection {
 		}
 	}
 
-	/** Whether another process has stored a token meanwhile that has not been rejected. */
+	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
 	private async hasOtherToken(): Promise<boolean> {
-		const { accessToken } = await this.storedCredentials();
-		const token = await unsealToken(accessToken, this.account);
-		return token !== undefined && !wasRejected(this.account, token);
+		for (let looks = 1; ; looks += 1) {
+			const { accessToken } = await this.storedCredentials();
+			const token = await unsealToken(accessToken, this.account);
+			if (token !== undefined && !wasRejected(this.account, token)) return true;
+			if (looks === LOOKS) return false;
+			await wait(renewalDelay(looks), this.cancelSignal);
+		}
 	}
 
 	private async storedCredentials(): Promise<ICredentialDataDecryptedObject> {
