@@ -26,11 +26,11 @@ const help = `Measures how this node finds the pace of a service, beside what n8
   npm run bench:pace -- 50ms 300ms         some of them: ${services.map(({ name }) => name).join(', ')}
   npm run bench:pace -- --only thisNode    one of the ways only (repeatable): ${Object.keys(contenders).join(', ')}
   npm run bench:pace -- --rounds 5         so often, in turn; 3 unless told otherwise where it takes less than 5 s, else 1
-  npm run bench:pace -- --write            writes docs/performance.md, too
+  npm run bench:pace -- --write            writes docs/performance-tables.md, too
 `;
 
 const HOST = join(ROOT, 'host');
-const PAGE = join(ROOT, 'docs', 'performance.md');
+const PAGE = join(ROOT, 'docs', 'performance-tables.md');
 
 /** The most seconds that one measurement may take. */
 const MOST_SECONDS = 300;

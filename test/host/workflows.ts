@@ -10,11 +10,7 @@ export function example({ examples }: Host, file: string): SavedWorkflow {
 }
 
 /** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
-export async function run(
-	host: Host,
-	file: string,
-	trigger = 'Run by hand',
-): Promise<ExecutionResult> {
+export async function run(host: Host, file: string, trigger?: string): Promise<ExecutionResult> {
 	const { id, status } = await runToEnd(host, example(host, file).id, trigger);
 	expect(status).toBe('success');
 	return await host.api.executionResult(id);

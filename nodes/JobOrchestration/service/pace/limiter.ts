@@ -62,7 +62,7 @@ const realClock: Clock = {
 	now: () => performance.now(),
 	idle: () => performance.eventLoopUtilization().idle,
 	wait,
-	// The end of an AbortSignal's timer costs twenty times as much, and there are hundreds of these in a second.
+	// An AbortSignal's timer costs two or three times as much, and there are hundreds of these in a second.
 	pause: async () => await sleep(1),
 };
 
