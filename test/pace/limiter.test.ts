@@ -63,6 +63,7 @@ beforeEach(() => {
 	clock = new SetClock();
 	limiter = new AccountLimiter(clock);
 });
+afterEach(() => jest.restoreAllMocks());
 
 /** Requests of an execution, and what becomes of them: a permit, a refusal, or nothing yet. */
 function come(
@@ -160,23 +161,23 @@ test('more may begin, although they wait for others to begin', async () => {
 	expect(limiter.pace.limit).toBe(30);
 });
 
-test.each<[string, () => Promise<void> | void, boolean]>([
-	['was waiting for it', async () => await new Promise((end) => setTimeout(end, 50)), true],
-	['had other work says nothing of the service', beBusy, false],
-])('an answer that came while n8n %s', async (_, meanwhile, grows) => {
+test.each([
+	['was waiting for it', { idle: 50, grows: true }],
+	['had other work says nothing of the service', { idle: 0, grows: false }],
+])('an answer that came while n8n %s', async (_, { idle, grows }) => {
+	const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+	const utilization = { active: 0, utilization: 0 };
+	const loop = jest
+		.spyOn(performance, 'eventLoopUtilization')
+		.mockReturnValue({ ...utilization, idle: 500 });
 	const real = new AccountLimiter();
 	const all = come(real.forExecution(), 100);
 	await settled();
-	await meanwhile();
+	now.mockReturnValue(1_050);
+	loop.mockReturnValue({ ...utilization, idle: 500 + idle });
 	all.slice(0, 10).forEach((_permit, index) => permitAt(all, index).release({ kind: 'done' }));
 	expect(real.pace.limit > 10).toBe(grows);
 });
-
-function beBusy(): void {
-	const end = performance.now() + 50;
-	let now = 0;
-	while (now < end) now = performance.now();
-}
 
 test('a stop ends the waiting of those whom it concerns, at once', async () => {
 	const stop = new AbortController();
