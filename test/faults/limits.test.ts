@@ -154,12 +154,12 @@ describe('A service that is away', () => {
 		expect(new Set(names).size).toBe(names.length);
 	});
 
-	test('from the start: thousands of items fail together, not one after the other', async () => {
+	test('from the start: a thousand items fail together, not one after the other', async () => {
 		await start({});
 		await sandbox.goAway();
 		hurry();
-		const { items } = await engine.run(creates(), numbered(3_000));
-		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 3_000 });
+		const { items } = await engine.run(creates(), numbered(1_000));
+		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 1_000 });
 		expect(new Set(items.map(({ json }) => json.message)).size).toBe(1);
 		expect(items.at(-1)?.json.message).toMatch(/can't be reached/);
 	});

@@ -135,10 +135,10 @@ describe('The token', () => {
 			);
 			const { items } = await fixture.engine.run(
 				{ parameters: batch({ concurrency: 20 }), onError: 'continueRegularOutput' },
-				numbered(500),
+				numbered(250),
 			);
 			expect(items.filter(({ json }) => 'error' in json).map(({ json }) => json.error)).toEqual([]);
-			expect(sandbox.store.jobs.size).toBe(500);
+			expect(sandbox.store.jobs.size).toBe(250);
 			const creates = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
 			expect(sandbox.tokens.issued).toBeLessThanOrEqual(1 + Math.floor(creates / 60));
 		} finally {

@@ -31,16 +31,16 @@ test('the token is stored with the credential, and used by the next run', async 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('2,000 items on an empty token at 20 at once: one log-in, 20 connections at most, in order', async () => {
-	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(2_000));
+test('500 items on an empty token at 20 at once: one log-in, 20 connections at most, in order', async () => {
+	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(500));
 	expect(error).toBeUndefined();
 	expect(items.map(({ json }) => json.displayName)).toEqual(
-		numbered(2_000).map(({ n }) => `Job ${String(n)}`),
+		numbered(500).map(({ n }) => `Job ${String(n)}`),
 	);
-	expect(fixture.sandbox.store.jobs.size).toBe(2_000);
+	expect(fixture.sandbox.store.jobs.size).toBe(500);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
-}, 60_000);
+});
 
 test('the token dies in mid-run: one more log-in, and no job is lost or doubled', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>

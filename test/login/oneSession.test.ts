@@ -18,6 +18,9 @@ import type { ToParent, ToWorker } from './worker';
 const TOKEN_LIFETIME = 3;
 const LIVES = 2;
 
+/** Milliseconds that an answer takes: without them, the processes would do nothing but make jobs. */
+const LATENCY = 20;
+
 /** Milliseconds that reading and writing a credential takes: more than n8n's database does. */
 const STORE_TAKES = 10;
 
@@ -57,7 +60,11 @@ function startWorker(stored: Stored) {
 }
 
 test('two processes make jobs while tokens expire: none fails, and they soon settle on one token', async () => {
-	const sandbox = await startSandbox({ oneSession: true, tokenLifetime: TOKEN_LIFETIME });
+	const sandbox = await startSandbox({
+		oneSession: true,
+		tokenLifetime: TOKEN_LIFETIME,
+		latency: LATENCY,
+	});
 	const stored = new Stored(credentialFor(sandbox));
 	const workers = [startWorker(stored), startWorker(stored)];
 	try {

@@ -62,7 +62,7 @@ async function run(itemsEach: number): Promise<void> {
 	while (!isOver) {
 		const parameters = create({
 			displayName: `=${process.pid} {{ $json.n }}`,
-			options: { concurrency: 10 },
+			options: { concurrency: 5 },
 		});
 		const node = { parameters, onError: 'continueRegularOutput' } as const;
 		const results = await Promise.all(

@@ -10,16 +10,17 @@ interface Packed {
 }
 
 /** What `npm pack` would ship. */
-function packed(): Packed {
+let packed: Packed;
+beforeAll(() => {
 	const [result] = JSON.parse(
 		execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8' }),
 	) as Packed[];
 	if (result === undefined) throw new Error('npm pack says nothing');
-	return result;
-}
+	packed = result;
+});
 
 test('the package ships dist, README, licence and package.json only, in less than 200 kB', () => {
-	const { files, unpackedSize } = packed();
+	const { files, unpackedSize } = packed;
 	const others = files
 		.map(({ path }) => path)
 		.filter(
@@ -36,7 +37,7 @@ test('all that package.json names for n8n is in the package', () => {
 	const { n8n } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
 		n8n: { nodes: string[]; credentials: string[] };
 	};
-	const paths = packed().files.map(({ path }) => path);
+	const paths = packed.files.map(({ path }) => path);
 	expect(paths).toEqual(expect.arrayContaining([...n8n.nodes, ...n8n.credentials]));
 });
 
