@@ -86,6 +86,7 @@ module.exports = {
 					'^host/leash\\.cjs$',
 					'^host/sqlite/',
 					'noRetry\\.ts$',
+					'loadOnce\\.ts$',
 				],
 			},
 			to: {},

@@ -1,6 +1,8 @@
+require('./test/engine/quiet.cjs');
+
 /** @type {import('jest').Config} */
 module.exports = {
-	testEnvironment: 'node',
+	testEnvironment: '<rootDir>/test/engine/environment.cjs',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
@@ -17,7 +19,7 @@ module.exports = {
 		'<rootDir>/test/mutation/',
 		'<rootDir>/test/queue/',
 	],
-	setupFiles: ['<rootDir>/test/engine/quiet.ts'],
+	setupFiles: ['<rootDir>/test/engine/loadOnce.ts'],
 	testTimeout: 20_000,
 	maxWorkers: 2,
 };

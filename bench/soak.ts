@@ -1,4 +1,4 @@
-import '../test/engine/quiet';
+import '../test/engine/quiet.cjs';
 
 import { parseArgs } from 'node:util';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { PackageDirectoryLoader } from 'n8n-core';
+import { PackageDirectoryLoader } from 'n8n-core/dist/nodes-loader/package-directory-loader';
 import type { ICredentialType, IDataObject, INodeType, INodeTypes } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 

@@ -1,3 +1,8 @@
+/**
+ * n8n's log, and all that an error holds, are searched: the engine is this file's own.
+ *
+ * @jest-environment node
+ */
 import { change, create, getAll } from '../engine/fixture';
 import { encodings } from './encodings';
 import { everyText } from './everyText';

@@ -1,3 +1,8 @@
+/**
+ * All that an execution holds is searched: the engine is this file's own.
+ *
+ * @jest-environment node
+ */
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';

@@ -1,4 +1,4 @@
-const { TestEnvironment } = require('jest-environment-node');
+const TestEnvironment = require('../engine/environment.cjs');
 
 /**
  * Skips the rest after the first test that fails: the mutant is dead then. Jest's own `bail` counts files,

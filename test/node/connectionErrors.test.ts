@@ -1,3 +1,8 @@
+/**
+ * A proxy is named in the environment: the engine that reads it is this file's own.
+ *
+ * @jest-environment node
+ */
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';

@@ -34,6 +34,7 @@ function leftOut() {
 module.exports = {
 	...base,
 	rootDir: '../..',
+	testEnvironment: 'node',
 	testMatch: ['node', 'login', 'faults', 'leaks', 'properties'].map(
 		(folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
 	),
