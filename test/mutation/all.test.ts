@@ -1,8 +1,8 @@
 /*
- * The tests that mutants are held against, in one file: n8n's engine takes two seconds to load, and Jest loads
- * it anew for each file. The quick ones come first, so that most mutants die early. Each has a block of its own, so
- * that its hooks are its own. Those that read n8n's log need an engine of their own (test/leaks). One that runs the node
- * in other processes (login/oneSession) would not be asked: Stryker doesn't see what code they run.
+ * The tests that mutants are held against, in one file: Stryker would run each of them by itself. The quick ones
+ * come first, so that most mutants die early. Each has a block of its own, so that its hooks are its own. Left out are
+ * those that need an engine of their own (test/leaks). One that runs the node in other processes (login/oneSession)
+ * would not be asked: Stryker doesn't see what code they run.
  */
 const files = [
 	'faults/retryPolicy',

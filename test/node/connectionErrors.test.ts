@@ -1,8 +1,3 @@
-/**
- * A proxy is named in the environment: the engine that reads it is this file's own.
- *
- * @jest-environment node
- */
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
@@ -130,21 +125,6 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 		context: { jobMayExist: false },
 	});
 	expect(error?.description).not.toMatch(/try again|It was tried/i);
-});
-
-test("a proxy of n8n's that can't be reached is named, not the service", async () => {
-	const proxy = `127.0.0.1:${await freePort()}`;
-	process.env.HTTP_PROXY = `http://${proxy}`;
-	try {
-		expect(await errorWith({ baseUrl: 'http://jobs.example.com' })).toEqual({
-			message: `The proxy at ${proxy} can't be reached`,
-			description: expect.stringMatching(
-				`^n8n sends its requests through this proxy.*\n${proxy} refused the connection`,
-			),
-		});
-	} finally {
-		delete process.env.HTTP_PROXY;
-	}
 });
 
 test('a wrong password', async () => {

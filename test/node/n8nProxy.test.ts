@@ -1,0 +1,31 @@
+/**
+ * A proxy is named in the environment: the engine that reads it is this file's own.
+ *
+ * @jest-environment node
+ */
+import { freePort } from '../../host/ports';
+import { credentialFor, getAll, useSandbox } from '../engine/fixture';
+
+const fixture = useSandbox();
+
+test("a proxy of n8n's that can't be reached is named, not the service", async () => {
+	const proxy = `127.0.0.1:${await freePort()}`;
+	process.env.HTTP_PROXY = `http://${proxy}`;
+	try {
+		fixture.engine.saveCredential({
+			...credentialFor(fixture.sandbox),
+			baseUrl: 'http://jobs.example.com',
+		});
+		const { error } = await fixture.engine.run({
+			parameters: getAll({ options: { maxRetries: 0 } }),
+		});
+		expect(error).toMatchObject({
+			message: `The proxy at ${proxy} can't be reached`,
+			description: expect.stringMatching(
+				`^n8n sends its requests through this proxy.*\n${proxy} refused the connection`,
+			),
+		});
+	} finally {
+		delete process.env.HTTP_PROXY;
+	}
+});
