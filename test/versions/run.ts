@@ -102,7 +102,7 @@ async function main(args: string[]): Promise<number> {
 	return failed > 0 || outcomes.some((outcome) => outcome.passed === 0) ? 1 : 0;
 }
 
-/** The releases that are tested, the oldest first: those in host/versions, and the host's own, the newest. */
+/** The releases that are tested, the oldest first: those in host/versions, and the host's own. */
 async function releases(): Promise<Release[]> {
 	const folder = join(hostFolder, 'versions');
 	const folders = [...readdirSync(folder).map((name) => join(folder, name)), hostFolder];
