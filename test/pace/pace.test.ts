@@ -251,3 +251,27 @@ test('a request whose end says nothing does not keep others from asking', () => 
 	pace.end(pace.begin(160), { kind: 'answered' }, 170);
 	expect(pace.hold).toBeUndefined();
 });
+
+describe('A request that is turned away after others have gone on', () => {
+	/** The first of two requests is turned away, and a probe found that the service takes requests again. */
+	function withOneLeft() {
+		const pace = new Pace();
+		const [first, late] = [pace.begin(0), pace.begin(0)];
+		pace.end(first, { kind: 'tooMany', retryAfter: undefined }, 1);
+		pace.end(pace.begin(51), { kind: 'answered' }, 60);
+		expect(pace.hold).toBeUndefined();
+		return { pace, late };
+	}
+
+	test('makes nobody wait', () => {
+		const { pace, late } = withOneLeft();
+		pace.end(late, { kind: 'tooMany', retryAfter: undefined }, 70);
+		expect(pace.hold).toBeUndefined();
+	});
+
+	test('makes all wait until a time that it names, and not for longer', () => {
+		const { pace, late } = withOneLeft();
+		pace.end(late, { kind: 'tooMany', retryAfter: 20 }, 70);
+		expect(pace.hold).toMatchObject({ why: 'tooMany', since: 70, until: 90 });
+	});
+});

@@ -176,9 +176,8 @@ export class FieldValue {
 	}
 
 	private json(missing: unknown): unknown {
-		if (this.isMissing) return missing;
+		if (this.isBlank) return missing;
 		if (typeof this.value !== 'string') return this.value;
-		if (this.value.trim() === '') return missing;
 		try {
 			return JSON.parse(this.value);
 		} catch (error) {
