@@ -62,6 +62,7 @@ describe('A whole secret', () => {
 		['that looks like HTML', 'a&lt;b', 'x a&lt;b y a&amp;lt;b z', 'x *** y *** z'],
 		['in entities', 'ab<🔑', 'x &#97;&#98;&#60;&#128273; y', 'x *** y'],
 		['in entities of hex', 'ab<🔑', 'x &#x61;&#X62;&#x3C;&#x1F511; y', 'x *** y'],
+		['in an entity of the highest code', 'sec\u{10ffff}', 'x sec&#x10FFFF; y', 'x *** y'],
 		['in entities within JSON', 'abc<', 'x abc\\u0026lt; y abc\\\\u0026#60; z', 'x *** y *** z'],
 		['in entities in an address', 'abc<', 'x abc%26lt%3B y abc%26%2360%3b z', 'x *** y *** z'],
 		['behind a named entity', '<abc', 'x &lt;abc y', 'x *** y'],

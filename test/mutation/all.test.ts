@@ -12,6 +12,7 @@ const files = [
 	'pace/limiter',
 	'pace/pace',
 	'pace/rateLimit',
+	'pace/concurrencyLimit',
 	'node/form',
 	'node/connectionMessages',
 	'node/changeState',

@@ -275,3 +275,13 @@ describe('A request that is turned away after others have gone on', () => {
 		expect(pace.hold).toMatchObject({ why: 'tooMany', since: 70, until: 90 });
 	});
 });
+
+test('requests that could not be sent say nothing of how many a second the service takes', () => {
+	const pace = new Pace();
+	const [last, ...others] = [pace.begin(0), pace.begin(0), pace.begin(0), pace.begin(0)];
+	for (const one of others) pace.end(one, { kind: 'unreachable' }, 1);
+	pace.end(last, { kind: 'tooMany', retryAfter: undefined }, 2);
+	pace.end(pace.begin(60), { kind: 'answered' }, 70);
+	expect(pace.hold).toBeUndefined();
+	expect(pace.rate(70)).toBe(Infinity);
+});
