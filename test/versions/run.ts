@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import { runCommand, runNpm } from '../../host/command';
-import { installIfNeeded, pinnedVersion, readJson } from '../../host/install';
+import { installIfNeeded, readJson } from '../../host/install';
 import { Problem, Stopped } from '../../host/problem';
 import { findRuntime } from '../../host/runtime';
 import { Steps } from '../../host/steps';
 import { stopSignal } from '../../host/stopSignal';
+import type { Release } from './releases';
+import { hostFolder, releases } from './releases';
 
 const help = `Runs the node in several releases of n8n, each on a Node.js that it asks for: the tests in n8n's engine,
 its Retry button, tools and credential in a server, and the way from an empty editor to a job in a browser. Installs
@@ -26,14 +27,7 @@ const editorTestNames = 'clicks|says in plain words|is dragged|shows what it giv
 const serverTests = ['retry', 'credential'];
 
 const projectFolder = join(__dirname, '..', '..');
-const hostFolder = join(projectFolder, 'host');
 const docsPath = join(projectFolder, 'docs', 'versions.md');
-
-/** A release of n8n, and where it is installed. */
-interface Release {
-	version: string;
-	folder: string;
-}
 
 /** How a set of tests ended. */
 interface Outcome {
@@ -100,16 +94,6 @@ async function main(args: string[]): Promise<number> {
 	}));
 	print(`Tests: ${failed > 0 ? `${failed} failed, ` : ''}${passed} passed`);
 	return failed > 0 || outcomes.some((outcome) => outcome.passed === 0) ? 1 : 0;
-}
-
-/** The releases that are tested, the oldest first: those in host/versions, and the host's own. */
-async function releases(): Promise<Release[]> {
-	const folder = join(hostFolder, 'versions');
-	const folders = [...readdirSync(folder).map((name) => join(folder, name)), hostFolder];
-	const found = await Promise.all(
-		folders.map(async (path) => ({ version: await pinnedVersion(path), folder: path })),
-	);
-	return found.sort((a, b) => a.version.localeCompare(b.version, 'en', { numeric: true }));
 }
 
 function choose(all: Release[], names: string[]): Release[] {
