@@ -2,8 +2,9 @@ import type { NewCredential, SavedWorkflow } from '../../host/api';
 import { credentialName } from '../../host/examples';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
-import type { Sandbox } from '../../sandbox';
+import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { brokenAfter, itemOf, refused } from '../faults/batch';
 import { begunBy, byWebhook, everySecond, post, publish, type Answer } from './load';
 import { useCluster } from './useCluster';
 
@@ -262,4 +263,68 @@ test('a credential that leads elsewhere takes no token there, from either worker
 	} finally {
 		await after.close();
 	}
+});
+
+// The last of these, since only one worker is left after it.
+test("n8n's Retry by another worker makes what is missing, once", async () => {
+	const sandbox = await cluster().useSandbox();
+	const { api, main, workers, addWorker } = cluster();
+	const [first, ...others] = workers;
+	if (first === undefined) throw new Error('There is no worker');
+	for (const worker of others) await worker.stop();
+	const workflow = await publish(
+		api,
+		inARow('Retried', [
+			webhook('retried'),
+			...rows(JSON.stringify([0, 1, 2, 3].map((n) => ({ n })))),
+			jobNode('Create', {
+				workflowUid: 'template-1',
+				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+				displayName: '=Job {{ $json.n }}',
+				options: { concurrency: 1 },
+			}),
+		]),
+	);
+	const jobs = () => jobsOf(sandbox).names;
+	const ended = async (id: string) =>
+		await waitFor(
+			async () =>
+				(await api.executions(workflow.id)).find(
+					(execution) => execution.id === id && execution.stoppedAt,
+				),
+			{ timeout: 30_000 },
+		);
+	const failWith = async (fault: Fault) => {
+		sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === 2 ? fault : undefined,
+		);
+		await post(`${main.url}/webhook/retried`, [{}], 1);
+		const [execution] = await api.executions(workflow.id);
+		const id = String(execution?.id);
+		expect(await ended(id)).toMatchObject({ status: 'error' });
+		return id;
+	};
+	const retry = async (id: string, loadWorkflow: boolean) => {
+		sandbox.faults.clear();
+		const path = `/rest/executions/${id}/retry`;
+		const retried = await api.call<{ id: string }>('POST', path, { loadWorkflow });
+		await ended(retried.id);
+		return { id: retried.id, ...(await api.executionResult(retried.id)) };
+	};
+
+	const missing = await failWith(refused);
+	expect(jobs()).toEqual(['Job 0', 'Job 1']);
+	const uncertain = await failWith(brokenAfter);
+	expect(jobs().slice(2)).toEqual(['Job 0', 'Job 1', 'Job 2']);
+	expect(await begunBy(first)).toEqual(expect.arrayContaining([missing, uncertain]));
+	const other = await addWorker();
+	await first.stop();
+
+	const made = await retry(missing, false);
+	expect(made.error).toBeUndefined();
+	expect(jobs().slice(5)).toEqual(['Job 2', 'Job 3']);
+	const { id, error } = await retry(uncertain, true);
+	expect(error).toMatch(/the job may exist/);
+	expect(jobs().slice(7)).toEqual(['Job 3']);
+	expect(await begunBy(other)).toEqual([made.id, id]);
 });
