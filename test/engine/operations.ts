@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { resources } from '../../nodes/JobOrchestration/resources';
-import { ifStoppedOption } from '../../nodes/JobOrchestration/resources/job/ifStopped';
+import { ifStoppedOption } from '../../nodes/JobOrchestration/resources/options';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
 import type { OperationId, Sandbox, Verb } from '../../sandbox';
 import { verbs as sandboxVerbs } from '../sandbox/states';

@@ -1,4 +1,4 @@
-import type { Failure, LoginFailure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { Failure, RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import {
 	mayHaveActed,
 	mayRetry,
@@ -6,14 +6,14 @@ import {
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/request/retryPolicy';
 
-const status = (code: number, retryAfter?: number): LoginFailure => ({
+const status = (code: number, retryAfter?: number): RequestFailure => ({
 	kind: 'status',
 	status: code,
 	text: undefined,
 	retryAfter,
 });
-const login = (cause: LoginFailure): Failure => ({ kind: 'login', cause });
-const redirect = (code: number): LoginFailure => ({
+const login = (cause: RequestFailure): Failure => ({ kind: 'login', cause });
+const redirect = (code: number): RequestFailure => ({
 	kind: 'redirect',
 	status: code,
 	location: undefined,

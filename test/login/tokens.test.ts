@@ -5,7 +5,7 @@ import {
 } from '../../nodes/JobOrchestration/service/account/sealedToken';
 import type { Account } from '../../nodes/JobOrchestration/service/account/account';
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import type { LoginFailure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import {
 	markRejected,
 	getToken,
@@ -153,8 +153,8 @@ test.each<[string, number, number]>([
 
 describe('the stored credential', () => {
 	const holds = (...tokens: Array<string | undefined>) => {
-		const stored = jest.fn(async () => await Promise.resolve(tokens.shift()));
-		return { stored };
+		const storedToken = jest.fn(async () => await Promise.resolve(tokens.shift()));
+		return { storedToken };
 	};
 
 	test('is looked into before a log-in: another process may have a newer token', async () => {
@@ -168,9 +168,9 @@ describe('the stored credential', () => {
 
 	test('is not looked into where a newer token is known here', async () => {
 		await replace('a', 1);
-		const { stored } = holds('from elsewhere');
-		expect(await ask('a', 'a 1', { stored })).toBe('a 2');
-		expect(stored).not.toHaveBeenCalled();
+		const { storedToken } = holds('from elsewhere');
+		expect(await ask('a', 'a 1', { storedToken })).toBe('a 2');
+		expect(storedToken).not.toHaveBeenCalled();
 	});
 
 	test('may hold a token that was rejected, or none', async () => {
@@ -202,7 +202,7 @@ describe('the stored credential', () => {
 		clockAt(0);
 		await ask('a');
 		clockAt(60_000);
-		const late = ask('a', 'a 1', { stored: slow });
+		const late = ask('a', 'a 1', { storedToken: slow });
 		expect(await ask('a', 'a 1')).toBe('a 2');
 		answer();
 		expect(await late).toBe('a 2');
@@ -250,7 +250,7 @@ describe('a log-in that failed', () => {
 	const refused = { kind: 'status', status: 403, text: undefined, retryAfter: undefined } as const;
 	const isDown = { ...refused, status: 503 } as const;
 
-	test.each<[string, LoginFailure, number, number]>([
+	test.each<[string, RequestFailure, number, number]>([
 		['refused, almost 15 seconds ago', refused, 14_999, 1],
 		['refused, 15 seconds ago', refused, 15_000, 2],
 		['at a service that was down', isDown, 0, 2],

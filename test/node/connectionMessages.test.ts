@@ -38,6 +38,5 @@ test('a time-out has nothing to add to its message and its advice', () => {
 	expect(explainConnection({ kind: 'timeout' }, http, 60_000)).toEqual({
 		message: "The service didn't answer within 60 s",
 		advice: "Try again later, or allow more time with the option 'Timeout'.",
-		detail: '',
 	});
 });

@@ -88,7 +88,7 @@ export function simulate(
 		while (underWay.first !== undefined && underWay.first.at <= now) {
 			const { request, outcome } = underWay.take();
 			work();
-			pace.end(request, outcome, now, now - busy);
+			pace.end(request, outcome, now, { idle: now - busy, waiting });
 			each({ now, kind: outcome.kind, pace });
 			if (outcome.kind === 'done') result.done += 1;
 			else if (outcome.kind === 'tooMany') result.turnedAway += 1;

@@ -2,7 +2,6 @@ import type { INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow'
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
-import { CallError } from '../service/calls/callError';
 import { asPlainText, forPanel } from '../service/messages/message';
 import { ServiceError } from '../service/messages/serviceError';
 import type { CreatedJob, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
@@ -13,17 +12,7 @@ const MAX_LISTED = 100;
 
 /** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
-	if (error instanceof ServiceError) {
-		const { message, description } = error;
-		const call = error instanceof CallError ? error : undefined;
-		const httpStatus = call?.httpStatus ?? null;
-		return newApiError(node, {
-			message,
-			description,
-			httpStatus,
-			jobMayExist: call?.jobMayExist === true,
-		});
-	}
+	if (error instanceof ServiceError) return newApiError(node, error);
 	if (error instanceof FieldError) {
 		const message = asPlainText(error.message);
 		const description = asPlainText(error.advice);
@@ -31,6 +20,18 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	}
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	return new NodeOperationError(node, error instanceof Error ? error : String(error));
+}
+
+/** Makes whatever went wrong with an item its outcome. */
+export function failItem(
+	node: INode,
+	outcomes: ItemOutcomes,
+	{ itemIndex, error: cause }: { itemIndex: number; error: unknown },
+	createdJobs: CreatedJob[] = [],
+): ItemError {
+	const error = nodeErrorOf(node, cause);
+	outcomes[itemIndex] = { createdJobs, error };
+	return { itemIndex, error };
 }
 
 /**
@@ -71,7 +72,7 @@ export function newApiError(
 export function errorItem(
 	error: NodeError,
 	itemIndex: number,
-	{ makesJobs = false }: { makesJobs?: boolean | undefined } = {},
+	makesJobs = false,
 ): INodeExecutionData {
 	const { httpStatus = null, jobMayExist = false } = error.context;
 	const description = error.description ?? '';

@@ -10,7 +10,7 @@ import { onAbort } from '../service/request/wait';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
 import { retryStateOf, restoreOutcomes } from './retryState';
 import { endJobs } from './endJobs';
-import { completeError, errorItem, hintOf, nodeErrorOf } from './errors';
+import { completeError, errorItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
 import type { CreatedJob, ItemError, ItemOutcome, ItemOutcomes, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
@@ -90,16 +90,11 @@ function operationOf(context: IExecuteFunctions): { name: string; operation: Ope
  */
 async function settleAll(run: Run): Promise<ItemError | undefined> {
 	const { context, operation, outcomes } = run;
-	const goesOn = context.continueOnFail();
-	const prepared = await prepareAll(context, operation, outcomes, (error, itemIndex) =>
-		fail(run, error, itemIndex),
-	);
-	const bad = goesOn ? undefined : prepared.firstError;
-	let fatalError = bad ?? (await makeCalls(run, prepared));
+	const prepared = await prepareAll(context, operation, outcomes);
+	let fatalError = prepared.fatalError ?? (await makeCalls(run, prepared));
 	// An item that an earlier run left uncertain fails, but only once all others have been run.
-	if (!goesOn) fatalError ??= errorsIn(outcomes)[0];
-	if (fatalError !== undefined && !goesOn)
-		await endJobs(context, createdJobsIn(outcomes), prepared);
+	if (!context.continueOnFail()) fatalError ??= errorsIn(outcomes)[0];
+	if (fatalError !== undefined) await endJobs(context, createdJobsIn(outcomes), prepared);
 	return fatalError;
 }
 
@@ -130,7 +125,7 @@ async function makeCalls(
 			outcomes[itemIndex] = { createdJobs, output: await call(client) };
 		} catch (error) {
 			if (error instanceof NotSent) return;
-			const itemError = fail(run, error, itemIndex, createdJobs);
+			const itemError = failItem(context.getNode(), outcomes, { itemIndex, error }, createdJobs);
 			if (context.continueOnFail()) return;
 			firstError ??= itemError;
 			abortController.abort();
@@ -141,25 +136,12 @@ async function makeCalls(
 	return firstError ?? (signal.aborted ? cancelError(context, outcomes) : undefined);
 }
 
-/** Makes whatever went wrong with an item its outcome. */
-function fail(
-	{ context, outcomes }: Run,
-	cause: unknown,
-	itemIndex: number,
-	createdJobs: CreatedJob[] = [],
-): ItemError {
-	const error = nodeErrorOf(context.getNode(), cause);
-	outcomes[itemIndex] = { createdJobs, error };
-	return { itemIndex, error };
-}
-
 /** The error that ends the execution, with what there is to know of the other items. */
 async function completeFatalError(
 	{ context, operation, outcomes, connect }: Run,
 	fatalError: ItemError,
 ): Promise<NodeError> {
-	const connection =
-		createdJobsIn(outcomes).length > 0 ? await connect().catch(() => undefined) : undefined;
+	const connection = await connect().catch(() => undefined);
 	const error = completeError(fatalError, outcomes, (text) => connection?.redact(text) ?? text);
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
 	return error;
@@ -171,6 +153,6 @@ function outputItems(
 	operation: Operation,
 ): INodeExecutionData[] {
 	if (outcome === undefined) return [];
-	if ('error' in outcome) return [errorItem(outcome.error, itemIndex, operation)];
+	if ('error' in outcome) return [errorItem(outcome.error, itemIndex, operation.makesJobs)];
 	return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
 }

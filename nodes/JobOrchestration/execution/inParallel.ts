@@ -1,5 +1,4 @@
-/** How many items are worked on at once where the pace of the service decides: as many as it ever lets in. */
-const DEFAULT_CONCURRENCY = 100;
+import { MAX_CONCURRENCY } from '../service/pace/concurrencyLimit';
 
 /**
  * Does a piece of work for each element, in their order, at most so many at once. After the signal none is
@@ -21,6 +20,6 @@ export async function inParallel<Element>(
 			await work(next.value);
 		}
 	};
-	const length = Math.min(concurrency ?? DEFAULT_CONCURRENCY, elements.length);
+	const length = Math.min(concurrency ?? MAX_CONCURRENCY, elements.length);
 	await Promise.all(Array.from({ length }, worker));
 }

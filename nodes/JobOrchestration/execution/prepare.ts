@@ -1,10 +1,12 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { ItemParameters } from '../parameters/itemParameters';
-import type { JobEnd, Operation, PreparedCall } from '../resources/operation';
-import { readConcurrency, readSendOptions } from '../resources/options';
+import type { Operation, PreparedCall } from '../resources/operation';
+import type { JobEnd } from '../resources/options';
+import { readConcurrency, readIfStopped, readSendOptions } from '../resources/options';
 import type { SendOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/wait';
+import { failItem } from './errors';
 import type { ItemError, ItemOutcomes } from './itemOutcome';
 
 /** Milliseconds after which reading parameters lets n8n's other work go on. */
@@ -24,8 +26,8 @@ export interface Prepared {
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
-	/** The error of the first item with a wrong parameter. */
-	firstError: ItemError | undefined;
+	/** The error of a wrong parameter at which the reading has ended. */
+	fatalError?: ItemError;
 }
 
 /**
@@ -33,22 +35,19 @@ export interface Prepared {
  * node continues after errors, the rest is not read. Expressions take time, so n8n's other work gets its turn now
  * and then.
  *
- * @param fail sets an item's outcome
- * @throws FieldError for a bad setting that holds for all items
+ * @throws FieldError for a bad If Stopped Half-Way, which holds for all items
  */
 export async function prepareAll(
 	context: IExecuteFunctions,
 	operation: Operation,
 	outcomes: ItemOutcomes,
-	fail: (error: unknown, itemIndex: number) => ItemError,
 ): Promise<Prepared> {
+	const goesOn = context.continueOnFail();
 	const parameters = new ItemParameters(context, operation.fields);
-	const ifStopped = context.continueOnFail()
-		? undefined
-		: operation.ifStopped?.(parameters.forItem(0));
+	const ifStopped =
+		operation.makesJobs === true && !goesOn ? readIfStopped(parameters.forItem(0)) : undefined;
 	const calls: Prepared['calls'] = new Map();
 	let concurrency: number | undefined;
-	let firstError: ItemError | undefined;
 	let lastYield = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
@@ -65,9 +64,9 @@ export async function prepareAll(
 				options: readSendOptions(getField),
 			});
 		} catch (error) {
-			firstError ??= fail(error, itemIndex);
-			if (!context.continueOnFail()) break;
+			const fatalError = failItem(context.getNode(), outcomes, { itemIndex, error });
+			if (!goesOn) return { concurrency, ifStopped, calls, fatalError };
 		}
 	}
-	return { concurrency, ifStopped, calls, firstError };
+	return { concurrency, ifStopped, calls };
 }

@@ -5,9 +5,9 @@ import { isJsonObject } from '../json';
 export class FieldError extends Error {
 	constructor(
 		/** The field as the editor shows it. */
-		readonly field: string,
+		field: string,
 		/** What is wrong with it, as the rest of a sentence that begins with the field. */
-		readonly problem: string,
+		problem: string,
 		/** What would be right. */
 		readonly advice: string,
 	) {

@@ -2,6 +2,9 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { FieldValue } from './fieldValue';
 
+/** Reads a field of the current item, or a field in one of its collections. */
+export type GetField = (field: string, member?: string) => FieldValue;
+
 /**
  * The parameters of the node, item by item. Those without an expression are the same for all items and read
  * only once, since n8n's expression engine is slow.
@@ -19,8 +22,8 @@ export class ItemParameters {
 		for (const field of fields) this.fields.set(field.name, field);
 	}
 
-	/** Reads the fields of one item. Errors call them as the editor does. */
-	forItem(itemIndex: number): (name: string, member?: string) => FieldValue {
+	/** Reads the fields of one item, each with the editor's label, for errors. */
+	forItem(itemIndex: number): GetField {
 		return (name, member) => {
 			const field = this.fields.get(name);
 			const whole = new FieldValue(field?.displayName ?? name, this.value(name, itemIndex));

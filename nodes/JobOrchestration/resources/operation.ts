@@ -1,17 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import type { FieldValue } from '../parameters/fieldValue';
+import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/calls/serviceClient';
-
-/** Reads a field of the current item, or a field in one of its collections. */
-export type GetField = (field: string, member?: string) => FieldValue;
 
 /** A call that is ready to be made: all that it needs has been read and checked. */
 export type PreparedCall = (client: ServiceClient) => Promise<JsonObject[]>;
-
-/** The verb by which jobs are ended if an execution stops half-way. */
-export type JobEnd = 'stop' | 'terminate';
 
 /** One operation of the node: what the editor shows of it, and what it does. */
 export interface Operation {
@@ -24,15 +18,11 @@ export interface Operation {
 	description: string;
 	/** The operation's fields, in their order. `resources/index.ts` adds that they are shown for this operation. */
 	fields: INodeProperties[];
-	/** Whether it creates jobs: then the log of a cancelled execution lists them. */
-	makesJobs?: boolean;
 	/**
-	 * What to do with the jobs that were created if an error or a cancel ends the execution; undefined to keep
-	 * them. The first item decides.
-	 *
-	 * @throws FieldError
+	 * Whether it creates jobs: then it has the option If Stopped Half-Way, an error item says whether its job may
+	 * exist, and the log of a cancelled execution lists the jobs.
 	 */
-	ifStopped?: (getField: GetField) => JobEnd | undefined;
+	makesJobs?: boolean;
 	/**
 	 * Reads and checks what one item gives.
 	 *

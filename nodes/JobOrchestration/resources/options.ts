@@ -1,7 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { SendOptions } from '../service/calls/serviceClient';
-import type { GetField } from './operation';
+import type { GetField } from '../parameters/itemParameters';
+
+/** The verb by which jobs are ended if an execution stops half-way. */
+export type JobEnd = 'stop' | 'terminate';
 
 const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
@@ -33,6 +36,33 @@ const timeout: INodeProperties = {
 	description: 'How long to wait for the answer to one request',
 };
 
+/** The option that makes a batch all or nothing. */
+export const ifStoppedOption: INodeProperties = {
+	displayName: 'If Stopped Half-Way',
+	name: 'ifStopped',
+	type: 'options',
+	default: 'keep',
+	description:
+		"What to do with the jobs that this execution has created if an error ends it or it is cancelled. If 'On Error' is set to continue, they are always kept.",
+	options: [
+		{
+			name: 'Keep the Jobs',
+			value: 'keep',
+			description: 'They keep running, and the error lists them',
+		},
+		{
+			name: 'Stop the Jobs',
+			value: 'stop',
+			description: 'Each job is sent "stop", and the error says whether that worked',
+		},
+		{
+			name: 'Terminate the Jobs',
+			value: 'terminate',
+			description: 'Each job is sent "terminate", and the error says whether that worked',
+		},
+	],
+};
+
 /** The field Options: the options that all operations have and those of one, in alphabetical order. */
 export function optionsField(...own: INodeProperties[]): INodeProperties {
 	const options = [concurrency, maxRetries, timeout, ...own];
@@ -44,6 +74,18 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 		default: {},
 		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
+}
+
+/**
+ * What to do with the jobs that were created if an error or a cancel ends the execution; undefined to keep them.
+ *
+ * @throws FieldError
+ */
+export function readIfStopped(getField: GetField): JobEnd | undefined {
+	const given = getField('options', ifStoppedOption.name);
+	if (given.isMissing) return undefined;
+	const choice = given.oneOf(['keep', 'stop', 'terminate']);
+	return choice === 'keep' ? undefined : choice;
 }
 
 /** @throws FieldError */

@@ -1,9 +1,11 @@
 import { JobOrchestrationApi } from '../../../credentials/JobOrchestrationApi.credentials';
 import { FieldValue } from '../../../nodes/JobOrchestration/parameters/fieldValue';
 import { resources } from '../../../nodes/JobOrchestration/resources';
-import type { GetField, Operation } from '../../../nodes/JobOrchestration/resources/operation';
+import type { GetField } from '../../../nodes/JobOrchestration/parameters/itemParameters';
+import type { Operation } from '../../../nodes/JobOrchestration/resources/operation';
 import {
 	readConcurrency,
+	readIfStopped,
 	readSendOptions,
 } from '../../../nodes/JobOrchestration/resources/options';
 import { readBaseUrl } from '../../../nodes/JobOrchestration/service/account/baseUrl';
@@ -80,7 +82,7 @@ function read(operation: Operation, values: Values): void {
 		return new FieldValue('Job Retry Interval', values[key]);
 	};
 	operation.prepare(getField);
-	operation.ifStopped?.(getField);
+	if (operation.makesJobs === true) readIfStopped(getField);
 	readConcurrency(getField);
 	readSendOptions(getField);
 }

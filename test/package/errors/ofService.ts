@@ -11,7 +11,7 @@ import type {
 	SendResult,
 	ServiceRequest,
 } from '../../../nodes/JobOrchestration/service/request/connection';
-import type { LoginFailure } from '../../../nodes/JobOrchestration/service/request/failure';
+import type { RequestFailure } from '../../../nodes/JobOrchestration/service/request/failure';
 import { shown } from './shown';
 import type { Shown, things } from './shown';
 
@@ -22,7 +22,7 @@ import type { Shown, things } from './shown';
 /** Failures of every kind; a kind that is missing here does not compile. */
 function loginFailures({ url, location, proxy }: typeof things) {
 	const { host } = new URL(url);
-	const byKind: { [K in LoginFailure['kind']]: Array<Extract<LoginFailure, { kind: K }>> } = {
+	const byKind: { [K in RequestFailure['kind']]: Array<Extract<RequestFailure, { kind: K }>> } = {
 		// What a Base URL can have wrong is asked of readBaseUrl, below.
 		baseUrl: [],
 		unreachable: [

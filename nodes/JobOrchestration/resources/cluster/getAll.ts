@@ -2,7 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
-import type { GetField, Operation } from '../operation';
+import type { GetField } from '../../parameters/itemParameters';
+import type { Operation } from '../operation';
 import { optionsField, readNumber } from '../options';
 
 const pageSizeOption: INodeProperties = {

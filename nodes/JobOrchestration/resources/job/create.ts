@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { NewJob } from '../../service/calls/shapes';
-import type { GetField, Operation } from '../operation';
-import { optionsField } from '../options';
-import { ifStoppedOption, readIfStopped } from './ifStopped';
+import type { GetField } from '../../parameters/itemParameters';
+import type { Operation } from '../operation';
+import { ifStoppedOption, optionsField } from '../options';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
 import { namespaceField } from './namespace';
@@ -128,7 +128,6 @@ export const create: Operation = {
 		optionsField(ifStoppedOption),
 	],
 	makesJobs: true,
-	ifStopped: readIfStopped,
 	prepare(getField) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { FieldValue } from '../../parameters/fieldValue';
 import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
-import type { GetField } from '../operation';
+import type { GetField } from '../../parameters/itemParameters';
 
 /** What differs between the fields for inputs and those for outputs. */
 interface Side {

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Job } from '../../service/calls/shapes';
-import type { GetField } from '../operation';
+import type { GetField } from '../../parameters/itemParameters';
 
 /** Left out of a simplified job: what the request held already, and what the engine behind the service made of it. */
 const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];

@@ -12,8 +12,8 @@ import { sealToken, unsealToken } from './sealedToken';
 import { explainConnection } from '../messages/connectionMessage';
 import type { ConnectionFailure } from '../messages/connectionMessage';
 import { explainLogin, LOGIN_TIMEOUT } from '../messages/loginMessage';
-import { allInTitle } from '../messages/message';
-import type { LoginFailure } from '../request/failure';
+import { asTitleOnly } from '../messages/message';
+import type { RequestFailure } from '../request/failure';
 import { login, serviceRejects } from './login';
 import { ownRequestOf } from '../request/ownRequest';
 import { ServiceError } from '../messages/serviceError';
@@ -45,7 +45,7 @@ const TIMER_TOLERANCE = 10;
  * It also asks after any error of its HTTP Request node, and sends the request again if it gets a token. So it gets
  * none as long as the service accepts the present one.
  *
- * @throws ServiceError whose failure is a `login`
+ * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
  */
 export async function newToken(
 	helpers: Helpers,
@@ -70,9 +70,7 @@ export async function newToken(
 	}
 	const result = await getToken(account, {
 		isRenewal: present !== undefined,
-		...(own === undefined
-			? { isGood }
-			: { stored: async () => await unsealToken((await own.stored()).accessToken, account) }),
+		...(own === undefined ? { isGood } : { storedToken: own.storedToken }),
 		login: async () => await login(helpers, account),
 	});
 	if ('failure' in result) throw loginError(result.failure, account);
@@ -95,6 +93,7 @@ export async function withToken(
 	const account = own?.account ?? accountOf(credentials);
 	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
 
+	// n8n asks for a token after any error: after a refusal here it gets none.
 	requests.set(credentials, 'refused');
 	const url = own === undefined ? addressForToken(request, account) : request.url;
 	requests.delete(credentials);
@@ -129,7 +128,7 @@ class TokenRequired extends ServiceError {
 	constructor() {
 		super(
 			{ kind: 'status', status: 401, text: undefined, retryAfter: undefined },
-			{ message: 'The request was not sent: there is no token for it', detail: '', advice: '' },
+			{ message: 'The request was not sent: there is no token for it', advice: '' },
 		);
 	}
 }
@@ -168,6 +167,6 @@ function connectionError(failure: ConnectionFailure, { baseUrl }: Account): Serv
 }
 
 /** The test of a credential shows only the message, so that holds the advice as well. */
-function loginError(cause: LoginFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError({ kind: 'login', cause }, allInTitle(explainLogin(cause, baseUrl)));
+function loginError(cause: RequestFailure, { baseUrl }: Account): ServiceError {
+	return new ServiceError({ kind: 'login', cause }, asTitleOnly(explainLogin(cause, baseUrl)));
 }

@@ -38,15 +38,6 @@ function parse(text: string): URL | undefined {
 }
 
 /**
- * A path of these segments, each percent-encoded.
- *
- * `.` and `..` must be refused before: a URL parser resolves them even if they are encoded.
- */
-export function encodePath(...segments: string[]): string {
-	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
-}
-
-/**
  * The address that n8n's HTTP client (axios) would send a request to: a relative one is put behind the request's
  * `baseURL`, with one slash between them.
  *

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 
 import type { Account } from './account';
 import { byAccount } from './byAccount';
-import type { Failure, LoginFailure } from '../request/failure';
+import type { Failure, RequestFailure } from '../request/failure';
 import { mayRetry } from '../request/retryPolicy';
 import { wait } from '../request/wait';
 
 /** What came of a log-in. A failure is plain data: each request that waited for it makes an error of its own. */
-export type LoginResult = { token: string } | { failure: LoginFailure };
+export type LoginResult = { token: string } | { failure: RequestFailure };
 
 /** Where a token can come from. */
 export interface TokenSources {
 	/** Whether the token is to replace a rejected one. */
 	isRenewal: boolean;
 	/** Reads the token in the stored credential. */
-	stored?: () => Promise<string | undefined>;
+	storedToken?: () => Promise<string | undefined>;
 	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
 	isGood?: (token: string) => Promise<boolean>;
 	login: () => Promise<LoginResult>;
@@ -34,7 +34,7 @@ interface AccountTokens {
 	/** The tokens that the service has rejected, the oldest first. */
 	rejected: Set<string>;
 	/** The last log-in, if it is not worth repeating, as with a wrong password. */
-	refused?: { failure: LoginFailure; since: number };
+	refused?: { failure: RequestFailure; since: number };
 }
 
 /**
@@ -81,7 +81,7 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 	if (tokens.underWay !== undefined) return await tokens.underWay;
 
 	let known = await knownToken(tokens, sources);
-	if (known === undefined && sources.stored !== undefined && wasRejectedEarly(tokens)) {
+	if (known === undefined && sources.storedToken !== undefined && wasRejectedEarly(tokens)) {
 		await wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER));
 		known = await knownToken(tokens, sources);
 	}
@@ -137,7 +137,7 @@ async function knownToken(
 	tokens: AccountTokens,
 	sources: TokenSources,
 ): Promise<string | undefined> {
-	const { isRenewal, stored, isGood } = sources;
+	const { isRenewal, storedToken, isGood } = sources;
 	const mayBeGood = async (token: string): Promise<boolean> => {
 		if (tokens.rejected.has(digest(token))) return false;
 		return isGood === undefined || (await isGood(token));
@@ -147,7 +147,7 @@ async function knownToken(
 	if (newest !== undefined && (isRenewal || isWithin(JUST_FETCHED, newest))) {
 		if (await mayBeGood(newest.token)) return newest.token;
 	}
-	const other = await stored?.();
+	const other = await storedToken?.();
 	if (other !== undefined && (await mayBeGood(other))) {
 		remember(tokens, other);
 		return other;

@@ -1,11 +1,5 @@
+import type { Explanation } from '../messages/message';
 import type { ServiceRequest } from '../request/connection';
-
-/** What to say where a call ends in one certain way: what happened, and what to do. */
-export interface Explanation {
-	/** The title; about 80 characters at most. */
-	message: string;
-	advice: string;
-}
 
 /** What to say where a call fails, apart from what is the same for every call. */
 export interface CallMessages {

@@ -1,11 +1,10 @@
-import type { Call, CallMessages, Explanation } from './call';
+import type { Call, CallMessages } from './call';
 import { explainConnection } from '../messages/connectionMessage';
 import { explainLogin } from '../messages/loginMessage';
-import type { ErrorMessage, StatusFailure } from '../messages/message';
-import { inTitle, statusMessage } from '../messages/message';
+import type { ErrorMessage, Explanation, StatusFailure } from '../messages/message';
+import { statusMessage, unexpectedMessage } from '../messages/message';
 import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
-import { rootCauseOf } from '../request/failure';
 import { mayHaveActed } from '../request/retryPolicy';
 import { ServiceError } from '../messages/serviceError';
 
@@ -28,18 +27,11 @@ interface Attempts {
 
 /** The error of a call that failed. It knows whether the call may have worked nevertheless. */
 export class CallError extends ServiceError {
-	/** Whether the service may have made the job that was to be created. */
-	readonly jobMayExist: boolean;
+	override readonly jobMayExist: boolean;
 
 	constructor(call: Call<unknown>, failure: Failure, attempts: Attempts) {
 		super(failure, explain(call, failure, attempts));
 		this.jobMayExist = mayHaveWorked(call, failure, attempts);
-	}
-
-	/** The HTTP status of the answer, where one came. */
-	get httpStatus(): number | undefined {
-		const failure = rootCauseOf(this.failure);
-		return 'status' in failure ? failure.status : undefined;
 	}
 }
 
@@ -87,12 +79,7 @@ function explainFailure(
 		case 'status':
 			return statusMessage(failure, explainStatus(action, messages, failure));
 		case 'unexpectedResponse':
-			return {
-				message: `The service answered with ${inTitle(failure.received)} instead of ${failure.expected}`,
-				advice:
-					"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
-				detail: `It sent ${failure.received} (HTTP ${failure.status}).`,
-			};
+			return unexpectedMessage(failure);
 		case 'endlessList':
 			return {
 				message: 'The list of work clusters never ends',

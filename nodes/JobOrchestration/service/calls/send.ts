@@ -60,7 +60,7 @@ export async function send<Body>(
 			});
 		timesSent += 1;
 		if ('body' in result) {
-			permit.release(outcomeOf(undefined));
+			permit.release({ kind: 'done' });
 			return result.body;
 		}
 		const { failure } = result;

@@ -1,7 +1,6 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import { isHtml } from '../request/response';
-import { encodePath } from '../account/baseUrl';
 import type { Call } from './call';
 import { CallError } from './callError';
 import type { Connection } from '../request/connection';
@@ -215,4 +214,13 @@ function bodyOf(job: NewJob): JsonObject {
 /** Accepts any body but a web page, for calls whose response the interface does not show. */
 function isNoWebPage(body: unknown): body is GenericValue {
 	return !isHtml(body);
+}
+
+/**
+ * A path of these segments, each percent-encoded.
+ *
+ * `.` and `..` must be refused before: a URL parser resolves them even if they are encoded.
+ */
+function encodePath(...segments: string[]): string {
+	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

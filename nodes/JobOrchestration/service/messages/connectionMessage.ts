@@ -42,7 +42,6 @@ export function explainConnection(
 			return {
 				message: `The service didn't answer within ${inSeconds(timeout)}`,
 				advice: "Try again later, or allow more time with the option 'Timeout'.",
-				detail: '',
 			};
 		case 'broken':
 			return {
@@ -51,7 +50,7 @@ export function explainConnection(
 				detail: `The service, a proxy or the network ended the connection (${failure.code}).`,
 			};
 		case 'cancelled':
-			return { message: 'The execution was cancelled', advice: '', detail: '' };
+			return { message: 'The execution was cancelled', advice: '' };
 		case 'redirect':
 			return explainRedirect(failure);
 		case 'foreignAddress':
@@ -77,7 +76,6 @@ export function explainBaseUrl({ problem }: Pick<FailureOf<'baseUrl'>, 'problem'
 		message: `The credential's 'Base URL' ${whatToDoAbout(problem)}`,
 		advice:
 			'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.',
-		detail: '',
 	};
 }
 

@@ -1,27 +1,21 @@
-import type { LoginFailure } from '../request/failure';
+import type { RequestFailure } from '../request/failure';
 import { explainConnection } from './connectionMessage';
-import type { ErrorMessage, StatusFailure } from './message';
-import { inTitle, truncate, statusMessage } from './message';
+import type { ErrorMessage, Explanation, StatusFailure } from './message';
+import { statusMessage, truncate, unexpectedMessage } from './message';
 
 /** Milliseconds that a log-in may take, whatever a node's option Timeout says. */
 export const LOGIN_TIMEOUT = 60_000;
 
 /** What a failed log-in says: in the credential's test, and in every node that uses the credential. */
-export function explainLogin(failure: LoginFailure, baseUrl: string): ErrorMessage {
+export function explainLogin(failure: RequestFailure, baseUrl: string): ErrorMessage {
 	switch (failure.kind) {
 		case 'timeout':
 			return {
 				message: `The service didn't answer the log-in within ${LOGIN_TIMEOUT / 1000} s`,
 				advice: 'Try again later.',
-				detail: '',
 			};
 		case 'unexpectedResponse':
-			return {
-				message: `The service answered the log-in with ${inTitle(failure.received)} instead of a token`,
-				advice:
-					"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
-				detail: `It sent ${failure.received} (HTTP ${failure.status}).`,
-			};
+			return unexpectedMessage(failure, 'answered the log-in');
 		case 'status':
 			return statusMessage(failure, explainLoginStatus(failure, baseUrl));
 		default:
@@ -29,10 +23,7 @@ export function explainLogin(failure: LoginFailure, baseUrl: string): ErrorMessa
 	}
 }
 
-function explainLoginStatus(
-	{ status }: StatusFailure,
-	baseUrl: string,
-): { message: string; advice: string } {
+function explainLoginStatus({ status }: StatusFailure, baseUrl: string): Explanation {
 	switch (status) {
 		case 401:
 			return {

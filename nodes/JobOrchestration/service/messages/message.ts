@@ -1,15 +1,18 @@
 import type { Failure } from '../request/failure';
 
-/** What an error says. */
-export interface ErrorMessage {
-	/** The title: what happened, in about 80 characters at most. */
+/** What happened, and what to do. */
+export interface Explanation {
+	/** The title, in about 80 characters at most. */
 	message: string;
+	advice: string;
+}
+
+/** What an error says. */
+export interface ErrorMessage extends Explanation {
 	/** What the service itself says of it. */
 	reason?: string;
-	/** What to do. */
-	advice: string;
 	/** What else there is to know, such as the system's code. */
-	detail: string;
+	detail?: string;
 }
 
 /** A failure that is an HTTP status. */
@@ -18,11 +21,33 @@ export type StatusFailure = Extract<Failure, { kind: 'status' }>;
 /** What an error says about a status: with what the service said of it, if it did. */
 export function statusMessage(
 	{ status, text }: StatusFailure,
-	explanation: { message: string; advice: string },
+	explanation: Explanation,
 ): ErrorMessage {
 	return text === undefined
 		? { ...explanation, detail: `The service gave no reason (HTTP ${status}).` }
-		: { ...explanation, reason: `The service says: "${text}" (HTTP ${status}).`, detail: '' };
+		: { ...explanation, reason: `The service says: "${text}" (HTTP ${status}).` };
+}
+
+/**
+ * What an error says about an answer that isn't what was asked for.
+ *
+ * @param answered how it came, as in "answered the log-in"
+ */
+export function unexpectedMessage(
+	{ status, received, expected }: Extract<Failure, { kind: 'unexpectedResponse' }>,
+	answered = 'answered',
+): ErrorMessage {
+	return {
+		message: `The service ${answered} with ${titleOf(received)} instead of ${expected}`,
+		advice:
+			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
+		detail: `It sent ${received} (HTTP ${status}).`,
+	};
+}
+
+/** What was received instead, for a title: without the service's texts and field names. */
+function titleOf(received: string): string {
+	return /["(]/.test(received) ? 'other data' : received;
 }
 
 /** The most characters of an ID or an address in a title: a whole UUID fits. */
@@ -38,21 +63,11 @@ export function truncate(text: string, max = MAX_IN_TITLE): string {
  * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
  * so do the system's codes: n8n puts a sentence of its own in place of a title that holds one it knows.
  */
-export function allInTitle({ message, advice, detail, ...rest }: ErrorMessage): ErrorMessage {
+export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMessage): ErrorMessage {
 	const more = [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')]
 		.filter((text) => text !== '')
 		.join(' ');
-	return {
-		...rest,
-		message: more === '' ? message : `${message}. ${more}`,
-		advice: '',
-		detail: '',
-	};
-}
-
-/** What was received instead, for a title: without the service's texts and field names. */
-export function inTitle(received: string): string {
-	return /["(]/.test(received) ? 'other data' : received;
+	return { ...rest, message: more === '' ? message : `${message}. ${more}`, advice: '' };
 }
 
 /**

@@ -3,6 +3,7 @@ import { ExecutionBaseError } from 'n8n-workflow';
 import type { ErrorMessage } from './message';
 import { asPlainText } from './message';
 import type { Failure } from '../request/failure';
+import { rootCauseOf } from '../request/failure';
 
 /**
  * A failure with a message for people.
@@ -11,14 +12,21 @@ import type { Failure } from '../request/failure';
  * wraps it, in every n8n release; the `cause` got lost in 1.x.
  */
 export class ServiceError extends ExecutionBaseError {
+	/** Whether the service may have made a job that was to be created. */
+	readonly jobMayExist: boolean = false;
+
 	constructor(
 		readonly failure: Failure,
-		{ message, reason = '', advice, detail }: ErrorMessage,
+		{ message, reason, advice, detail }: ErrorMessage,
 	) {
 		super(asPlainText(message), { level: 'warning' });
-		this.description = asPlainText(
-			[reason, advice, detail].filter((text) => text !== '').join('\n'),
-		);
+		this.description = asPlainText([reason, advice, detail].filter(Boolean).join('\n'));
 		this.context = { failure };
+	}
+
+	/** The HTTP status of the answer; null where none came. */
+	get httpStatus(): number | null {
+		const cause = rootCauseOf(this.failure);
+		return 'status' in cause ? cause.status : null;
 	}
 }

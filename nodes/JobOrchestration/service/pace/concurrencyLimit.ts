@@ -1,6 +1,6 @@
 /** How many requests may be under way at once, at first and at most. */
 const FIRST = 10;
-const MOST = 100;
+export const MAX_CONCURRENCY = 100;
 
 /** With each answer the number grows by so many, at first: it is tripled with each round of answers. */
 const GROWTH = 2;
@@ -11,8 +11,8 @@ const GROWTH = 2;
  */
 const SLOW_ENOUGH = 60;
 
-/** So many times as slow as with few under way, answers are taken to wait for one another; and to wait a bit. */
-const SLOW = 1.4;
+/** Answers that take so many times as long as with few under way wait for one another; and may begin to. */
+const QUEUED = 1.4;
 const SLOWER = 1.25;
 
 /** The part of a throughput that is as good as all of it, and one that shows that no answer waited. */
@@ -130,7 +130,7 @@ export class ConcurrencyLimit {
 		if (this.mode === 'growing' && isFull && duration !== undefined && !isBusy(idle, duration)) {
 			const usual = Math.min(this.unhindered, this.count > 0 ? this.durationAtService() : Infinity);
 			const growth = GROWTH * Math.min(1, duration / SLOW_ENOUGH) ** 2;
-			if (atService(duration, idle) <= SLOW * usual) this.set(this.limit + growth);
+			if (atService(duration, idle) <= QUEUED * usual) this.set(this.limit + growth);
 		}
 		if (this.left > 0) return;
 		if (this.count * 2 >= this.size) {
@@ -174,10 +174,10 @@ export class ConcurrencyLimit {
 		const { duration, load, throughput } = measured;
 		switch (this.mode) {
 			case 'growing': {
-				const isSlow = duration > SLOW * this.unhindered || load > MORE * this.before.load;
+				const isSlow = duration > QUEUED * this.unhindered || load > MORE * this.before.load;
 				this.unhindered = Math.min(this.unhindered, duration);
 				if (isSlow && throughput * SAME < this.before.throughput) this.halve(measured);
-				else if (this.limit >= MOST) this.follow(now);
+				else if (this.limit >= MAX_CONCURRENCY) this.follow(now);
 				this.before = measured;
 				return;
 			}
@@ -224,7 +224,7 @@ export class ConcurrencyLimit {
 	}
 
 	private set(limit: number): void {
-		this.limit = Math.min(Math.max(limit, 1), MOST);
+		this.limit = Math.min(Math.max(limit, 1), MAX_CONCURRENCY);
 	}
 }
 

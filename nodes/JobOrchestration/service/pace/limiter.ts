@@ -18,7 +18,7 @@ const LONG_WAIT = 3_000;
  */
 const MAX_BURST = 4;
 /** With fewer under way, there is nothing to spread. */
-const FEW = 16;
+const FEW_UNDER_WAY = 16;
 
 /** What n8n's log says of a long wait. */
 export type WaitNotice =
@@ -109,7 +109,8 @@ export class ExecutionLimiter {
 	}
 }
 
-/** Lets the requests of one account begin in the order in which they come, at its pace (pace.ts). */
+/** Lets the requests of one account begin, at its pace (pace.ts): first those that were sent before, then the others
+ * in the order in which they come. */
 export class AccountLimiter {
 	private queue: QueuedRequest[] = [];
 	/** What the service last said to whoever it turned away. */
@@ -222,7 +223,7 @@ export class AccountLimiter {
 
 	/** Lets n8n go on where enough have begun together: whether none begins until then. */
 	private pauses(): boolean {
-		if (this.burst < MAX_BURST || this.pace.underWay < FEW) return false;
+		if (this.burst < MAX_BURST || this.pace.underWay < FEW_UNDER_WAY) return false;
 		this.isPaused = true;
 		void this.clock.pause().then(() => {
 			this.isPaused = false;
@@ -248,11 +249,11 @@ export class AccountLimiter {
 					outcome.kind,
 				);
 				this.failure = failure ?? this.failure;
-				this.pace.waiting = this.queue.length;
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
-				this.pace.end(request, observed, this.clock.now(), this.clock.idle());
+				const present = { idle: this.clock.idle(), waiting: this.queue.length };
+				this.pace.end(request, observed, this.clock.now(), present);
 				this.admit();
 			},
 		};

@@ -3,9 +3,8 @@ import { rootCauseOf } from '../request/failure';
 import { wasTurnedAway } from '../request/retryPolicy';
 import type { Outcome } from './pace';
 
-/** What a request's end says of the service's pace; without a failure, it did what was asked. */
-export function outcomeOf(failure: Failure | undefined): Outcome {
-	if (failure === undefined) return { kind: 'done' };
+/** What a failed request says of the service's pace. */
+export function outcomeOf(failure: Failure): Outcome {
 	const cause = rootCauseOf(failure);
 	switch (cause.kind) {
 		case 'status':

@@ -69,8 +69,6 @@ const KNOWN_FOR = 60_000;
 export class Pace {
 	/** How many requests are under way. */
 	underWay = 0;
-	/** How many wait for their turn. */
-	waiting = 0;
 	/** When the service last took a request; undefined where it never has. */
 	lastTaken: number | undefined;
 	/** Why all wait now, where they do. */
@@ -83,10 +81,10 @@ export class Pace {
 	private lastActive = -Infinity;
 	/** Whether a probe is under way. */
 	private isProbing = false;
-	/** Requests begun before this one belong to what is waited for already. */
+	/** A request with a lower number began before the last hold: what comes of it is known already. */
 	private heldFrom = 0;
-	/** How many of the requests that belong to this hold were turned away, and how many were taken. */
-	private turnedAway = { count: 0, taken: 0 };
+	/** How many requests were turned away in this hold, and how many were taken. */
+	private inHold = { turnedAway: 0, taken: 0 };
 
 	/** How many may be under way at once. */
 	get limit(): number {
@@ -126,9 +124,17 @@ export class Pace {
 		return request;
 	}
 
-	/** @param idle milliseconds for which this process has had nothing to do, since some time */
-	end(request: InFlightRequest, outcome: Outcome, now: number, idle = now): void {
-		const isFull = this.underWay + this.waiting >= this.limit;
+	/**
+	 * @param present for how many milliseconds this process has had nothing to do, since some time; how many requests
+	 * wait for their turn
+	 */
+	end(
+		request: InFlightRequest,
+		outcome: Outcome,
+		now: number,
+		{ idle = now, waiting = 0 } = {},
+	): void {
+		const isFull = this.underWay + waiting >= this.limit;
 		this.underWay -= 1;
 		this.lastActive = now;
 		if (request.isProbe) this.isProbing = false;
@@ -145,7 +151,7 @@ export class Pace {
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
 				if (request.isProbe || this.hold?.why === 'unreachable') this.goOn(now);
-				else this.turnedAway.taken += 1;
+				else this.inHold.taken += 1;
 				return;
 			case 'tooMany':
 				this.wait(request, { why: 'tooMany', atLeast: outcome.retryAfter ?? 0 }, now);
@@ -170,7 +176,7 @@ export class Pace {
 		now: number,
 	) {
 		if (why !== 'unreachable') {
-			this.turnedAway.count += 1;
+			this.inHold.turnedAway += 1;
 			this.rateLimit.turnedAway(now);
 		}
 		if (this.hold === undefined) {
@@ -180,7 +186,7 @@ export class Pace {
 			const until = now + Math.max(isLate ? 0 : FIRST_WAIT, atLeast);
 			this.hold = { why, since: now, until, named: now + atLeast, probes: 0 };
 			if (!isLate) this.heldFrom = this.next;
-			this.turnedAway = { count: 1, taken: 0 };
+			this.inHold = { turnedAway: 1, taken: 0 };
 			return;
 		}
 		this.hold.why = why;
@@ -202,12 +208,12 @@ export class Pace {
 	private goOn(now: number): void {
 		const { hold } = this;
 		if (hold === undefined) return;
-		const { count, taken } = this.turnedAway;
+		const { turnedAway, taken } = this.inHold;
 		this.hold = undefined;
 		this.heldFrom = this.next;
 		if (hold.why === 'unreachable') this.concurrencyLimit = new ConcurrencyLimit(this.next);
 		else {
-			const inNumbers = hold.probes > 1 || (count > 2 && count * 2 > taken);
+			const inNumbers = hold.probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
 			const { probes } = hold;
 			this.rateLimit.goOn(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
 		}

@@ -12,7 +12,7 @@ const LEFT = 0.9;
 const BACK = 4_000;
 
 /** A rate that was told from fewer requests is no more than a beginning: it is doubled each second. */
-const FEW = 20;
+const FEW_REQUESTS = 20;
 
 /** Where fewer got through between two that were turned away, it is no chance. */
 const OFTEN = 4;
@@ -21,7 +21,7 @@ const OFTEN = 4;
 const CLOSE = 0.8;
 
 /** Requests a second, up to which it would take too long to find out whether a lower rate helps. */
-const SLOW = 5;
+const SLOW_RATE = 5;
 
 /** Times what it was, a rate has been forgotten. */
 const FORGOTTEN = 50;
@@ -104,8 +104,8 @@ export class RateLimit {
 		const inLastSecond = this.slots.reduce((sum, passed) => sum + passed, 0);
 		const isLong = elapsed > SECOND && !this.isDoubling;
 		this.measured = isLong
-			? { rate: (this.passedInCycle * SECOND) / elapsed, isFew: this.passedInCycle < FEW }
-			: { rate: inLastSecond, isFew: inLastSecond < FEW };
+			? { rate: (this.passedInCycle * SECOND) / elapsed, isFew: this.passedInCycle < FEW_REQUESTS }
+			: { rate: inLastSecond, isFew: inLastSecond < FEW_REQUESTS };
 	}
 
 	/**
@@ -124,7 +124,8 @@ export class RateLimit {
 		const rate = this.rate(now);
 		const isKnown = this.reached !== undefined;
 		this.inARow = this.passedInCycle < OFTEN ? this.inARow + 1 : 0;
-		const isOften = isKnown && (this.isDoubling ? this.passedInCycle < FEW : this.inARow > 2);
+		const isOften =
+			isKnown && (this.isDoubling ? this.passedInCycle < FEW_REQUESTS : this.inARow > 2);
 		const isTooHigh =
 			isKnown &&
 			now - this.loweredAt > SECOND &&
@@ -139,7 +140,7 @@ export class RateLimit {
 		if (isSure || (inNumbers && !isByChance) || ((isOften || isTooHigh) && !isTried && !goesOn)) {
 			const isBeginning = isKnown ? this.isDoubling : this.measured.isFew;
 			if (isSure) this.randomRejections.lowered(undefined);
-			else if (!isBeginning && this.measured.rate > SLOW) this.randomRejections.lowered(rate);
+			else if (!isBeginning && this.measured.rate > SLOW_RATE) this.randomRejections.lowered(rate);
 			this.reached = Math.min(
 				Math.max(this.measured.rate * (isCostly ? LEFT : 1), inNumbers ? LOWEST : LOWEST_BY_CHANCE),
 				rate,

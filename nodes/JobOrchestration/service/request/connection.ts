@@ -49,8 +49,8 @@ export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /**
  * How often a request is sent again because its token was rejected: once, but more often where tokens of the account
- * have been accepted, or where another process has stored a newer one. They may live for a second only, and where a
- * new one ends the one before, other processes may end it meanwhile.
+ * have been accepted, or where another process has stored a newer one. A token may live for a second only, or be
+ * ended by the log-in of another process.
  */
 const DEFAULT_RENEWALS = 1;
 const MAX_RENEWALS = 4;
@@ -64,10 +64,12 @@ const MAX_RENEWAL_WAIT = 4_000;
 const LOOKS = 3;
 
 /**
- * Sends the requests of one execution. Its credentials are read once, and all its requests share the token.
+ * Sends the requests of one execution. Its credentials are read once, and again only to look for another process's
+ * token. All its requests share the token.
  */
 export class Connection {
-	private refusal: Failure | undefined;
+	/** A log-in that was refused: it is not tried again. */
+	private refusedLogin: Failure | undefined;
 	private readonly secrets: Secrets;
 
 	/** How often a request may be sent again with a new token: less where the service rejected all of the last ones. */
@@ -121,9 +123,9 @@ export class Connection {
 	async send<Body>(
 		request: ServiceRequest<Body>,
 		timeout: number,
-		onSent: () => void = () => {},
+		onSent: () => void,
 	): Promise<SendResult<Body>> {
-		if (this.refusal !== undefined) return { failure: this.refusal };
+		if (this.refusedLogin !== undefined) return { failure: this.refusedLogin };
 
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
@@ -150,7 +152,7 @@ export class Connection {
 		if (this.credentials === initial && credentials.accessToken !== initial.accessToken) {
 			this.credentials = credentials;
 		}
-		if ('failure' in result && isRefusedLogin(result.failure)) this.refusal = result.failure;
+		if ('failure' in result && isRefusedLogin(result.failure)) this.refusedLogin = result.failure;
 		return result;
 	}
 
@@ -165,7 +167,7 @@ export class Connection {
 			account,
 			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
-			stored: async () => await this.storedCredentials(),
+			storedToken: async () => await this.storedToken(),
 		});
 		const options: IHttpRequestOptions = {
 			method,
@@ -206,16 +208,16 @@ export class Connection {
 	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
 	private async hasOtherToken(): Promise<boolean> {
 		for (let looks = 1; ; looks += 1) {
-			const { accessToken } = await this.storedCredentials();
-			const token = await unsealToken(accessToken, this.account);
+			const token = await this.storedToken();
 			if (token !== undefined && !wasRejected(this.account, token)) return true;
 			if (looks === LOOKS) return false;
 			await wait(renewalDelay(looks), this.cancelSignal);
 		}
 	}
 
-	private async storedCredentials(): Promise<ICredentialDataDecryptedObject> {
-		return await this.context.getCredentials(CREDENTIAL);
+	private async storedToken(): Promise<string | undefined> {
+		const { accessToken } = await this.context.getCredentials(CREDENTIAL);
+		return await unsealToken(accessToken, this.account);
 	}
 
 	private get cancelSignal(): AbortSignal | undefined {

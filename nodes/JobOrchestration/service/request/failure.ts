@@ -35,10 +35,10 @@ export type Failure =
 	/** A request by a proxy that a workflow names, which must not get the token. */
 	| { kind: 'proxy' }
 	/** The log-in failed; the request itself was not sent, or answered with 401. */
-	| { kind: 'login'; cause: LoginFailure };
+	| { kind: 'login'; cause: RequestFailure };
 
-/** The ways in which a log-in can fail. */
-export type LoginFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
+/** The ways in which a single request can fail, a log-in too. */
+export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 
 /** What failed at last: of a log-in that failed, why it did. */
 export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
@@ -83,7 +83,7 @@ export function failureOf(error: unknown): Failure {
  * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. Whatever is not
  * recognised counts as a broken connection, after which a create is not sent again.
  */
-export function requestFailureOf(error: unknown): LoginFailure {
+export function requestFailureOf(error: unknown): RequestFailure {
 	const chain = causesOf(error);
 	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
 	const texts = chain.flatMap(textsOf);

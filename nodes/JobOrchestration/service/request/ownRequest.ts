@@ -1,5 +1,3 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-
 import type { Account } from '../account/account';
 import { onAbort, onDeadline } from './wait';
 
@@ -14,8 +12,8 @@ interface OwnRequestOptions {
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
 	account: Account;
-	/** The credential as it is stored now: another process may have put a newer token there. */
-	stored: () => Promise<ICredentialDataDecryptedObject>;
+	/** The token in the credential as it is stored now: another process may have put a newer one there. */
+	storedToken: () => Promise<string | undefined>;
 }
 
 /** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
@@ -35,25 +33,25 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
  */
 export class OwnRequest {
 	readonly account: Account;
-	readonly stored: OwnRequestOptions['stored'];
+	readonly storedToken: OwnRequestOptions['storedToken'];
 	/** Whether it took too long. n8n reports that as a cancel. */
 	isTimedOut = false;
 	private readonly controller = new AbortController();
 	/** Ends its limit of time, while one runs. */
 	private endLimit: (() => void) | undefined;
-	private readonly stopListening: (() => void) | undefined;
+	private readonly stopListening: () => void;
 
 	/** @param credentials the object that n8n is given with the request */
 	constructor(
 		credentials: object,
-		private readonly terms: OwnRequestOptions,
+		private readonly options: OwnRequestOptions,
 	) {
-		this.account = terms.account;
-		this.stored = terms.stored;
+		this.account = options.account;
+		this.storedToken = options.storedToken;
 		ownRequests.set(credentials, this);
-		if (terms.isCancellable && terms.cancelSignal !== undefined) {
-			this.stopListening = onAbort(terms.cancelSignal, () => this.controller.abort());
-		}
+		this.stopListening = onAbort(options.isCancellable ? options.cancelSignal : undefined, () =>
+			this.controller.abort(),
+		);
 		this.start();
 	}
 
@@ -64,7 +62,7 @@ export class OwnRequest {
 
 	/** Whether it must not be sent any more. */
 	get isCancelled(): boolean {
-		return this.terms.cancelSignal?.aborted === true;
+		return this.options.cancelSignal?.aborted === true;
 	}
 
 	/** A log-in comes first: no time counts until the start. */
@@ -76,9 +74,9 @@ export class OwnRequest {
 	/** Its time counts from now on: it is being sent. */
 	start(): void {
 		if (this.endLimit !== undefined) return;
-		this.terms.onSent();
+		this.options.onSent();
 		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
-		this.endLimit = onDeadline(this.terms.timeout, () => {
+		this.endLimit = onDeadline(this.options.timeout, () => {
 			this.isTimedOut = true;
 			this.controller.abort();
 		});
@@ -87,7 +85,7 @@ export class OwnRequest {
 	/** It is answered, or has failed. */
 	end(): void {
 		this.endLimit?.();
-		this.stopListening?.();
+		this.stopListening();
 	}
 }
 

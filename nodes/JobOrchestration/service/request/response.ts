@@ -1,4 +1,4 @@
-import type { LoginFailure } from './failure';
+import type { RequestFailure } from './failure';
 import { parseRetryAfter } from './retryPolicy';
 import type { Secrets } from '../secrets/secrets';
 import type { JsonObject } from '../../json';
@@ -33,7 +33,7 @@ export function readResponse(response: unknown): HttpResponse {
  *
  * @param secrets what no error may repeat, should the service echo it
  */
-export function failureIn(response: HttpResponse, secrets: Secrets): LoginFailure | undefined {
+export function failureIn(response: HttpResponse, secrets: Secrets): RequestFailure | undefined {
 	const { status, body, headers } = response;
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {
@@ -106,13 +106,13 @@ function titleOf(html: string): string {
 /** How much of a text is looked at: an answer may be huge. */
 const MAX_READ = 20 * MAX_TEXT;
 
-/** How much of that goes where a text is longer: too little of a secret to be recognised may be left at its end. */
-const LEFT_OVER = 50;
+/** Characters cut from the end of an excerpt: a secret that was cut there could be too short to be recognised. */
+const CUT_FROM_END = 50;
 
 /** A text of the service's as an error may repeat it: on one line, not too long, and without the secrets. */
 function quotable(text: string, secrets: Secrets): string {
 	const clean = secrets.redactExcerpt(text.slice(0, MAX_READ));
-	const whole = text.length <= MAX_READ ? clean : clean.slice(0, -LEFT_OVER);
+	const whole = text.length <= MAX_READ ? clean : clean.slice(0, -CUT_FROM_END);
 	const line = whole.replace(/\s+/g, ' ').trim();
 	return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
 }

@@ -1,7 +1,7 @@
 /** The most that Node.js counts, in milliseconds: a longer time would be over at once. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** All that is to be called when a signal is aborted, as one listener: of eleven, Node.js warns as of a leak. */
+/** All that is to be called when a signal is aborted, as one listener: from the eleventh on, Node.js warns of a leak. */
 class Callbacks extends Set<() => void> {
 	handleEvent(): void {
 		for (const callback of this) callback();

@@ -12,9 +12,9 @@ export interface SecretPattern {
 	isEmbedded: boolean;
 }
 
-/** A form, or what is left of one from one of its characters on. */
+/** A pattern, or what is left of one from one of its characters on. */
 interface Beginning {
-	form: SecretPattern;
+	pattern: SecretPattern;
 	from: number;
 }
 
@@ -40,25 +40,25 @@ const END = /(?:%[\da-f%]{0,8}|&[#\w]{0,8}|\\{1,8}\w{0,4})?["'`)\]}>.,]{0,3}(?:\
 /** How many places after its beginning an excerpt may begin to be read, behind what is left of an escape. */
 const MAX_SKIPPED = 6;
 
-/** Finds forms in texts, in whatever way they are written there. */
+/** Finds patterns in texts, in whatever way they are written there. */
 export class SecretSearch {
 	private readonly whole: Index;
 	private parts: Index | undefined;
 
-	constructor(private readonly forms: readonly SecretPattern[]) {
-		this.whole = indexOf(forms.map((form) => ({ form, from: 0 })));
+	constructor(private readonly patterns: readonly SecretPattern[]) {
+		this.whole = indexOf(patterns.map((pattern) => ({ pattern, from: 0 })));
 	}
 
 	redact(text: string): string {
 		const isPlain = !/[%&+\\]/.test(text);
-		if (isPlain && !this.forms.some((form) => text.includes(form.text))) return text;
+		if (isPlain && !this.patterns.some((pattern) => text.includes(pattern.text))) return text;
 		const found = new SecretMatcher(text, false);
 		for (let at = 0; at < text.length; at += 1) found.look(at, this.whole);
 		return found.redacted();
 	}
 
 	redactExcerpt(text: string): string {
-		this.parts ??= indexOf(this.forms.flatMap(partsOf));
+		this.parts ??= indexOf(this.patterns.flatMap(partsOf));
 		const found = new SecretMatcher(text, true);
 		for (let at = 0; at < text.length; at += 1) found.look(at, this.whole);
 		for (const { index, 0: mark } of text.matchAll(/^|\.\.\.|…/g)) {
@@ -69,16 +69,16 @@ export class SecretSearch {
 	}
 }
 
-/** What may be left of a form whose beginning was cut off. */
-function partsOf(form: SecretPattern): Beginning[] {
-	const count = Math.max(form.chars.length - form.minLength, 0);
-	return Array.from({ length: count }, (_, before) => ({ form, from: before + 1 }));
+/** What may be left of a pattern whose beginning was cut off. */
+function partsOf(pattern: SecretPattern): Beginning[] {
+	const count = Math.max(pattern.chars.length - pattern.minLength, 0);
+	return Array.from({ length: count }, (_, before) => ({ pattern, from: before + 1 }));
 }
 
 function indexOf(beginnings: Beginning[]): Index {
 	const index: Index = new Map();
 	for (const beginning of beginnings) {
-		const first = beginning.form.chars[beginning.from] ?? '';
+		const first = beginning.pattern.chars[beginning.from] ?? '';
 		for (const key of isSymbol(first) ? [first, ANY_SYMBOL] : [first]) {
 			const others = index.get(key);
 			if (others === undefined) index.set(key, [beginning]);
@@ -98,7 +98,7 @@ class SecretMatcher {
 	private readonly ranges: Range[] = [];
 	private stepsLeft: number;
 
-	/** @param mayBreakOff whether a form may end where the text does */
+	/** @param mayBreakOff whether a pattern may end where the text does */
 	constructor(
 		private readonly text: string,
 		private readonly mayBreakOff: boolean,
@@ -112,7 +112,7 @@ class SecretMatcher {
 			for (const beginning of index.get(char) ?? []) {
 				const end = this.endOf(beginning, at);
 				if (end === undefined) continue;
-				this.ranges.push(beginning.form.isEmbedded ? this.wordAround(at, end) : [at, end]);
+				this.ranges.push(beginning.pattern.isEmbedded ? this.wordAround(at, end) : [at, end]);
 			}
 		}
 	}
@@ -130,10 +130,13 @@ class SecretMatcher {
 	}
 
 	/**
-	 * Where a form ends that begins at a place; undefined where it isn't there. A text can be read in several ways,
+	 * Where a pattern ends that begins at a place; undefined where it isn't there. A text can be read in several ways,
 	 * so after each character there may be several places to go on from.
 	 */
-	private endOf({ form: { chars, minLength }, from }: Beginning, at: number): number | undefined {
+	private endOf(
+		{ pattern: { chars, minLength }, from }: Beginning,
+		at: number,
+	): number | undefined {
 		let places = [at];
 		let end: number | undefined;
 		for (let n = from; n < chars.length; n += 1) {

@@ -42,15 +42,15 @@ export class Secrets {
 	}
 
 	/**
-	 * The same for an excerpt from a longer text, which may have cut a secret off: of one that ends where the excerpt
-	 * begins or after an ellipsis, or begins before an ellipsis or where the excerpt ends, four characters are enough.
+	 * The same for an excerpt from a longer text. Where it begins, ends or has an ellipsis, a secret may have been cut:
+	 * there, four of its characters are enough.
 	 */
 	redactExcerpt(text: string): string {
 		return this.searched().redactExcerpt(text);
 	}
 
 	private searched(): SecretSearch {
-		this.search ??= new SecretSearch(formsOf([...this.ofPassword, ...this.tokens]));
+		this.search ??= new SecretSearch(patternsOf([...this.ofPassword, ...this.tokens]));
 		return this.search;
 	}
 }
@@ -70,10 +70,10 @@ function textsOf(userName: string, password: string): string[] {
 }
 
 /** The texts by which secrets are recognised: a search reads through JSON, addresses, forms and HTML on its own. */
-function formsOf(secrets: string[]): SecretPattern[] {
-	const forms = new Map<string, SecretPattern>();
+function patternsOf(secrets: string[]): SecretPattern[] {
+	const patterns = new Map<string, SecretPattern>();
 	const add = (text: string, minLength: number, isEmbedded: boolean) =>
-		forms.set(text, { text, chars: [...text], minLength, isEmbedded });
+		patterns.set(text, { text, chars: [...text], minLength, isEmbedded });
 	for (const secret of secrets) {
 		if ([...secret].length < MIN_LENGTH) continue;
 		// Its backslashes may have been through something else since.
@@ -83,12 +83,12 @@ function formsOf(secrets: string[]): SecretPattern[] {
 		for (const text of [secret, inJson]) {
 			const bytes = Buffer.from(text);
 			const hex = bytes.toString('hex');
-			for (const form of [hex, hex.toUpperCase()]) add(form, 2 * MIN_LENGTH, true);
-			for (const form of base64Of(bytes)) add(form, Math.ceil((MIN_LENGTH * 8) / 6), true);
+			for (const pattern of [hex, hex.toUpperCase()]) add(pattern, 2 * MIN_LENGTH, true);
+			for (const pattern of base64Of(bytes)) add(pattern, Math.ceil((MIN_LENGTH * 8) / 6), true);
 		}
 		for (const text of [secret, inJson, asSent]) add(text, MIN_LENGTH, false);
 	}
-	return [...forms.values()];
+	return [...patterns.values()];
 }
 
 /**
