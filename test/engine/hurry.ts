@@ -1,4 +1,4 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
 import type * as Wait from '../../nodes/JobOrchestration/service/request/wait';
@@ -11,10 +11,13 @@ const now = performance.now.bind(performance);
 /** How many requests are under way in this process. */
 let underWay = 0;
 
-subscribe('http.client.request.start', (message) => {
+function count(message: unknown): void {
 	underWay += 1;
 	(message as { request: ClientRequest }).request.once('close', () => (underWay -= 1));
-});
+}
+// Each file of a process has this module anew, and all of them the same channel.
+beforeAll(() => subscribe('http.client.request.start', count));
+afterAll(() => void unsubscribe('http.client.request.start', count));
 
 /** What a test says of the time limits of requests. */
 export interface Limits {

@@ -51,6 +51,24 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 	});
 
+	test('no request is sent again whose token was rejected meanwhile', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const held = gate();
+		creates((item) =>
+			item === 0
+				? refused
+				: [{ kind: 'wait', when: 'beforeActing', until: held.opened }, { kind: 'expireTokens' }],
+		);
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 2 }) }], numbered(2));
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		held.open();
+		const { error } = await running.result;
+		expect(error?.message).toBe('The service refused to create the job');
+		expect(fixture.callsOf('createJob')).toHaveLength(2);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(jobsOnService()).toEqual([]);
+	});
+
 	test('more than a hundred jobs: a hundred in the text, all of them in the context', async () => {
 		creates((item) => (item === 150 ? refused : undefined));
 		const result = await fixture.engine.run({ parameters: batch() }, numbered(160));

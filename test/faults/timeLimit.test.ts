@@ -1,6 +1,8 @@
-import { change, create, getAll, useSandbox } from '../engine/fixture';
+import { change, create, getAll, numbered, useSandbox } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
+import { until } from '../sandbox/client';
 import { onDeadline } from '../../nodes/JobOrchestration/service/request/wait';
-import { contextOf } from './batch';
+import { batch, contextOf } from './batch';
 
 /*
  * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
@@ -82,6 +84,59 @@ describe('Limits that share a timer', () => {
 	});
 });
 
+test('where a log-in never ends, all items fail with it, together', async () => {
+	const { orRunOut } = hurry();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
+	);
+	const { items } = await fixture.engine.run(
+		{ parameters: batch({ timeout: 20_000 }), onError: 'continueRegularOutput' },
+		numbered(300),
+	);
+	expect(items).toHaveLength(300);
+	for (const { json } of items) {
+		expect(json.message).toBe("The service didn't answer the log-in within 20 s");
+		expect(json.error).toMatchObject({
+			description: expect.stringMatching(
+				/^Try again later, or allow more time with the option 'Timeout'\./,
+			),
+			jobMayExist: false,
+		});
+	}
+	expect(fixture.callsOf('login')).toHaveLength(1);
+	expect(fixture.callsOf('createJob')).toHaveLength(0);
+});
+
+test('a cancel does not wait for a log-in that never ends', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'stall', when: 'beforeActing' } : undefined,
+	);
+	const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
+	const running = fixture.engine.start([{ parameters: create() }], [{}]);
+	await until(() => fixture.callsOf('login').length === 1);
+	running.cancel();
+	await running.result;
+	await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
+});
+
+test('an answer that says it is compressed, and is not, ends', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob'
+			? {
+					kind: 'answer',
+					when: 'afterActing',
+					status: 200,
+					headers: { 'content-encoding': 'gzip' },
+					body: 'not compressed',
+				}
+			: undefined,
+	);
+	const { error } = await fixture.engine.run({
+		parameters: create({ options: { maxRetries: 0, timeout: 2_000 } }),
+	});
+	expect(error?.message).toMatch(/; the job may exist$/);
+});
+
 test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {
 	const { timeout } = AbortSignal;
 	jest
@@ -91,8 +146,7 @@ test('a log-in that drips in is given up, and whoever comes after it logs in ane
 		operation === 'login' && nOfOperation === 1 ? { kind: 'drip', when: 'afterActing' } : undefined,
 	);
 	const dripping = ['first', 'second'].map(
-		async (displayName) =>
-			await fixture.engine.run({ parameters: create({ displayName, options }) }),
+		async (displayName) => await fixture.engine.run({ parameters: create({ displayName }) }),
 	);
 	for (const { error } of await Promise.all(dripping)) {
 		expect(error?.message).toContain("didn't answer the log-in within 60 s");

@@ -255,6 +255,8 @@ describe('The token', () => {
 		['/a', { uri: '{host}/a/..%2fb' }],
 		['/a', { uri: '{host}/a/%2e%2e%2fb' }],
 		['/a', { uri: '{host}/a/%252e%252e/b' }],
+		['/a', { uri: '{host}/a/..;/b' }],
+		['/a', { uri: '{host}/a/x/%2e%2e%3bv=1/b' }],
 		['/a', { uri: '{host}/a/x%5c..%5c..%5cb' }],
 		['/a', { uri: '{host}\\a\\..\\b' }],
 		['/a', { uri: '{host}/a\\..\\b' }],

@@ -246,13 +246,60 @@ test('who can not try a token gets none that the service no longer takes', async
 	expect(isGood.mock.calls).toEqual([['a 2'], ['a 3'], ['a 3']]);
 });
 
+describe('a log-in that hangs', () => {
+	const timeout: RequestFailure = { kind: 'timeout', after: 10_000 };
+
+	test('is left by whoever gives up, and the next one begins anew', async () => {
+		const { begin, end } = slowLogin();
+		let giveUp: (failure: RequestFailure) => void = () => {};
+		const givesUp = new Promise<RequestFailure>((resolve) => (giveUp = resolve));
+		const sources = { isRenewal: false, login: begin };
+		const patient = getToken(account('a'), sources);
+		const impatient = getToken(account('a'), { ...sources, givesUp });
+		await turn();
+		giveUp(timeout);
+		expect(await impatient).toEqual({ failure: timeout });
+		expect(
+			await ask('a', undefined, { login: async () => await Promise.resolve({ token: 'second' }) }),
+		).toBe('second');
+		end('first');
+		expect(await patient).toEqual({ token: 'first' });
+		expect(begin).toHaveBeenCalledTimes(1);
+	});
+
+	test('is left by one whose execution was cancelled, and waited for by all others', async () => {
+		const { begin, end } = slowLogin();
+		const sources = { isRenewal: false, login: begin };
+		const givesUp = Promise.resolve<RequestFailure>({ kind: 'cancelled' });
+		const cancelled = getToken(account('a'), { ...sources, givesUp });
+		expect(await cancelled).toEqual({ failure: { kind: 'cancelled' } });
+		const other = getToken(account('a'), sources);
+		await turn();
+		end('at last');
+		expect(await other).toEqual({ token: 'at last' });
+		expect(begin).toHaveBeenCalledTimes(1);
+	});
+});
+
+test('ten whose new token was rejected at once log in together', async () => {
+	clockAt(0);
+	await ask('a');
+	const asked = Array.from({ length: 10 }, async () => {
+		const storedToken = async () => await Promise.resolve('a 1');
+		return await ask('a', 'a 1', { storedToken });
+	});
+	expect(new Set(await Promise.all(asked))).toEqual(new Set(['a 2']));
+	expect(logins).toEqual(['a', 'a']);
+});
+
 describe('a log-in that failed', () => {
 	const refused = { kind: 'status', status: 403, text: undefined, retryAfter: undefined } as const;
 	const isDown = { ...refused, status: 503 } as const;
 
 	test.each<[string, RequestFailure, number, number]>([
-		['refused, almost 15 seconds ago', refused, 14_999, 1],
-		['refused, 15 seconds ago', refused, 15_000, 2],
+		['refused, almost 30 seconds ago', refused, 29_999, 1],
+		['refused, 30 seconds ago', refused, 30_000, 2],
+		['that had no answer', { kind: 'timeout' }, 0, 2],
 		['at a service that was down', isDown, 0, 2],
 	])('%s', async (_, failure, age, times) => {
 		const fail = async () => {

@@ -40,7 +40,7 @@ export const refusals: Row[] = [
 		},
 		create: {
 			once: 'a result after 2 with 2 tokens',
-			always: 'an error after 5 with 5 tokens',
+			always: 'an error after 2 with 2 tokens',
 			title: 'The service rejected the token that it had just issued',
 			advice:
 				"The log-in works, but the token from it doesn't. Check that the user is allowed to create the job, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
@@ -48,14 +48,14 @@ export const refusals: Row[] = [
 		},
 		change: {
 			once: 'a result after 2 with 2 tokens',
-			always: 'an error after 5 with 5 tokens',
+			always: 'an error after 2 with 2 tokens',
 			title: 'The service rejected the token that it had just issued',
 			advice:
 				"The log-in works, but the token from it doesn't. Check that the user is allowed to <verb> the job, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
 		},
 		read: {
 			once: 'a result after 2 with 2 tokens',
-			always: 'an error after 5 with 5 tokens',
+			always: 'an error after 2 with 2 tokens',
 			title: 'The service rejected the token that it had just issued',
 			advice:
 				"The log-in works, but the token from it doesn't. Check that the user is allowed to <does>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",

@@ -37,7 +37,7 @@ function loginFailures({ url, location, proxy }: typeof things) {
 		],
 		tls: [{ kind: 'tls', code: 'EPROTO' }],
 		certificate: [{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }],
-		timeout: [{ kind: 'timeout' }],
+		timeout: [{ kind: 'timeout' }, { kind: 'timeout', after: 20_000 }],
 		broken: [{ kind: 'broken', code: 'ECONNRESET' }],
 		cancelled: [{ kind: 'cancelled' }],
 		redirect: [

@@ -53,7 +53,7 @@ export async function newToken(
 ): Promise<{ accessToken?: string }> {
 	const own = ownRequestOf(credentials);
 	const account = own?.account ?? accountOf(credentials);
-	own?.waitForLogin();
+	const givesUp = own?.waitForLogin();
 	const present = await unsealToken(credentials.accessToken, account);
 	const isGood = async (token: string): Promise<boolean> => {
 		const ask = async () => await serviceRejects(helpers, account, token);
@@ -70,7 +70,7 @@ export async function newToken(
 	}
 	const result = await getToken(account, {
 		isRenewal: present !== undefined,
-		...(own === undefined ? { isGood } : { storedToken: own.storedToken }),
+		...(own === undefined ? { isGood } : { storedToken: own.storedToken, givesUp }),
 		login: async () => await login(helpers, account),
 	});
 	if ('failure' in result) throw loginError(result.failure, account);

@@ -69,9 +69,10 @@ const withSlash = (path: string) => (path.endsWith('/') ? path : `${path}/`);
 function goesUp(path: string): boolean {
 	let decoded = path;
 	for (let time = 0; time < 3; time += 1) {
-		decoded = decoded.replace(/%(25|2e|2f|5c)/gi, (_, code: string) =>
+		decoded = decoded.replace(/%(25|2e|2f|3b|5c)/gi, (_, code: string) =>
 			String.fromCharCode(parseInt(code, 16)),
 		);
 	}
-	return decoded.split(/[/\\]/).includes('..');
+	// Some servers drop what follows a semicolon.
+	return decoded.split(/[/\\]/).some((segment) => segment.split(';')[0] === '..');
 }

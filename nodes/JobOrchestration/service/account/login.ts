@@ -7,7 +7,7 @@ import { LOGIN_TIMEOUT } from '../messages/loginMessage';
 import { requestFailureOf } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
 import { isJsonObject } from '../../json';
-import { timeoutSignal } from '../request/wait';
+import { timeoutSignal, unlessAborted } from '../request/wait';
 import type { LoginResult } from './tokens';
 
 type Helpers = IHttpRequestHelper['helpers'];
@@ -21,13 +21,14 @@ export async function login(helpers: Helpers, account: Account): Promise<LoginRe
 	const limit = timeoutSignal(LOGIN_TIMEOUT);
 	let response: HttpResponse;
 	try {
-		response = await send(helpers, account, {
+		const request = send(helpers, account, {
 			method: 'POST',
 			url: `${baseUrl}/oauth/login`,
 			body: { userName, password, type: 'basic' },
 			json: true,
 			abortSignal: limit,
 		});
+		response = await unlessAborted(request, limit);
 	} catch (error) {
 		return { failure: limit.aborted ? { kind: 'timeout' } : requestFailureOf(error) };
 	}

@@ -13,6 +13,8 @@ export type LoginResult = { token: string } | { failure: RequestFailure };
 export interface TokenSources {
 	/** Whether the token is to replace a rejected one. */
 	isRenewal: boolean;
+	/** Resolves when the caller does not wait for a log-in any longer. The log-in itself goes on. */
+	givesUp?: Promise<RequestFailure> | undefined;
 	/** Reads the token in the stored credential. */
 	storedToken?: () => Promise<string | undefined>;
 	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
@@ -29,8 +31,10 @@ interface AccountTokens {
 	underWay?: Promise<LoginResult>;
 	/** The newest token, from a log-in or from the stored credential, and when it came. */
 	newest?: { token: string; since: number };
-	/** Whether the service has accepted any of them. */
-	hasAccepted: boolean;
+	/** The token of the last log-in, and when that began. */
+	fetched?: { token: string; since: number };
+	/** The wait of all who leave the log-in to another process. */
+	backOff?: Promise<void>;
 	/** The tokens that the service has rejected, the oldest first. */
 	rejected: Set<string>;
 	/** The last log-in, if it is not worth repeating, as with a wrong password. */
@@ -44,10 +48,10 @@ interface AccountTokens {
 const JUST_FETCHED = 5_000;
 
 /**
- * Milliseconds for which a refused log-in is not tried again, so that a batch of requests does not lock the
- * account. (An execution of this node never tries a second time.)
+ * Milliseconds for which a refused log-in is not tried again, so that a batch of requests does not lock the account,
+ * nor do the tries of Retry On Fail: five, with five seconds between them. (A run of this node never tries twice.)
  */
-const REFUSAL_HOLDS = 15_000;
+const REFUSAL_HOLDS = 30_000;
 
 /**
  * Milliseconds to wait before a log-in if another process has probably just logged in, and the most that is added
@@ -60,7 +64,7 @@ const BACK_OFF_JITTER = 400;
 const MAX_REJECTED = 50;
 
 const tokensOf = byAccount<AccountTokens>(
-	() => ({ hasAccepted: false, rejected: new Set() }),
+	() => ({ rejected: new Set() }),
 	({ underWay }) => underWay === undefined,
 );
 
@@ -78,11 +82,15 @@ const tokensOf = byAccount<AccountTokens>(
  */
 export async function getToken(account: Account, sources: TokenSources): Promise<LoginResult> {
 	const tokens = tokensOf(account);
-	if (tokens.underWay !== undefined) return await tokens.underWay;
+	if (tokens.underWay !== undefined) return await unlessGivenUp(tokens.underWay, tokens, sources);
 
 	let known = await knownToken(tokens, sources);
 	if (known === undefined && sources.storedToken !== undefined && wasRejectedEarly(tokens)) {
-		await wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER));
+		// All together, so that one of them logs in for the others.
+		tokens.backOff ??= wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER)).finally(
+			() => delete tokens.backOff,
+		);
+		await tokens.backOff;
 		known = await knownToken(tokens, sources);
 	}
 	if (known !== undefined) return { token: known };
@@ -90,17 +98,44 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 	const { refused } = tokens;
 	if (refused !== undefined && isWithin(REFUSAL_HOLDS, refused)) return refused;
 
-	tokens.underWay ??= sources
-		.login()
+	tokens.underWay ??= startLogin(tokens, sources);
+	return await unlessGivenUp(tokens.underWay, tokens, sources);
+}
+
+/** Begins a log-in, for all who need a token until it ends. */
+function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<LoginResult> {
+	const since = Date.now();
+	const underWay = login()
 		.then((result) => {
-			if ('token' in result) remember(tokens, result.token);
-			else if (isRefusedLogin({ kind: 'login', cause: result.failure })) {
+			if ('token' in result) {
+				remember(tokens, result.token);
+				tokens.fetched = { token: result.token, since };
+			} else if (
+				result.failure.kind !== 'timeout' &&
+				isRefusedLogin({ kind: 'login', cause: result.failure })
+			) {
 				tokens.refused = { failure: result.failure, since: Date.now() };
 			}
 			return result;
 		})
-		.finally(() => delete tokens.underWay);
-	return await tokens.underWay;
+		.finally(() => {
+			if (tokens.underWay === underWay) delete tokens.underWay;
+		});
+	return underWay;
+}
+
+/** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */
+async function unlessGivenUp(
+	underWay: Promise<LoginResult>,
+	tokens: AccountTokens,
+	{ givesUp }: TokenSources,
+): Promise<LoginResult> {
+	if (givesUp === undefined) return await underWay;
+	const givenUp = givesUp.then((failure) => {
+		if (failure.kind === 'timeout' && tokens.underWay === underWay) delete tokens.underWay;
+		return { failure };
+	});
+	return await Promise.race([underWay, givenUp]);
 }
 
 /** Notes that the service has rejected a token. */
@@ -117,17 +152,13 @@ export function wasRejected(account: Account, token: string): boolean {
 	return rejected.size > 0 && rejected.has(digest(token));
 }
 
-/** Notes that the service has accepted a token. */
-export function markAccepted(account: Account): void {
-	tokensOf(account).hasAccepted = true;
+/** Whether a token came from a log-in of this process, not before that time. */
+export function wasFetchedSince(account: Account, token: string, time: number): boolean {
+	const { fetched } = tokensOf(account);
+	return fetched !== undefined && fetched.token === token && fetched.since >= time;
 }
 
-/** Whether the service has accepted any token of an account: one that never has may accept none. */
-export function hasAcceptedToken(account: Account): boolean {
-	return tokensOf(account).hasAccepted;
-}
-
-/** Whether a failure is a log-in that would fail again, as with a wrong password. */
+/** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
 export function isRefusedLogin(failure: Failure): boolean {
 	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
 }

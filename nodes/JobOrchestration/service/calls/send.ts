@@ -52,7 +52,7 @@ export async function send<Body>(
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
 		const result = await connection
-			.send(call.request, timeout, permit.sent)
+			.send(call.request, { timeout, onSent: permit.sent, signal })
 			.catch((error: unknown) => {
 				// n8n could not read the credential, say. Whoever has a permit must release it.
 				permit.release({ kind: 'unknown' });

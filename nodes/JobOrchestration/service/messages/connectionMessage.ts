@@ -1,6 +1,6 @@
 import type { Failure } from '../request/failure';
 import type { ErrorMessage } from './message';
-import { truncate } from './message';
+import { inSeconds, truncate } from './message';
 
 /** What can go wrong with every request alike, whatever it asks for. */
 export type ConnectionFailure = Exclude<
@@ -153,6 +153,3 @@ function explainRedirect({ status, location }: FailureOf<'redirect'>): ErrorMess
 
 /** How Node.js names what a name look-up reports. */
 const isUnknownHost = (code: string) => code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-
-/** Seconds as a person says them. */
-const inSeconds = (milliseconds: number) => `${Number((milliseconds / 1000).toFixed(1))} s`;

@@ -1,9 +1,9 @@
 import type { RequestFailure } from '../request/failure';
 import { explainConnection } from './connectionMessage';
 import type { ErrorMessage, Explanation, StatusFailure } from './message';
-import { statusMessage, truncate, unexpectedMessage } from './message';
+import { inSeconds, statusMessage, truncate, unexpectedMessage } from './message';
 
-/** Milliseconds that a log-in may take, whatever a node's option Timeout says. */
+/** Milliseconds that a log-in may take. A node with a shorter Timeout doesn't wait so long (ownRequest.ts). */
 export const LOGIN_TIMEOUT = 60_000;
 
 /** What a failed log-in says: in the credential's test, and in every node that uses the credential. */
@@ -11,8 +11,11 @@ export function explainLogin(failure: RequestFailure, baseUrl: string): ErrorMes
 	switch (failure.kind) {
 		case 'timeout':
 			return {
-				message: `The service didn't answer the log-in within ${LOGIN_TIMEOUT / 1000} s`,
-				advice: 'Try again later.',
+				message: `The service didn't answer the log-in within ${inSeconds(failure.after ?? LOGIN_TIMEOUT)}`,
+				advice:
+					failure.after === undefined
+						? 'Try again later.'
+						: "Try again later, or allow more time with the option 'Timeout'.",
 			};
 		case 'unexpectedResponse':
 			return unexpectedMessage(failure, 'answered the log-in');

@@ -59,6 +59,11 @@ export function truncate(text: string, max = MAX_IN_TITLE): string {
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
+/** Seconds as a person says them. */
+export function inSeconds(milliseconds: number): string {
+	return `${Number((milliseconds / 1000).toFixed(1))} s`;
+}
+
 /**
  * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
  * so do the system's codes: n8n puts a sentence of its own in place of a title that holds one it knows.

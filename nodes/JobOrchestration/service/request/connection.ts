@@ -12,16 +12,10 @@ import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
 import type { Failure } from './failure';
 import { failureOf } from './failure';
-import { wait } from './wait';
+import { unlessAborted, wait } from './wait';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
-import {
-	hasAcceptedToken,
-	isRefusedLogin,
-	markAccepted,
-	markRejected,
-	wasRejected,
-} from '../account/tokens';
+import { isRefusedLogin, markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
 import type { JsonObject } from '../../json';
 import type { WaitNotice, ExecutionLimiter } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
@@ -48,13 +42,10 @@ export interface ServiceRequest<Body> {
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /**
- * How often a request is sent again because its token was rejected: once, but more often where tokens of the account
- * have been accepted, or where another process has stored a newer one. A token may live for a second only, or be
- * ended by the log-in of another process.
+ * How often a request is sent again at most because its token was rejected. It is once where the service rejects a
+ * token that was just fetched; but a token may live for a second only, or be ended by the log-in of another process.
  */
-const DEFAULT_RENEWALS = 1;
-const MAX_RENEWALS = 4;
-const MAX_RENEWALS_BY_OTHERS = 8;
+const MAX_RENEWALS = 8;
 
 /** The most milliseconds that a request waits whose new token was rejected, too: doubled each time, up to a bound. */
 const RENEWAL_WAIT = 500;
@@ -72,9 +63,6 @@ export class Connection {
 	private refusedLogin: Failure | undefined;
 	private readonly secrets: Secrets;
 
-	/** How often a request may be sent again with a new token: less where the service rejected all of the last ones. */
-	private renewals: number;
-
 	private constructor(
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
@@ -82,8 +70,7 @@ export class Connection {
 		/** Lets its requests begin. */
 		readonly limiter: ExecutionLimiter,
 	) {
-		this.secrets = new Secrets(credentials);
-		this.renewals = hasAcceptedToken(account) ? MAX_RENEWALS : DEFAULT_RENEWALS;
+		this.secrets = new Secrets(account);
 	}
 
 	/**
@@ -117,13 +104,12 @@ export class Connection {
 	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
 	 * tried again over this connection.
 	 *
-	 * @param timeout milliseconds that an answer may take, to its end
-	 * @param onSent called each time that the request is sent, after its log-in
+	 * @param terms `timeout`: milliseconds that an answer may take, to its end, and as long again its log-in; `onSent`:
+	 * called each time that the request is sent, after its log-in; `signal`: it is not sent again after
 	 */
 	async send<Body>(
 		request: ServiceRequest<Body>,
-		timeout: number,
-		onSent: () => void,
+		terms: { timeout: number; onSent: () => void; signal?: AbortSignal | undefined },
 	): Promise<SendResult<Body>> {
 		if (this.refusedLogin !== undefined) return { failure: this.refusedLogin };
 
@@ -131,21 +117,21 @@ export class Connection {
 		// was rejected, not which one another request has got by then.
 		const initial = this.credentials;
 		const credentials = { ...initial };
-		const terms = { timeout, onSent };
+		let begun = Date.now();
 		let result = await this.sendOnce(request, terms, credentials);
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
 			const token = await unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
-			if (renewals >= MAX_RENEWALS_BY_OTHERS) break;
-			// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
-			if (renewals > 0) await wait(renewalDelay(renewals), this.cancelSignal);
-			if (renewals >= this.renewals && !(await this.hasOtherToken())) break;
+			if (terms.signal?.aborted === true) return { failure: { kind: 'cancelled' } };
+			if (renewals >= MAX_RENEWALS) break;
+			if (renewals > 0) {
+				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun);
+				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
+				await wait(renewalDelay(renewals), this.cancelSignal);
+				if (isFresh && !(await this.hasOtherToken())) break;
+			}
+			begun = Date.now();
 			result = await this.sendOnce(request, terms, credentials);
-		}
-		if (wasTokenRejected(result)) this.renewals = DEFAULT_RENEWALS;
-		else if (wasTokenAccepted(result) && this.renewals < MAX_RENEWALS) {
-			this.renewals = MAX_RENEWALS;
-			markAccepted(this.account);
 		}
 
 		// If another request has changed it meanwhile, this one's token may be the older one.
@@ -158,12 +144,13 @@ export class Connection {
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		terms: { timeout: number; onSent: () => void },
+		{ timeout, onSent }: { timeout: number; onSent: () => void },
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { account, context, secrets } = this;
 		const ownRequest = new OwnRequest(credentials, {
-			...terms,
+			timeout,
+			onSent,
 			account,
 			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
@@ -181,16 +168,13 @@ export class Connection {
 		};
 		try {
 			this.addToken(credentials);
-			const response = readResponse(
-				await context.helpers.httpRequestWithAuthentication.call(
-					withCancelSignal(context, ownRequest.signal),
-					CREDENTIAL,
-					options,
-					{
-						credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials },
-					},
-				),
+			const answer = context.helpers.httpRequestWithAuthentication.call(
+				withCancelSignal(context, ownRequest.signal),
+				CREDENTIAL,
+				options,
+				{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 			);
+			const response = readResponse(await unlessAborted(answer, ownRequest.signal));
 			this.addToken(credentials);
 			const failure = failureIn(response, secrets);
 			if (failure !== undefined) return { failure };
@@ -252,8 +236,4 @@ function logMessage(notice: WaitNotice, baseUrl: string): string {
 
 function wasTokenRejected(result: SendResult<unknown>): boolean {
 	return 'failure' in result && result.failure.kind === 'status' && result.failure.status === 401;
-}
-
-function wasTokenAccepted(result: SendResult<unknown>): boolean {
-	return 'body' in result || result.failure.kind === 'unexpectedResponse';
 }

@@ -17,7 +17,8 @@ export type Failure =
 	| { kind: 'tls'; code: string }
 	/** The certificate isn't trusted: the connection ended before the request was sent. */
 	| { kind: 'certificate'; code: string }
-	| { kind: 'timeout' }
+	/** No answer in time; after how many milliseconds, where it isn't the time that goes without saying. */
+	| { kind: 'timeout'; after?: number }
 	/** The connection broke after it was made. */
 	| { kind: 'broken'; code: string }
 	/** The execution was cancelled while the request was under way. */

@@ -1,4 +1,5 @@
 import type { Account } from '../account/account';
+import type { RequestFailure } from './failure';
 import { onAbort, onDeadline } from './wait';
 
 /** What holds for a request of this node's own. */
@@ -16,6 +17,9 @@ interface OwnRequestOptions {
 	storedToken: () => Promise<string | undefined>;
 }
 
+/** Milliseconds that a log-in may take at least: it is often slower than what a short limit is meant for. */
+const MIN_LOGIN_TIME = 10_000;
+
 /** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
 const ownRequests = new WeakMap<object, OwnRequest>();
 
@@ -27,8 +31,8 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
 /**
  * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
  *
- * Its time counts from the beginning, and anew from the moment at which the credential lets it go: the log-in
- * before it has a limit of its own. So it has an end also where n8n's store of credentials is another, which
+ * Its time counts from the beginning, and anew from the moment at which the credential lets it go: a log-in before it
+ * has a time of its own. So it has an end also where n8n's store of credentials is another, which
  * doesn't pass on the very object.
  */
 export class OwnRequest {
@@ -39,6 +43,8 @@ export class OwnRequest {
 	private readonly controller = new AbortController();
 	/** Ends its limit of time, while one runs. */
 	private endLimit: (() => void) | undefined;
+	/** Ends its wait for a log-in. */
+	private endLogin: (() => void) | undefined;
 	private readonly stopListening: () => void;
 
 	/** @param credentials the object that n8n is given with the request */
@@ -65,15 +71,30 @@ export class OwnRequest {
 		return this.options.cancelSignal?.aborted === true;
 	}
 
-	/** A log-in comes first: no time counts until the start. */
-	waitForLogin(): void {
+	/**
+	 * A log-in comes first, and has as much time again, or some seconds where that is less.
+	 *
+	 * @returns why the request does not wait for it any longer, as soon as that is so
+	 */
+	async waitForLogin(): Promise<RequestFailure> {
 		this.endLimit?.();
 		this.endLimit = undefined;
+		const after = Math.max(this.options.timeout, MIN_LOGIN_TIME);
+		const { cancelSignal } = this.options;
+		return await new Promise((resolve) => {
+			const endTime = onDeadline(after, () => resolve({ kind: 'timeout', after }));
+			const stopListening = onAbort(cancelSignal, () => resolve({ kind: 'cancelled' }));
+			this.endLogin = () => {
+				endTime();
+				stopListening();
+			};
+		});
 	}
 
 	/** Its time counts from now on: it is being sent. */
 	start(): void {
 		if (this.endLimit !== undefined) return;
+		this.endLogin?.();
 		this.options.onSent();
 		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
 		this.endLimit = onDeadline(this.options.timeout, () => {
@@ -85,6 +106,7 @@ export class OwnRequest {
 	/** It is answered, or has failed. */
 	end(): void {
 		this.endLimit?.();
+		this.endLogin?.();
 		this.stopListening();
 	}
 }

@@ -48,6 +48,22 @@ export async function wait(milliseconds: number, signal?: AbortSignal): Promise<
 	});
 }
 
+/**
+ * The result of some work, unless the signal comes first. It does not stop the work: n8n 2.0's HTTP client may leave
+ * a request that it was told to abort without an end.
+ *
+ * @throws what the work throws, or "canceled", as that client does
+ */
+export async function unlessAborted<Result>(
+	work: Promise<Result>,
+	signal: AbortSignal,
+): Promise<Result> {
+	return await new Promise((resolve, reject) => {
+		const stopListening = onAbort(signal, () => reject(new Error('canceled')));
+		void work.then(resolve, reject).finally(stopListening);
+	});
+}
+
 /** Deadlines that lie closer together are one: so many milliseconds, or such a part of the time that they limit. */
 const DEADLINE_STEP = 50;
 const DEADLINE_PART = 1 / 1_000;
