@@ -1,3 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
@@ -100,7 +103,7 @@ test('an error that was waited for says for how long, and how often the service 
 	await start({});
 	sandbox.faults.plan(({ operation, nOfOperation }) => {
 		if (operation !== 'createJob' || nOfOperation === 1) return undefined;
-		return { kind: 'rateLimit', retryAfter: nOfOperation === 2 ? 1 : 61 };
+		return { kind: 'rateLimit', retryAfter: nOfOperation === 2 ? 1 : 70 };
 	});
 	const { items } = await engine.run(creates({ concurrency: 1 }), numbered(5));
 	expect(counted(items)).toEqual({ made: 1, mayExist: 0, failed: 4 });
@@ -152,6 +155,30 @@ describe('A service that is away', () => {
 		expect(made).toBeGreaterThanOrEqual(madeBefore - 100);
 		const names = [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);
 		expect(new Set(names).size).toBe(names.length);
+	});
+
+	test('jobs that are to be ended are, once it is back', async () => {
+		await start({});
+		sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation !== 'createJob' || nOfOperation < 3) return undefined;
+			return { kind: 'wait', when: 'beforeActing', until: sandbox.goAway() };
+		});
+		hurry();
+		// A service that has not answered is given up after four requests.
+		let asked = 0;
+		const onRequest = (message: unknown) => {
+			const { path } = (message as { request: ClientRequest }).request;
+			if (path.endsWith('/terminate') && (asked += 1) === 6) void sandbox.comeBack();
+		};
+		subscribe('http.client.request.start', onRequest);
+		const { error } = await engine.run(
+			{ parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) },
+			numbered(4),
+		);
+		unsubscribe('http.client.request.start', onRequest);
+		expect(error?.description).toMatch(/has terminated \(2\):/);
+		const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
+		expect(states.slice(0, 2)).toEqual(['terminated', 'terminated']);
 	});
 
 	test('from the start: a thousand items fail together, not one after the other', async () => {

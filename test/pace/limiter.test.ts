@@ -228,16 +228,47 @@ describe('When the service says "too many"', () => {
 		expect(begun(again)).toBe(10);
 	});
 
-	test('for longer than a minute, nobody waits', async () => {
+	test('for a minute, all wait that long, and one asks then', async () => {
 		const execution = await answered();
 		const all = come(execution, 20);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 61_000 }, tooMany);
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		await clock.pass(59_999);
+		expect(begun(all)).toBe(10);
+		await clock.pass(1);
+		expect(begun(all)).toBe(11);
+		expect(without(all)).toEqual([]);
+	});
+
+	test('for longer than that, nobody waits', async () => {
+		const execution = await answered();
+		const all = come(execution, 20);
+		await settled();
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 66_000 }, tooMany);
 		await settled();
 		expect(without(all)).toEqual(
 			new Array(10).fill({ refused: 'givenUp', failure: tooMany, waited: 0, probes: 0 }),
 		);
 	});
+
+	test.each([3_600_000, Infinity])(
+		'for %s ms, it is asked again after five minutes',
+		async (retryAfter) => {
+			const [first] = [come(await answered(), 1)];
+			await settled();
+			permitAt(first, 0).release({ kind: 'tooMany', retryAfter }, tooMany);
+			await clock.pass(200_000);
+			// Whoever comes meanwhile has waited for nothing.
+			expect(await limiter.forExecution().acquire()).toEqual({
+				refused: 'givenUp',
+				failure: tooMany,
+				waited: 0,
+				probes: 0,
+			});
+			await clock.pass(100_000);
+			expect(await limiter.forExecution().acquire()).toHaveProperty('release');
+		},
+	);
 
 	test('whoever has less patience is refused sooner, and the others wait on', async () => {
 		const [patient, impatient] = [
@@ -259,7 +290,7 @@ describe('When the service says "too many"', () => {
 		const all = come(execution, 50);
 		await settled();
 		let asked = 0;
-		for (let second = 0; second < 59; second += 1) {
+		for (let second = 0; second < 64; second += 1) {
 			for (const permit of all) {
 				if (permit !== undefined && !('refused' in permit)) {
 					permit.release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
@@ -288,7 +319,7 @@ describe('When the service can not be reached', () => {
 		await clock.pass(51);
 		expect(begun(all)).toBe(11);
 		permitAt(all, 10).release({ kind: 'unreachable' }, refused);
-		await clock.pass(59_000);
+		await clock.pass(64_000);
 		expect(without(all)).toEqual([]);
 		await clock.pass(1_000);
 		// One had just begun to ask.

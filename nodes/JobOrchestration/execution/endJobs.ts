@@ -20,6 +20,8 @@ export async function endJobs(
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
 	const connection = Connection.open(withCancelSignal(context, undefined), concurrency);
+	// The jobs show that the service has answered: if it is away just now, it is waited for.
+	void connection.then(({ limiter }) => (limiter.hasBeenAnswered = true)).catch(() => {});
 	await inParallel(jobs, concurrency, async (job) => {
 		try {
 			const client = new ServiceClient(await connection, first.options);

@@ -6,8 +6,11 @@ import { onAbort, wait } from '../request/wait';
 import type { Hold, InFlightRequest, Outcome } from './pace';
 import { Pace } from './pace';
 
-/** Milliseconds that a request waits for a service that takes none, unless told otherwise. */
-const PATIENCE = 60_000;
+/**
+ * Milliseconds that a request waits for a service that takes none, unless told otherwise: a minute, which services
+ * that count by the minute ask for, and some more to find out that it is over.
+ */
+const PATIENCE = 65_000;
 
 /** Milliseconds of waiting that n8n's log mentions. */
 const LONG_WAIT = 3_000;
@@ -266,7 +269,7 @@ export class AccountLimiter {
 		if (hold === undefined || failure === undefined) return;
 		this.refuse(({ execution }) => {
 			if (Math.max(now, hold.named) < this.patienceEnds(execution)) return undefined;
-			const waited = now - hold.since;
+			const waited = now - Math.max(hold.since, execution.since ?? -Infinity);
 			execution.refusal ??= { refused: 'givenUp', failure, waited, probes: hold.probes };
 			return execution.refusal;
 		});
