@@ -350,9 +350,9 @@ describe('If a cancel stops the node', () => {
 		expect(fixture.callsOf('createJob')).toHaveLength(6);
 	});
 
-	test('nothing is ended where the workflow would continue after an error', async () => {
+	test('they are ended, too, where the workflow would continue after an error', async () => {
 		const onError = 'continueRegularOutput';
 		await cancelled({ ...terminate({ concurrency: 1 }), onError }, 9, waiting(1));
-		expect(states()).toEqual(new Array(5).fill('running'));
+		expect(states()).toEqual(new Array(5).fill('terminated'));
 	});
 });

@@ -36,6 +36,14 @@ describe("n8n's Retry On Fail", () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 	});
 
+	test('makes no job twice whose fields n8n takes for a failure', async () => {
+		const body = { metadata: { uid: 'job-1' }, error: 'none' };
+		creates(() => ({ kind: 'answer', when: 'afterActing', status: 200, body }));
+		const { items } = await fixture.engine.run({ parameters: batch(), settings }, numbered(3));
+		expect(items.map(({ json }) => json)).toEqual([body, body, body]);
+		expect(timesSent()).toEqual(new Map(numbered(3).map(({ n }) => [Number(n), 1])));
+	});
+
 	test('does not send an item again whose job may exist, and runs the rest', async () => {
 		creates((item) => (item === 2 ? brokenAfter : undefined));
 		const result = await fixture.engine.run(

@@ -131,6 +131,11 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 		/^'Max Request Retries' is "many", not a number$/,
 	],
 	[
+		'a concurrency without number, of a later item',
+		create({ options: { concurrency: '={{ $json.first ? 5 : "many" }}' } }),
+		/^'Concurrency' is "many", not a number$/,
+	],
+	[
 		'an empty job id',
 		change('stop', { jobId: '={{ $json.first ? "a" : "" }}' }),
 		/^'Job ID' is empty$/,

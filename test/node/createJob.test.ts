@@ -75,6 +75,7 @@ describe('the output is', () => {
 		['by default', {}],
 		['with Simplify', { simplify: true }],
 		['with Simplify by an expression', { simplify: '={{ "true" }}' }],
+		['where an expression for Simplify gives nothing', { simplify: '={{ null }}' }],
 	])('the job without what is noise, its paths as they were: %s', async (_, parameters) => {
 		const fields = await fieldsGiven({ parameters: create({ ...everything, ...parameters }) });
 		expect(fields.sort()).toEqual([...SIMPLE].sort());
@@ -362,6 +363,16 @@ test('each item has its own values, and a job of its own in their order', async 
 		numbered(25).map(({ n }) => ({ item: n })),
 	);
 	expect(fixture.sandbox.store.jobs.size).toBe(25);
+});
+
+test.each<[string, INodeParameters[string]]>([
+	['as an API or a model stores it', { mode: 'id', value: CLUSTER }],
+	['from an expression', `={{ ({ __rl: true, mode: 'list', value: '${CLUSTER}' }) }}`],
+	['as text', CLUSTER],
+])('the work cluster may be given %s', async (_, workCluster) => {
+	const { error } = await fixture.engine.run({ parameters: create({ workCluster }) });
+	expect(error).toBeUndefined();
+	expect(sentBody()).toMatchObject({ job: { workCluster: CLUSTER } });
 });
 
 test('without items nothing is sent', async () => {

@@ -31,6 +31,17 @@ test('a search that finds nothing ends at the end of the list', async () => {
 	expect(await search('no such cluster')).toEqual({ results: [] });
 });
 
+test('a page that leads to itself is the last', async () => {
+	const body = { items: [], metadata: { continue: 'again' } };
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters'
+			? { kind: 'answer', when: 'beforeActing', status: 200, body }
+			: undefined,
+	);
+	expect(await search()).toEqual({ results: [] });
+	expect(fixture.callsOf('listClusters')).toHaveLength(2);
+});
+
 test('its errors are those of the node', async () => {
 	fixture.engine.saveCredential({
 		baseUrl: fixture.sandbox.url,

@@ -1,3 +1,7 @@
+import type { INode } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
 import type { Fault } from '../../sandbox';
 import { change, create, credentialFor, getAll, useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
@@ -195,6 +199,19 @@ describe('what looks like markup is replaced by what looks like it', () => {
 	test('in the words of the service, in the description', async () => {
 		const { description } = await errorAfter(answer(400, '1 < 2 & <b>3</b> &lt; `4`'));
 		expect(description).toContain('"1 ‹ 2 & ‹b›3‹/b› ＆lt; ˋ4ˋ" (HTTP 400)');
+	});
+
+	test("in an operation that isn't there", async () => {
+		const { error } = await fixture.engine.run({ parameters: { ...create(), operation: link } });
+		expect(error?.message).toMatch(/^The resource "job" has no operation "‹a href=/);
+	});
+
+	test("in n8n's own errors", () => {
+		const node = { name: 'Create a job' } as INode;
+		const error = new NodeOperationError(node, link, { description: `See ${link}` });
+		const { message, description } = nodeErrorOf(node, error);
+		const text = '‹a href="https://evil.example"›Session expired‹/a›';
+		expect({ message, description }).toEqual({ message: text, description: `See ${text}` });
 	});
 
 	test('in a job ID, in title and description, and in an error item', async () => {

@@ -14,12 +14,22 @@ const MAX_LISTED = 100;
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	if (error instanceof ServiceError) return newApiError(node, error);
 	if (error instanceof FieldError) {
-		const message = asPlainText(error.message);
-		const description = asPlainText(error.advice);
-		return withMessage(new NodeOperationError(node, message, { description }), message);
+		const { message, advice: description } = error;
+		return inPlainText(
+			withMessage(new NodeOperationError(node, message, { description }), message),
+		);
 	}
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
-	return new NodeOperationError(node, error instanceof Error ? error : String(error));
+	const isOfNode = error instanceof NodeApiError || error instanceof NodeOperationError;
+	return inPlainText(
+		isOfNode ? error : new NodeOperationError(node, error instanceof Error ? error : String(error)),
+	);
+}
+
+/** n8n's own errors may hold markup, and texts of a workflow that do. */
+function inPlainText<E extends NodeError>(error: E): E {
+	error.message = asPlainText(error.message);
+	if (typeof error.description === 'string') error.description = asPlainText(error.description);
+	return error;
 }
 
 /** Makes whatever went wrong with an item its outcome. */

@@ -16,7 +16,7 @@ import type { CreatedJob, ItemError, ItemOutcome, ItemOutcomes, NodeError } from
 import { createdJobsIn, errorsIn } from './itemOutcome';
 import type { Prepared, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
-import { loadRetryState, saveRetryState } from './retryStorage';
+import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
 /** One run of the node, and what becomes of its items. */
 interface Run {
@@ -52,8 +52,9 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			await (connection ??= Connection.open(context, concurrency));
 		const run = { context, operation, outcomes, connect };
 		const fatalError = await settleAll(run);
-		const mayRunAgain = fatalError !== undefined || context.continueOnFail();
-		saveRetryState(context, mayRunAgain ? retryStateOf(name, outcomes) : undefined);
+		const fails = fatalError !== undefined;
+		const mayRunAgain = fails || mayBeTriedAgain(context);
+		saveRetryState(context, mayRunAgain ? retryStateOf(name, outcomes) : undefined, { fails });
 		if (fatalError !== undefined) throw await completeFatalError(run, fatalError);
 
 		const hint = hintOf(outcomes);

@@ -44,8 +44,7 @@ export async function prepareAll(
 ): Promise<Prepared> {
 	const goesOn = context.continueOnFail();
 	const parameters = new ItemParameters(context, operation.fields);
-	const ifStopped =
-		operation.makesJobs === true && !goesOn ? readIfStopped(parameters.forItem(0)) : undefined;
+	const ifStopped = operation.makesJobs === true ? readIfStopped(parameters.forItem(0)) : undefined;
 	const calls: Prepared['calls'] = new Map();
 	let concurrency: number | undefined;
 	let lastYield = Date.now();
@@ -58,7 +57,8 @@ export async function prepareAll(
 		}
 		try {
 			const getField = parameters.forItem(itemIndex);
-			if (calls.size === 0) concurrency = readConcurrency(getField);
+			const givenConcurrency = readConcurrency(getField);
+			if (calls.size === 0) concurrency = givenConcurrency;
 			calls.set(itemIndex, {
 				call: operation.prepare(getField),
 				options: readSendOptions(getField),

@@ -32,11 +32,17 @@ export function loadRetryState(context: IExecuteFunctions): RetryState | undefin
 
 /**
  * Replaces what is left to the next run with these items. It goes into n8n's metadata if the node is about to
- * fail, since n8n stores that for its Retry button; else into memory, if another try may follow.
+ * fail, since n8n stores that for its Retry button; else into memory, if another try may follow. That may be so after
+ * a success, too: n8n takes a first output item with a field `error` for a failure (n8n-core, WorkflowExecute,
+ * checkFailure), and a service may send one.
  *
  * @param state undefined to leave nothing, so that n8n stores nothing with the result
  */
-export function saveRetryState(context: IExecuteFunctions, state: RetryState | undefined): void {
+export function saveRetryState(
+	context: IExecuteFunctions,
+	state: RetryState | undefined,
+	{ fails = false } = {},
+): void {
 	const entry = ownEntry(context);
 	if (entry?.metadata !== undefined) {
 		const { jobOrchestration, ...others } = entry.metadata;
@@ -45,11 +51,16 @@ export function saveRetryState(context: IExecuteFunctions, state: RetryState | u
 	inMemory.delete(keyOf(context));
 	if (state === undefined) return;
 
-	if (entry !== undefined && !context.continueOnFail()) {
+	if (entry !== undefined && fails && !context.continueOnFail()) {
 		entry.metadata = { ...entry.metadata, jobOrchestration: state };
-	} else if (context.getNode().retryOnFail === true) {
+	} else if (mayBeTriedAgain(context)) {
 		inMemory.set(keyOf(context), state);
 	}
+}
+
+/** Whether n8n may run the node again at once: Retry On Fail. */
+export function mayBeTriedAgain(context: IExecuteFunctions): boolean {
+	return context.getNode().retryOnFail === true;
 }
 
 /** The stack entry of this node's run; a tool has none of its own. */

@@ -52,8 +52,10 @@ async function search(
 		const results = (page.items ?? [])
 			.flatMap(listItemOf)
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
+		const current = next;
 		next = nextPageOf(page);
-		if (next === undefined) return { results };
+		// A page that leads to itself would be loaded for ever.
+		if (next === undefined || next === current) return { results };
 		if (results.length > 0 || pages === PAGES_PER_SEARCH) {
 			return { results, paginationToken: next };
 		}

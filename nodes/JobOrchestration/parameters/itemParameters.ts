@@ -26,18 +26,20 @@ export class ItemParameters {
 	forItem(itemIndex: number): GetField {
 		return (name, member) => {
 			const field = this.fields.get(name);
-			const whole = new FieldValue(field?.displayName ?? name, this.value(name, itemIndex));
+			const value = this.value(name, itemIndex, field?.type === 'resourceLocator');
+			const whole = new FieldValue(field?.displayName ?? name, value);
 			if (member === undefined) return whole;
 			const option = field?.options?.find((candidate) => candidate.name === member);
 			return whole.member(member, option && 'displayName' in option ? option.displayName : member);
 		};
 	}
 
-	private value(name: string, itemIndex: number): unknown {
+	/** @param isLocator whether it may be n8n's resource locator: a choice from a list, or an ID. Only its value counts. */
+	private value(name: string, itemIndex: number, isLocator: boolean): unknown {
 		if (this.fixed.has(name)) return this.fixed.get(name);
 		const stored = this.raw[name];
 		const value: unknown = this.context.getNodeParameter(name, itemIndex, null, {
-			extractValue: isResourceLocator(stored),
+			extractValue: isLocator,
 		});
 		if (!holdsExpression(stored)) this.fixed.set(name, value);
 		return value;
@@ -49,9 +51,4 @@ function holdsExpression(stored: unknown): boolean {
 	if (typeof stored === 'string') return stored.startsWith('=');
 	if (typeof stored !== 'object' || stored === null) return false;
 	return Object.values(stored).some(holdsExpression);
-}
-
-/** Whether a parameter is n8n's resource locator: a choice from a list, or an ID. Only its value counts. */
-function isResourceLocator(stored: unknown): boolean {
-	return typeof stored === 'object' && stored !== null && '__rl' in stored;
 }

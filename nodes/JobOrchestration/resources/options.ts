@@ -43,7 +43,7 @@ export const ifStoppedOption: INodeProperties = {
 	type: 'options',
 	default: 'keep',
 	description:
-		"What to do with the jobs that this execution has created if an error ends it or it is cancelled. If 'On Error' is set to continue, they are always kept.",
+		"What to do with the jobs that this execution has created if an error ends it or it is cancelled. If 'On Error' is set to continue, only a cancel ends it.",
 	options: [
 		{
 			name: 'Keep the Jobs',

@@ -78,8 +78,9 @@ export const jobOutputFields: INodeProperties[] = [
 /** Reads which of the created job's fields an item wants. @throws FieldError */
 export function readJobOutput(getField: GetField): (job: Job) => Job {
 	const output = getField('output');
+	const simplify = getField('simplify');
 	const choice = output.isMissing
-		? getField('simplify').boolean()
+		? simplify.isMissing || simplify.boolean()
 			? 'simplified'
 			: 'raw'
 		: output.oneOf(['simplified', 'raw', 'selectedFields']);
