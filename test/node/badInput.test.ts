@@ -131,6 +131,46 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 		/^'Max Request Retries' is "many", not a number$/,
 	],
 	[
+		'a retry interval below 0',
+		create({ additionalFields: { retryInterval: '={{ $json.first ? 1 : -1 }}' } }),
+		/^'Job Retry Interval' is -1, which is too small$/,
+	],
+	[
+		'retries below 0',
+		create({ options: { maxRetries: '={{ $json.first ? 1 : -1 }}' } }),
+		/^'Max Request Retries' is -1, which is too small$/,
+	],
+	[
+		'half a retry',
+		create({ options: { maxRetries: '={{ $json.first ? 1 : 0.5 }}' } }),
+		/^'Max Request Retries' is 0\.5, not a whole number$/,
+	],
+	[
+		'a concurrency of nothing',
+		create({ options: { concurrency: '={{ $json.first ? 1 : 0 }}' } }),
+		/^'Concurrency' is 0, which is too small$/,
+	],
+	[
+		'half a request at once',
+		create({ options: { concurrency: '={{ $json.first ? 1 : 1.5 }}' } }),
+		/^'Concurrency' is 1\.5, not a whole number$/,
+	],
+	[
+		'half a cluster',
+		getAll({ limit: '={{ $json.first ? 1 : 1.5 }}' }),
+		/^'Limit' is 1\.5, not a whole number$/,
+	],
+	[
+		'a page of nothing',
+		getAll({ options: { pageSize: '={{ $json.first ? 1 : 0 }}' } }),
+		/^'Page Size' is 0, which is too small$/,
+	],
+	[
+		'a page of a cluster and a half',
+		getAll({ options: { pageSize: '={{ $json.first ? 1 : 1.5 }}' } }),
+		/^'Page Size' is 1\.5, not a whole number$/,
+	],
+	[
 		'a concurrency without number, of a later item',
 		create({ options: { concurrency: '={{ $json.first ? 5 : "many" }}' } }),
 		/^'Concurrency' is "many", not a number$/,

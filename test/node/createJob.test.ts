@@ -340,6 +340,11 @@ test('an additional field whose expression gives nothing is not given', async ()
 	});
 });
 
+test('a type of job that is given is sent', async () => {
+	await fixture.engine.run({ parameters: create({ additionalFields: { type: 'special' } }) });
+	expect(sentBody()).toMatchObject({ job: { type: 'special' } });
+});
+
 test('the namespace is sent as the text given, three times', async () => {
 	await fixture.engine.run({ parameters: create({ namespace: '={{ 42 }}' }) });
 	expect(fixture.callsOf('createJob')[0]?.path).toBe('/api/v1/namespaces/42/jobs');

@@ -73,6 +73,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 		{ metadata: { uid: 'c1' } },
 		{ metadata: { uid: 'c2' }, name: '', type: 'master', status: { phase: 'Running' } },
 		{ metadata: { uid: 'c3' }, name: 'third', status: null },
+		{ metadata: { uid: 'c4' }, name: 'fourth', type: '', status: { phase: '' } },
 	];
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'listClusters'
@@ -84,6 +85,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 			{ name: 'c1', value: 'c1' },
 			{ name: 'c2 (master)', value: 'c2' },
 			{ name: 'third', value: 'c3' },
+			{ name: 'fourth', value: 'c4' },
 		],
 	});
 });

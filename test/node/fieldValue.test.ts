@@ -1,4 +1,4 @@
-import { FieldValue } from '../../nodes/JobOrchestration/parameters/fieldValue';
+import { FieldError, FieldValue } from '../../nodes/JobOrchestration/parameters/fieldValue';
 
 /*
  * What n8n's own engine turns away before the node sees it, and what another way in may bring all the same.
@@ -29,4 +29,73 @@ test.each([
 	[undefined, []],
 ])('the texts of %j', (value, texts) => {
 	expect(new FieldValue('Output Fields', value).texts()).toEqual(texts);
+});
+
+const value = (given: unknown) => new FieldValue('Field', given);
+
+/** What is said of a value that is refused: the message, and the advice. */
+function refusalOf(read: () => unknown): [string, string] {
+	try {
+		read();
+	} catch (error) {
+		if (error instanceof FieldError) return [error.message, error.advice];
+	}
+	throw new Error('It was taken');
+}
+
+test.each<[unknown, { min?: number; integer?: boolean }, string, string]>([
+	['high', {}, 'is "high", not a number', 'Enter a number, such as 3.'],
+	[-0.5, { min: 0 }, 'is -0.5, which is too small', 'Enter a number of 0 or more.'],
+	[0, { min: 1, integer: true }, 'is 0, which is too small', 'Enter a whole number of 1 or more.'],
+	[
+		'1.5',
+		{ min: 1, integer: true },
+		'is 1.5, not a whole number',
+		'Enter a whole number of 1 or more.',
+	],
+	[2.5, { integer: true }, 'is 2.5, not a whole number', 'Enter a whole number.'],
+])('the number %j with %j is refused', (given, bounds, problem, advice) => {
+	expect(refusalOf(() => value(given).optionalNumber(bounds))).toEqual([
+		`'Field' ${problem}`,
+		advice,
+	]);
+});
+
+test.each<[unknown, { min?: number; integer?: boolean }, number | undefined]>([
+	[1.5, {}, 1.5],
+	['-2', {}, -2],
+	[0, { min: 0, integer: true }, 0],
+	[undefined, { min: 1 }, undefined],
+])('the number %j with %j is %j', (given, bounds, number) => {
+	expect(value(given).optionalNumber(bounds)).toBe(number);
+});
+
+test('a very large whole number is text, too', () => {
+	expect(value(2n ** 70n).text()).toBe('1180591620717411303424');
+});
+
+test.each<[unknown, string]>([
+	[null, 'nothing'],
+	[[1], 'a list'],
+	[true, 'true'],
+	[7, '7'],
+	['x'.repeat(40), `"${'x'.repeat(40)}"`],
+	['x'.repeat(41), 'a long text'],
+])('a record that is %j is refused, by its position', (stray, name) => {
+	const [message] = refusalOf(() => value([stray, {}]).jsonObjects());
+	expect(message).toBe(`'Field' has ${name} at position 1, not an object`);
+});
+
+test('JSON without a value is an empty list, or an empty object', () => {
+	expect(value(' ').jsonObjects()).toEqual([]);
+	expect(value(undefined).jsonObject()).toEqual({});
+});
+
+test('JSON that can not be read says where it ends to make sense', () => {
+	expect(refusalOf(() => value('[{').jsonObjects())).toEqual([
+		"'Field' is not valid JSON",
+		expect.stringMatching(
+			/^Expected .+ in JSON at position 2.*\. Check quotes, commas and brackets\.$/s,
+		),
+	]);
 });
