@@ -1,7 +1,7 @@
 /*
  * The tests that mutants are held against, in one file: Stryker would run each of them by itself. The quick ones
  * come first, so that most mutants die early. Each has a block of its own, so that its hooks are its own. Left out are
- * those that need an engine of their own (test/leaks). One that runs the node in other processes (login/oneSession)
+ * those that need an engine of their own (the rest of test/leaks). One that runs the node in other processes (login/oneSession)
  * would not be asked: Stryker doesn't see what code they run.
  */
 const files = [
