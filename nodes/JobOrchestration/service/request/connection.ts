@@ -38,6 +38,16 @@ export interface ServiceRequest<Body> {
 	isExpected: (body: unknown) => body is Body;
 }
 
+/** How a request is sent. */
+interface SendTerms {
+	/** Milliseconds that an answer may take, to its end. */
+	timeout: number;
+	/** Called each time that the request is sent, after its log-in. */
+	onSent: () => void;
+	/** After it, the request is not sent again. */
+	signal?: AbortSignal | undefined;
+}
+
 /** The body of the expected response, or why there is none. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
@@ -104,13 +114,8 @@ export class Connection {
 	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
 	 * tried again over this connection.
 	 *
-	 * @param terms `timeout`: milliseconds that an answer may take, to its end, and as long again its log-in; `onSent`:
-	 * called each time that the request is sent, after its log-in; `signal`: it is not sent again after
 	 */
-	async send<Body>(
-		request: ServiceRequest<Body>,
-		terms: { timeout: number; onSent: () => void; signal?: AbortSignal | undefined },
-	): Promise<SendResult<Body>> {
+	async send<Body>(request: ServiceRequest<Body>, terms: SendTerms): Promise<SendResult<Body>> {
 		if (this.refusedLogin !== undefined) return { failure: this.refusedLogin };
 
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
@@ -144,7 +149,7 @@ export class Connection {
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		{ timeout, onSent }: { timeout: number; onSent: () => void },
+		{ timeout, onSent }: SendTerms,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { account, context, secrets } = this;

@@ -79,6 +79,7 @@ export class OwnRequest {
 	async waitForLogin(): Promise<RequestFailure> {
 		this.endLimit?.();
 		this.endLimit = undefined;
+		this.endLogin?.();
 		const after = Math.max(this.options.timeout, MIN_LOGIN_TIME);
 		const { cancelSignal } = this.options;
 		return await new Promise((resolve) => {
