@@ -1,7 +1,7 @@
 import { ConcurrencyLimit } from '../../nodes/JobOrchestration/service/pace/concurrencyLimit';
 
 test.each([
-	['says nothing of the service, where this process was busy for most of the time', 14, 10],
+	['lets hardly more begin, where this process was busy for most of the time', 14, 10.5],
 	['lets more begin, where it was idle for a while', 16, 12],
 ])('an answer %s', (_, idle, limit) => {
 	const concurrency = new ConcurrencyLimit();
