@@ -11,7 +11,7 @@ import { hurry } from '../engine/hurry';
 import type { NodeOptions } from '../engine/run';
 import { Engine } from '../engine/run';
 import { until } from '../sandbox/client';
-import { batch, refused } from './batch';
+import { batch, itemOf, refused } from './batch';
 
 /*
  * Batches at a service that bears only so much, or is away. Nothing here is timed: what is counted holds on a busy
@@ -99,17 +99,43 @@ describe('A service that takes so many a second', () => {
 	});
 });
 
+test('one item that is always turned away does not keep the others from being sent', async () => {
+	await start({});
+	sandbox.faults.plan((call) =>
+		call.operation === 'createJob' && itemOf(call) === 7
+			? { kind: 'rateLimit', retryAfter: 1 }
+			: undefined,
+	);
+	hurry();
+	const { items } = await engine.run(creates(), numbered(80));
+	expect(counted(items)).toEqual({ made: 79, mayExist: 0, failed: 1 });
+	expect(items[7]?.json.message).toBe('The service is receiving too many requests');
+});
+
+test('where the service wants an hour, it is asked again after a minute', async () => {
+	await start({});
+	sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'createJob' && nOfOperation === 13
+			? { kind: 'rateLimit', retryAfter: 3_600 }
+			: undefined,
+	);
+	hurry();
+	const { items } = await engine.run(creates(), numbered(40));
+	expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
+});
+
 test('an error that was waited for says for how long, and how often the service was asked', async () => {
 	await start({});
+	hurry();
 	sandbox.faults.plan(({ operation, nOfOperation }) => {
 		if (operation !== 'createJob' || nOfOperation === 1) return undefined;
-		return { kind: 'rateLimit', retryAfter: nOfOperation === 2 ? 1 : 70 };
+		return { kind: 'rateLimit', retryAfter: nOfOperation === 2 ? 1 : 3_600 };
 	});
 	const { items } = await engine.run(creates({ concurrency: 1 }), numbered(5));
 	expect(counted(items)).toEqual({ made: 1, mayExist: 0, failed: 4 });
 	for (const { json } of items.slice(1)) {
 		expect(Object(json.error).description).toMatch(
-			/All requests had been waiting for the service for \d+ s, and asked it once\./,
+			/All requests had been waiting for the service for \d+ s, and asked it (?:once|2 times)\./,
 		);
 	}
 });
@@ -239,6 +265,7 @@ describe('While all wait', () => {
 
 	test('jobs that are to be ended are not, where the service wants an hour: they are named', async () => {
 		await start({});
+		hurry();
 		const hour = { kind: 'rateLimit', retryAfter: 3_600 } as const;
 		sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'changeJobState') return hour;
@@ -249,7 +276,7 @@ describe('While all wait', () => {
 			numbered(5),
 		);
 		expect(error?.description).toMatch(/could not end \(2\):/);
-		expect(sandbox.calls.filter(({ operation }) => operation === 'changeJobState')).toHaveLength(1);
+		expect(sandbox.calls.filter(({ operation }) => operation === 'changeJobState')).toHaveLength(2);
 		// Nor does whoever comes next wait for an hour.
 		const next = await engine.run({ parameters: change('stop', { jobId: 'any' }) });
 		expect(next.error?.message).toBe('The service is receiving too many requests');

@@ -37,7 +37,7 @@ test('the limit is on each sending: a log-in before it takes nothing from it', a
 	fixture.sandbox.faults.plan(({ operation }) => ({
 		kind: 'wait',
 		when: 'afterActing',
-		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 1_200 : 0)),
+		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 700 : 500)),
 	}));
 	const { error } = await fixture.engine.run({
 		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),

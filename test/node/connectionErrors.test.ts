@@ -143,3 +143,15 @@ test('an address that is another service', async () => {
 		),
 	});
 });
+
+test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
+	fixture.sandbox.faults.plan(() => ({
+		kind: 'answer',
+		when: 'beforeActing',
+		status: 200,
+		body: { access_token },
+	}));
+	const { message } = await errorWith({});
+	expect(message).toBe('The service answered the log-in with other data instead of a token');
+	expect(fixture.sandbox.calls).toHaveLength(1);
+});

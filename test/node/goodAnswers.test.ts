@@ -39,6 +39,9 @@ test.each([
 	[{ items: [{ metadata: { uid: 'one' } }, null] }],
 	[{ items: [[]] }],
 	[{ metadata: {} }],
+	[{ items: [], metadata: { continue: { next: 'b' } } }],
+	[{ items: [], metadata: { continue: ['b'] } }],
+	[{ items: [], metadata: { continue: true } }],
 	[[{ metadata: { uid: 'one' } }]],
 ])('%j is no list of clusters', async (body) => {
 	fixture.sandbox.faults.plan(({ operation }) =>
@@ -54,7 +57,6 @@ test.each([
 	[null, []],
 	[undefined, []],
 	[false, []],
-	[{ next: 'b' }, []],
 	['b', ['b']],
 	[7, ['7']],
 	[0, ['0']],

@@ -240,35 +240,36 @@ describe('When the service says "too many"', () => {
 		expect(without(all)).toEqual([]);
 	});
 
-	test('for longer than that, nobody waits', async () => {
-		const execution = await answered();
-		const all = come(execution, 20);
-		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 66_000 }, tooMany);
-		await settled();
-		expect(without(all)).toEqual(
-			new Array(10).fill({ refused: 'givenUp', failure: tooMany, waited: 0, probes: 0 }),
-		);
-	});
-
-	test.each([3_600_000, Infinity])(
-		'for %s ms, it is asked again after five minutes',
+	test.each([66_000, 3_600_000, Infinity])(
+		'for %s ms, one asks after a minute',
 		async (retryAfter) => {
-			const [first] = [come(await answered(), 1)];
+			const execution = await answered();
+			const all = come(execution, 20);
 			await settled();
-			permitAt(first, 0).release({ kind: 'tooMany', retryAfter }, tooMany);
-			await clock.pass(200_000);
-			// Whoever comes meanwhile has waited for nothing.
-			expect(await limiter.forExecution().acquire()).toEqual({
-				refused: 'givenUp',
-				failure: tooMany,
-				waited: 0,
-				probes: 0,
-			});
-			await clock.pass(100_000);
-			expect(await limiter.forExecution().acquire()).toHaveProperty('release');
+			permitAt(all, 0).release({ kind: 'tooMany', retryAfter }, tooMany);
+			await clock.pass(59_999);
+			expect(begun(all)).toBe(10);
+			await clock.pass(1);
+			expect(begun(all)).toBe(11);
+			permitAt(all, 10).release({ kind: 'tooMany', retryAfter }, tooMany);
+			await settled();
+			expect(without(all)).toEqual(
+				new Array(9).fill({ refused: 'givenUp', failure: tooMany, waited: 60_000, probes: 1 }),
+			);
 		},
 	);
+
+	test('for so long, whoever comes later has not waited', async () => {
+		const all = come(await answered(), 20);
+		await settled();
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		await clock.pass(60_000);
+		permitAt(all, 10).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		await clock.pass(10_000);
+		const late = come(limiter.forExecution(undefined, undefined, 5_000), 1);
+		await settled();
+		expect(late).toEqual([{ refused: 'givenUp', failure: tooMany, waited: 0, probes: 1 }]);
+	});
 
 	test('whoever has less patience is refused sooner, and the others wait on', async () => {
 		const [patient, impatient] = [

@@ -70,7 +70,8 @@ export function newLimiter(): Pick<
 		}
 	};
 	return {
-		acquire: async () => await Promise.resolve(refusal ?? { sent: () => {}, release }),
+		acquire: async () =>
+			await Promise.resolve(refusal ?? { isProbe: false, sent: () => {}, release }),
 		hasBeenAnswered: false,
 		giveUp: () => {},
 	};

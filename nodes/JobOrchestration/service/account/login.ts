@@ -15,6 +15,9 @@ type Helpers = IHttpRequestHelper['helpers'];
 /** Milliseconds that the service may take to say whether it takes a token. */
 const PROBE_TIMEOUT = 10_000;
 
+/** What a header can hold of a token (RFC 6750 allows less). */
+const TOKEN = /^[!-~]+$/;
+
 /** `POST /oauth/login`. The answer's refresh token has no call to be used with; the unit of its expiry isn't stated. */
 export async function login(helpers: Helpers, account: Account): Promise<LoginResult> {
 	const { baseUrl, userName, password } = account;
@@ -38,7 +41,7 @@ export async function login(helpers: Helpers, account: Account): Promise<LoginRe
 	const failure = failureIn(response, secrets);
 	if (failure !== undefined) return { failure };
 	const token = isJsonObject(body) ? body.access_token : undefined;
-	if (typeof token === 'string' && token !== '') return { token };
+	if (typeof token === 'string' && TOKEN.test(token)) return { token };
 	const received = describeLoginBody(body, secrets);
 	return { failure: { kind: 'unexpectedResponse', status, received, expected: 'a token' } };
 }

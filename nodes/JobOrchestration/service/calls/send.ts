@@ -35,10 +35,11 @@ export async function send<Body>(
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
+	let isRetry = false;
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { connection, timeout, earlierMayHaveActed };
-		const permit = await limiter.acquire(signal, { isRetry: timesSent > 0 });
+		const permit = await limiter.acquire(signal, { isRetry });
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
 				throw new CallError(call, permit.failure, {
@@ -59,6 +60,7 @@ export async function send<Body>(
 				throw error;
 			});
 		timesSent += 1;
+		isRetry = !permit.isProbe;
 		if ('body' in result) {
 			permit.release({ kind: 'done' });
 			return result.body;

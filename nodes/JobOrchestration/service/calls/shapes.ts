@@ -58,12 +58,20 @@ export function isJob(value: unknown): value is Job {
 	return isJsonObject(value) && uidOf(value) !== undefined;
 }
 
-/** Whether an answer is a page of clusters: an object whose `items` is null or a list of objects. */
+/**
+ * Whether an answer is a page of clusters: an object whose `items` is null or a list of objects. Where the next page
+ * begins, it must say in a way that can be sent back: the first page must not be taken for the whole list.
+ */
 export function isClusterPage(value: unknown): value is ClusterPage {
-	return (
-		isJsonObject(value) &&
-		(value.items === null || (Array.isArray(value.items) && value.items.every(isJsonObject)))
-	);
+	if (!isJsonObject(value)) return false;
+	const { items } = value;
+	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
+	const next = continueOf(value);
+	return areItems && (!next || typeof next === 'string' || typeof next === 'number');
+}
+
+function continueOf({ metadata }: JsonObject): unknown {
+	return isJsonObject(metadata) ? metadata.continue : undefined;
 }
 
 /**
@@ -73,7 +81,7 @@ export function isClusterPage(value: unknown): value is ClusterPage {
  * Kubernetes, which answers with `metadata.continue`, empty or absent at the end.
  */
 export function nextPageOf(page: ClusterPage): string | undefined {
-	const token = isJsonObject(page.metadata) ? page.metadata.continue : undefined;
+	const token = continueOf(page);
 	if (typeof token === 'number') return String(token);
 	return typeof token === 'string' && token !== '' ? token : undefined;
 }

@@ -31,6 +31,8 @@ export type WaitNotice =
 
 /** Leave to send one request. Whoever has it must release it. */
 export interface Permit {
+	/** Whether the request finds out, for all, whether the service takes requests again. */
+	readonly isProbe: boolean;
 	/** The request is sent only now: its log-in has taken until then, or it is sent again with another token. */
 	sent(): void;
 	/** Says what came of the request. */
@@ -97,7 +99,8 @@ export class ExecutionLimiter {
 	 * Waits until a request may begin, or until it is clear that it won't.
 	 *
 	 * @param isRetry whether the request was sent before: then it goes before all that were not. It has waited longest,
-	 * and a service may turn away what it does not know yet.
+	 * and a service may turn away what it does not know yet. One that was a probe in vain should wait behind them: it
+	 * may be the only one that the service doesn't take.
 	 */
 	async acquire(stop?: AbortSignal, { isRetry = false } = {}): Promise<Permit | Refusal> {
 		return await this.account.acquire(this, stop, isRetry);
@@ -241,6 +244,7 @@ export class AccountLimiter {
 		execution.underWay += 1;
 		let isReleased = false;
 		return {
+			isProbe: request.isProbe,
 			sent: () => {
 				request = { ...request, at: this.clock.now(), idle: this.clock.idle() };
 			},

@@ -45,8 +45,8 @@ export interface Hold {
 /** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
 const FIRST_WAIT = 50;
 const LONGEST_WAIT = 8_000;
-/** However long the service asks for, it is asked again after so many milliseconds, should anybody still want it. */
-const LONGEST_NAMED = 300_000;
+/** However long the service asks for, it is probed after so many milliseconds. */
+const LONGEST_NAMED = 60_000;
 /** Probing a service that isn't there costs nobody anything. */
 const LONGEST_WAIT_UNREACHABLE = 1_000;
 

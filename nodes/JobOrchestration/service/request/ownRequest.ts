@@ -17,9 +17,6 @@ interface OwnRequestOptions {
 	storedToken: () => Promise<string | undefined>;
 }
 
-/** Milliseconds that a log-in may take at least: it is often slower than what a short limit is meant for. */
-const MIN_LOGIN_TIME = 10_000;
-
 /** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
 const ownRequests = new WeakMap<object, OwnRequest>();
 
@@ -72,7 +69,7 @@ export class OwnRequest {
 	}
 
 	/**
-	 * A log-in comes first, and has as much time again, or some seconds where that is less.
+	 * A log-in comes first, and has as much time again.
 	 *
 	 * @returns why the request does not wait for it any longer, as soon as that is so
 	 */
@@ -80,8 +77,7 @@ export class OwnRequest {
 		this.endLimit?.();
 		this.endLimit = undefined;
 		this.endLogin?.();
-		const after = Math.max(this.options.timeout, MIN_LOGIN_TIME);
-		const { cancelSignal } = this.options;
+		const { timeout: after, cancelSignal } = this.options;
 		return await new Promise((resolve) => {
 			const endTime = onDeadline(after, () => resolve({ kind: 'timeout', after }));
 			const stopListening = onAbort(cancelSignal, () => resolve({ kind: 'cancelled' }));
