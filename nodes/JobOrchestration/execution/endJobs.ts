@@ -19,9 +19,7 @@ export async function endJobs(
 ): Promise<void> {
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
-	const connection = Connection.open(withCancelSignal(context, undefined), concurrency);
-	// The jobs show that the service has answered: if it is away just now, it is waited for.
-	void connection.then(({ limiter }) => (limiter.hasBeenAnswered = true)).catch(() => {});
+	const connection = openConnection(context, concurrency);
 	await inParallel(jobs, concurrency, async (job) => {
 		try {
 			const client = new ServiceClient(await connection, first.options);
@@ -33,4 +31,14 @@ export async function endJobs(
 			job.ending = { operation: ifStopped, success: false, message };
 		}
 	});
+}
+
+/** A connection that outlives a cancel. The jobs show that the service has answered: if it is away, it is waited for. */
+async function openConnection(
+	context: IExecuteFunctions,
+	concurrency: number | undefined,
+): Promise<Connection> {
+	const connection = await Connection.open(withCancelSignal(context, undefined), concurrency);
+	connection.limiter.hasBeenAnswered = true;
+	return connection;
 }

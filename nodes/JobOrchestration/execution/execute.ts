@@ -142,7 +142,8 @@ async function completeFatalError(
 	{ context, operation, outcomes, connect }: Run,
 	fatalError: ItemError,
 ): Promise<NodeError> {
-	const connection = await connect().catch(() => undefined);
+	const connection =
+		createdJobsIn(outcomes).length > 0 ? await connect().catch(() => undefined) : undefined;
 	const error = completeError(fatalError, outcomes, (text) => connection?.redact(text) ?? text);
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
 	return error;

@@ -134,13 +134,7 @@ export class ConcurrencyLimit {
 				this.idle += idle;
 			}
 		}
-		if (this.mode === 'growing' && isFull && duration !== undefined && isBusy(idle, duration)) {
-			if (this.limit < ENOUGH_IF_BUSY) this.set(this.limit + GROWTH_IF_BUSY);
-		} else if (this.mode === 'growing' && isFull && duration !== undefined) {
-			const usual = Math.min(this.unhindered, this.count > 0 ? this.durationAtService() : Infinity);
-			const growth = GROWTH * Math.min(1, duration / SLOW_ENOUGH) ** 2;
-			if (atService(duration, idle) <= QUEUED * usual) this.set(this.limit + growth);
-		}
+		if (this.mode === 'growing' && isFull && duration !== undefined) this.grow(duration, idle);
 		if (this.left > 0) return;
 		if (this.count * 2 >= this.size) {
 			const measured = {
@@ -152,6 +146,16 @@ export class ConcurrencyLimit {
 			else this.learn(measured, now, isFull);
 		}
 		this.observeFrom(next);
+	}
+
+	private grow(duration: number, idle: number): void {
+		if (isBusy(idle, duration)) {
+			if (this.limit < ENOUGH_IF_BUSY) this.set(this.limit + GROWTH_IF_BUSY);
+			return;
+		}
+		const usual = Math.min(this.unhindered, this.count > 0 ? this.durationAtService() : Infinity);
+		const growth = GROWTH * Math.min(1, duration / SLOW_ENOUGH) ** 2;
+		if (atService(duration, idle) <= QUEUED * usual) this.set(this.limit + growth);
 	}
 
 	/** A request got no answer in its time: half as many. */

@@ -115,8 +115,10 @@ export class ExecutionLimiter {
 	}
 }
 
-/** Lets the requests of one account begin, at its pace (pace.ts): first those that were sent before, then the others
- * in the order in which they come. */
+/**
+ * Lets the requests of one account begin, at its pace (pace.ts): first those that were sent before, then the others
+ * in the order in which they come.
+ */
 export class AccountLimiter {
 	private queue: QueuedRequest[] = [];
 	/** What the service last said to whoever it turned away. */

@@ -57,8 +57,8 @@ export type SendResult<Body> = { body: Body } | { failure: Failure };
  */
 const MAX_RENEWALS = 8;
 
-/** Milliseconds within which a token was just fetched, by this request or by another. */
-const JUST_FETCHED = 500;
+/** Milliseconds for which a token is fresh, fetched by this request or by another: rejected then, so would be the next. */
+const FRESH = 500;
 
 /** The most milliseconds that a request waits whose new token was rejected, too: doubled each time, up to a bound. */
 const RENEWAL_WAIT = 500;
@@ -133,8 +133,7 @@ export class Connection {
 			if (terms.signal?.aborted === true) return { failure: { kind: 'cancelled' } };
 			if (renewals >= MAX_RENEWALS) break;
 			if (renewals > 0) {
-				const isFresh =
-					token !== undefined && wasFetchedSince(this.account, token, begun - JUST_FETCHED);
+				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun - FRESH);
 				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
 				await wait(renewalDelay(renewals), this.cancelSignal);
 				if (isFresh && !(await this.hasOtherToken())) break;

@@ -29,8 +29,8 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
  * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
  *
  * Its time counts from the beginning, and anew from the moment at which the credential lets it go: a log-in before it
- * has a time of its own. So it has an end also where n8n's store of credentials is another, which
- * doesn't pass on the very object.
+ * has a time of its own. So it has an end also where n8n's store of credentials is another, which doesn't pass on the
+ * very object.
  */
 export class OwnRequest {
 	readonly account: Account;

@@ -23,7 +23,8 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 		case 'status':
 			return call.idempotent ? TRANSIENT.includes(failure.status) : wasTurnedAway(failure);
 		case 'login':
-			// Whatever came of the log-in, the request itself was not acted on. One log-in without an answer is enough to wait for.
+			// Whatever came of the log-in, the request itself was not acted on. One log-in without an answer is enough
+			// to wait for.
 			return failure.cause.kind !== 'timeout' && mayRetry(failure.cause, { idempotent: true });
 		default:
 			return false;
