@@ -183,6 +183,24 @@ describe('A service that is away', () => {
 		expect(new Set(names).size).toBe(names.length);
 	});
 
+	test.each([
+		['as many at once as it takes', {}, 40],
+		['one at once', { concurrency: 1 }, 8],
+	])(
+		'and cuts off whoever connects, in mid-batch: little has no clear answer, with %s',
+		async (_, options, most) => {
+			await start({ latency: 10 });
+			const running = engine.start([creates(options)], numbered(300));
+			await until(() => sandbox.store.jobs.size >= 20);
+			sandbox.faults.plan(() => ({ kind: 'break', when: 'beforeActing' }));
+			await new Promise((resolve) => setTimeout(resolve, 300));
+			sandbox.faults.plan(() => undefined);
+			const { made, mayExist, failed } = counted((await running.result).items);
+			expect({ failed, all: made + mayExist }).toEqual({ failed: 0, all: 300 });
+			expect(mayExist).toBeLessThanOrEqual(most);
+		},
+	);
+
 	test('jobs that are to be ended are, once it is back', async () => {
 		await start({});
 		sandbox.faults.plan(({ operation, nOfOperation }) => {

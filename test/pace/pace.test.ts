@@ -240,6 +240,46 @@ test('a service that answers nothing in time is sent fewer and fewer', () => {
 	expect(limits).toEqual([10, 5, 2, 1]);
 });
 
+describe('A connection that breaks', () => {
+	test('makes all wait, and one ask whether that goes on: each time for twice as long, for up to 8 s', () => {
+		const pace = new Pace();
+		const waits: number[] = [];
+		for (let now = 0; waits.length < 10; now += pace.delay(now)) {
+			pace.end(pace.begin(now), { kind: 'broken' }, now);
+			waits.push(pace.delay(now));
+		}
+		expect(waits).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 8_000, 8_000]);
+		expect(pace.hold?.why).toBe('broken');
+	});
+
+	test('among others that are answered makes nobody wait for long, and halves the number at once', () => {
+		const pace = new Pace();
+		const [one, another] = [pace.begin(0), pace.begin(0)];
+		pace.end(one, { kind: 'broken' }, 1);
+		pace.end(another, { kind: 'done' }, 2);
+		expect(pace.delay(2)).toBe(0);
+		expect(pace.limit).toBe(5);
+		expect(pace.rate(2)).toBe(Infinity);
+	});
+
+	test('while the service takes too many requests does not hide that', () => {
+		const pace = new Pace();
+		const [one, another] = [pace.begin(0), pace.begin(0)];
+		pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
+		pace.end(another, { kind: 'broken' }, 2);
+		expect(pace.hold?.why).toBe('tooMany');
+	});
+
+	test('again and again is forgotten once the service answers', () => {
+		const pace = new Pace();
+		pace.end(pace.begin(0), { kind: 'broken' }, 1);
+		pace.end(pace.begin(51), { kind: 'broken' }, 52);
+		pace.end(pace.begin(152), { kind: 'done' }, 160);
+		expect(pace.hold).toBeUndefined();
+		expect(pace.limit).toBe(10);
+	});
+});
+
 test('a request whose end says nothing does not keep others from asking', () => {
 	const pace = new Pace();
 	pace.end(pace.begin(0), { kind: 'tooMany', retryAfter: undefined }, 1);

@@ -158,8 +158,8 @@ export class ConcurrencyLimit {
 		if (atService(duration, idle) <= QUEUED * usual) this.set(this.limit + growth);
 	}
 
-	/** A request got no answer in its time: half as many. */
-	timedOut(number: number, next: number): void {
+	/** A request got no answer: half as many. */
+	failed(number: number, next: number): void {
 		if (number < this.from) return;
 		this.mode = 'following';
 		this.set(this.limit / 2);

@@ -254,7 +254,7 @@ export class AccountLimiter {
 				if (isReleased) return;
 				isReleased = true;
 				execution.underWay -= 1;
-				execution.hasBeenAnswered ||= !['unreachable', 'timedOut', 'unknown'].includes(
+				execution.hasBeenAnswered ||= !['unreachable', 'broken', 'timedOut', 'unknown'].includes(
 					outcome.kind,
 				);
 				this.failure = failure ?? this.failure;

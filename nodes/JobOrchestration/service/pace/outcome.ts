@@ -15,6 +15,8 @@ export function outcomeOf(failure: Failure): Outcome {
 			return { kind: 'answered' };
 		case 'unreachable':
 			return { kind: 'unreachable' };
+		case 'broken':
+			return { kind: 'broken' };
 		case 'timeout':
 			return { kind: 'timedOut' };
 		default:

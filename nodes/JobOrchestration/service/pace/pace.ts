@@ -13,8 +13,10 @@ export type Outcome =
 	| { kind: 'unavailable' }
 	/** No connection could be made. */
 	| { kind: 'unreachable' }
+	/** The connection was made, and broke. */
+	| { kind: 'broken' }
 	| { kind: 'timedOut' }
-	/** Nothing is known of it: it was cancelled, or the connection broke. */
+	/** Nothing is known of it: it was cancelled, say. */
 	| { kind: 'unknown' };
 
 /** A request that is under way. */
@@ -32,7 +34,7 @@ export interface InFlightRequest {
 
 /** Why all wait, and since when. */
 export interface Hold {
-	why: 'tooMany' | 'unavailable' | 'unreachable';
+	why: 'tooMany' | 'unavailable' | 'unreachable' | 'broken';
 	since: number;
 	/** Nothing begins before. */
 	until: number;
@@ -56,8 +58,8 @@ const KNOWN_FOR = 60_000;
 /**
  * The pace at which a service takes requests: how many at once, how many a second, and when none.
  *
- * Where a request is turned away, or the service can't be reached, all wait: as long as the service says,
- * else a moment. Then one request, the probe, finds out for all whether the service takes requests again; while it
+ * Where a request is turned away, its connection breaks, or the service can't be reached, all wait: as long as the
+ * service says, else a moment. Then one request, the probe, finds out for all whether the service takes requests again; while it
  * doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away meets one
  * request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
  * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
@@ -152,7 +154,7 @@ export class Pace {
 			case 'answered':
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
-				if (request.isProbe || this.hold?.why === 'unreachable') this.goOn(now);
+				if (request.isProbe || isAway(this.hold)) this.goOn(now);
 				else this.inHold.taken += 1;
 				return;
 			case 'tooMany':
@@ -166,8 +168,13 @@ export class Pace {
 			case 'unreachable':
 				this.wait(request, { why: outcome.kind, atLeast: 0 }, now);
 				return;
+			case 'broken':
+				// Some services cut off whoever is one too many.
+				this.concurrencyLimit.failed(request.number, this.next);
+				this.wait(request, { why: 'broken', atLeast: 0 }, now);
+				return;
 			case 'timedOut':
-				this.concurrencyLimit.timedOut(request.number, this.next);
+				this.concurrencyLimit.failed(request.number, this.next);
 				if (request.isProbe) this.probeLater(now);
 				return;
 			case 'unknown':
@@ -181,7 +188,7 @@ export class Pace {
 		{ why, atLeast }: { why: Hold['why']; atLeast: number },
 		now: number,
 	) {
-		if (why !== 'unreachable') {
+		if (why === 'tooMany' || why === 'unavailable') {
 			this.inHold.turnedAway += 1;
 			this.rateLimit.turnedAway(now);
 		}
@@ -195,7 +202,7 @@ export class Pace {
 			this.inHold = { turnedAway: 1, taken: 0 };
 			return;
 		}
-		this.hold.why = why;
+		if (why !== 'broken' || request.isProbe) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
@@ -217,11 +224,19 @@ export class Pace {
 		const { turnedAway, taken } = this.inHold;
 		this.hold = undefined;
 		this.heldFrom = this.next;
-		if (hold.why === 'unreachable') this.concurrencyLimit = new ConcurrencyLimit(this.next);
-		else {
+		if (isAway(hold)) {
+			// A connection that broke alone says nothing of the service.
+			const wasAway = hold.why === 'unreachable' || hold.probes > 0;
+			if (wasAway) this.concurrencyLimit = new ConcurrencyLimit(this.next);
+		} else {
 			const inNumbers = hold.probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
 			const { probes } = hold;
 			this.rateLimit.goOn(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
 		}
 	}
+}
+
+/** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */
+function isAway(hold: Hold | undefined): boolean {
+	return hold?.why === 'unreachable' || hold?.why === 'broken';
 }

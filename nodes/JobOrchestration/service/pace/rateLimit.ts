@@ -113,7 +113,7 @@ export class RateLimit {
 	 *
 	 * @param inNumbers whether it was more than one among others that got through
 	 * @param probes how many found that the service still takes none
-	 * @param isCostly whether an item is lost by each: then any that is turned away is one too many
+	 * @param isCostly whether each leaves a job uncertain: then any that is turned away is one too many
 	 */
 	goOn(
 		now: number,

@@ -116,7 +116,6 @@ export class Connection {
 	 * Sends a request once, and again with another token where its token is rejected. A cancel of the execution
 	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
 	 * tried again over this connection.
-	 *
 	 */
 	async send<Body>(request: ServiceRequest<Body>, terms: SendTerms): Promise<SendResult<Body>> {
 		if (this.refusedLogin !== undefined) return { failure: this.refusedLogin };
@@ -238,6 +237,7 @@ function logMessage(notice: WaitNotice, baseUrl: string): string {
 		tooMany: 'it is receiving too many',
 		unavailable: 'it is unavailable',
 		unreachable: "it can't be reached",
+		broken: 'its connections break',
 	}[notice.why];
 	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${why}`;
 }
