@@ -297,8 +297,8 @@ describe('a log-in that failed', () => {
 	const isDown = { ...refused, status: 503 } as const;
 
 	test.each<[string, RequestFailure, number, number]>([
-		['refused, almost 30 seconds ago', refused, 29_999, 1],
-		['refused, 30 seconds ago', refused, 30_000, 2],
+		['refused, almost 5 seconds ago', refused, 4_999, 1],
+		['refused, 5 seconds ago', refused, 5_000, 2],
 		['that had no answer', { kind: 'timeout' }, 0, 2],
 		['at a service that was down', isDown, 0, 2],
 	])('%s', async (_, failure, age, times) => {
@@ -314,6 +314,25 @@ describe('a log-in that failed', () => {
 		});
 		expect(logins).toHaveLength(times);
 	});
+
+	test.each([
+		['almost 30 seconds later', '1', 29_999, 1],
+		['30 seconds later', '1', 30_000, 2],
+		['by another execution, 5 seconds later', '2', 5_000, 2],
+	])(
+		'as refused is not tried again by the same execution: %s',
+		async (_, executionId, age, times) => {
+			const login = async () => {
+				logins.push('a');
+				return await Promise.resolve({ failure: refused });
+			};
+			clockAt(0);
+			await getToken(account('a'), { isRenewal: false, login, executionId: '1' });
+			clockAt(age);
+			await getToken(account('a'), { isRenewal: false, login, executionId });
+			expect(logins).toHaveLength(times);
+		},
+	);
 
 	test('for a reason of its own', async () => {
 		const odd = new Error('odd');

@@ -70,7 +70,9 @@ export async function newToken(
 	}
 	const result = await getToken(account, {
 		isRenewal: present !== undefined,
-		...(own === undefined ? { isGood } : { storedToken: own.storedToken, givesUp }),
+		...(own === undefined
+			? { isGood }
+			: { storedToken: own.storedToken, executionId: own.executionId, givesUp }),
 		login: async () => await login(helpers, account),
 	});
 	if ('failure' in result) throw loginError(result.failure, account);

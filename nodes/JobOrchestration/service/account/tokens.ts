@@ -17,6 +17,8 @@ export interface TokenSources {
 	givesUp?: Promise<RequestFailure> | undefined;
 	/** Reads the token in the stored credential. */
 	storedToken?: () => Promise<string | undefined>;
+	/** The ID of the execution that wants the token; undefined where n8n doesn't say. */
+	executionId?: string | undefined;
 	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
 	isGood?: (token: string) => Promise<boolean>;
 	login: () => Promise<LoginResult>;
@@ -37,8 +39,8 @@ interface AccountTokens {
 	backOff?: Promise<void>;
 	/** The tokens that the service has rejected, the oldest first. */
 	rejected: Set<string>;
-	/** The last log-in, if it is not worth repeating, as with a wrong password. */
-	refused?: { failure: RequestFailure; since: number };
+	/** The last log-in, if it is not worth repeating, as with a wrong password; and for which execution it was. */
+	refused?: { failure: RequestFailure; since: number; executionId: string | undefined };
 }
 
 /**
@@ -48,10 +50,12 @@ interface AccountTokens {
 const JUST_FETCHED = 5_000;
 
 /**
- * Milliseconds for which a refused log-in is not tried again, so that a batch of requests does not lock the account,
- * nor do the tries of Retry On Fail: five, with five seconds between them. (A run of this node never tries twice.)
+ * Milliseconds for which a refused log-in is not tried again, so that a crowd of requests does not lock the account; and
+ * by the same execution, whose Retry On Fail has up to five tries, with up to five seconds between them. (A run of
+ * this node never tries twice.)
  */
-const REFUSAL_HOLDS = 30_000;
+const REFUSAL_HOLDS = 5_000;
+const REFUSAL_HOLDS_FOR_EXECUTION = 30_000;
 
 /**
  * Milliseconds to wait before a log-in if another process has probably just logged in, and the most that is added
@@ -96,14 +100,17 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 	if (known !== undefined) return { token: known };
 
 	const { refused } = tokens;
-	if (refused !== undefined && isWithin(REFUSAL_HOLDS, refused)) return refused;
+	if (refused !== undefined && isWithin(holdOf(refused, sources), refused)) return refused;
 
 	tokens.underWay ??= startLogin(tokens, sources);
 	return await unlessGivenUp(tokens.underWay, tokens, sources);
 }
 
 /** Begins a log-in, for all who need a token until it ends. */
-function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<LoginResult> {
+function startLogin(
+	tokens: AccountTokens,
+	{ login, executionId }: TokenSources,
+): Promise<LoginResult> {
 	const since = Date.now();
 	const underWay = login()
 		.then((result) => {
@@ -114,7 +121,7 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 				result.failure.kind !== 'timeout' &&
 				isRefusedLogin({ kind: 'login', cause: result.failure })
 			) {
-				tokens.refused = { failure: result.failure, since: Date.now() };
+				tokens.refused = { failure: result.failure, since: Date.now(), executionId };
 			}
 			return result;
 		})
@@ -122,6 +129,15 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 			if (tokens.underWay === underWay) delete tokens.underWay;
 		});
 	return underWay;
+}
+
+/** For how many milliseconds a refused log-in stays refused for whoever asks. */
+function holdOf(
+	refused: { executionId: string | undefined },
+	{ executionId }: TokenSources,
+): number {
+	const isSame = executionId !== undefined && executionId === refused.executionId;
+	return isSame ? REFUSAL_HOLDS_FOR_EXECUTION : REFUSAL_HOLDS;
 }
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */

@@ -159,6 +159,7 @@ export class Connection {
 			timeout,
 			onSent,
 			account,
+			executionId: context.getExecutionId(),
 			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
 			storedToken: async () => await this.storedToken(),

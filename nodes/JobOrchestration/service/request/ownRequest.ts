@@ -13,6 +13,8 @@ interface OwnRequestOptions {
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
 	account: Account;
+	/** The ID of its execution, where it has one. */
+	executionId: string | undefined;
 	/** The token in the credential as it is stored now: another process may have put a newer one there. */
 	storedToken: () => Promise<string | undefined>;
 }
@@ -34,6 +36,7 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
  */
 export class OwnRequest {
 	readonly account: Account;
+	readonly executionId: string | undefined;
 	readonly storedToken: OwnRequestOptions['storedToken'];
 	/** Whether it took too long. n8n reports that as a cancel. */
 	isTimedOut = false;
@@ -50,6 +53,7 @@ export class OwnRequest {
 		private readonly options: OwnRequestOptions,
 	) {
 		this.account = options.account;
+		this.executionId = options.executionId;
 		this.storedToken = options.storedToken;
 		ownRequests.set(credentials, this);
 		this.stopListening = onAbort(options.isCancellable ? options.cancelSignal : undefined, () =>
