@@ -102,11 +102,11 @@ describe('Concurrency', () => {
 		expect(fixture.sandbox.connections.peak).toBe(10);
 	});
 
-	test('that differs from item to item is that of the first', async () => {
+	test('that differs from item to item is the lowest', async () => {
 		const all = gate();
 		creates(() => ({ kind: 'wait', when: 'beforeActing', until: all.opened }));
 		const running = fixture.engine.start(
-			[{ parameters: batch({ concurrency: '={{ $json.n + 2 }}' }) }],
+			[{ parameters: batch({ concurrency: '={{ $json.n === 5 ? 2 : $json.n + 4 }}' }) }],
 			numbered(12),
 		);
 		await until(() => fixture.callsOf('createJob').length === 2);

@@ -176,6 +176,21 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 		/^'Concurrency' is "many", not a number$/,
 	],
 	[
+		'another end for the jobs, of a later item',
+		create({ options: { ifStopped: '={{ $json.first ? "stop" : "end" }}' } }),
+		/^'If Stopped Half-Way' is "end", not one of the choices$/,
+	],
+	[
+		'another way to specify parameters',
+		create({ specifyParameters: '={{ $json.first ? "json" : "JSON" }}' }),
+		/^'Specify Parameters' is "JSON", not one of the choices$/,
+	],
+	[
+		'metadata that is a date',
+		create({ additionalFields: { metadata: '={{ $json.first ? {} : new Date(0) }}' } }),
+		/^'Metadata \(JSON\)' is a date, not an object$/,
+	],
+	[
 		'an empty job id',
 		change('stop', { jobId: '={{ $json.first ? "a" : "" }}' }),
 		/^'Job ID' is empty$/,
@@ -232,6 +247,21 @@ test('with the error output, a bad item is an error there and the others are sen
 				jobMayExist: false,
 			},
 		},
+	]);
+});
+
+test('a bad option of the first item is the error of that item alone', async () => {
+	const ifStopped = '={{ $json.v === "A" ? "end" : "stop" }}';
+	const { items: output } = await fixture.engine.run(
+		{ parameters: create({ options: { ifStopped } }), onError: 'continueRegularOutput' },
+		[{ v: 'A' }, { v: 'B' }],
+	);
+	expect(output.map(({ json }) => json)).toMatchObject([
+		{
+			message: `'If Stopped Half-Way' is "end", not one of the choices`,
+			error: { itemIndex: 0, httpStatus: null, jobMayExist: false },
+		},
+		{ metadata: { uid: expect.any(String) } },
 	]);
 });
 

@@ -6,6 +6,7 @@ import type { JobEnd } from '../resources/options';
 import { readConcurrency, readIfStopped, readSendOptions } from '../resources/options';
 import type { SendOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/wait';
+import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { ItemError, ItemOutcomes } from './itemOutcome';
 
@@ -20,9 +21,9 @@ export interface PreparedItem {
 
 /** The parameters of all items, read and checked. */
 export interface Prepared {
-	/** The most requests of this run at once; undefined if the service's own pace decides. */
+	/** The most requests of this run at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
-	/** What to do with the jobs if the run is stopped; undefined to keep them. */
+	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
@@ -33,9 +34,7 @@ export interface Prepared {
 /**
  * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome; unless the
  * node continues after errors, the rest is not read. Expressions take time, so n8n's other work gets its turn now
- * and then.
- *
- * @throws FieldError for a bad If Stopped Half-Way, which holds for all items
+ * and then; after a cancel, the rest is not read.
  */
 export async function prepareAll(
 	context: IExecuteFunctions,
@@ -44,29 +43,31 @@ export async function prepareAll(
 ): Promise<Prepared> {
 	const goesOn = context.continueOnFail();
 	const parameters = new ItemParameters(context, operation.fields);
-	const ifStopped = operation.makesJobs === true ? readIfStopped(parameters.forItem(0)) : undefined;
-	const calls: Prepared['calls'] = new Map();
-	let concurrency: number | undefined;
+	const prepared: Prepared = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
+	const { calls } = prepared;
 	let lastYield = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		if (outcome !== undefined) continue;
 		if (Date.now() - lastYield > YIELD_AFTER) {
 			await wait(0);
+			if (isCancelled(context)) break;
 			lastYield = Date.now();
 		}
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const givenConcurrency = readConcurrency(getField);
-			if (calls.size === 0) concurrency = givenConcurrency;
-			calls.set(itemIndex, {
-				call: operation.prepare(getField),
-				options: readSendOptions(getField),
-			});
+			const concurrency = readConcurrency(getField);
+			const ifStopped = operation.makesJobs === true ? readIfStopped(getField) : undefined;
+			const item = { call: operation.prepare(getField), options: readSendOptions(getField) };
+			if (calls.size === 0) prepared.ifStopped = ifStopped;
+			if (concurrency !== undefined) {
+				prepared.concurrency = Math.min(concurrency, prepared.concurrency ?? Infinity);
+			}
+			calls.set(itemIndex, item);
 		} catch (error) {
-			const fatalError = failItem(context.getNode(), outcomes, { itemIndex, error });
-			if (!goesOn) return { concurrency, ifStopped, calls, fatalError };
+			const itemError = failItem(context.getNode(), outcomes, { itemIndex, error });
+			if (!goesOn) return { ...prepared, fatalError: itemError };
 		}
 	}
-	return { concurrency, ifStopped, calls };
+	return prepared;
 }

@@ -13,7 +13,7 @@ const concurrency: INodeProperties = {
 	typeOptions: { minValue: 1 },
 	default: 10,
 	description:
-		'Max number of requests to have under way at once. Without this option, the node adapts to the pace of the service. The value of the first item applies to all items.',
+		'Max number of requests to have under way at once. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
 };
 
 const maxRetries: INodeProperties = {

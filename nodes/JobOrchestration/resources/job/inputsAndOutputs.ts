@@ -176,7 +176,7 @@ export const inputAndOutputFields: INodeProperties[] = [
 
 /** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
 export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' | 'outputs'> {
-	return getField('specifyParameters').text() === 'json'
+	return getField('specifyParameters').oneOf(['fields', 'json']) === 'json'
 		? {
 				inputs: getField('inputsJson').jsonObjects(),
 				outputs: getField('outputsJson').jsonObjects(),
