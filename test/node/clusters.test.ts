@@ -130,6 +130,10 @@ test.each([
 	expect(await list({ returnAll: `={{ "${text}" }}` })).toHaveLength(count);
 });
 
+test('with Return All by an expression, a Limit that is left over says nothing', async () => {
+	expect(await list({ returnAll: '={{ true }}', limit: 0 })).toHaveLength(250);
+});
+
 test('Return All goes before a Raw Page that is left over in the workflow', async () => {
 	expect(await list({ returnAll: true, options: { rawPage: true } })).toHaveLength(250);
 	expect(await list({ returnAll: true, options: { rawPage: '={{ true }}' } })).toHaveLength(250);

@@ -34,6 +34,16 @@ test.each([
 	expect(explainConnection(failure, http, 1_000).detail).toBe(detail);
 });
 
+test.each([
+	[1, '1 ms'],
+	[99, '99 ms'],
+	[100, '0.1 s'],
+	[1_250, '1.3 s'],
+])('a time-out of %i ms is one of %s', (timeout, text) => {
+	const { message } = explainConnection({ kind: 'timeout' }, http, timeout);
+	expect(message).toBe(`The service didn't answer within ${text}`);
+});
+
 test('a time-out has nothing to add to its message and its advice', () => {
 	expect(explainConnection({ kind: 'timeout' }, http, 60_000)).toEqual({
 		message: "The service didn't answer within 60 s",

@@ -74,11 +74,26 @@ test('a very large whole number is text, too', () => {
 	expect(value(2n ** 70n).text()).toBe('1180591620717411303424');
 });
 
+test('a date is a text, and no object', () => {
+	const date = new Date(0);
+	expect(value(date).text()).toBe('1970-01-01T00:00:00.000Z');
+	expect(value(date).textOrJson()).toBe('1970-01-01T00:00:00.000Z');
+	expect(refusalOf(() => value(date).jsonObject())[0]).toBe("'Field' is a date, not an object");
+	expect(refusalOf(() => value([{}, date]).jsonObjects())[0]).toBe(
+		"'Field' has a date at position 2, not an object",
+	);
+});
+
+test('a date that is none is neither', () => {
+	expect(refusalOf(() => value(new Date('soon')).text())[0]).toBe("'Field' is an object, not text");
+});
+
 test.each<[unknown, string]>([
 	[null, 'nothing'],
 	[[1], 'a list'],
 	[true, 'true'],
 	[7, '7'],
+	[7n, '7'],
 	['x'.repeat(40), `"${'x'.repeat(40)}"`],
 	['x'.repeat(41), 'a long text'],
 ])('a record that is %j is refused, by its position', (stray, name) => {

@@ -35,7 +35,7 @@ export class FieldValue {
 		return this.isMissing || (typeof this.value === 'string' && this.value.trim() === '');
 	}
 
-	/** A text; a number or a boolean becomes one. */
+	/** A text; a number or a boolean becomes one, and so does a date, in ISO 8601. */
 	text(): string {
 		switch (typeof this.value) {
 			case 'string':
@@ -44,18 +44,21 @@ export class FieldValue {
 			case 'boolean':
 			case 'bigint':
 				return String(this.value);
-			default:
+			default: {
 				if (this.isMissing) return '';
+				const date = isoDateOf(this.value);
+				if (date !== undefined) return date;
 				throw this.error(
 					`is ${kindOf(this.value)}, not text`,
 					'Enter text. If the field holds an expression, make it refer to a single value of the item.',
 				);
+			}
 		}
 	}
 
 	/** A text; a list or an object becomes its JSON. */
 	textOrJson(): string {
-		return typeof this.value === 'object' && this.value !== null
+		return typeof this.value === 'object' && this.value !== null && !isDate(this.value)
 			? JSON.stringify(this.value)
 			: this.text();
 	}
@@ -136,7 +139,7 @@ export class FieldValue {
 		const advice = 'Enter a list of objects, such as [{ "id": "input-1", "default": "5" }].';
 		if (!Array.isArray(value)) throw this.error(`is ${kindOf(value)}, not a list`, advice);
 		const list: unknown[] = value;
-		const stray = list.findIndex((element) => !isJsonObject(element));
+		const stray = list.findIndex((element) => !isJsonObject(element) || isDate(element));
 		if (stray >= 0) {
 			throw this.error(
 				`has ${kindOf(list[stray])} at position ${stray + 1}, not an object`,
@@ -149,7 +152,7 @@ export class FieldValue {
 	/** A JSON object, as JSON text or as an object from an expression. */
 	jsonObject(): JsonObject {
 		const value = this.json({});
-		if (!isJsonObject(value)) {
+		if (!isJsonObject(value) || isDate(value)) {
 			throw this.error(
 				`is ${kindOf(value)}, not an object`,
 				'Enter an object, such as { "team": "data" }.',
@@ -196,6 +199,17 @@ function isWellFormed(text: string): boolean {
 	}
 }
 
+/** A date in ISO 8601, be it JavaScript's or Luxon's, which n8n's `$now` is; undefined if a value is none. */
+function isoDateOf(value: unknown): string | undefined {
+	if (!isJsonObject(value) || !('toJSON' in value)) return undefined;
+	const json: unknown = JSON.parse(JSON.stringify(value));
+	return typeof json === 'string' ? json : undefined;
+}
+
+function isDate(value: unknown): boolean {
+	return isoDateOf(value) !== undefined;
+}
+
 /** What a value is, in words; a short text is quoted. */
 function kindOf(value: unknown): string {
 	if (value === null || value === undefined) return 'nothing';
@@ -205,8 +219,9 @@ function kindOf(value: unknown): string {
 			return value.length > 40 ? 'a long text' : `"${value}"`;
 		case 'number':
 		case 'boolean':
+		case 'bigint':
 			return String(value);
 		default:
-			return 'an object';
+			return isDate(value) ? 'a date' : 'an object';
 	}
 }

@@ -86,17 +86,18 @@ export const getAll: Operation = {
 	],
 	prepare(getField) {
 		const returnAll = getField('returnAll').boolean();
-		const limit = getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50;
+		const limit = returnAll
+			? Infinity
+			: (getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50);
 		const pageSize = readNumber(getField, pageSizeOption, { min: 1, integer: true });
 		const continueFrom = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
-		const max = returnAll ? Infinity : limit;
 		const filter = readFilters(getField);
 
 		return async (client) =>
 			rawPage
-				? [await client.listClusters({ limit: Math.min(pageSize, max), continueFrom })]
-				: await client.allClusters({ pageSize, limit: max, continueFrom, filter });
+				? [await client.listClusters({ limit: Math.min(pageSize, limit), continueFrom })]
+				: await client.allClusters({ pageSize, limit, continueFrom, filter });
 	},
 };
 

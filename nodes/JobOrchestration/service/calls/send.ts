@@ -6,7 +6,7 @@ import { outcomeOf } from '../pace/outcome';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
 import { wait } from '../request/wait';
 
-/** How the requests of one item are sent. */
+/** How the requests of a call are sent. */
 export interface SendOptions {
 	/** How often a failed request is sent again, where it may be. */
 	maxRetries: number;

@@ -35,7 +35,7 @@ export interface ListRequest {
 	filter?: ((cluster: JsonObject) => boolean) | undefined;
 }
 
-/** The service's calls, a method each, over one connection and with one item's options. All throw CallError. */
+/** The service's calls, a method each, over one connection and with the same options. All throw CallError. */
 export class ServiceClient {
 	constructor(
 		private readonly connection: Connection,
@@ -123,7 +123,8 @@ export class ServiceClient {
 				},
 			}),
 		});
-		return body === undefined || body === '' ? null : body;
+		const isEmpty = body === undefined || (typeof body === 'string' && body.trim() === '');
+		return isEmpty ? null : body;
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */

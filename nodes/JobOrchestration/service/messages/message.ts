@@ -59,9 +59,11 @@ export function truncate(text: string, max = MAX_IN_TITLE): string {
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
-/** Seconds as a person says them. */
+/** A time as a person says it. */
 export function inSeconds(milliseconds: number): string {
-	return `${Number((milliseconds / 1000).toFixed(1))} s`;
+	return milliseconds < 100
+		? `${milliseconds} ms`
+		: `${Number((milliseconds / 1000).toFixed(1))} s`;
 }
 
 /**
