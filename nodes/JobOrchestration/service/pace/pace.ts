@@ -190,7 +190,8 @@ export class Pace {
 	) {
 		if (why === 'tooMany' || why === 'unavailable') {
 			this.inHold.turnedAway += 1;
-			this.rateLimit.turnedAway(now);
+			// A service that was down for a while takes as many a second afterwards as before.
+			if (why === 'tooMany' || !request.isProbe) this.rateLimit.turnedAway(now);
 		}
 		if (this.hold === undefined) {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
