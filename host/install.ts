@@ -176,7 +176,7 @@ function fallbackMark(hostFolder: string): string {
 	return join(hostFolder, 'node_modules', '.node-sqlite');
 }
 
-async function fingerprint(hostFolder: string): Promise<string> {
+export async function fingerprint(hostFolder: string): Promise<string> {
 	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
 	for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
 		hash.update(await readFile(join(hostFolder, name)));

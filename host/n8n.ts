@@ -100,7 +100,7 @@ function foreignEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** The host's settings, by the names in @n8n/config and in n8n's docs ("Environment variables"). */
-function settings(userFolder: string, port: number, brokerPort: number): NodeJS.ProcessEnv {
+export function settings(userFolder: string, port: number, brokerPort: number): NodeJS.ProcessEnv {
 	return {
 		N8N_USER_FOLDER: userFolder,
 		DB_TYPE: 'sqlite',

@@ -51,6 +51,22 @@ describe('A token that is not the one stored', () => {
 		expect(texts.get('the run')).toContain('Not any more: ***');
 	});
 
+	test('when it took the place of one that was known to have expired, that one is not shown either', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const { storedToken, token: expired } = fixture.engine;
+		fixture.sandbox.tokens.expireAll();
+		await fixture.engine.run({ parameters: getAll() });
+		// Another process writes the one that it has read before.
+		fixture.engine.editCredential({ accessToken: storedToken });
+		fixture.sandbox.clearCalls();
+		fixture.sandbox.faults.plan(() => answer(400, { message: `Not any more: ${expired}` }));
+		const { texts } = await fixture.leftByNode(getAll());
+		const sent = new Set(fixture.sandbox.calls.map(({ token }) => token));
+		expect(sent).toEqual(new Set([fixture.engine.token]));
+		expect(texts.get('the run')).toContain('Not any more: ***');
+		expect(placesOf([expired], texts)).toEqual([]);
+	});
+
 	const token = 'a-token-in-another-shape';
 	const shapes: unknown[] = [
 		token,

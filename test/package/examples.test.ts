@@ -10,13 +10,16 @@ const folder = join(__dirname, '../../examples');
 
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
+function nodesIn(file: string): INode[] {
+	return (JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] }).nodes;
+}
+
 /** The nodes of this package in the examples: the file and the name of each, and the node. */
-const nodes = files.flatMap((file) => {
-	const workflow = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] };
-	return workflow.nodes
+const nodes = files.flatMap((file) =>
+	nodesIn(file)
 		.filter(({ type }) => type === NODE_TYPE || type === `${NODE_TYPE}Tool`)
-		.map((node) => [file, node.name, node] as const);
-});
+		.map((node) => [file, node.name, node] as const),
+);
 
 /** The parameters of a node without the two that n8n itself adds to a tool. */
 function ownParameters({ parameters }: INode): INodeParameters {
@@ -56,12 +59,11 @@ interface Columns {
 	schema?: Array<{ id: string }>;
 }
 
-const mappings = files.flatMap((file) => {
-	const workflow = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] };
-	return workflow.nodes.flatMap(({ name, parameters: { columns } }) =>
+const mappings = files.flatMap((file) =>
+	nodesIn(file).flatMap(({ name, parameters: { columns } }) =>
 		columns === undefined ? [] : [[file, name, columns as unknown as Columns] as const],
-	);
-});
+	),
+);
 
 test.each(mappings)(
 	'%s: %s fills columns that there are',
@@ -80,4 +82,36 @@ const filtered = nodes.filter(([, , { parameters }]) => parameters.filters !== u
 test.each(filtered)('%s: %s asks for a phase as the service spells it', (_file, _name, node) => {
 	const { phase } = node.parameters.filters as { phase?: string };
 	if (phase !== undefined) expect(phases).toContain(phase);
+});
+
+/** The triggers whose name says when they start. */
+const clocks = files.flatMap((file) =>
+	nodesIn(file).flatMap(({ name, type, parameters }) => {
+		const [, hour, minute] = /\bat (\d+):(\d\d)$/i.exec(name) ?? [];
+		return type === 'n8n-nodes-base.scheduleTrigger' && hour !== undefined
+			? [[file, name, { hour: Number(hour), minute: Number(minute), parameters }] as const]
+			: [];
+	}),
+);
+
+test.each(clocks)('%s: %s starts at that time', (_file, _name, { hour, minute, parameters }) => {
+	expect(parameters).toEqual({
+		rule: {
+			interval: [expect.objectContaining({ triggerAtHour: hour, triggerAtMinute: minute })],
+		},
+	});
+});
+
+test('the webhooks that the docs call are those of the examples', () => {
+	const docs = join(__dirname, '../../docs');
+	const called = readdirSync(docs)
+		.filter((name) => name.endsWith('.md'))
+		.flatMap((name) => [...readFileSync(join(docs, name), 'utf8').matchAll(/\/webhook\/([\w-]+)/g)])
+		.map(([, path]) => path);
+	const paths = files
+		.flatMap(nodesIn)
+		.filter(({ type }) => type === 'n8n-nodes-base.webhook')
+		.map(({ parameters }) => parameters.path);
+	expect(called).not.toEqual([]);
+	expect(paths).toEqual(expect.arrayContaining(called));
 });

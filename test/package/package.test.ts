@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { loadPackage } from '../engine/packageUnderTest';
+
 const root = join(__dirname, '../..');
 
 interface Packed {
@@ -45,4 +47,16 @@ test('the package has no runtime dependency', () => {
 	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
 	expect(manifest).not.toHaveProperty('dependencies');
 	expect(manifest).toMatchObject({ peerDependencies: { 'n8n-workflow': '*' } });
+});
+
+test('the node and the credential have an icon for light and another for dark, both in the package', async () => {
+	const { node, credentialType } = await loadPackage();
+	const paths = packed.files.map(({ path }) => path);
+	for (const { iconUrl } of [node.description, credentialType('jobOrchestrationApi')]) {
+		const { light, dark } = Object(iconUrl) as { light: string; dark: string };
+		const files = [light, dark].map((url) => url.replace('icons/n8n-nodes-job-orchestration/', ''));
+		expect(paths).toEqual(expect.arrayContaining(files));
+		const [inLight, inDark] = files.map((file) => readFileSync(join(root, file), 'utf8'));
+		expect(inLight).not.toBe(inDark);
+	}
 });

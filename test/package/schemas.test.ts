@@ -6,7 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { create, useSandbox } from '../engine/fixture';
 import type { KnownOperation } from '../engine/operations';
-import { operations, verbOf } from '../engine/operations';
+import { operations, stateChanges, verbOf } from '../engine/operations';
 import { makeReadyFor } from '../sandbox/states';
 
 /*
@@ -78,3 +78,12 @@ test('after Create there is the ID that the next operation wants', () => {
 		properties: { namespace: { type: 'string' }, uid: { type: 'string' } },
 	});
 });
+
+test.each(stateChanges)(
+	'after $value there may be any answer: the interface shows none',
+	({ resource, value }) => {
+		expect(readSchema(resource, value).properties?.response).toEqual({
+			type: ['null', 'object', 'array', 'string', 'number', 'boolean'],
+		});
+	},
+);

@@ -110,6 +110,23 @@ describe('What the page shows', () => {
 		]);
 	});
 
+	it('has every field that the script of the page reads', async () => {
+		await client.create();
+		const { jobs, clusters, calls } = await snapshot();
+		const script = String((await send(`${sandbox.url}/page/page.js`)).body);
+		const parts = {
+			...{ jobs, clusters, calls },
+			...{ job: jobs.newest[0], cluster: clusters.first[0], call: calls.latest[0] },
+		};
+		for (const [name, part] of Object.entries(parts)) {
+			const read = [...script.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))].map(
+				([, key]) => key,
+			);
+			expect(read).not.toEqual([]);
+			expect(Object.keys(part ?? {})).toEqual(expect.arrayContaining(read));
+		}
+	});
+
 	it('is never a token', async () => {
 		await client.list();
 		expect(JSON.stringify(await snapshot())).not.toContain(client.token);

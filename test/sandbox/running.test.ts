@@ -106,6 +106,12 @@ describe('Connections', () => {
 		expect(counts()).toEqual([2, 2, 2]);
 	});
 
+	it('that are idle are kept for 72 seconds, as every answer says', async () => {
+		await start();
+		const { headers } = await send(sandbox.url);
+		expect(headers.get('keep-alive')).toBe('timeout=72');
+	});
+
 	it('that are idle do not keep the sandbox from closing', async () => {
 		const client = await start();
 		await client.login();

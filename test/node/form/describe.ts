@@ -11,15 +11,22 @@ import type {
  * Operations with the same fields stand together.
  */
 export function describeNode({ constructor, description }: INodeType): string {
-	const { properties, codex, builderHint, credentials = [] } = description;
+	const { properties, codex, builderHint, credentials = [], inputs, outputs } = description;
 	const head = [
 		`Node: ${description.displayName} (${description.name}), version ${String(description.version)}`,
 		...notes({
 			class: constructor.name,
 			description: description.description,
 			subtitle: description.subtitle,
+			'name on the canvas': String(description.defaults.name),
+			group: description.group.join(', '),
+			icon: iconOf(description),
+			inputs: String(inputs),
+			outputs: String(outputs),
 			'found by': codex?.alias?.join(', '),
 			categories: codex?.categories?.join(', '),
+			documentation: linksOf(codex?.resources?.primaryDocumentation),
+			'documentation of the credential': linksOf(codex?.resources?.credentialDocumentation),
 			credential: credentials
 				.map(({ name, required }) => `${name}${required === true ? ', required' : ''}`)
 				.join('; '),
@@ -58,6 +65,7 @@ export function describeCredential(type: ICredentialType): string {
 			`Credential: ${type.displayName} (${type.name})`,
 			...notes({
 				class: type.constructor.name,
+				icon: iconOf(type),
 				documentation: type.documentationUrl,
 				test: `${baseURL ?? ''} ${url ?? ''} ${JSON.stringify(qs)}`,
 			}),
@@ -70,6 +78,14 @@ export function describeCredential(type: ICredentialType): string {
 		.join('\n\n')
 		.concat('\n');
 }
+
+/** The files of an icon, for light and for dark. */
+function iconOf({ iconUrl }: Pick<ICredentialType, 'iconUrl'>): string {
+	const urls = typeof iconUrl === 'object' ? [iconUrl.light, iconUrl.dark] : [iconUrl];
+	return urls.map((url) => url?.replace(/^.*\//, '')).join(', ');
+}
+
+const linksOf = (links: Array<{ url: string }> = []) => links.map(({ url }) => url).join(', ');
 
 const heading = (text: string) => `${text}\n${'='.repeat(text.length)}`;
 
