@@ -6,6 +6,7 @@ import type { Account } from './account';
 import { LOGIN_TIMEOUT } from '../messages/loginMessage';
 import { requestFailureOf } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
+import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { timeoutSignal, unlessAborted } from '../request/wait';
 import type { LoginResult } from './tokens';
@@ -14,6 +15,9 @@ type Helpers = IHttpRequestHelper['helpers'];
 
 /** Milliseconds that the service may take to say whether it takes a token. */
 const PROBE_TIMEOUT = 10_000;
+
+/** How deep envelopes are looked into. */
+const MAX_DEPTH = 3;
 
 /** What a header can hold of a token (RFC 6750 allows less). */
 const TOKEN = /^[!-~]+$/;
@@ -91,9 +95,17 @@ async function send(
 function describeLoginBody(body: unknown, secrets: Secrets): string {
 	if (typeof body === 'string' && body !== '' && !isHtml(body)) return 'a text';
 	if (!isJsonObject(body)) return describeBody(body, secrets);
+	return describeBody(withoutBareTexts(body), secrets);
+}
+
+/** An object whose envelopes hold neither a text nor a list; an object in one, likewise. */
+function withoutBareTexts(body: JsonObject, depth = 0): JsonObject {
 	const shown = { ...body };
 	for (const envelope of ['data', 'body']) {
-		if (typeof shown[envelope] === 'string') shown[envelope] = null;
+		const content = shown[envelope];
+		if (content === undefined) continue;
+		shown[envelope] =
+			isJsonObject(content) && depth < MAX_DEPTH ? withoutBareTexts(content, depth + 1) : null;
 	}
-	return describeBody(shown, secrets);
+	return shown;
 }

@@ -17,6 +17,13 @@ export function explainLogin(failure: RequestFailure, baseUrl: string): ErrorMes
 						? 'Try again later.'
 						: "Try again later, or allow more time with the option 'Timeout'.",
 			};
+		case 'broken':
+			return {
+				...explainConnection(failure, baseUrl, LOGIN_TIMEOUT),
+				message: 'The connection broke during the log-in',
+				advice:
+					"Check whether the 'Base URL' in the credential should start with https:// instead of http://. If it is right, try again later.",
+			};
 		case 'unexpectedResponse':
 			return unexpectedMessage(failure, 'answered the log-in');
 		case 'status':

@@ -47,7 +47,7 @@ export function unexpectedMessage(
 
 /** What was received instead, for a title: without the service's texts and field names. */
 function titleOf(received: string): string {
-	return /["(]/.test(received) ? 'other data' : received;
+	return /"|with the fields/.test(received) ? 'other data' : received;
 }
 
 /** The most characters of an ID or an address in a title: a whole UUID fits. */

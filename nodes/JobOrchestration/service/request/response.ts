@@ -56,9 +56,7 @@ export function describeBody(body: unknown, secrets: Secrets): string {
 		const text = textIn(body);
 		if (text !== undefined) return `"${quotable(text, secrets)}"`;
 		const keys = Object.keys(body).slice(0, 5).join(', ');
-		return keys === ''
-			? 'an empty object'
-			: `an object with other fields (${quotable(keys, secrets)})`;
+		return keys === '' ? 'an empty object' : `an object with the fields ${quotable(keys, secrets)}`;
 	}
 	if (isHtml(body)) return 'an HTML page';
 	return `the text "${quotable(String(body), secrets)}"`;
