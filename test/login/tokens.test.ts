@@ -334,6 +334,35 @@ describe('a log-in that failed', () => {
 		},
 	);
 
+	test('as refused is tried once in half a minute by two executions that take turns', async () => {
+		const login = async () => {
+			logins.push('a');
+			return await Promise.resolve({ failure: refused });
+		};
+		for (let age = 0; age < 30_000; age += 2_500) {
+			clockAt(age);
+			for (const executionId of ['1', '2']) {
+				await getToken(account('a'), { isRenewal: false, login, executionId });
+			}
+		}
+		expect(logins).toHaveLength(1);
+	});
+
+	test('is forgotten once one succeeds', async () => {
+		const fail = async () => await Promise.resolve({ failure: refused });
+		clockAt(0);
+		await getToken(account('a'), { isRenewal: false, login: fail, executionId: '1' });
+		clockAt(5_000);
+		expect(await ask('a')).toBe('a 1');
+		clockAt(11_000);
+		const again = {
+			isRenewal: false,
+			executionId: '1',
+			login: async () => await Promise.resolve({ token: 'a 2' }),
+		};
+		expect(await getToken(account('a'), again)).toEqual({ token: 'a 2' });
+	});
+
 	test('for a reason of its own', async () => {
 		const odd = new Error('odd');
 		const fail = async () => await Promise.reject(odd);

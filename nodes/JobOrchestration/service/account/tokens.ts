@@ -39,8 +39,10 @@ interface AccountTokens {
 	backOff?: Promise<void>;
 	/** The tokens that the service has rejected, the oldest first. */
 	rejected: Set<string>;
-	/** The last log-in, if it is not worth repeating, as with a wrong password; and for which execution it was. */
-	refused?: { failure: RequestFailure; since: number; executionId: string | undefined };
+	/** The last log-in, if it is not worth repeating, as with a wrong password. */
+	refused?: { failure: RequestFailure; since: number };
+	/** When executions were first told of a refused log-in, by their IDs. */
+	refusedTo: Map<string, { since: number }>;
 }
 
 /**
@@ -68,7 +70,7 @@ const BACK_OFF_JITTER = 400;
 const MAX_REJECTED = 50;
 
 const tokensOf = byAccount<AccountTokens>(
-	() => ({ rejected: new Set() }),
+	() => ({ rejected: new Set(), refusedTo: new Map() }),
 	({ underWay }) => underWay === undefined,
 );
 
@@ -86,6 +88,13 @@ const tokensOf = byAccount<AccountTokens>(
  */
 export async function getToken(account: Account, sources: TokenSources): Promise<LoginResult> {
 	const tokens = tokensOf(account);
+	const result = await findToken(tokens, sources);
+	if ('failure' in result && result.failure === tokens.refused?.failure)
+		noteRefusal(sources, tokens);
+	return result;
+}
+
+async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<LoginResult> {
 	if (tokens.underWay !== undefined) return await unlessGivenUp(tokens.underWay, tokens, sources);
 
 	let known = await knownToken(tokens, sources);
@@ -100,28 +109,26 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 	if (known !== undefined) return { token: known };
 
 	const { refused } = tokens;
-	if (refused !== undefined && isWithin(holdOf(refused, sources), refused)) return refused;
+	if (refused !== undefined && isRefusedTo(sources, tokens, refused)) return refused;
 
 	tokens.underWay ??= startLogin(tokens, sources);
 	return await unlessGivenUp(tokens.underWay, tokens, sources);
 }
 
 /** Begins a log-in, for all who need a token until it ends. */
-function startLogin(
-	tokens: AccountTokens,
-	{ login, executionId }: TokenSources,
-): Promise<LoginResult> {
+function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<LoginResult> {
 	const since = Date.now();
 	const underWay = login()
 		.then((result) => {
 			if ('token' in result) {
 				remember(tokens, result.token);
 				tokens.fetched = { token: result.token, since };
+				delete tokens.refused;
 			} else if (
 				result.failure.kind !== 'timeout' &&
 				isRefusedLogin({ kind: 'login', cause: result.failure })
 			) {
-				tokens.refused = { failure: result.failure, since: Date.now(), executionId };
+				tokens.refused = { failure: result.failure, since: Date.now() };
 			}
 			return result;
 		})
@@ -131,13 +138,27 @@ function startLogin(
 	return underWay;
 }
 
-/** For how many milliseconds a refused log-in stays refused for whoever asks. */
-function holdOf(
-	refused: { executionId: string | undefined },
+/** Whether a refused log-in stays refused for whoever asks. */
+function isRefusedTo(
 	{ executionId }: TokenSources,
-): number {
-	const isSame = executionId !== undefined && executionId === refused.executionId;
-	return isSame ? REFUSAL_HOLDS_FOR_EXECUTION : REFUSAL_HOLDS;
+	{ refusedTo }: AccountTokens,
+	refused: { since: number },
+): boolean {
+	const told = executionId === undefined ? undefined : refusedTo.get(executionId);
+	return (
+		isWithin(REFUSAL_HOLDS, refused) ||
+		(told !== undefined && isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told))
+	);
+}
+
+/** Notes that an execution was told of a refused log-in. */
+function noteRefusal({ executionId }: TokenSources, { refusedTo }: AccountTokens): void {
+	for (const [id, told] of refusedTo) {
+		if (!isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told)) refusedTo.delete(id);
+	}
+	if (executionId !== undefined && !refusedTo.has(executionId)) {
+		refusedTo.set(executionId, { since: Date.now() });
+	}
 }
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */
