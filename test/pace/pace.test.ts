@@ -262,12 +262,29 @@ describe('A connection that breaks', () => {
 		expect(pace.rate(2)).toBe(Infinity);
 	});
 
-	test('while the service takes too many requests does not hide that', () => {
+	test('while the service takes too many requests does not hide that, be it of a probe', () => {
 		const pace = new Pace();
 		const [one, another] = [pace.begin(0), pace.begin(0)];
 		pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
 		pace.end(another, { kind: 'broken' }, 2);
+		pace.end(pace.begin(51), { kind: 'broken' }, 52);
 		expect(pace.hold?.why).toBe('tooMany');
+	});
+
+	test('right at the beginning does not keep the number from following how long answers take', () => {
+		const serve = serving(4, always(50));
+		let isFirst = true;
+		const loads: number[] = [];
+		simulate(
+			1_000,
+			(now) => {
+				if (!isFirst) return serve(now);
+				isFirst = false;
+				return { outcome: { kind: 'broken' }, at: now + 1 };
+			},
+			{ each: ({ now, pace }) => now > 5_000 && loads.push(pace.underWay) },
+		);
+		expect(Math.max(...loads)).toBeLessThan(40);
 	});
 
 	test('again and again is forgotten once the service answers', () => {
@@ -289,6 +306,39 @@ test('a request whose end says nothing does not keep others from asking', () => 
 	pace.end(probe, { kind: 'unknown' }, 60);
 	expect(pace.delay(60)).toBe(100);
 	pace.end(pace.begin(160), { kind: 'answered' }, 170);
+	expect(pace.hold).toBeUndefined();
+});
+
+test('a service that is booting is sent as much as before, though its gateway answered 502 at last', () => {
+	const pace = new Pace();
+	pace.end(pace.begin(0), { kind: 'done' }, 1);
+	pace.end(pace.begin(1), { kind: 'unreachable' }, 2);
+	pace.end(pace.begin(52), { kind: 'unreachable' }, 53);
+	pace.end(pace.begin(200), { kind: 'unavailable' }, 201);
+	pace.end(pace.begin(500), { kind: 'done' }, 510);
+	expect(pace.hold).toBeUndefined();
+	expect(pace.rate(510)).toBe(Infinity);
+});
+
+test('a probe that ends after others have gone on does not keep the next one from asking', () => {
+	const pace = new Pace();
+	const [first, other] = [pace.begin(0), pace.begin(0)];
+	pace.end(first, { kind: 'broken' }, 1);
+	const late = pace.begin(51);
+	pace.end(other, { kind: 'done' }, 60);
+	pace.end(pace.begin(60), { kind: 'broken' }, 61);
+	expect(pace.delay(111)).toBe(0);
+	pace.end(pace.begin(111), { kind: 'broken' }, 112);
+	pace.end(late, { kind: 'timedOut' }, 113);
+	expect(pace.hold?.probes).toBe(1);
+});
+
+test('why all wait is forgotten where nobody has asked for a minute', () => {
+	const pace = new Pace();
+	pace.end(pace.begin(0), { kind: 'broken' }, 1);
+	pace.forget(60_051);
+	expect(pace.hold?.why).toBe('broken');
+	pace.forget(60_052);
 	expect(pace.hold).toBeUndefined();
 });
 

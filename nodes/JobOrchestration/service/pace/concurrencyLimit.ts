@@ -161,7 +161,8 @@ export class ConcurrencyLimit {
 	/** A request got no answer: half as many. */
 	failed(number: number, next: number): void {
 		if (number < this.from) return;
-		this.mode = 'following';
+		// What an answer takes without waiting isn't known before some have come.
+		if (this.unhindered < Infinity) this.mode = 'following';
 		this.set(this.limit / 2);
 		this.observeFrom(next);
 	}

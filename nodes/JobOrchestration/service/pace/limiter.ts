@@ -194,6 +194,7 @@ export class AccountLimiter {
 	private admit(): void {
 		if (this.isPaused) return;
 		const now = this.clock.now();
+		this.pace.forget(now);
 		this.refuseImpatient(now);
 		this.notify(now);
 		let next = Infinity;

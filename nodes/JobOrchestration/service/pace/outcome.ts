@@ -16,7 +16,8 @@ export function outcomeOf(failure: Failure): Outcome {
 		case 'unreachable':
 			return { kind: 'unreachable' };
 		case 'broken':
-			return { kind: 'broken' };
+			// A log-in is one for all who wait for it, and is tried again at no risk.
+			return { kind: failure.kind === 'login' ? 'unknown' : 'broken' };
 		case 'timeout':
 			return { kind: 'timedOut' };
 		default:

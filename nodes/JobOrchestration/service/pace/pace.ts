@@ -83,16 +83,22 @@ export class Pace {
 	/** The number of the next request. */
 	private next = 1;
 	private lastActive = -Infinity;
-	/** Whether a probe is under way. */
-	private isProbing = false;
+	/** The number of the probe that is under way. */
+	private probe: number | undefined;
 	/** A request with a lower number began before the last hold: what comes of it is known already. */
 	private heldFrom = 0;
-	/** How many requests were turned away in this hold, and how many were taken. */
-	private inHold = { turnedAway: 0, taken: 0 };
+	/** How many requests were turned away in this hold and how many were taken; whether a rate was told from that. */
+	private inHold = { turnedAway: 0, taken: 0, isMeasured: false };
 
 	/** How many may be under way at once. */
 	get limit(): number {
 		return Math.floor(this.concurrencyLimit.limit);
+	}
+
+	/** Forgets why all wait, where nobody has asked for long whether that goes on. */
+	forget(now: number): void {
+		if (this.underWay > 0 || this.hold === undefined) return;
+		if (now - Math.max(this.lastActive, this.hold.until) > KNOWN_FOR) this.hold = undefined;
 	}
 
 	/** How many requests a second; Infinity where nothing is known of a limit. */
@@ -110,7 +116,7 @@ export class Pace {
 		const { hold } = this;
 		if (!isBounded && this.underWay >= this.limit) return Infinity;
 		if (hold !== undefined && !(regardless && hold.why === 'unreachable')) {
-			return this.isProbing ? Infinity : Math.max(0, hold.until - now);
+			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
 		}
 		return this.rateLimit.delay(now);
 	}
@@ -119,8 +125,8 @@ export class Pace {
 	begin(now: number, idle = now): InFlightRequest {
 		if (this.underWay === 0 && now - this.lastActive > KNOWN_FOR)
 			this.concurrencyLimit = new ConcurrencyLimit(this.next);
-		const isProbe = this.hold !== undefined && !this.isProbing && now >= this.hold.until;
-		this.isProbing ||= isProbe;
+		const isProbe = this.hold !== undefined && this.probe === undefined && now >= this.hold.until;
+		if (isProbe) this.probe = this.next;
 		this.underWay += 1;
 		this.rateLimit.begun(now);
 		const request = { at: now, idle, number: this.next, load: this.underWay, isProbe };
@@ -141,7 +147,9 @@ export class Pace {
 		const isFull = this.underWay + waiting >= this.limit;
 		this.underWay -= 1;
 		this.lastActive = now;
-		if (request.isProbe) this.isProbing = false;
+		// Others may have gone on meanwhile, and wait anew.
+		const isProbe = request.number === this.probe;
+		if (isProbe) this.probe = undefined;
 		const duration = outcome.kind === 'done' ? now - request.at : undefined;
 		const { number, load } = request;
 		this.concurrencyLimit.ended(
@@ -154,45 +162,45 @@ export class Pace {
 			case 'answered':
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
-				if (request.isProbe || isAway(this.hold)) this.goOn(now);
+				if (isProbe || isAway(this.hold)) this.goOn(now);
 				else this.inHold.taken += 1;
 				return;
 			case 'tooMany':
 				this.wait(
-					request,
+					{ number, isProbe },
 					{ why: 'tooMany', atLeast: Math.min(outcome.retryAfter ?? 0, LONGEST_NAMED) },
 					now,
 				);
 				return;
 			case 'unavailable':
 			case 'unreachable':
-				this.wait(request, { why: outcome.kind, atLeast: 0 }, now);
+				this.wait({ number, isProbe }, { why: outcome.kind, atLeast: 0 }, now);
 				return;
 			case 'broken':
 				// Some services cut off whoever is one too many.
-				this.concurrencyLimit.failed(request.number, this.next);
-				this.wait(request, { why: 'broken', atLeast: 0 }, now);
+				this.concurrencyLimit.failed(number, this.next);
+				this.wait({ number, isProbe }, { why: 'broken', atLeast: 0 }, now);
 				return;
 			case 'timedOut':
-				this.concurrencyLimit.failed(request.number, this.next);
-				if (request.isProbe) this.probeLater(now);
+				this.concurrencyLimit.failed(number, this.next);
+				if (isProbe) this.probeLater(now);
 				return;
 			case 'unknown':
-				if (request.isProbe) this.probeLater(now);
+				if (isProbe) this.probeLater(now);
 		}
 	}
 
 	/** All wait: from now on, or, where they do already, as long as this answer says. */
 	private wait(
-		request: InFlightRequest,
+		request: { number: number; isProbe: boolean },
 		{ why, atLeast }: { why: Hold['why']; atLeast: number },
 		now: number,
 	) {
-		if (why === 'tooMany' || why === 'unavailable') {
-			this.inHold.turnedAway += 1;
-			// A service that was down for a while takes as many a second afterwards as before.
-			if (why === 'tooMany' || !request.isProbe) this.rateLimit.turnedAway(now);
-		}
+		// A service that was down for a while takes as many a second afterwards as before.
+		const isMeasured = why === 'tooMany' || (why === 'unavailable' && !request.isProbe);
+		if (isMeasured) this.rateLimit.turnedAway(now);
+		if (why === 'tooMany' || why === 'unavailable') this.inHold.turnedAway += 1;
+		this.inHold.isMeasured ||= isMeasured;
 		if (this.hold === undefined) {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
 			const isLate = request.number < this.heldFrom;
@@ -200,10 +208,10 @@ export class Pace {
 			const until = now + Math.max(isLate ? 0 : FIRST_WAIT, atLeast);
 			this.hold = { why, since: now, until, named: now + atLeast, probes: 0 };
 			if (!isLate) this.heldFrom = this.next;
-			this.inHold = { turnedAway: 1, taken: 0 };
+			this.inHold = { turnedAway: 1, taken: 0, isMeasured };
 			return;
 		}
-		if (why !== 'broken' || request.isProbe) this.hold.why = why;
+		if (why !== 'broken' || isAway(this.hold)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
@@ -222,14 +230,14 @@ export class Pace {
 	private goOn(now: number): void {
 		const { hold } = this;
 		if (hold === undefined) return;
-		const { turnedAway, taken } = this.inHold;
+		const { turnedAway, taken, isMeasured } = this.inHold;
 		this.hold = undefined;
+		this.probe = undefined;
 		this.heldFrom = this.next;
-		if (isAway(hold)) {
-			// A connection that broke alone says nothing of the service.
-			const wasAway = hold.why === 'unreachable' || hold.probes > 0;
-			if (wasAway) this.concurrencyLimit = new ConcurrencyLimit(this.next);
-		} else {
+		if (hold.why === 'unreachable' || (hold.probes > 0 && !isMeasured)) {
+			// It may have become another meanwhile. A connection that broke alone says nothing of it.
+			this.concurrencyLimit = new ConcurrencyLimit(this.next);
+		} else if (isMeasured) {
 			const inNumbers = hold.probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
 			const { probes } = hold;
 			this.rateLimit.goOn(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
