@@ -324,6 +324,8 @@ describe('whoever asks the credential for a token', () => {
 		[{ body: 'a-token' }, 'an object with the fields body'],
 		[{ data: ['a-token'] }, 'an object with the fields data'],
 		[{ data: { data: 'a-token' } }, 'an object with the fields data'],
+		[{ error: { data: 'a-token' } }, 'an object with the fields error'],
+		[{ errors: [{ body: ['a-token'] }] }, 'an object with the fields errors'],
 		[{ data: { token: 'a-token' } }, 'an object with the fields data'],
 		[{ data: { message: 'Come back later' } }, '"Come back later"'],
 		[{ message: 'No seats left' }, '"No seats left"'],

@@ -85,7 +85,9 @@ test('a date is a text, and no object', () => {
 });
 
 test('a date that is none is neither', () => {
-	expect(refusalOf(() => value(new Date('soon')).text())[0]).toBe("'Field' is an object, not text");
+	const none = new Date('soon');
+	expect(refusalOf(() => value(none).text())[0]).toBe("'Field' is an object, not text");
+	expect(refusalOf(() => value(none).textOrJson())[0]).toBe("'Field' is not a valid date");
 });
 
 test.each<[unknown, string]>([

@@ -58,9 +58,14 @@ export class FieldValue {
 
 	/** A text; a list or an object becomes its JSON. */
 	textOrJson(): string {
-		return typeof this.value === 'object' && this.value !== null && !isDate(this.value)
-			? JSON.stringify(this.value)
-			: this.text();
+		if (typeof this.value !== 'object' || this.value === null || isDate(this.value)) {
+			return this.text();
+		}
+		const json = JSON.stringify(this.value);
+		if (json === 'null') {
+			throw this.error('is not a valid date', 'Check the expression that the field holds.');
+		}
+		return json;
 	}
 
 	/** A text that is not blank. */

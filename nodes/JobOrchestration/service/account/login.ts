@@ -6,7 +6,6 @@ import type { Account } from './account';
 import { LOGIN_TIMEOUT } from '../messages/loginMessage';
 import { requestFailureOf } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
-import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { timeoutSignal, unlessAborted } from '../request/wait';
 import type { LoginResult } from './tokens';
@@ -16,8 +15,9 @@ type Helpers = IHttpRequestHelper['helpers'];
 /** Milliseconds that the service may take to say whether it takes a token. */
 const PROBE_TIMEOUT = 10_000;
 
-/** How deep envelopes are looked into. */
-const MAX_DEPTH = 3;
+/** Fields in which services wrap an answer, and how deep one is looked into. */
+const ENVELOPES = ['data', 'body'];
+const MAX_DEPTH = 4;
 
 /** What a header can hold of a token (RFC 6750 allows less). */
 const TOKEN = /^[!-~]+$/;
@@ -94,18 +94,17 @@ async function send(
  */
 function describeLoginBody(body: unknown, secrets: Secrets): string {
 	if (typeof body === 'string' && body !== '' && !isHtml(body)) return 'a text';
-	if (!isJsonObject(body)) return describeBody(body, secrets);
-	return describeBody(withoutBareTexts(body), secrets);
+	return describeBody(isJsonObject(body) ? withoutBareTexts(body) : body, secrets);
 }
 
-/** An object whose envelopes hold neither a text nor a list; an object in one, likewise. */
-function withoutBareTexts(body: JsonObject, depth = 0): JsonObject {
-	const shown = { ...body };
-	for (const envelope of ['data', 'body']) {
-		const content = shown[envelope];
-		if (content === undefined) continue;
-		shown[envelope] =
-			isJsonObject(content) && depth < MAX_DEPTH ? withoutBareTexts(content, depth + 1) : null;
-	}
-	return shown;
+/** The same, but with nothing in place of the texts and lists in envelopes. */
+function withoutBareTexts(value: unknown, depth = 0): unknown {
+	if (depth > MAX_DEPTH) return null;
+	if (Array.isArray(value)) return value.map((element) => withoutBareTexts(element, depth + 1));
+	if (!isJsonObject(value)) return value;
+	const entries = Object.entries(value).map(([key, content]) => {
+		const isBare = ENVELOPES.includes(key) && !isJsonObject(content);
+		return [key, isBare ? null : withoutBareTexts(content, depth + 1)];
+	});
+	return Object.fromEntries(entries);
 }

@@ -22,7 +22,7 @@ export function explainLogin(failure: RequestFailure, baseUrl: string): ErrorMes
 				...explainConnection(failure, baseUrl, LOGIN_TIMEOUT),
 				message: 'The connection broke during the log-in',
 				advice:
-					"Check whether the 'Base URL' in the credential should start with https:// instead of http://. If it is right, try again later.",
+					"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
 			};
 		case 'unexpectedResponse':
 			return unexpectedMessage(failure, 'answered the log-in');
