@@ -112,7 +112,7 @@ const successes: Echo[] = [
 	{
 		where: 'the name of a field',
 		say: (secret) => answer(200, { [secret]: 1, other: 2 }),
-		shown: '(***, other)',
+		shown: 'the fields ***, other',
 	},
 ];
 const textOfSuccess: Echo = {

@@ -54,17 +54,6 @@ test('a job is created, suspended and resumed in one workflow, by metadata.uid a
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-test.each(['', '\n', '  '])('an answer of %j is none', async (body) => {
-	const jobId = await newJob();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'changeJobState'
-			? { kind: 'answer', when: 'afterActing', status: 200, body }
-			: undefined,
-	);
-	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
-	expect(items[0]?.json.response).toBeNull();
-});
-
 test('the answer of the service is handed on', async () => {
 	const jobId = await newJob();
 	fixture.sandbox.faults.plan(({ operation }) =>

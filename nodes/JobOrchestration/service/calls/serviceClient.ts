@@ -123,8 +123,7 @@ export class ServiceClient {
 				},
 			}),
 		});
-		const isEmpty = body === undefined || (typeof body === 'string' && body.trim() === '');
-		return isEmpty ? null : body;
+		return body === undefined || body === '' ? null : body;
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
