@@ -296,22 +296,25 @@ describe('a log-in that failed', () => {
 	const refused = { kind: 'status', status: 403, text: undefined, retryAfter: undefined } as const;
 	const isDown = { ...refused, status: 503 } as const;
 
+	/** What comes of asking for a token of the account a, where the log-in fails so. */
+	async function fail(failure: RequestFailure, executionId?: string): Promise<unknown> {
+		const login = async () => {
+			logins.push('a');
+			return await Promise.resolve({ failure });
+		};
+		return await getToken(account('a'), { isRenewal: false, login, executionId });
+	}
+
 	test.each<[string, RequestFailure, number, number]>([
 		['refused, almost 5 seconds ago', refused, 4_999, 1],
 		['refused, 5 seconds ago', refused, 5_000, 2],
 		['that had no answer', { kind: 'timeout' }, 0, 2],
 		['at a service that was down', isDown, 0, 2],
 	])('%s', async (_, failure, age, times) => {
-		const fail = async () => {
-			logins.push('a');
-			return await Promise.resolve({ failure });
-		};
 		clockAt(0);
-		expect(await getToken(account('a'), { isRenewal: false, login: fail })).toEqual({ failure });
+		expect(await fail(failure)).toEqual({ failure });
 		clockAt(age);
-		expect(await getToken(account('a'), { isRenewal: false, login: fail })).toMatchObject({
-			failure,
-		});
+		expect(await fail(failure)).toMatchObject({ failure });
 		expect(logins).toHaveLength(times);
 	});
 
@@ -322,36 +325,26 @@ describe('a log-in that failed', () => {
 	])(
 		'as refused is not tried again by the same execution: %s',
 		async (_, executionId, age, times) => {
-			const login = async () => {
-				logins.push('a');
-				return await Promise.resolve({ failure: refused });
-			};
 			clockAt(0);
-			await getToken(account('a'), { isRenewal: false, login, executionId: '1' });
+			await fail(refused, '1');
 			clockAt(age);
-			await getToken(account('a'), { isRenewal: false, login, executionId });
+			await fail(refused, executionId);
 			expect(logins).toHaveLength(times);
 		},
 	);
 
 	test('as refused is tried once in half a minute by two executions that take turns', async () => {
-		const login = async () => {
-			logins.push('a');
-			return await Promise.resolve({ failure: refused });
-		};
 		for (let age = 0; age < 30_000; age += 2_500) {
 			clockAt(age);
-			for (const executionId of ['1', '2']) {
-				await getToken(account('a'), { isRenewal: false, login, executionId });
-			}
+			for (const executionId of ['1', '2']) await fail(refused, executionId);
 		}
 		expect(logins).toHaveLength(1);
 	});
 
 	test('is forgotten once one succeeds', async () => {
-		const fail = async () => await Promise.resolve({ failure: refused });
+		const login = async () => await Promise.resolve({ failure: refused });
 		clockAt(0);
-		await getToken(account('a'), { isRenewal: false, login: fail, executionId: '1' });
+		await getToken(account('a'), { isRenewal: false, login, executionId: '1' });
 		clockAt(5_000);
 		expect(await ask('a')).toBe('a 1');
 		clockAt(11_000);
@@ -365,8 +358,8 @@ describe('a log-in that failed', () => {
 
 	test('for a reason of its own', async () => {
 		const odd = new Error('odd');
-		const fail = async () => await Promise.reject(odd);
-		await expect(getToken(account('a'), { isRenewal: false, login: fail })).rejects.toBe(odd);
+		const login = async () => await Promise.reject(odd);
+		await expect(getToken(account('a'), { isRenewal: false, login })).rejects.toBe(odd);
 		expect(await ask('a')).toBe('a 1');
 	});
 });

@@ -20,6 +20,7 @@ const files = [
 	'node/changeState',
 	'node/badInput',
 	'node/createJob',
+	'node/dates',
 	'node/clusters',
 	'node/goodAnswers',
 	'node/serviceMessages',

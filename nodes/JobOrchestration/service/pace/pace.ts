@@ -59,9 +59,9 @@ const KNOWN_FOR = 60_000;
  * The pace at which a service takes requests: how many at once, how many a second, and when none.
  *
  * Where a request is turned away, its connection breaks, or the service can't be reached, all wait: as long as the
- * service says, else a moment. Then one request, the probe, finds out for all whether the service takes requests again; while it
- * doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away meets one
- * request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
+ * service says, else a moment. Then one request, the probe, finds out for all whether the service takes requests
+ * again; while it doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away
+ * meets one request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
  * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
  * there is one probe at a time.)
  *
