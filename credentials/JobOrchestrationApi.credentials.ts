@@ -78,7 +78,7 @@ export class JobOrchestrationApi implements ICredentialType {
 
 	test: ICredentialTestRequest = {
 		request: {
-			baseURL: '={{ $credentials.baseUrl.trim() }}',
+			baseURL: '={{ $credentials.baseUrl.trim().replace(/\\/+$/, "") }}',
 			url: '/api/v1/clusters',
 			qs: { 'ListOption.limit': 1 },
 		},

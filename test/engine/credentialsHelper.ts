@@ -83,11 +83,18 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		if (output[expirable.name] === undefined) return undefined;
 		const details = node.credentials?.[typeName];
 		if (details === undefined) return undefined;
-		await this.updateCredentials(details, typeName, {
-			...(await this.read(String(details.id))),
-			...output,
-		});
+		const data = await this.withToken(String(details.id), credentials, output);
+		await this.updateCredentials(details, typeName, data);
 		return Object.assign(credentials, output);
+	}
+
+	/** What is stored with a new token. */
+	protected async withToken(
+		id: string,
+		_credentials: ICredentialDataDecryptedObject,
+		output: ICredentialDataDecryptedObject,
+	): Promise<ICredentialDataDecryptedObject> {
+		return { ...(await this.read(id)), ...output };
 	}
 
 	async runPreAuthentication(

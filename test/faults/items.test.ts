@@ -270,7 +270,7 @@ describe('Where the workflow continues', () => {
 		test.each([
 			[
 				1,
-				'1 of 6 items failed. The job of one of them may exist: look for it on the service before you run that item again.',
+				'1 of 6 items failed. Its job may exist: look for it on the service before you run that item again.',
 			],
 			[
 				2,
@@ -283,6 +283,20 @@ describe('Where the workflow continues', () => {
 				numbered(6),
 			);
 			expect(hintsOf(result)).toMatchObject([{ message }]);
+		});
+
+		test('speaks of one of several whose job may exist', async () => {
+			creates((item) => (item === 0 ? brokenAfter : item === 1 ? refused : undefined));
+			const result = await fixture.engine.run(
+				{ parameters: batch(), onError: 'continueRegularOutput' },
+				numbered(6),
+			);
+			expect(hintsOf(result)).toMatchObject([
+				{
+					message:
+						'2 of 6 items failed. The job of one of them may exist: look for it on the service before you run that item again.',
+				},
+			]);
 		});
 
 		test('speaks of no jobs where none may exist', async () => {

@@ -6,7 +6,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { freePort } from '../../host/ports';
 import type { Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { change, credentialFor, numbered } from '../engine/fixture';
+import { change, create, credentialFor, getAll, numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import type { NodeOptions } from '../engine/run';
 import { Engine } from '../engine/run';
@@ -223,6 +223,32 @@ describe('A service that is away', () => {
 		expect(error?.description).toMatch(/has terminated \(2\):/);
 		const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
 		expect(states.slice(0, 2)).toEqual(['terminated', 'terminated']);
+	});
+
+	test('but answered an earlier node of the execution, is waited for', async () => {
+		await start({});
+		const { node } = engine.loaded;
+		const { execute } = node;
+		const runs = jest.spyOn(node as Required<typeof node>, 'execute');
+		runs.mockImplementation(async function (this: IExecuteFunctions) {
+			if (runs.mock.calls.length === 2) await sandbox.goAway();
+			return (await execute?.call(this)) ?? [];
+		});
+		hurry();
+		// A service that has not answered is given up after four requests.
+		let asked = 0;
+		const onRequest = (message: unknown) => {
+			const { path } = (message as { request: ClientRequest }).request;
+			if (path.endsWith('/jobs') && (asked += 1) === 6) void sandbox.comeBack();
+		};
+		subscribe('http.client.request.start', onRequest);
+		const { error } = await engine.start(
+			[{ parameters: getAll({ limit: 1 }) }, { parameters: create() }],
+			[{}],
+		).result;
+		unsubscribe('http.client.request.start', onRequest);
+		expect(error).toBeUndefined();
+		expect(sandbox.store.jobs.size).toBe(1);
 	});
 
 	test('from the start: a thousand items fail together, not one after the other', async () => {

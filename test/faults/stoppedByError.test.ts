@@ -51,6 +51,23 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 	});
 
+	test('those that wait for their turn are not sent, also where the node finds its own pace', async () => {
+		const [refusal, others] = [gate(), gate()];
+		creates((item) =>
+			item === 3
+				? [{ kind: 'wait', when: 'beforeActing', until: refusal.opened }, refused]
+				: { kind: 'wait', when: 'beforeActing', until: others.opened },
+		);
+		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
+		await until(() => fixture.callsOf('createJob').length === 10);
+		refusal.open();
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		others.open();
+		const result = await running.result;
+		expect([...timesSent().keys()].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+		expect(createdIn(result)).toHaveLength(9);
+	});
+
 	test('no request is sent again whose token was rejected meanwhile', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const held = gate();

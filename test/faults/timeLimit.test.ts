@@ -2,7 +2,7 @@ import { change, create, getAll, numbered, useSandbox } from '../engine/fixture'
 import { hurry } from '../engine/hurry';
 import { until } from '../sandbox/client';
 import { onDeadline } from '../../nodes/JobOrchestration/service/request/wait';
-import { batch, contextOf } from './batch';
+import { batch, contextOf, gate } from './batch';
 
 /*
  * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
@@ -105,6 +105,24 @@ test('where a log-in never ends, all items fail with it, together', async () => 
 	}
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.callsOf('createJob')).toHaveLength(0);
+});
+
+test('an item whose Timeout is too short for the log-in takes none down that has more time', async () => {
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
+	);
+	const timeout = '={{ $json.n === 0 ? 50 : 60000 }}';
+	const running = fixture.engine.start(
+		[{ parameters: batch({ timeout, concurrency: 2 }), onError: 'continueRegularOutput' }],
+		numbered(8),
+	);
+	// The first item has given up, and the next one wants a token.
+	await until(() => fixture.callsOf('login').length === 2);
+	held.open();
+	const { items } = await running.result;
+	expect(items[0]?.json.message).toBe("The service didn't answer the log-in within 50 ms");
+	expect(fixture.sandbox.store.jobs.size).toBe(7);
 });
 
 test('a cancel does not wait for a log-in that never ends', async () => {

@@ -114,6 +114,16 @@ test('a wrong password is tried once in an execution, however long that takes', 
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
+test('a wrong password is tried once in an execution, by all of its nodes, and again by the next one', async () => {
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong twice' });
+	const node = { parameters: getAll(), onError: 'continueRegularOutput' } as const;
+	for (const logins of [1, 2]) {
+		const { items } = await fixture.engine.start([node, node], [{}]).result;
+		expect(items[0]?.json.message).toBe('The user name or the password is wrong');
+		expect(fixture.callsOf('login')).toHaveLength(logins);
+	}
+});
+
 test('a refused password is forgotten as soon as the credential changes', async () => {
 	const wrong = { ...credentialFor(fixture.sandbox), password: 'mistyped' };
 	fixture.engine.saveCredential(wrong);

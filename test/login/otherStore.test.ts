@@ -9,9 +9,10 @@ import type {
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { CredentialsInMemory } from '../engine/credentialsHelper';
-import { create, credentialFor } from '../engine/fixture';
+import { create, credentialFor, useSandbox } from '../engine/fixture';
 import { Engine } from '../engine/run';
 import { until } from '../sandbox/client';
+import { gate } from '../faults/batch';
 
 /*
  * n8n's store of credentials is not part of its engine, and another one may pass on copies of what it is given, or
@@ -52,6 +53,70 @@ class KnowingTheToken extends CredentialsInMemory {
 		return await Promise.resolve(undefined);
 	}
 }
+
+/** As n8n's own up to 2.20: with the token, it stores all that the request has read before. */
+class Overwriting extends CredentialsInMemory {
+	protected override async withToken(_id: string, credentials: Data, output: Data) {
+		return await Promise.resolve({ ...credentials, ...output });
+	}
+}
+
+class Locked extends CredentialsInMemory {
+	static times = 0;
+
+	override async updateCredentials(
+		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
+	): Promise<void> {
+		if ((Locked.times -= 1) >= 0) throw new Error('SQLITE_BUSY: database is locked');
+		await super.updateCredentials(...parameters);
+	}
+}
+
+describe('where the store of credentials', () => {
+	const fixture = useSandbox();
+	const engineWith = async (Store: typeof CredentialsInMemory) => {
+		const engine = await Engine.load(Store);
+		engine.saveCredential(credentialFor(fixture.sandbox));
+		return engine;
+	};
+
+	test('writes back what was read, an edit meanwhile is not undone', async () => {
+		const engine = await engineWith(Overwriting);
+		const { opened, open } = gate();
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'login' ? { kind: 'wait', when: 'afterActing', until: opened } : undefined,
+		);
+		const running = engine.run({ parameters: create() });
+		await until(() => fixture.callsOf('login').length === 1);
+		engine.editCredential({ password: 'edited', userName: 'somebody else' });
+		open();
+		expect((await running).error).toBeUndefined();
+		expect(engine.credentials.look('1')).toMatchObject({
+			password: 'edited',
+			userName: 'somebody else',
+		});
+	});
+
+	test('is locked for a moment, the request is sent a moment later', async () => {
+		const engine = await engineWith(Locked);
+		Locked.times = 2;
+		const { error } = await engine.run({ parameters: create() });
+		expect(error).toBeUndefined();
+		expect(fixture.sandbox.store.jobs.size).toBe(1);
+	});
+
+	test('stays locked, the error says that nothing was sent', async () => {
+		const engine = await engineWith(Locked);
+		Locked.times = Infinity;
+		const { error } = await engine.run({ parameters: create({ options: { maxRetries: 1 } }) });
+		expect(error).toMatchObject({
+			message: "n8n couldn't send the request",
+			description: expect.stringContaining('n8n says: "SQLITE_BUSY: database is locked"'),
+			context: { jobMayExist: false, httpStatus: null },
+		});
+		expect(fixture.callsOf('createJob')).toEqual([]);
+	});
+});
 
 describe.each([
 	['passes on copies', Copying],

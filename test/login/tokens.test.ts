@@ -297,12 +297,15 @@ describe('a log-in that failed', () => {
 	const isDown = { ...refused, status: 503 } as const;
 
 	/** What comes of asking for a token of the account a, where the log-in fails so. */
-	async function fail(failure: RequestFailure, executionId?: string): Promise<unknown> {
+	async function fail(
+		failure: RequestFailure,
+		from: Pick<TokenSources, 'execution' | 'since'> = {},
+	): Promise<unknown> {
 		const login = async () => {
 			logins.push('a');
 			return await Promise.resolve({ failure });
 		};
-		return await getToken(account('a'), { isRenewal: false, login, executionId });
+		return await getToken(account('a'), { isRenewal: false, login, ...from });
 	}
 
 	test.each<[string, RequestFailure, number, number]>([
@@ -310,7 +313,7 @@ describe('a log-in that failed', () => {
 		['refused, 5 seconds ago', refused, 5_000, 2],
 		['that had no answer', { kind: 'timeout' }, 0, 2],
 		['at a service that was down', isDown, 0, 2],
-	])('%s', async (_, failure, age, times) => {
+	])('for another node: %s', async (_, failure, age, times) => {
 		clockAt(0);
 		expect(await fail(failure)).toEqual({ failure });
 		clockAt(age);
@@ -318,42 +321,36 @@ describe('a log-in that failed', () => {
 		expect(logins).toHaveLength(times);
 	});
 
-	test.each([
-		['almost 30 seconds later', '1', 29_999, 1],
-		['30 seconds later', '1', 30_000, 2],
-		['by another execution, 5 seconds later', '2', 5_000, 2],
-	])(
-		'as refused is not tried again by the same execution: %s',
-		async (_, executionId, age, times) => {
-			clockAt(0);
-			await fail(refused, '1');
-			clockAt(age);
-			await fail(refused, executionId);
-			expect(logins).toHaveLength(times);
-		},
-	);
-
-	test('as refused is tried once in half a minute by two executions that take turns', async () => {
-		for (let age = 0; age < 30_000; age += 2_500) {
-			clockAt(age);
-			for (const executionId of ['1', '2']) await fail(refused, executionId);
-		}
-		expect(logins).toHaveLength(1);
+	const notFound = { ...refused, status: 404 } as const;
+	test.each<[string, RequestFailure, { isSame: boolean; since: number }, number]>([
+		['the same execution, an hour later', refused, { isSame: true, since: 3_600_000 }, 1],
+		['the same, for which it was not the password', notFound, { isSame: true, since: 1 }, 2],
+		['another execution, begun after it', refused, { isSame: false, since: 1 }, 2],
+		['another execution, begun before it', refused, { isSame: false, since: 0 }, 1],
+	])('and is asked for by %s', async (_, failure, { isSame, since }, times) => {
+		const [execution, another] = [{}, {}];
+		clockAt(0);
+		const first = Date.now();
+		await fail(failure, { execution, since: first });
+		clockAt(since);
+		await fail(failure, { execution: isSame ? execution : another, since: first + since });
+		expect(logins).toHaveLength(times);
 	});
 
 	test('is forgotten once one succeeds', async () => {
-		const login = async () => await Promise.resolve({ failure: refused });
+		const execution = {};
 		clockAt(0);
-		await getToken(account('a'), { isRenewal: false, login, executionId: '1' });
+		await fail(refused, { execution, since: Date.now() });
 		clockAt(5_000);
-		expect(await ask('a')).toBe('a 1');
+		expect(await ask('a')).toBe('a 2');
 		clockAt(11_000);
 		const again = {
 			isRenewal: false,
-			executionId: '1',
-			login: async () => await Promise.resolve({ token: 'a 2' }),
+			execution,
+			since: Date.now(),
+			login: async () => await Promise.resolve({ token: 'a 3' }),
 		};
-		expect(await getToken(account('a'), again)).toEqual({ token: 'a 2' });
+		expect(await getToken(account('a'), again)).toEqual({ token: 'a 3' });
 	});
 
 	test('for a reason of its own', async () => {

@@ -229,7 +229,9 @@ test('empty pages with others in between are read to the end', async () => {
 
 test.each([
 	[100, 2_000],
+	[20, 5_000],
 	[10, 10_000],
+	[1, 10_000],
 ])('a list with %i clusters on a page has %i pages at most', (pageSize, most) => {
 	const progress = new PaginationGuard(undefined, pageSize);
 	const signs = Array.from({ length: most }, (_, page) =>

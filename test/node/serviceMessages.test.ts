@@ -30,6 +30,8 @@ describe('The words of the service', () => {
 		[{ details: 'one' }, 'one'],
 		[{ error_description: 'one' }, 'one'],
 		[{ errors: 'one' }, 'one'],
+		[{ title: 'one', status: 400 }, 'one'],
+		[{ title: 'two', detail: 'one' }, 'one'],
 		[{ data: 'one' }, 'one'],
 		[{ body: 'one' }, 'one'],
 		[{ error: 'two', message: 'one' }, 'one'],

@@ -95,7 +95,10 @@ async function answered(
 	most?: number,
 	notify?: (notice: WaitNotice) => void,
 ): Promise<ExecutionLimiter> {
-	const execution = limiter.forExecution(most, notify);
+	const execution = limiter.forExecution({
+		concurrency: most,
+		...(notify === undefined ? {} : { notify }),
+	});
 	const first = come(execution, 1);
 	await settled();
 	permitAt(first, 0).release({ kind: 'answered' });
@@ -120,7 +123,7 @@ test('nobody comes back later for those that have begun, nor for those who wait 
 });
 
 test('an execution never has more under way than it may, and others go by', async () => {
-	const narrow = come(limiter.forExecution(2), 5);
+	const narrow = come(limiter.forExecution({ concurrency: 2 }), 5);
 	const wide = come(limiter.forExecution(), 5);
 	await settled();
 	expect([narrow, wide].map(begun)).toEqual([2, 5]);
@@ -131,7 +134,7 @@ test('an execution never has more under way than it may, and others go by', asyn
 });
 
 test('of a hundred that may begin, a few do at a time, and n8n goes on in between', async () => {
-	const all = come(limiter.forExecution(100), 100);
+	const all = come(limiter.forExecution({ concurrency: 100 }), 100);
 	await settled();
 	expect(begun(all)).toBe(16);
 	await clock.pass(1);
@@ -266,16 +269,13 @@ describe('When the service says "too many"', () => {
 		await clock.pass(60_000);
 		permitAt(all, 10).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
 		await clock.pass(10_000);
-		const late = come(limiter.forExecution(undefined, undefined, 5_000), 1);
+		const late = come(limiter.forExecution({ patience: 5_000 }), 1);
 		await settled();
 		expect(late).toEqual([{ refused: 'givenUp', failure: tooMany, waited: 0, probes: 1 }]);
 	});
 
 	test('whoever has less patience is refused sooner, and the others wait on', async () => {
-		const [patient, impatient] = [
-			await answered(),
-			limiter.forExecution(undefined, undefined, 5_000),
-		];
+		const [patient, impatient] = [await answered(), limiter.forExecution({ patience: 5_000 })];
 		const all = come(patient, 11);
 		await settled();
 		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 20_000 }, tooMany);
@@ -307,6 +307,42 @@ describe('When the service says "too many"', () => {
 		expect(without(all)[0]).toMatchObject({ refused: 'givenUp', failure: tooMany });
 		expect(await execution.acquire()).toMatchObject({ refused: 'givenUp', failure: tooMany });
 	});
+});
+
+test('who is turned away is told why, and not what another request was answered', async () => {
+	const all = come(await answered(), 2);
+	await settled();
+	permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+	permitAt(all, 1).release({ kind: 'answered' }, { ...tooMany, status: 404 });
+	const late = come(limiter.forExecution({ patience: 5_000 }), 1);
+	await settled();
+	expect(late).toMatchObject([{ refused: 'givenUp', failure: tooMany }]);
+});
+
+test('a probe that was not sent hands on to the next request, at once', async () => {
+	const execution = await answered();
+	const all = come(execution, 13);
+	await settled();
+	for (let index = 0; index < 10; index += 1) {
+		permitAt(all, index).release({ kind: 'tooMany', retryAfter: 1_000 }, tooMany);
+	}
+	await clock.pass(1_000);
+	expect(permitAt(all, 10).isProbe).toBe(true);
+	permitAt(all, 10).release({ kind: 'unsent' });
+	await settled();
+	expect(permitAt(all, 11).isProbe).toBe(true);
+	expect(begun(all)).toBe(12);
+});
+
+test('what a service has answered to one run of an execution, holds for the next one', async () => {
+	const [execution, other] = [{}, {}];
+	const first = limiter.forExecution({ execution });
+	const all = come(first, 1);
+	await settled();
+	permitAt(all, 0).release({ kind: 'answered' });
+	expect(limiter.forExecution({ execution }).hasBeenAnswered).toBe(true);
+	expect(limiter.forExecution({ execution: other }).hasBeenAnswered).toBe(false);
+	expect(limiter.forExecution().hasBeenAnswered).toBe(false);
 });
 
 describe('When the service can not be reached', () => {
@@ -382,6 +418,13 @@ describe('The accounts of a process', () => {
 	test('have limiters of their own, each the same for all who ask', () => {
 		expect(limiterFor('a')).toBe(limiterFor('a'));
 		expect(limiterFor('a')).not.toBe(limiterFor('b'));
+	});
+
+	test('are the same, however their address is written', () => {
+		const at = (baseUrl: string) =>
+			limiterOf(accountOf({ baseUrl, userName: 'a', password: 'secret' }));
+		expect(at('HTTP://Jobs.test:80/')).toBe(limiterFor('a'));
+		expect(at('http://jobs.test/below')).not.toBe(limiterFor('a'));
 	});
 
 	test('are forgotten, the least recent first, once there are more than a hundred', () => {

@@ -366,6 +366,17 @@ describe('A request that is turned away after others have gone on', () => {
 	});
 });
 
+test('a time that the service has named is waited for, also where it can not be reached meanwhile', () => {
+	const pace = new Pace();
+	const [first, unreachable, late] = [pace.begin(0), pace.begin(0), pace.begin(0)];
+	pace.end(first, { kind: 'tooMany', retryAfter: 5_000 }, 1);
+	pace.end(unreachable, { kind: 'unreachable' }, 2);
+	pace.end(late, { kind: 'answered' }, 3);
+	expect(pace.delay(10)).toBe(4_991);
+	expect(pace.delay(10, { regardless: true })).toBe(4_991);
+	expect(pace.delay(5_001)).toBe(0);
+});
+
 test('requests that could not be sent say nothing of how many a second the service takes', () => {
 	const pace = new Pace();
 	const [last, ...others] = [pace.begin(0), pace.begin(0), pace.begin(0), pace.begin(0)];

@@ -4,7 +4,7 @@ import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limite
 import type { Connection } from '../../nodes/JobOrchestration/service/request/connection';
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
-	const limiter = new AccountLimiter().forExecution(1);
+	const limiter = new AccountLimiter().forExecution({ concurrency: 1 });
 	const unreadable = new Error('The credential could not be read');
 	const answers = [async () => await Promise.reject(unreadable), async () => ({ body: 'done' })];
 	const connection = {

@@ -38,7 +38,7 @@ async function openConnection(
 	context: IExecuteFunctions,
 	concurrency: number | undefined,
 ): Promise<Connection> {
-	const connection = await Connection.open(withCancelSignal(context, undefined), concurrency);
-	connection.limiter.hasBeenAnswered = true;
+	const connection = await Connection.open(withCancelSignal(context, undefined), { concurrency });
+	connection.limiter.noteAnswer();
 	return connection;
 }

@@ -15,9 +15,7 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	if (error instanceof ServiceError) return newApiError(node, error);
 	if (error instanceof FieldError) {
 		const { message, advice: description } = error;
-		return inPlainText(
-			withMessage(new NodeOperationError(node, message, { description }), message),
-		);
+		return inPlainText(new NodeOperationError(node, message, { description }), message);
 	}
 	const isOfNode = error instanceof NodeApiError || error instanceof NodeOperationError;
 	return inPlainText(
@@ -25,9 +23,13 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	);
 }
 
-/** n8n's own errors may hold markup, and texts of a workflow that do. */
-function inPlainText<E extends NodeError>(error: E): E {
-	error.message = asPlainText(error.message);
+/**
+ * n8n's own errors may hold markup, and texts of a workflow that do.
+ *
+ * @param message n8n may have replaced it in the error: see newApiError
+ */
+function inPlainText(error: NodeError, message = error.message): NodeError {
+	error.message = asPlainText(message);
 	if (typeof error.description === 'string') error.description = asPlainText(error.description);
 	return error;
 }
@@ -67,7 +69,10 @@ export function newApiError(
 	const options = { message, description: description ?? '', ...httpCode };
 	const error = new NodeApiError(node, { message }, options);
 	Object.assign(error.context, { httpStatus, jobMayExist });
-	return withMessage(error, message);
+	// n8n replaces a message in which it finds a system error's code, even inside a longer word, such as EPERM in
+	// "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
+	error.message = message;
+	return error;
 }
 
 /**
@@ -138,8 +143,9 @@ export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
 	const sentences = [`${errors.length} of ${outcomes.length} ${items} failed.`];
 	const uncertain = errors.filter(jobMayExist).length;
 	if (uncertain === 1) {
+		const whose = errors.length === 1 ? 'Its job' : 'The job of one of them';
 		sentences.push(
-			'The job of one of them may exist: look for it on the service before you run that item again.',
+			`${whose} may exist: look for it on the service before you run that item again.`,
 		);
 	} else if (uncertain > 1) {
 		sentences.push(
@@ -173,13 +179,4 @@ function listOf(jobs: CreatedJob[], title: string): string {
 	const more = jobs.length - MAX_LISTED;
 	if (more > 0) lines.push(`• and ${more} more, in the error's context.createdJobs`);
 	return `${title} (${jobs.length}):\n${lines.join('\n')}`;
-}
-
-/**
- * Sets the message for good: n8n replaces one in which it finds a system error's code, even inside a longer
- * word, such as EPERM in "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
- */
-function withMessage<E extends NodeError>(error: E, message: string): E {
-	error.message = message;
-	return error;
 }

@@ -49,7 +49,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		});
 		let connection: Promise<Connection> | undefined;
 		const connect = async (concurrency?: number) =>
-			await (connection ??= Connection.open(context, concurrency));
+			await (connection ??= Connection.open(context, { concurrency }));
 		const run = { context, operation, outcomes, connect };
 		const fatalError = await settleAll(run);
 		const fails = fatalError !== undefined;
@@ -109,9 +109,11 @@ async function makeCalls(
 	{ concurrency, calls }: Prepared,
 ): Promise<ItemError | undefined> {
 	const { context, outcomes } = run;
+	const goesOn = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
-	const stopListening = onAbort(context.getExecutionCancelSignal(), () => abortController.abort());
+	const stop = () => abortController.abort();
+	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 
 	let firstError: ItemError | undefined;
 	const callFor = async ([itemIndex, { call, options }]: [number, PreparedItem]): Promise<void> => {
@@ -119,7 +121,7 @@ async function makeCalls(
 		try {
 			const client = new ServiceClient(
 				await run.connect(concurrency),
-				{ ...options, signal },
+				{ ...options, signal, onFailure: goesOn ? undefined : stop },
 				(uid, { namespace, displayName }) =>
 					createdJobs.push({ itemIndex, namespace, uid, displayName }),
 			);
@@ -127,9 +129,9 @@ async function makeCalls(
 		} catch (error) {
 			if (error instanceof NotSent) return;
 			const itemError = failItem(context.getNode(), outcomes, { itemIndex, error }, createdJobs);
-			if (context.continueOnFail()) return;
+			if (goesOn) return;
 			firstError ??= itemError;
-			abortController.abort();
+			stop();
 		}
 	};
 	await inParallel([...calls], concurrency, callFor, signal);

@@ -23,7 +23,7 @@ type SettledItem = { createdJobs: CreatedJob[] } & (
 );
 
 /** Added to the error of an item that is not run again. */
-const NOT_SENT_AGAIN = ' It was sent in an earlier try, and was not sent again.';
+const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
 /**
  * What to leave to the next run; undefined if all items are to be run again.
@@ -81,7 +81,9 @@ function settledItemOf(outcome: ItemOutcome): SettledItem | null {
 }
 
 function withNote(description: string): string {
-	return description.endsWith(NOT_SENT_AGAIN) ? description : description + NOT_SENT_AGAIN;
+	return description.endsWith(NOT_SENT_AGAIN)
+		? description
+		: `${description} ${NOT_SENT_AGAIN}`.trimStart();
 }
 
 function isSettledItem(value: unknown): boolean {

@@ -34,7 +34,8 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const client = new ServiceClient(await Connection.open(this, undefined, PATIENCE), OPTIONS);
+		const connection = await Connection.open(this, { patience: PATIENCE });
+		const client = new ServiceClient(connection, OPTIONS);
 		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);

@@ -52,6 +52,7 @@ function loginFailures({ url, location, proxy }: typeof things) {
 		unexpectedResponse: ['an empty object', '"No."'].map((received) => ({
 			...{ kind: 'unexpectedResponse', status: 200, received, expected: 'a token' },
 		})),
+		notSent: [{ kind: 'notSent', reason: 'database is locked' }],
 		foreignAddress: [{ kind: 'foreignAddress', address: 'elsewhere.example' }],
 		proxy: [{ kind: 'proxy' }],
 	};

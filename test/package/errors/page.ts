@@ -74,6 +74,7 @@ const selfExplanatory = [
 	'… pages in a row brought nothing new.',
 	'After … pages there was still another.',
 	'The request was for …, which must not get the token.',
+	'Nothing was sent. n8n says: "…".',
 	'Nothing was sent: a proxy that a workflow names must not get the token.',
 	"Job '…' in namespace '…' at ….",
 	'Work clusters at ….',

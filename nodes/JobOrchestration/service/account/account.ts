@@ -20,7 +20,9 @@ export function accountOf(credentials: ICredentialDataDecryptedObject): Account 
 	const userName = String(credentials.userName ?? '');
 	const password = String(credentials.password ?? '');
 	const ignoreSslIssues = credentials.ignoreSslIssues === true;
-	const text = JSON.stringify([baseUrl, userName, password, ignoreSslIssues]);
+	// As a client reads it: http://Jobs.example.com:80 is http://jobs.example.com.
+	const address = new URL(baseUrl).href.replace(/\/$/, '');
+	const text = JSON.stringify([address, userName, password, ignoreSslIssues]);
 	const key = createHash('sha256').update(text).digest('base64');
 	return { baseUrl, userName, password, ignoreSslIssues, key };
 }

@@ -52,7 +52,8 @@ export async function newToken(
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
 	const own = ownRequestOf(credentials);
-	const account = own?.account ?? accountOf(credentials);
+	own?.hold();
+	const account = own?.options.account ?? accountOf(credentials);
 	const givesUp = own?.waitForLogin();
 	const present = await unsealToken(credentials.accessToken, account);
 	const isGood = async (token: string): Promise<boolean> => {
@@ -72,10 +73,20 @@ export async function newToken(
 		isRenewal: present !== undefined,
 		...(own === undefined
 			? { isGood }
-			: { storedToken: own.storedToken, executionId: own.executionId, givesUp }),
+			: {
+					storedToken: async () => {
+						const { accessToken } = await own.options.storedCredentials();
+						return await unsealToken(accessToken, account);
+					},
+					execution: own.options.execution,
+					since: own.since,
+					givesUp,
+				}),
 		login: async () => await login(helpers, account),
 	});
 	if ('failure' in result) throw loginError(result.failure, account);
+	// With the token, n8n up to 2.20 stores all of these credentials again, and would undo what was edited meanwhile.
+	if (own !== undefined) Object.assign(credentials, await own.options.storedCredentials());
 	return { accessToken: await sealToken(result.token, account) };
 }
 
@@ -92,7 +103,8 @@ export async function withToken(
 	request: RequestOptions,
 ): Promise<IHttpRequestOptions> {
 	const own = ownRequestOf(credentials);
-	const account = own?.account ?? accountOf(credentials);
+	own?.hold();
+	const account = own?.options.account ?? accountOf(credentials);
 	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
 
 	// n8n asks for a token after any error: after a refusal here it gets none.
@@ -118,7 +130,7 @@ export async function withToken(
 	if (own === undefined) {
 		requests.set(credentials, { sentAt: Date.now(), timeout: request.timeout ?? Infinity });
 	} else {
-		own.start();
+		own.letGo();
 	}
 	return authorized;
 }

@@ -15,7 +15,8 @@ const inFlight = new Map<string, InFlight>();
 export async function coalesce(key: string, call: () => Promise<boolean>): Promise<boolean> {
 	const earlier = inFlight.get(key);
 	if (earlier === undefined) return await begin(key, call);
-	earlier.next ??= earlier.underWay.then(async () => await begin(key, call));
+	const again = async () => await begin(key, call);
+	earlier.next ??= earlier.underWay.then(again, again);
 	return await earlier.next;
 }
 

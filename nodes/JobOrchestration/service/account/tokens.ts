@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Account } from './account';
 import { byAccount } from './byAccount';
-import type { Failure, RequestFailure } from '../request/failure';
+import type { RequestFailure } from '../request/failure';
 import { mayRetry } from '../request/retryPolicy';
 import { wait } from '../request/wait';
 
@@ -17,8 +17,10 @@ export interface TokenSources {
 	givesUp?: Promise<RequestFailure> | undefined;
 	/** Reads the token in the stored credential. */
 	storedToken?: () => Promise<string | undefined>;
-	/** The ID of the execution that wants the token; undefined where n8n doesn't say. */
-	executionId?: string | undefined;
+	/** The same object for all requests of an execution; undefined where another node sends the request. */
+	execution?: object | undefined;
+	/** When the request began that needs the token. */
+	since?: number | undefined;
 	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
 	isGood?: (token: string) => Promise<boolean>;
 	login: () => Promise<LoginResult>;
@@ -41,8 +43,8 @@ interface AccountTokens {
 	rejected: Set<string>;
 	/** The last log-in, if it is not worth repeating, as with a wrong password. */
 	refused?: { failure: RequestFailure; since: number };
-	/** When executions were first told of a refused log-in, by their IDs. */
-	refusedTo: Map<string, { since: number }>;
+	/** The executions that were told of a wrong password. */
+	refusedTo: WeakSet<object>;
 }
 
 /**
@@ -52,12 +54,10 @@ interface AccountTokens {
 const JUST_FETCHED = 5_000;
 
 /**
- * Milliseconds for which a refused log-in is not tried again, so that a crowd of requests does not lock the account; and
- * by the same execution, whose Retry On Fail has up to five tries, with up to five seconds between them. (A run of
- * this node never tries twice.)
+ * Milliseconds for which a refused log-in is not tried again for requests of other nodes, of which n8n doesn't say what
+ * execution they belong to: a crowd of them must not lock the account.
  */
 const REFUSAL_HOLDS = 5_000;
-const REFUSAL_HOLDS_FOR_EXECUTION = 30_000;
 
 /**
  * Milliseconds to wait before a log-in if another process has probably just logged in, and the most that is added
@@ -70,7 +70,7 @@ const BACK_OFF_JITTER = 400;
 const MAX_REJECTED = 50;
 
 const tokensOf = byAccount<AccountTokens>(
-	() => ({ rejected: new Set(), refusedTo: new Map() }),
+	() => ({ rejected: new Set(), refusedTo: new WeakSet() }),
 	({ underWay }) => underWay === undefined,
 );
 
@@ -80,7 +80,7 @@ const tokensOf = byAccount<AccountTokens>(
  * - while a log-in is under way, all wait for it;
  * - a known or stored token is taken, unless it has been rejected;
  * - if the newest one was rejected soon after it came, this is tried once more after a short wait;
- * - a refused log-in stays refused for a while;
+ * - a refused log-in stays refused to all who came before that, and a wrong password to an execution that has tried it;
  * - else there is a log-in.
  *
  * Whoever has no token gets a known one only within seconds of its log-in, so that n8n's test of a credential is
@@ -89,8 +89,10 @@ const tokensOf = byAccount<AccountTokens>(
 export async function getToken(account: Account, sources: TokenSources): Promise<LoginResult> {
 	const tokens = tokensOf(account);
 	const result = await findToken(tokens, sources);
-	if ('failure' in result && result.failure === tokens.refused?.failure)
-		noteRefusal(sources, tokens);
+	const { execution } = sources;
+	if (execution !== undefined && 'failure' in result && isWrongPassword(result.failure)) {
+		tokens.refusedTo.add(execution);
+	}
 	return result;
 }
 
@@ -103,7 +105,8 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 		tokens.backOff ??= wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER)).finally(
 			() => delete tokens.backOff,
 		);
-		await tokens.backOff;
+		const givenUp = await Promise.race([tokens.backOff, sources.givesUp ?? tokens.backOff]);
+		if (givenUp !== undefined) return { failure: givenUp };
 		known = await knownToken(tokens, sources);
 	}
 	if (known !== undefined) return { token: known };
@@ -124,10 +127,8 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 				remember(tokens, result.token);
 				tokens.fetched = { token: result.token, since };
 				delete tokens.refused;
-			} else if (
-				result.failure.kind !== 'timeout' &&
-				isRefusedLogin({ kind: 'login', cause: result.failure })
-			) {
+				tokens.refusedTo = new WeakSet();
+			} else if (!mayRetry(result.failure, { idempotent: true })) {
 				tokens.refused = { failure: result.failure, since: Date.now() };
 			}
 			return result;
@@ -140,25 +141,17 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 
 /** Whether a refused log-in stays refused for whoever asks. */
 function isRefusedTo(
-	{ executionId }: TokenSources,
+	{ execution, since = 0 }: TokenSources,
 	{ refusedTo }: AccountTokens,
 	refused: { since: number },
 ): boolean {
-	const told = executionId === undefined ? undefined : refusedTo.get(executionId);
-	return (
-		isWithin(REFUSAL_HOLDS, refused) ||
-		(told !== undefined && isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told))
-	);
+	if (execution === undefined) return isWithin(REFUSAL_HOLDS, refused);
+	return refusedTo.has(execution) || (since <= refused.since && isWithin(REFUSAL_HOLDS, refused));
 }
 
-/** Notes that an execution was told of a refused log-in. */
-function noteRefusal({ executionId }: TokenSources, { refusedTo }: AccountTokens): void {
-	for (const [id, told] of refusedTo) {
-		if (!isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told)) refusedTo.delete(id);
-	}
-	if (executionId !== undefined && !refusedTo.has(executionId)) {
-		refusedTo.set(executionId, { since: Date.now() });
-	}
+/** Whether it is of no use, and might lock the account, to try the same log-in again. */
+function isWrongPassword(failure: RequestFailure): boolean {
+	return failure.kind === 'status' && [400, 401, 403].includes(failure.status);
 }
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */
@@ -193,11 +186,6 @@ export function wasRejected(account: Account, token: string): boolean {
 export function wasFetchedSince(account: Account, token: string, time: number): boolean {
 	const { fetched } = tokensOf(account);
 	return fetched !== undefined && fetched.token === token && fetched.since >= time;
-}
-
-/** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
-export function isRefusedLogin(failure: Failure): boolean {
-	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
 }
 
 /** A token that has not been rejected: the newest one, else the stored one. */

@@ -11,9 +11,6 @@ export interface CallMessages {
 	conflict?: Explanation;
 }
 
-/** Takes the secrets out of a text. */
-type Redact = (text: string) => string;
-
 /** A call of the service: what is sent, what is to come back, and what to say where it fails. */
 export type Call<Body> = {
 	request: ServiceRequest<Body>;
@@ -23,14 +20,14 @@ export type Call<Body> = {
 	| {
 			/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
 			idempotent: true;
-			/** @param redact for IDs and names: the service may have repeated a secret in one that it sent before */
-			messages: (redact: Redact) => CallMessages;
+			/** Made once the call has failed: secrets that were learned by then are redacted. */
+			messages: () => CallMessages;
 	  }
 	| {
 			idempotent: false;
-			messages: (redact: Redact) => CallMessages & {
-				/** Explains that the call may have worked although it seems to have failed. The message ends a title. */
-				mayHaveWorked: Explanation;
+			messages: () => CallMessages & {
+				/** Says that the call may have worked nevertheless. Its message is put behind the title: "...; the job may exist". */
+				uncertain: Explanation;
 			};
 	  }
 );

@@ -3,14 +3,13 @@ import { explainConnection } from '../messages/connectionMessage';
 import { explainLogin } from '../messages/loginMessage';
 import type { ErrorMessage, Explanation, StatusFailure } from '../messages/message';
 import { statusMessage, unexpectedMessage } from '../messages/message';
-import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
 import { mayHaveActed } from '../request/retryPolicy';
 import { ServiceError } from '../messages/serviceError';
 
 /** How a call was tried. */
 interface Attempts {
-	connection: Pick<Connection, 'baseUrl' | 'redact'>;
+	baseUrl: string;
 	/** Milliseconds, of one request. */
 	timeout: number;
 	timesSent: number;
@@ -30,48 +29,53 @@ export class CallError extends ServiceError {
 	override readonly jobMayExist: boolean;
 
 	constructor(call: Call<unknown>, failure: Failure, attempts: Attempts) {
-		super(failure, explain(call, failure, attempts));
-		this.jobMayExist = mayHaveWorked(call, failure, attempts);
+		// One that was given up while it waited can't have worked: else it would not have been sent again.
+		const isUncertain = !call.idempotent && attempts.waited === undefined && mayHaveActed(failure);
+		super(failure, explain(call, failure, attempts, isUncertain));
+		this.jobMayExist = isUncertain;
 	}
 }
 
-/** One that was given up while it waited can't have worked: else it would not have been sent again. */
-function mayHaveWorked(call: Call<unknown>, failure: Failure, { waited }: Attempts): boolean {
-	return !call.idempotent && waited === undefined && mayHaveActed(failure);
-}
-
-function explain(call: Call<unknown>, failure: Failure, attempts: Attempts): ErrorMessage {
-	const { connection, timesSent, earlierMayHaveActed, waited, probes = 0 } = attempts;
-	const { baseUrl } = connection;
-	const messages: CallMessages & { mayHaveWorked?: Explanation } = call.messages((text) =>
-		connection.redact(text),
-	);
-	const explained = explainFailure(call, messages, failure, attempts);
-	if (mayHaveWorked(call, failure, attempts) && messages.mayHaveWorked !== undefined) {
-		// How to find out comes in place of any other advice, above all of "try again".
-		explained.message += `; ${messages.mayHaveWorked.message}`;
-		explained.advice = messages.mayHaveWorked.advice;
-	}
+function explain(
+	call: Call<unknown>,
+	failure: Failure,
+	attempts: Attempts,
+	isUncertain: boolean,
+): ErrorMessage {
+	const { baseUrl, timesSent, earlierMayHaveActed, waited, probes = 0 } = attempts;
+	const messages: CallMessages & { uncertain?: Explanation } = call.messages();
+	const { message, advice, ...rest } = explainFailure(call, messages, failure, attempts);
+	// How to find out comes in place of any other advice, above all of "try again".
+	const uncertain = isUncertain ? messages.uncertain : undefined;
+	const advices = [uncertain?.advice ?? advice];
 	if (waited !== undefined && waited >= 1_000) {
 		const meanwhile =
 			probes === 0 ? '' : `, and asked it ${probes === 1 ? 'once' : `${probes} times`}`;
-		explained.advice += ` All requests had been waiting for the service for ${Math.round(waited / 1_000)} s${meanwhile}.`;
+		advices.push(
+			`All requests had been waiting for the service for ${Math.round(waited / 1_000)} s${meanwhile}.`,
+		);
 	}
-	if (timesSent > 1) explained.advice += ` It was tried ${timesSent} times.`;
+	if (timesSent > 1) advices.push(`It was tried ${timesSent} times.`);
 	if (earlierMayHaveActed === true) {
-		explained.advice += ' An earlier try got no clear answer and may have worked.';
+		advices.push('An earlier try got no clear answer and may have worked.');
 	}
-	explained.detail = [explained.detail, `${messages.subject} at ${baseUrl}.`]
-		.filter(Boolean)
-		.join(' ');
-	return explained;
+	return {
+		...rest,
+		message: uncertain === undefined ? message : `${message}; ${uncertain.message}`,
+		advice: sentences(advices),
+		detail: sentences([rest.detail, `${messages.subject} at ${baseUrl}.`]),
+	};
+}
+
+function sentences(texts: Array<string | undefined>): string {
+	return texts.filter(Boolean).join(' ');
 }
 
 function explainFailure(
 	{ action }: Call<unknown>,
 	messages: CallMessages,
 	failure: Failure,
-	{ connection: { baseUrl }, timeout }: Attempts,
+	{ baseUrl, timeout }: Attempts,
 ): ErrorMessage {
 	switch (failure.kind) {
 		case 'login':

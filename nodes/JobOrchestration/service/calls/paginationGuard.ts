@@ -4,9 +4,10 @@ import { isJsonObject } from '../../json';
 /** How many pages in a row may bring no new cluster. */
 const MAX_PAGES_WITHOUT_NEWS = 100;
 
-/** How many pages a list may have; more where they are so small that fewer clusters than this are on them. */
+/** How many pages a list may have; more, up to a bound, where fewer clusters than this are on them. */
 const MAX_PAGES = 2_000;
 const MAX_CLUSTERS = 100_000;
+const MAX_SMALL_PAGES = 10_000;
 
 /** Follows a list page by page, and notices one that has no end. */
 export class PaginationGuard {
@@ -22,7 +23,8 @@ export class PaginationGuard {
 	 */
 	constructor(firstToken: string | undefined, pageSize: number) {
 		this.tokens = new Set([firstToken]);
-		this.maxPages = Math.max(MAX_PAGES, Math.ceil(MAX_CLUSTERS / pageSize));
+		const wanted = Math.ceil(MAX_CLUSTERS / pageSize);
+		this.maxPages = Math.min(Math.max(MAX_PAGES, wanted), MAX_SMALL_PAGES);
 	}
 
 	/**

@@ -14,6 +14,8 @@ export interface SendOptions {
 	timeout: number;
 	/** Ends waiting and sending again; a request under way is left to end. */
 	signal?: AbortSignal;
+	/** Called when the call has failed, before a request that waits for this one's end may begin. */
+	onFailure?: (() => void) | undefined;
 }
 
 /** Nothing was sent, because the execution was stopped before that. */
@@ -29,7 +31,7 @@ export class NotSent extends Error {}
 export async function send<Body>(
 	connection: Connection,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal }: SendOptions,
+	{ maxRetries, timeout, signal, onFailure }: SendOptions,
 ): Promise<Body> {
 	const { limiter } = connection;
 	let earlierMayHaveActed = false;
@@ -38,7 +40,7 @@ export async function send<Body>(
 	let isRetry = false;
 
 	for (let timesSent = 0; ; ) {
-		const attempts = { connection, timeout, earlierMayHaveActed };
+		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
 		const permit = await limiter.acquire(signal, { isRetry });
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
@@ -67,13 +69,14 @@ export async function send<Body>(
 		}
 		const { failure } = result;
 		const outcome = outcomeOf(failure);
-		permit.release(outcome, failure);
 		lastFailure = failure;
 
-		// All requests wait for the end of these together, at their next permit: they don't count as retries.
+		// These are waited for by all requests together, at their next permit: they don't count as retries.
 		const allWait =
 			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
 		const again = mayRetry(failure, call) && (allWait || retries < maxRetries);
+		if (!again) onFailure?.();
+		permit.release(outcome, failure);
 		if (again && !allWait) {
 			retries += 1;
 			await wait(retryDelay(failure, retries), signal);

@@ -61,7 +61,8 @@ export class ServiceClient {
 			},
 			idempotent: false,
 			action: 'create the job',
-			messages: (redact) => {
+			messages: () => {
+				const redact = (text: string) => this.connection.redact(text);
 				const namespace = redact(job.namespace);
 				const name = `'${redact(job.displayName)}' in namespace '${namespace}'`;
 				return {
@@ -74,7 +75,7 @@ export class ServiceClient {
 						message: 'The new job conflicts with something on the service',
 						advice: "Change this node's fields, or remove what is in the way on the service.",
 					},
-					mayHaveWorked: {
+					uncertain: {
 						message: 'the job may exist',
 						advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
 					},
@@ -109,19 +110,23 @@ export class ServiceClient {
 			},
 			idempotent: true,
 			action: `${verb} the job`,
-			messages: (redact) => ({
-				subject: `Job '${redact(jobId)}' in namespace '${redact(namespace)}'`,
-				notFound: {
-					message: `No job '${truncate(redact(jobId))}' in namespace '${truncate(redact(namespace), 18)}'`,
-					advice:
-						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
-				},
-				conflict: {
-					message: `Can't ${verb} the job in its current state`,
-					advice:
-						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
-				},
-			}),
+			messages: () => {
+				const id = this.connection.redact(jobId);
+				const space = this.connection.redact(namespace);
+				return {
+					subject: `Job '${id}' in namespace '${space}'`,
+					notFound: {
+						message: `No job '${truncate(id)}' in namespace '${truncate(space, 18)}'`,
+						advice:
+							"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+					},
+					conflict: {
+						message: `Can't ${verb} the job in its current state`,
+						advice:
+							'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+					},
+				};
+			},
 		});
 		return body === undefined || body === '' ? null : body;
 	}
@@ -191,9 +196,9 @@ export class ServiceClient {
 	}
 
 	private error(call: Call<unknown>, failure: Failure): CallError {
-		const { connection } = this;
+		const { baseUrl } = this.connection;
 		const { timeout } = this.options;
-		return new CallError(call, failure, { connection, timeout, timesSent: 1 });
+		return new CallError(call, failure, { baseUrl, timeout, timesSent: 1 });
 	}
 }
 

@@ -51,6 +51,12 @@ export function explainConnection(
 			};
 		case 'cancelled':
 			return { message: 'The execution was cancelled', advice: '' };
+		case 'notSent':
+			return {
+				message: "n8n couldn't send the request",
+				advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
+				detail: `Nothing was sent. n8n says: "${failure.reason}".`,
+			};
 		case 'redirect':
 			return explainRedirect(failure);
 		case 'foreignAddress':

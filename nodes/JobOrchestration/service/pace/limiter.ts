@@ -23,6 +23,11 @@ const MAX_BURST = 4;
 /** With fewer under way, there is nothing to spread. */
 const FEW_UNDER_WAY = 16;
 
+/** Outcomes that show that the service can be reached. */
+const ANSWERED: Array<Outcome['kind']> = ['done', 'answered', 'tooMany', 'unavailable'];
+/** Outcomes that make all requests wait. */
+const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', 'unreachable', 'broken'];
+
 /** What n8n's log says of a long wait. */
 export type WaitNotice =
 	| { kind: 'waiting'; why: Hold['why'] }
@@ -71,29 +76,49 @@ const realClock: Clock = {
 	pause: async () => await sleep(1),
 };
 
-/** The requests of one execution. */
+/** What holds for the requests of one run of a node. */
+export interface LimiterOptions {
+	/** The most of them at once, in place of the number that the pace finds; Infinity if nobody has set it. */
+	concurrency?: number | undefined;
+	/** Is told of a wait that takes a while, and of its end. */
+	notify?: (notice: WaitNotice) => void;
+	/** Milliseconds that they wait for a service that takes none. */
+	patience?: number | undefined;
+	/** The same object for all runs of one execution. */
+	execution?: object | undefined;
+}
+
+/** The requests of one run of a node. */
 export class ExecutionLimiter {
+	readonly concurrency: number;
+	readonly notify: (notice: WaitNotice) => void;
+	readonly patience: number;
 	/** How many of its requests are under way. */
 	underWay = 0;
-	/** Whether the service has answered it. */
-	hasBeenAnswered = false;
 	/** When its first request came. */
 	since: number | undefined;
 	/** Why none of its requests need begin any more. */
 	refusal: Refusal | undefined;
+	private readonly execution: object;
 
-	/**
-	 * @param concurrency the most requests of this execution at once, in place of the number that the pace finds; Infinity
-	 * if nobody has set it
-	 * @param notify is told of a wait that takes a while, and of its end
-	 * @param patience milliseconds that its requests wait for a service that takes none
-	 */
 	constructor(
 		private readonly account: AccountLimiter,
-		readonly concurrency: number,
-		readonly notify: (notice: WaitNotice) => void,
-		readonly patience: number,
-	) {}
+		{ concurrency = Infinity, notify = () => {}, patience = PATIENCE, execution }: LimiterOptions,
+	) {
+		this.concurrency = concurrency;
+		this.notify = notify;
+		this.patience = patience;
+		this.execution = execution ?? this;
+	}
+
+	/** Whether the service has answered this execution, in this run or an earlier one. */
+	get hasBeenAnswered(): boolean {
+		return this.account.answered.has(this.execution);
+	}
+
+	noteAnswer(): void {
+		this.account.answered.add(this.execution);
+	}
 
 	/**
 	 * Waits until a request may begin, or until it is clear that it won't.
@@ -121,6 +146,8 @@ export class ExecutionLimiter {
  */
 export class AccountLimiter {
 	private queue: QueuedRequest[] = [];
+	/** The executions that the service has answered. */
+	readonly answered = new WeakSet<object>();
 	/** What the service last said to whoever it turned away. */
 	private failure: Failure | undefined;
 	/** Who has been told of a wait. */
@@ -130,7 +157,7 @@ export class AccountLimiter {
 	};
 	/** When the next request may begin. */
 	private wakeAt = Infinity;
-	/** How many have begun together. */
+	/** How many have begun since the last pause. */
 	private burst = 0;
 	private isPaused = false;
 
@@ -143,12 +170,8 @@ export class AccountLimiter {
 		return this.pace.underWay === 0 && this.queue.length === 0;
 	}
 
-	forExecution(
-		concurrency = Infinity,
-		notify: (notice: WaitNotice) => void = () => {},
-		patience = PATIENCE,
-	): ExecutionLimiter {
-		return new ExecutionLimiter(this, concurrency, notify, patience);
+	forExecution(options: LimiterOptions = {}): ExecutionLimiter {
+		return new ExecutionLimiter(this, options);
 	}
 
 	/** See ExecutionLimiter. */
@@ -255,13 +278,11 @@ export class AccountLimiter {
 				if (isReleased) return;
 				isReleased = true;
 				execution.underWay -= 1;
-				execution.hasBeenAnswered ||= !['unreachable', 'broken', 'timedOut', 'unknown'].includes(
-					outcome.kind,
-				);
-				this.failure = failure ?? this.failure;
+				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
+				if (CONCERNS_ALL.includes(observed.kind)) this.failure = failure;
 				const present = { idle: this.clock.idle(), waiting: this.queue.length };
 				this.pace.end(request, observed, this.clock.now(), present);
 				this.admit();

@@ -1,10 +1,13 @@
 import type { Failure } from '../request/failure';
 import { rootCauseOf } from '../request/failure';
-import { wasTurnedAway } from '../request/retryPolicy';
+import { isRefusedLogin, wasTurnedAway } from '../request/retryPolicy';
 import type { Outcome } from './pace';
 
 /** What a failed request says of the service's pace. */
 export function outcomeOf(failure: Failure): Outcome {
+	const isOfLogin = failure.kind === 'login';
+	// It failed for all at once, and they are told of it without a request.
+	if (isRefusedLogin(failure)) return { kind: 'unsent' };
 	const cause = rootCauseOf(failure);
 	switch (cause.kind) {
 		case 'status':
@@ -17,9 +20,11 @@ export function outcomeOf(failure: Failure): Outcome {
 			return { kind: 'unreachable' };
 		case 'broken':
 			// A log-in is one for all who wait for it, and is tried again at no risk.
-			return { kind: failure.kind === 'login' ? 'unknown' : 'broken' };
+			return { kind: isOfLogin ? 'unknown' : 'broken' };
 		case 'timeout':
 			return { kind: 'timedOut' };
+		case 'notSent':
+			return { kind: 'unsent' };
 		default:
 			return { kind: 'unknown' };
 	}

@@ -16,6 +16,8 @@ export type Outcome =
 	/** The connection was made, and broke. */
 	| { kind: 'broken' }
 	| { kind: 'timedOut' }
+	/** Nothing was sent: its log-in was refused, say. */
+	| { kind: 'unsent' }
 	/** Nothing is known of it: it was cancelled, say. */
 	| { kind: 'unknown' };
 
@@ -115,7 +117,7 @@ export class Pace {
 	delay(now: number, { regardless = false, isBounded = false } = {}): number {
 		const { hold } = this;
 		if (!isBounded && this.underWay >= this.limit) return Infinity;
-		if (hold !== undefined && !(regardless && hold.why === 'unreachable')) {
+		if (hold !== undefined && !(regardless && hold.why === 'unreachable' && now >= hold.named)) {
 			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
 		}
 		return this.rateLimit.delay(now);
@@ -162,7 +164,7 @@ export class Pace {
 			case 'answered':
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
-				if (isProbe || isAway(this.hold)) this.goOn(now);
+				if (isProbe || isAway(this.hold, now)) this.goOn(now);
 				else this.inHold.taken += 1;
 				return;
 			case 'tooMany':
@@ -187,6 +189,9 @@ export class Pace {
 				return;
 			case 'unknown':
 				if (isProbe) this.probeLater(now);
+				return;
+			case 'unsent':
+			// The next one is the probe, at once: where all are refused, none waits.
 		}
 	}
 
@@ -211,7 +216,7 @@ export class Pace {
 			this.inHold = { turnedAway: 1, taken: 0, isMeasured };
 			return;
 		}
-		if (why !== 'broken' || isAway(this.hold)) this.hold.why = why;
+		if (why !== 'broken' || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
@@ -246,6 +251,6 @@ export class Pace {
 }
 
 /** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */
-function isAway(hold: Hold | undefined): boolean {
-	return hold?.why === 'unreachable' || hold?.why === 'broken';
+function isAway(hold: Hold | undefined, now: number): boolean {
+	return hold !== undefined && ['unreachable', 'broken'].includes(hold.why) && now >= hold.named;
 }

@@ -6,7 +6,7 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { describeBody, failureIn, readResponse } from './response';
+import { describeBody, describeError, failureIn, readResponse } from './response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
@@ -15,9 +15,11 @@ import { failureOf } from './failure';
 import { unlessAborted, wait } from './wait';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
-import { isRefusedLogin, markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
+import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
+import type { RefusedLogin } from './retryPolicy';
+import { isRefusedLogin } from './retryPolicy';
 import type { JsonObject } from '../../json';
-import type { WaitNotice, ExecutionLimiter } from '../pace/limiter';
+import type { ExecutionLimiter, LimiterOptions, WaitNotice } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
 
 /** The credential's name, as workflows store it. */
@@ -73,7 +75,7 @@ const LOOKS = 3;
  */
 export class Connection {
 	/** A log-in that was refused: it is not tried again. */
-	private refusedLogin: Failure | undefined;
+	private refusedLogin: RefusedLogin | undefined;
 	private readonly secrets: Secrets;
 
 	private constructor(
@@ -82,25 +84,26 @@ export class Connection {
 		private readonly account: Account,
 		/** Lets its requests begin. */
 		readonly limiter: ExecutionLimiter,
+		private readonly execution: object | undefined,
 	) {
 		this.secrets = new Secrets(account);
 	}
 
 	/**
-	 * @param concurrency the most requests at once, where somebody has set it
-	 * @param patience milliseconds that it waits for a service that takes nothing, where a minute is too long
+	 * @param limits the most requests at once, where somebody has set it; milliseconds that it waits for a service that
+	 * takes nothing, where a minute is too long
 	 * @throws ServiceError where the credential's Base URL can't be used
 	 */
 	static async open(
 		context: N8nContext,
-		concurrency?: number,
-		patience?: number,
+		limits: Pick<LimiterOptions, 'concurrency' | 'patience'> = {},
 	): Promise<Connection> {
 		const credentials = await context.getCredentials(CREDENTIAL);
 		const account = accountOf(credentials);
 		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, account.baseUrl));
-		const limiter = limiterOf(account).forExecution(concurrency, notify, patience);
-		return new Connection(context, credentials, account, limiter);
+		const execution = executionOf(context);
+		const limiter = limiterOf(account).forExecution({ ...limits, notify, execution });
+		return new Connection(context, credentials, account, limiter, execution);
 	}
 
 	get baseUrl(): string {
@@ -118,8 +121,12 @@ export class Connection {
 	 * tried again over this connection.
 	 */
 	async send<Body>(request: ServiceRequest<Body>, terms: SendTerms): Promise<SendResult<Body>> {
-		if (this.refusedLogin !== undefined) return { failure: this.refusedLogin };
+		const { refusedLogin } = this;
+		if (refusedLogin !== undefined && waitsNoLonger(terms, refusedLogin)) {
+			return { failure: refusedLogin };
+		}
 
+		const isStopped = () => terms.signal?.aborted === true;
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
 		const initial = this.credentials;
@@ -129,21 +136,24 @@ export class Connection {
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
 			const token = await unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
-			if (terms.signal?.aborted === true) return { failure: { kind: 'cancelled' } };
+			if (isStopped()) return { failure: { kind: 'cancelled' } };
 			if (renewals >= MAX_RENEWALS) break;
 			if (renewals > 0) {
 				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun - FRESH);
 				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
-				await wait(renewalDelay(renewals), this.cancelSignal);
+				await wait(renewalDelay(renewals), terms.signal ?? this.cancelSignal);
+				if (isStopped()) return { failure: { kind: 'cancelled' } };
 				if (isFresh && !(await this.hasOtherToken())) break;
 			}
 			begun = Date.now();
 			result = await this.sendOnce(request, terms, credentials);
 		}
 
-		// If another request has changed it meanwhile, this one's token may be the older one.
-		if (this.credentials === initial && credentials.accessToken !== initial.accessToken) {
-			this.credentials = credentials;
+		if (credentials.accessToken !== initial.accessToken) {
+			// If another request has changed it meanwhile, this one's token may be the older one.
+			if (this.credentials === initial) this.credentials = credentials;
+			// Another request, with less time, has given up the log-in that this one waited for.
+			if (this.refusedLogin?.cause.kind === 'timeout') this.refusedLogin = undefined;
 		}
 		if ('failure' in result && isRefusedLogin(result.failure)) this.refusedLogin = result.failure;
 		return result;
@@ -159,10 +169,10 @@ export class Connection {
 			timeout,
 			onSent,
 			account,
-			executionId: context.getExecutionId(),
+			execution: this.execution,
 			cancelSignal: this.cancelSignal,
 			isCancellable: method === 'GET',
-			storedToken: async () => await this.storedToken(),
+			storedCredentials: async () => await this.storedCredentials(),
 		});
 		const options: IHttpRequestOptions = {
 			method,
@@ -191,7 +201,15 @@ export class Connection {
 			const received = describeBody(response.body, secrets);
 			return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 		} catch (error) {
-			return { failure: ownRequest.isTimedOut ? { kind: 'timeout' } : failureOf(error) };
+			if (ownRequest.isTimedOut) return { failure: { kind: 'timeout' } };
+			const failure = failureOf(error);
+			// An error that nothing is known of, before the credential has let the request go, is n8n's.
+			return {
+				failure:
+					failure.kind === 'broken' && ownRequest.isHeld
+						? { kind: 'notSent', reason: describeError(error, secrets) }
+						: failure,
+			};
 		} finally {
 			ownRequest.end();
 		}
@@ -200,16 +218,16 @@ export class Connection {
 	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
 	private async hasOtherToken(): Promise<boolean> {
 		for (let looks = 1; ; looks += 1) {
-			const token = await this.storedToken();
+			const { accessToken } = await this.storedCredentials();
+			const token = await unsealToken(accessToken, this.account);
 			if (token !== undefined && !wasRejected(this.account, token)) return true;
 			if (looks === LOOKS) return false;
 			await wait(renewalDelay(looks), this.cancelSignal);
 		}
 	}
 
-	private async storedToken(): Promise<string | undefined> {
-		const { accessToken } = await this.context.getCredentials(CREDENTIAL);
-		return await unsealToken(accessToken, this.account);
+	private async storedCredentials(): Promise<ICredentialDataDecryptedObject> {
+		return await this.context.getCredentials(CREDENTIAL);
 	}
 
 	private get cancelSignal(): AbortSignal | undefined {
@@ -224,9 +242,28 @@ export class Connection {
 	}
 }
 
+/**
+ * What is the same object in all that an execution does in this process, and in no other: the data of its flow.
+ *
+ * @returns undefined where n8n has no such data, as for a drop-down
+ */
+function executionOf(context: N8nContext): object | undefined {
+	if (!('getContext' in context)) return undefined;
+	try {
+		return context.getContext('flow');
+	} catch {
+		return undefined;
+	}
+}
+
 /** Milliseconds, by chance. @param renewals from 1 */
 function renewalDelay(renewals: number): number {
 	return Math.random() * Math.min(RENEWAL_WAIT * 2 ** (renewals - 1), MAX_RENEWAL_WAIT);
+}
+
+/** Whether a request fails with an earlier log-in: not if that took too long for one with less time. */
+function waitsNoLonger({ timeout }: SendTerms, { cause }: RefusedLogin): boolean {
+	return cause.kind !== 'timeout' || cause.after === undefined || timeout <= cause.after;
 }
 
 /** What n8n's log says of a long wait, and of its end. */

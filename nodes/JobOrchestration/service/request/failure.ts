@@ -17,12 +17,14 @@ export type Failure =
 	| { kind: 'tls'; code: string }
 	/** The certificate isn't trusted: the connection ended before the request was sent. */
 	| { kind: 'certificate'; code: string }
-	/** No answer in time; after how many milliseconds, where it isn't the time that goes without saying. */
+	/** No answer in time; `after` (ms) is set where a request with a shorter Timeout gave up a log-in that may succeed. */
 	| { kind: 'timeout'; after?: number }
 	/** The connection broke after it was made. */
 	| { kind: 'broken'; code: string }
-	/** The execution was cancelled while the request was under way. */
+	/** The execution was cancelled: the request was not sent, or was a read that was cut off. */
 	| { kind: 'cancelled' }
+	/** n8n failed before it sent the request, and why: its database was busy, say. */
+	| { kind: 'notSent'; reason: string }
 	/** The answer points to another address; undefined if it does not say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/** An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any. */

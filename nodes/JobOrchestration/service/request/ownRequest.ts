@@ -1,3 +1,5 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
 import type { Account } from '../account/account';
 import type { RequestFailure } from './failure';
 import { onAbort, onDeadline } from './wait';
@@ -13,10 +15,10 @@ interface OwnRequestOptions {
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
 	account: Account;
-	/** The ID of its execution, where it has one. */
-	executionId: string | undefined;
-	/** The token in the credential as it is stored now: another process may have put a newer one there. */
-	storedToken: () => Promise<string | undefined>;
+	/** The same object for all requests of its execution, where there is one. */
+	execution: object | undefined;
+	/** The credential as it is stored now: another process may have put a newer token there, a user another password. */
+	storedCredentials: () => Promise<ICredentialDataDecryptedObject>;
 }
 
 /** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
@@ -30,14 +32,14 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
 /**
  * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
  *
- * Its time counts from the beginning, and anew from the moment at which the credential lets it go: a log-in before it
- * has a time of its own. So it has an end also where n8n's store of credentials is another, which doesn't pass on the
- * very object.
+ * Its time counts from the beginning; if a log-in comes first, anew once that is done. Without the first, there would
+ * be no limit where n8n's store of credentials is another, which doesn't pass on the very object.
  */
 export class OwnRequest {
-	readonly account: Account;
-	readonly executionId: string | undefined;
-	readonly storedToken: OwnRequestOptions['storedToken'];
+	/** When it began. */
+	readonly since = Date.now();
+	/** Whether the credential has seen it, and has not let it go yet. */
+	isHeld = false;
 	/** Whether it took too long. n8n reports that as a cancel. */
 	isTimedOut = false;
 	private readonly controller = new AbortController();
@@ -50,11 +52,8 @@ export class OwnRequest {
 	/** @param credentials the object that n8n is given with the request */
 	constructor(
 		credentials: object,
-		private readonly options: OwnRequestOptions,
+		readonly options: OwnRequestOptions,
 	) {
-		this.account = options.account;
-		this.executionId = options.executionId;
-		this.storedToken = options.storedToken;
 		ownRequests.set(credentials, this);
 		this.stopListening = onAbort(options.isCancellable ? options.cancelSignal : undefined, () =>
 			this.controller.abort(),
@@ -92,8 +91,19 @@ export class OwnRequest {
 		});
 	}
 
-	/** Its time counts from now on: it is being sent. */
-	start(): void {
+	/** The credential has it: nothing is sent before it is let go. */
+	hold(): void {
+		this.isHeld = true;
+	}
+
+	/** It is being sent. */
+	letGo(): void {
+		this.isHeld = false;
+		this.start();
+	}
+
+	/** Its time counts from now on. */
+	private start(): void {
 		if (this.endLimit !== undefined) return;
 		this.endLogin?.();
 		this.options.onSent();

@@ -16,7 +16,16 @@ export interface HttpResponse {
 const MAX_TEXT = 500;
 
 /** Where services put the words of an error. The interface shows none of them. */
-const TEXT_KEYS = ['message', 'error', 'msg', 'detail', 'details', 'error_description', 'errors'];
+const TEXT_KEYS = [
+	'message',
+	'error',
+	'msg',
+	'detail',
+	'details',
+	'error_description',
+	'errors',
+	'title',
+];
 
 /** Reads what n8n's request helper returned. */
 export function readResponse(response: unknown): HttpResponse {
@@ -62,6 +71,11 @@ export function describeBody(body: unknown, secrets: Secrets): string {
 	return `the text "${quotable(String(body), secrets)}"`;
 }
 
+/** What an error says that isn't of the service. */
+export function describeError(error: unknown, secrets: Secrets): string {
+	return quotable(error instanceof Error ? error.message : String(error), secrets);
+}
+
 /** How a web page begins, and a part of one. */
 const PAGE = /^\s*(?:<!doctype|<!--|<html|<head|<body|<\?xml)/i;
 const PART =
@@ -82,9 +96,7 @@ function textIn(body: unknown, depth = 0): string | undefined {
 	if (Array.isArray(body)) return firstText(body.slice(0, 5), depth);
 	if (!isJsonObject(body)) return undefined;
 	return firstText(
-		[...TEXT_KEYS, 'data', 'body'].map((key) =>
-			typeof body[key] === 'number' ? undefined : body[key],
-		),
+		[...TEXT_KEYS, 'data', 'body'].map((key) => body[key]),
 		depth,
 	);
 }

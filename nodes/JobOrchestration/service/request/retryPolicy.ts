@@ -4,6 +4,8 @@ import { rootCauseOf } from './failure';
 /** Statuses after which an idempotent request is sent again. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 
+export type RefusedLogin = Extract<Failure, { kind: 'login' }>;
+
 /** The first delay in milliseconds, doubled each time, and the longest. */
 const FIRST_DELAY = 300;
 const MAX_DELAY = 30_000;
@@ -16,6 +18,7 @@ const MAX_DELAY = 30_000;
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
 	switch (failure.kind) {
 		case 'unreachable':
+		case 'notSent':
 			return true;
 		case 'timeout':
 		case 'broken':
@@ -29,6 +32,11 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 		default:
 			return false;
 	}
+}
+
+/** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
+export function isRefusedLogin(failure: Failure): failure is RefusedLogin {
+	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
 }
 
 /**
