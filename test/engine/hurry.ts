@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-import type * as Wait from '../../nodes/JobOrchestration/service/request/wait';
+import type * as Wait from '../../nodes/JobOrchestration/service/request/timers';
 import type { Fault } from '../../sandbox';
 
 /** Taken before anything is mocked, since more than one test of a file may hurry. */
@@ -83,5 +83,5 @@ export function hurry(): Limits {
 
 /** The module as n8n's loader has it, too. */
 function builtWait(): typeof Wait {
-	return jest.requireActual('../../dist/nodes/JobOrchestration/service/request/wait');
+	return jest.requireActual('../../dist/nodes/JobOrchestration/service/request/timers');
 }

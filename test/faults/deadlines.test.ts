@@ -1,4 +1,4 @@
-import { onDeadline } from '../../nodes/JobOrchestration/service/request/wait';
+import { onDeadline } from '../../nodes/JobOrchestration/service/request/timers';
 
 /*
  * Deadlines are shared, so they are kept in a map for as long as the process runs. It is looked at by what is put in.

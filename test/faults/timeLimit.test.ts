@@ -1,7 +1,7 @@
 import { change, create, getAll, numbered, useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import { until } from '../sandbox/client';
-import { onDeadline } from '../../nodes/JobOrchestration/service/request/wait';
+import { onDeadline } from '../../nodes/JobOrchestration/service/request/timers';
 import { batch, contextOf, gate } from './batch';
 
 /*

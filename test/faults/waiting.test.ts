@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 
 import type { Fault } from '../../sandbox';
-import { wait } from '../../nodes/JobOrchestration/service/request/wait';
+import { wait } from '../../nodes/JobOrchestration/service/request/timers';
 import { getAll, useSandbox } from '../engine/fixture';
 import { answer } from './faults';
 

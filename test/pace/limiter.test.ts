@@ -70,7 +70,7 @@ function come(
 	execution: ExecutionLimiter,
 	count: number,
 	stop?: AbortSignal,
-	options?: { isRetry: boolean },
+	options?: { goesFirst: boolean },
 ): Array<Permit | Refusal | undefined> {
 	const all: Array<Permit | Refusal | undefined> = new Array<undefined>(count).fill(undefined);
 	all.forEach((_, index) => {
@@ -220,7 +220,7 @@ describe('When the service says "too many"', () => {
 		for (let index = 0; index < 10; index += 1) {
 			permitAt(all, index).release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
 		}
-		const again = come(execution, 10, undefined, { isRetry: true });
+		const again = come(execution, 10, undefined, { goesFirst: true });
 		await clock.pass(100);
 		expect(again.map((permit) => permit !== undefined)).toEqual([
 			true,

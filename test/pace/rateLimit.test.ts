@@ -21,7 +21,7 @@ function pass(limit: RateLimit, from: number, count: number, perSecond: number):
 function turnAway(limit: RateLimit, now: number, how: typeof single): number {
 	limit.begun(now);
 	limit.turnedAway(now);
-	limit.goOn(now, how);
+	limit.resumed(now, how);
 	return Math.round(limit.rate(now));
 }
 

@@ -23,7 +23,7 @@ export type ItemOutcome = { createdJobs: CreatedJob[] } & (
 	| { error: NodeError }
 );
 
-/** The outcomes of all items in their order; undefined for those that were not begun. */
+/** The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was sent. */
 export type ItemOutcomes = Array<ItemOutcome | undefined>;
 
 export interface ItemError {

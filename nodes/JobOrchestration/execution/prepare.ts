@@ -3,9 +3,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { ItemParameters } from '../parameters/itemParameters';
 import type { Operation, PreparedCall } from '../resources/operation';
 import type { JobEnd } from '../resources/options';
-import { readConcurrency, readIfStopped, readSendOptions } from '../resources/options';
-import type { SendOptions } from '../service/calls/serviceClient';
-import { wait } from '../service/request/wait';
+import { readConcurrency, readIfStopped, readCallOptions } from '../resources/options';
+import type { CallOptions } from '../service/calls/serviceClient';
+import { wait } from '../service/request/timers';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { ItemError, ItemOutcomes } from './itemOutcome';
@@ -16,7 +16,7 @@ const YIELD_AFTER = 10;
 /** A call that is ready to be made, and how. */
 export interface PreparedItem {
 	call: PreparedCall;
-	options: SendOptions;
+	options: CallOptions;
 }
 
 /** The parameters of all items, read and checked. */
@@ -58,7 +58,7 @@ export async function prepareAll(
 			const getField = parameters.forItem(itemIndex);
 			const concurrency = readConcurrency(getField);
 			const ifStopped = operation.makesJobs === true ? readIfStopped(getField) : undefined;
-			const item = { call: operation.prepare(getField), options: readSendOptions(getField) };
+			const item = { call: operation.prepare(getField), options: readCallOptions(getField) };
 			if (calls.size === 0) prepared.ifStopped = ifStopped;
 			if (concurrency !== undefined) {
 				prepared.concurrency = Math.min(concurrency, prepared.concurrency ?? Infinity);

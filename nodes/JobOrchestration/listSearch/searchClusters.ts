@@ -9,7 +9,7 @@ import { Connection } from '../service/request/connection';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
-import { nextPageOf, uidOf } from '../service/calls/shapes';
+import { nextPageTokenOf, uidOf } from '../service/calls/shapes';
 
 const PAGE_SIZE = 100;
 
@@ -49,12 +49,12 @@ async function search(
 ): Promise<INodeListSearchResult> {
 	let next = paginationToken;
 	for (let pages = 1; ; pages += 1) {
-		const page = await client.listClusters({ limit: PAGE_SIZE, continueFrom: next });
+		const page = await client.listClusters({ limit: PAGE_SIZE, pageToken: next });
 		const results = (page.items ?? [])
 			.flatMap(listItemOf)
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
 		const current = next;
-		next = nextPageOf(page);
+		next = nextPageTokenOf(page);
 		// A page that leads to itself would be loaded for ever.
 		if (next === undefined || next === current) return { results };
 		if (results.length > 0 || pages === PAGES_PER_SEARCH) {

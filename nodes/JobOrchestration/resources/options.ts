@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { SendOptions } from '../service/calls/serviceClient';
+import type { CallOptions } from '../service/calls/serviceClient';
 import type { GetField } from '../parameters/itemParameters';
 
 /** The verb by which jobs are ended if an execution stops half-way. */
@@ -94,7 +94,7 @@ export function readConcurrency(getField: GetField): number | undefined {
 }
 
 /** @throws FieldError */
-export function readSendOptions(getField: GetField): SendOptions {
+export function readCallOptions(getField: GetField): CallOptions {
 	return {
 		maxRetries: readNumber(getField, maxRetries, { min: 0, integer: true }),
 		timeout: readNumber(getField, timeout, { min: 1 }),

@@ -6,10 +6,10 @@ import type { Operation } from '../../../nodes/JobOrchestration/resources/operat
 import {
 	readConcurrency,
 	readIfStopped,
-	readSendOptions,
+	readCallOptions,
 } from '../../../nodes/JobOrchestration/resources/options';
 import { readBaseUrl } from '../../../nodes/JobOrchestration/service/account/baseUrl';
-import type { Failure } from '../../../nodes/JobOrchestration/service/request/failure';
+import type { FailureOf } from '../../../nodes/JobOrchestration/service/request/failure';
 import { shownWhen } from './shown';
 import type { Shown } from './shown';
 
@@ -17,7 +17,7 @@ import type { Shown } from './shown';
  * Every error that is found before anything is sent: in the form of the node and in that of the credential.
  */
 
-type BaseUrlProblem = Extract<Failure, { kind: 'baseUrl' }>['problem'];
+type BaseUrlProblem = FailureOf<'baseUrl'>['problem'];
 
 /** A Base URL with each problem that there is; one that is missing here does not compile. */
 const badBaseUrls: Record<BaseUrlProblem, string> = {
@@ -84,7 +84,7 @@ function read(operation: Operation, values: Values): void {
 	operation.prepare(getField);
 	if (operation.makesJobs === true) readIfStopped(getField);
 	readConcurrency(getField);
-	readSendOptions(getField);
+	readCallOptions(getField);
 }
 
 const allFieldErrors: Shown[] = resources.flatMap(({ operations }) =>

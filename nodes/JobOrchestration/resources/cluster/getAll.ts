@@ -90,14 +90,14 @@ export const getAll: Operation = {
 			? Infinity
 			: (getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50);
 		const pageSize = readNumber(getField, pageSizeOption, { min: 1, integer: true });
-		const continueFrom = getField('options', 'continue').text() || undefined;
+		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
 		const filter = readFilters(getField);
 
 		return async (client) =>
 			rawPage
-				? [await client.listClusters({ limit: Math.min(pageSize, limit), continueFrom })]
-				: await client.allClusters({ pageSize, limit, continueFrom, filter });
+				? [await client.listClusters({ limit: Math.min(pageSize, limit), pageToken })]
+				: await client.allClusters({ pageSize, limit, pageToken, filter });
 	},
 };
 

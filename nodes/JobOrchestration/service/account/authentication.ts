@@ -1,8 +1,4 @@
-import type {
-	ICredentialDataDecryptedObject,
-	IHttpRequestHelper,
-	IHttpRequestOptions,
-} from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { coalesce } from './coalesce';
 import { isBelow, resolveUrl } from './baseUrl';
@@ -14,12 +10,11 @@ import type { ConnectionFailure } from '../messages/connectionMessage';
 import { explainLogin, LOGIN_TIMEOUT } from '../messages/loginMessage';
 import { asTitleOnly } from '../messages/message';
 import type { RequestFailure } from '../request/failure';
+import type { Helpers } from './login';
 import { login, serviceRejects } from './login';
 import { ownRequestOf } from '../request/ownRequest';
 import { ServiceError } from '../messages/serviceError';
 import { getToken, markRejected, wasRejected } from './tokens';
-
-type Helpers = IHttpRequestHelper['helpers'];
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type RequestOptions = IHttpRequestOptions & {

@@ -1,5 +1,5 @@
 import { explainBaseUrl } from '../messages/connectionMessage';
-import type { Failure } from '../request/failure';
+import type { FailureOf } from '../request/failure';
 import { ServiceError } from '../messages/serviceError';
 
 /**
@@ -17,7 +17,7 @@ export function readBaseUrl(text: unknown): string {
 	return String(text).trim().replace(/\/+$/, '');
 }
 
-type Problem = Extract<Failure, { kind: 'baseUrl' }>['problem'];
+type Problem = FailureOf<'baseUrl'>['problem'];
 
 function problemOf(text: unknown): Problem | undefined {
 	if (typeof text !== 'string' || text.trim() === '') return 'empty';

@@ -1,6 +1,6 @@
 /** A call that is under way, and the next one, for those who came meanwhile. */
 interface InFlight {
-	underWay: Promise<boolean>;
+	current: Promise<boolean>;
 	next?: Promise<boolean>;
 }
 
@@ -16,15 +16,15 @@ export async function coalesce(key: string, call: () => Promise<boolean>): Promi
 	const earlier = inFlight.get(key);
 	if (earlier === undefined) return await begin(key, call);
 	const again = async () => await begin(key, call);
-	earlier.next ??= earlier.underWay.then(again, again);
+	earlier.next ??= earlier.current.then(again, again);
 	return await earlier.next;
 }
 
 async function begin(key: string, call: () => Promise<boolean>): Promise<boolean> {
-	const now: InFlight = { underWay: call() };
+	const now: InFlight = { current: call() };
 	inFlight.set(key, now);
 	try {
-		return await now.underWay;
+		return await now.current;
 	} finally {
 		if (now.next === undefined) inFlight.delete(key);
 	}

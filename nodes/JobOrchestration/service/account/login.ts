@@ -7,13 +7,13 @@ import { LOGIN_TIMEOUT } from '../messages/loginMessage';
 import { requestFailureOf } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
 import { isJsonObject } from '../../json';
-import { timeoutSignal, unlessAborted } from '../request/wait';
+import { timeoutSignal, unlessAborted } from '../request/timers';
 import type { LoginResult } from './tokens';
 
-type Helpers = IHttpRequestHelper['helpers'];
+export type Helpers = IHttpRequestHelper['helpers'];
 
 /** Milliseconds that the service may take to say whether it takes a token. */
-const PROBE_TIMEOUT = 10_000;
+const TOKEN_CHECK_TIMEOUT = 10_000;
 
 /** Fields in which services wrap an answer, and how deep one is looked into. */
 const ENVELOPES = ['data', 'body'];
@@ -28,7 +28,7 @@ export async function login(helpers: Helpers, account: Account): Promise<LoginRe
 	const limit = timeoutSignal(LOGIN_TIMEOUT);
 	let response: HttpResponse;
 	try {
-		const request = send(helpers, account, {
+		const request = httpRequest(helpers, account, {
 			method: 'POST',
 			url: `${baseUrl}/oauth/login`,
 			body: { userName, password, type: 'basic' },
@@ -60,12 +60,12 @@ export async function serviceRejects(
 	token: string,
 ): Promise<boolean> {
 	try {
-		const { status } = await send(helpers, account, {
+		const { status } = await httpRequest(helpers, account, {
 			method: 'GET',
 			url: `${account.baseUrl}/api/v1/clusters`,
 			qs: { 'ListOption.limit': 1 },
 			headers: { Authorization: `Bearer ${token}` },
-			abortSignal: timeoutSignal(PROBE_TIMEOUT),
+			abortSignal: timeoutSignal(TOKEN_CHECK_TIMEOUT),
 		});
 		return status === 401;
 	} catch {
@@ -73,7 +73,7 @@ export async function serviceRejects(
 	}
 }
 
-async function send(
+async function httpRequest(
 	helpers: Helpers,
 	{ ignoreSslIssues }: Account,
 	options: IHttpRequestOptions,

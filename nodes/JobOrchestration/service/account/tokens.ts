@@ -4,7 +4,7 @@ import type { Account } from './account';
 import { byAccount } from './byAccount';
 import type { RequestFailure } from '../request/failure';
 import { mayRetry } from '../request/retryPolicy';
-import { wait } from '../request/wait';
+import { wait } from '../request/timers';
 
 /** What came of a log-in. A failure is plain data: each request that waited for it makes an error of its own. */
 export type LoginResult = { token: string } | { failure: RequestFailure };
@@ -32,7 +32,7 @@ export interface TokenSources {
  */
 interface AccountTokens {
 	/** The log-in under way: all who need a token meanwhile wait for it. */
-	underWay?: Promise<LoginResult>;
+	loginInFlight?: Promise<LoginResult>;
 	/** The newest token, from a log-in or from the stored credential, and when it came. */
 	newest?: { token: string; since: number };
 	/** The token of the last log-in, and when that began. */
@@ -71,7 +71,7 @@ const MAX_REJECTED = 50;
 
 const tokensOf = byAccount<AccountTokens>(
 	() => ({ rejected: new Set(), refusedTo: new WeakSet() }),
-	({ underWay }) => underWay === undefined,
+	({ loginInFlight }) => loginInFlight === undefined,
 );
 
 /**
@@ -97,7 +97,8 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 }
 
 async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<LoginResult> {
-	if (tokens.underWay !== undefined) return await unlessGivenUp(tokens.underWay, tokens, sources);
+	if (tokens.loginInFlight !== undefined)
+		return await unlessGivenUp(tokens.loginInFlight, tokens, sources);
 
 	let known = await knownToken(tokens, sources);
 	if (known === undefined && sources.storedToken !== undefined && wasRejectedEarly(tokens)) {
@@ -114,14 +115,14 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 	const { refused } = tokens;
 	if (refused !== undefined && isRefusedTo(sources, tokens, refused)) return refused;
 
-	tokens.underWay ??= startLogin(tokens, sources);
-	return await unlessGivenUp(tokens.underWay, tokens, sources);
+	tokens.loginInFlight ??= startLogin(tokens, sources);
+	return await unlessGivenUp(tokens.loginInFlight, tokens, sources);
 }
 
 /** Begins a log-in, for all who need a token until it ends. */
 function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<LoginResult> {
 	const since = Date.now();
-	const underWay = login()
+	const loginInFlight = login()
 		.then((result) => {
 			if ('token' in result) {
 				remember(tokens, result.token);
@@ -134,9 +135,9 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 			return result;
 		})
 		.finally(() => {
-			if (tokens.underWay === underWay) delete tokens.underWay;
+			if (tokens.loginInFlight === loginInFlight) delete tokens.loginInFlight;
 		});
-	return underWay;
+	return loginInFlight;
 }
 
 /** Whether a refused log-in stays refused for whoever asks. */
@@ -156,16 +157,17 @@ function isWrongPassword(failure: RequestFailure): boolean {
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */
 async function unlessGivenUp(
-	underWay: Promise<LoginResult>,
+	loginInFlight: Promise<LoginResult>,
 	tokens: AccountTokens,
 	{ givesUp }: TokenSources,
 ): Promise<LoginResult> {
-	if (givesUp === undefined) return await underWay;
+	if (givesUp === undefined) return await loginInFlight;
 	const givenUp = givesUp.then((failure) => {
-		if (failure.kind === 'timeout' && tokens.underWay === underWay) delete tokens.underWay;
+		if (failure.kind === 'timeout' && tokens.loginInFlight === loginInFlight)
+			delete tokens.loginInFlight;
 		return { failure };
 	});
-	return await Promise.race([underWay, givenUp]);
+	return await Promise.race([loginInFlight, givenUp]);
 }
 
 /** Notes that the service has rejected a token. */

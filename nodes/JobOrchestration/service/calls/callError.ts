@@ -1,9 +1,9 @@
 import type { Call, CallMessages } from './call';
 import { explainConnection } from '../messages/connectionMessage';
 import { explainLogin } from '../messages/loginMessage';
-import type { ErrorMessage, Explanation, StatusFailure } from '../messages/message';
+import type { ErrorMessage, Explanation } from '../messages/message';
 import { statusMessage, unexpectedMessage } from '../messages/message';
-import type { Failure } from '../request/failure';
+import type { Failure, FailureOf } from '../request/failure';
 import { mayHaveActed } from '../request/retryPolicy';
 import { ServiceError } from '../messages/serviceError';
 
@@ -99,7 +99,7 @@ function explainFailure(
 function explainStatus(
 	action: string,
 	{ notFound, conflict }: CallMessages,
-	{ status }: StatusFailure,
+	{ status }: FailureOf<'status'>,
 ): Explanation {
 	const refused = {
 		message: `The service refused to ${action}`,

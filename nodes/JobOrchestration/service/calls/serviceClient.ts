@@ -7,20 +7,20 @@ import type { Connection } from '../request/connection';
 import { PaginationGuard } from './paginationGuard';
 import { truncate } from '../messages/message';
 import type { Failure } from '../request/failure';
-import type { SendOptions } from './send';
-import { send } from './send';
+import type { CallOptions } from './sendWithRetries';
+import { sendWithRetries } from './sendWithRetries';
 import type { JsonObject } from '../../json';
 import type { ClusterPage, Job, NewJob } from './shapes';
-import { isClusterPage, isJob, nextPageOf } from './shapes';
+import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 
-export type { SendOptions };
+export type { CallOptions };
 
 /** Which part of a list is wanted. */
 export interface PageRequest {
 	/** At most so many clusters. */
 	limit: number;
 	/** Where the page begins; the list's start where it is undefined. */
-	continueFrom?: string | undefined;
+	pageToken?: string | undefined;
 }
 
 /** Which clusters of a list are wanted. */
@@ -30,7 +30,7 @@ export interface ListRequest {
 	/** At most so many clusters in all; Infinity for all of them. */
 	limit: number;
 	/** Where the list begins; its start where it is undefined. */
-	continueFrom?: string | undefined;
+	pageToken?: string | undefined;
 	/** Which clusters are wanted; all if it is undefined. The service itself can't filter. */
 	filter?: ((cluster: JsonObject) => boolean) | undefined;
 }
@@ -39,7 +39,7 @@ export interface ListRequest {
 export class ServiceClient {
 	constructor(
 		private readonly connection: Connection,
-		private readonly options: SendOptions,
+		private readonly options: CallOptions,
 		/** Called with each job's ID as soon as the service has sent it. */
 		private readonly onJobCreated: (uid: string, job: NewJob) => void = () => {},
 	) {}
@@ -51,7 +51,7 @@ export class ServiceClient {
 	 * @throws CallError, whose `jobMayExist` says whether there may be a job nevertheless
 	 */
 	async createJob(job: NewJob): Promise<Job> {
-		const created = await this.send({
+		const created = await this.call({
 			request: {
 				method: 'POST',
 				path: encodePath('api', 'v1', 'namespaces', job.namespace, 'jobs'),
@@ -101,7 +101,7 @@ export class ServiceClient {
 		jobId: string;
 		verb: string;
 	}): Promise<GenericValue> {
-		const body = await this.send({
+		const body = await this.call({
 			request: {
 				method: 'PUT',
 				path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
@@ -132,8 +132,8 @@ export class ServiceClient {
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
-	async listClusters({ limit, continueFrom }: PageRequest): Promise<ClusterPage> {
-		return await this.send(this.clusterList({ limit, continueFrom }));
+	async listClusters({ limit, pageToken }: PageRequest): Promise<ClusterPage> {
+		return await this.call(this.clusterList({ limit, pageToken }));
 	}
 
 	/**
@@ -142,22 +142,22 @@ export class ServiceClient {
 	 * @throws CallError, also where the list has no end: where a page token comes back, or where page after page
 	 * brings nothing new
 	 */
-	async allClusters({ pageSize, limit, continueFrom, filter }: ListRequest): Promise<JsonObject[]> {
+	async allClusters({ pageSize, limit, pageToken, filter }: ListRequest): Promise<JsonObject[]> {
 		const clusters: JsonObject[] = [];
-		const guard = new PaginationGuard(continueFrom, pageSize);
-		let next = continueFrom;
+		const guard = new PaginationGuard(pageToken, pageSize);
+		let next = pageToken;
 		for (;;) {
 			// With a filter, nobody knows how many clusters it takes: a whole page is asked for.
 			const pageLimit =
 				filter === undefined ? Math.min(pageSize, limit - clusters.length) : pageSize;
-			const call = this.clusterList({ limit: pageLimit, continueFrom: next });
-			const page = await this.send(call);
+			const call = this.clusterList({ limit: pageLimit, pageToken: next });
+			const page = await this.call(call);
 			const items = page.items ?? [];
 			for (const cluster of items) {
 				if (clusters.length < limit && filter?.(cluster) !== false) clusters.push(cluster);
 			}
 
-			next = nextPageOf(page);
+			next = nextPageTokenOf(page);
 			if (next === undefined || clusters.length >= limit) return clusters;
 			const sign = guard.check(items, next);
 			if (sign !== undefined) throw this.error(call, { kind: 'endlessList', sign });
@@ -166,14 +166,14 @@ export class ServiceClient {
 		}
 	}
 
-	private clusterList({ limit, continueFrom }: PageRequest): Call<ClusterPage> {
+	private clusterList({ limit, pageToken }: PageRequest): Call<ClusterPage> {
 		return {
 			request: {
 				method: 'GET',
 				path: '/api/v1/clusters',
 				qs: {
 					'ListOption.limit': limit,
-					...(continueFrom === undefined ? {} : { 'ListOption.continue': continueFrom }),
+					...(pageToken === undefined ? {} : { 'ListOption.continue': pageToken }),
 				},
 				expected: 'a list of work clusters',
 				isExpected: isClusterPage,
@@ -191,8 +191,8 @@ export class ServiceClient {
 		};
 	}
 
-	private async send<Body>(call: Call<Body>): Promise<Body> {
-		return await send(this.connection, call, this.options);
+	private async call<Body>(call: Call<Body>): Promise<Body> {
+		return await sendWithRetries(this.connection, call, this.options);
 	}
 
 	private error(call: Call<unknown>, failure: Failure): CallError {

@@ -80,7 +80,7 @@ function continueOf({ metadata }: JsonObject): unknown {
  * The interface does not say where the service puts it. `ListOption.continue` is the list convention of
  * Kubernetes, which answers with `metadata.continue`, empty or absent at the end.
  */
-export function nextPageOf(page: ClusterPage): string | undefined {
+export function nextPageTokenOf(page: ClusterPage): string | undefined {
 	const token = continueOf(page);
 	if (typeof token === 'number') return String(token);
 	return typeof token === 'string' && token !== '' ? token : undefined;

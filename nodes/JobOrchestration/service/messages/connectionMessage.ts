@@ -1,4 +1,4 @@
-import type { Failure } from '../request/failure';
+import type { Failure, FailureOf } from '../request/failure';
 import type { ErrorMessage } from './message';
 import { inSeconds, truncate } from './message';
 
@@ -7,8 +7,6 @@ export type ConnectionFailure = Exclude<
 	Failure,
 	{ kind: 'login' | 'status' | 'unexpectedResponse' | 'endlessList' }
 >;
-
-type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 
 /**
  * @param baseUrl the address of the service, as the credential has it

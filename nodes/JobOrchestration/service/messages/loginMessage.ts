@@ -1,6 +1,6 @@
-import type { RequestFailure } from '../request/failure';
+import type { FailureOf, RequestFailure } from '../request/failure';
 import { explainConnection } from './connectionMessage';
-import type { ErrorMessage, Explanation, StatusFailure } from './message';
+import type { ErrorMessage, Explanation } from './message';
 import { inSeconds, statusMessage, truncate, unexpectedMessage } from './message';
 
 /** Milliseconds that a log-in may take. A node with a shorter Timeout doesn't wait so long (ownRequest.ts). */
@@ -33,7 +33,7 @@ export function explainLogin(failure: RequestFailure, baseUrl: string): ErrorMes
 	}
 }
 
-function explainLoginStatus({ status }: StatusFailure, baseUrl: string): Explanation {
+function explainLoginStatus({ status }: FailureOf<'status'>, baseUrl: string): Explanation {
 	switch (status) {
 		case 401:
 			return {

@@ -1,4 +1,4 @@
-import type { Failure } from '../request/failure';
+import type { FailureOf } from '../request/failure';
 
 /** What happened, and what to do. */
 export interface Explanation {
@@ -15,12 +15,9 @@ export interface ErrorMessage extends Explanation {
 	detail?: string;
 }
 
-/** A failure that is an HTTP status. */
-export type StatusFailure = Extract<Failure, { kind: 'status' }>;
-
 /** What an error says about a status: with what the service said of it, if it did. */
 export function statusMessage(
-	{ status, text }: StatusFailure,
+	{ status, text }: FailureOf<'status'>,
 	explanation: Explanation,
 ): ErrorMessage {
 	return text === undefined
@@ -34,7 +31,7 @@ export function statusMessage(
  * @param answered how it came, as in "answered the log-in"
  */
 export function unexpectedMessage(
-	{ status, received, expected }: Extract<Failure, { kind: 'unexpectedResponse' }>,
+	{ status, received, expected }: FailureOf<'unexpectedResponse'>,
 	answered = 'answered',
 ): ErrorMessage {
 	return {

@@ -16,15 +16,15 @@ const QUEUED = 1.4;
 const SLOWER = 1.25;
 
 /** The part of a throughput that is as good as all of it, and one that shows that no answer waited. */
-const SAME = 0.85;
-const LESS = 0.65;
+const SAME_THROUGHPUT = 0.85;
+const LOWER_THROUGHPUT = 0.65;
 
 /** So many times as many under way should get more done. */
-const MORE = 1.4;
+const MORE_LOAD = 1.4;
 
 /** More than the service works on, so that it never waits for a request. */
-const ROOM = 1.5;
-const SPARE = 5;
+const HEADROOM_FACTOR = 1.5;
+const HEADROOM = 5;
 
 /** The fewest answers whose average says anything. */
 const FEWEST = 20;
@@ -188,26 +188,26 @@ export class ConcurrencyLimit {
 		const { duration, load, throughput } = measured;
 		switch (this.mode) {
 			case 'growing': {
-				const isSlow = duration > QUEUED * this.unhindered || load > MORE * this.before.load;
+				const isSlow = duration > QUEUED * this.unhindered || load > MORE_LOAD * this.before.load;
 				this.unhindered = Math.min(this.unhindered, duration);
-				if (isSlow && throughput * SAME < this.before.throughput) this.halve(measured);
+				if (isSlow && throughput * SAME_THROUGHPUT < this.before.throughput) this.halve(measured);
 				else if (this.limit >= MAX_CONCURRENCY) this.follow(now);
 				this.before = measured;
 				return;
 			}
 			case 'halving':
 				this.unhindered = duration;
-				if (throughput < LESS * this.best && !this.isCrowded) {
+				if (throughput < LOWER_THROUGHPUT * this.best && !this.isCrowded) {
 					this.mode = 'growing';
 					this.set(load * 2);
 					return;
 				}
-				this.isCrowded ||= throughput >= SAME * this.best;
-				if (throughput >= SAME * this.best && this.limit > 1) {
+				this.isCrowded ||= throughput >= SAME_THROUGHPUT * this.best;
+				if (throughput >= SAME_THROUGHPUT * this.best && this.limit > 1) {
 					this.best = Math.max(this.best, throughput);
 					this.set(Math.floor(load / 2));
 				} else {
-					this.set(Math.max(this.best, throughput) * duration * ROOM + SPARE);
+					this.set(Math.max(this.best, throughput) * duration * HEADROOM_FACTOR + HEADROOM);
 					this.follow(now);
 				}
 				return;
@@ -220,7 +220,8 @@ export class ConcurrencyLimit {
 				if (now - this.quickAt > this.lookAfter) {
 					this.lookAfter = Math.min(this.lookAfter * 2, LAST_LOOK);
 					this.halve(measured);
-				} else this.set(load * Math.min(1, this.unhindered / duration) * ROOM + SPARE);
+				} else
+					this.set(load * Math.min(1, this.unhindered / duration) * HEADROOM_FACTOR + HEADROOM);
 			}
 		}
 	}

@@ -2,7 +2,7 @@ import { sleep } from 'n8n-workflow';
 
 import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
-import { onAbort, wait } from '../request/wait';
+import { onAbort, wait } from '../request/timers';
 import type { Hold, InFlightRequest, Outcome } from './pace';
 import { Pace } from './pace';
 
@@ -53,7 +53,7 @@ export type Refusal =
 interface QueuedRequest {
 	execution: ExecutionLimiter;
 	/** Whether it was sent before. */
-	isRetry: boolean;
+	goesFirst: boolean;
 	resolve: (permit: Permit | Refusal) => void;
 }
 
@@ -96,7 +96,7 @@ export class ExecutionLimiter {
 	/** How many of its requests are under way. */
 	underWay = 0;
 	/** When its first request came. */
-	since: number | undefined;
+	firstRequestAt: number | undefined;
 	/** Why none of its requests need begin any more. */
 	refusal: Refusal | undefined;
 	private readonly execution: object;
@@ -123,12 +123,12 @@ export class ExecutionLimiter {
 	/**
 	 * Waits until a request may begin, or until it is clear that it won't.
 	 *
-	 * @param isRetry whether the request was sent before: then it goes before all that were not. It has waited longest,
+	 * @param goesFirst whether the request was sent before: then it goes before all that were not. It has waited longest,
 	 * and a service may turn away what it does not know yet. One that was a probe in vain should wait behind them: it
 	 * may be the only one that the service doesn't take.
 	 */
-	async acquire(stop?: AbortSignal, { isRetry = false } = {}): Promise<Permit | Refusal> {
-		return await this.account.acquire(this, stop, isRetry);
+	async acquire(stop?: AbortSignal, { goesFirst = false } = {}): Promise<Permit | Refusal> {
+		return await this.account.acquire(this, stop, goesFirst);
 	}
 
 	/**
@@ -145,6 +145,7 @@ export class ExecutionLimiter {
  * in the order in which they come.
  */
 export class AccountLimiter {
+	readonly pace = new Pace();
 	private queue: QueuedRequest[] = [];
 	/** The executions that the service has answered. */
 	readonly answered = new WeakSet<object>();
@@ -161,10 +162,7 @@ export class AccountLimiter {
 	private burst = 0;
 	private isPaused = false;
 
-	constructor(
-		private readonly clock: Clock = realClock,
-		readonly pace = new Pace(),
-	) {}
+	constructor(private readonly clock: Clock = realClock) {}
 
 	get isIdle(): boolean {
 		return this.pace.underWay === 0 && this.queue.length === 0;
@@ -178,11 +176,11 @@ export class AccountLimiter {
 	async acquire(
 		execution: ExecutionLimiter,
 		stop: AbortSignal | undefined,
-		isRetry: boolean,
+		goesFirst: boolean,
 	): Promise<Permit | Refusal> {
 		if (stop?.aborted === true) return { refused: 'stopped' };
 		if (execution.refusal !== undefined) return execution.refusal;
-		execution.since ??= this.clock.now();
+		execution.firstRequestAt ??= this.clock.now();
 		return await new Promise((resolve) => {
 			const stopListening = onAbort(stop, () => {
 				const index = this.queue.indexOf(request);
@@ -192,13 +190,13 @@ export class AccountLimiter {
 			});
 			const request: QueuedRequest = {
 				execution,
-				isRetry,
+				goesFirst,
 				resolve: (answer) => {
 					stopListening();
 					resolve(answer);
 				},
 			};
-			const firstNew = isRetry ? this.queue.findIndex((other) => !other.isRetry) : -1;
+			const firstNew = goesFirst ? this.queue.findIndex((other) => !other.goesFirst) : -1;
 			if (firstNew < 0) this.queue.push(request);
 			else this.queue.splice(firstNew, 0, request);
 			this.admit();
@@ -207,7 +205,7 @@ export class AccountLimiter {
 
 	/** See ExecutionLimiter. */
 	giveUp(execution: ExecutionLimiter, failure: Failure): void {
-		const waited = this.clock.now() - (execution.since ?? 0);
+		const waited = this.clock.now() - (execution.firstRequestAt ?? 0);
 		const refusal: Refusal = { refused: 'givenUp', failure, waited, probes: 0 };
 		execution.refusal ??= refusal;
 		this.refuse((request) => (request.execution === execution ? refusal : undefined));
@@ -297,7 +295,7 @@ export class AccountLimiter {
 		if (hold === undefined || failure === undefined) return;
 		this.refuse(({ execution }) => {
 			if (Math.max(now, hold.named) < this.patienceEnds(execution)) return undefined;
-			const waited = now - Math.max(hold.since, execution.since ?? -Infinity);
+			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
 			execution.refusal ??= { refused: 'givenUp', failure, waited, probes: hold.probes };
 			return execution.refusal;
 		});
@@ -308,7 +306,9 @@ export class AccountLimiter {
 		const { hold, lastTaken = -Infinity } = this.pace;
 		if (hold === undefined || (hold.why === 'unreachable' && !execution.hasBeenAnswered))
 			return Infinity;
-		return Math.max(hold.since, lastTaken, execution.since ?? -Infinity) + execution.patience;
+		return (
+			Math.max(hold.since, lastTaken, execution.firstRequestAt ?? -Infinity) + execution.patience
+		);
 	}
 
 	private refuse(refusalOf: (request: QueuedRequest) => Refusal | undefined): void {

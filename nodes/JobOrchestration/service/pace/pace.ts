@@ -44,6 +44,11 @@ export interface Hold {
 	named: number;
 	/** How many probes found that the service still takes none. */
 	probes: number;
+	/** How many requests were turned away meanwhile, and how many were taken. */
+	turnedAway: number;
+	taken: number;
+	/** Whether a rate was told from those that were turned away. */
+	isMeasured: boolean;
 }
 
 /** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
@@ -88,9 +93,7 @@ export class Pace {
 	/** The number of the probe that is under way. */
 	private probe: number | undefined;
 	/** A request with a lower number began before the last hold: what comes of it is known already. */
-	private heldFrom = 0;
-	/** How many requests were turned away in this hold and how many were taken; whether a rate was told from that. */
-	private inHold = { turnedAway: 0, taken: 0, isMeasured: false };
+	private firstAfterHold = 0;
 
 	/** How many may be under way at once. */
 	get limit(): number {
@@ -164,11 +167,11 @@ export class Pace {
 			case 'answered':
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
-				if (isProbe || isAway(this.hold, now)) this.goOn(now);
-				else this.inHold.taken += 1;
+				if (isProbe || isAway(this.hold, now)) this.endHold(now);
+				else if (this.hold !== undefined) this.hold.taken += 1;
 				return;
 			case 'tooMany':
-				this.wait(
+				this.holdAll(
 					{ number, isProbe },
 					{ why: 'tooMany', atLeast: Math.min(outcome.retryAfter ?? 0, LONGEST_NAMED) },
 					now,
@@ -176,12 +179,12 @@ export class Pace {
 				return;
 			case 'unavailable':
 			case 'unreachable':
-				this.wait({ number, isProbe }, { why: outcome.kind, atLeast: 0 }, now);
+				this.holdAll({ number, isProbe }, { why: outcome.kind, atLeast: 0 }, now);
 				return;
 			case 'broken':
 				// Some services cut off whoever is one too many.
 				this.concurrencyLimit.failed(number, this.next);
-				this.wait({ number, isProbe }, { why: 'broken', atLeast: 0 }, now);
+				this.holdAll({ number, isProbe }, { why: 'broken', atLeast: 0 }, now);
 				return;
 			case 'timedOut':
 				this.concurrencyLimit.failed(number, this.next);
@@ -196,7 +199,7 @@ export class Pace {
 	}
 
 	/** All wait: from now on, or, where they do already, as long as this answer says. */
-	private wait(
+	private holdAll(
 		request: { number: number; isProbe: boolean },
 		{ why, atLeast }: { why: Hold['why']; atLeast: number },
 		now: number,
@@ -204,18 +207,26 @@ export class Pace {
 		// A service that was down for a while takes as many a second afterwards as before.
 		const isMeasured = why === 'tooMany' || (why === 'unavailable' && !request.isProbe);
 		if (isMeasured) this.rateLimit.turnedAway(now);
-		if (why === 'tooMany' || why === 'unavailable') this.inHold.turnedAway += 1;
-		this.inHold.isMeasured ||= isMeasured;
 		if (this.hold === undefined) {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
-			const isLate = request.number < this.heldFrom;
+			const isLate = request.number < this.firstAfterHold;
 			if (isLate && atLeast === 0) return;
 			const until = now + Math.max(isLate ? 0 : FIRST_WAIT, atLeast);
-			this.hold = { why, since: now, until, named: now + atLeast, probes: 0 };
-			if (!isLate) this.heldFrom = this.next;
-			this.inHold = { turnedAway: 1, taken: 0, isMeasured };
+			this.hold = {
+				why,
+				since: now,
+				until,
+				named: now + atLeast,
+				probes: 0,
+				turnedAway: 1,
+				taken: 0,
+				isMeasured,
+			};
+			if (!isLate) this.firstAfterHold = this.next;
 			return;
 		}
+		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
+		this.hold.isMeasured ||= isMeasured;
 		if (why !== 'broken' || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
@@ -232,20 +243,19 @@ export class Pace {
 	}
 
 	/** The service takes requests again. */
-	private goOn(now: number): void {
+	private endHold(now: number): void {
 		const { hold } = this;
 		if (hold === undefined) return;
-		const { turnedAway, taken, isMeasured } = this.inHold;
+		const { turnedAway, taken, isMeasured, probes } = hold;
 		this.hold = undefined;
 		this.probe = undefined;
-		this.heldFrom = this.next;
-		if (hold.why === 'unreachable' || (hold.probes > 0 && !isMeasured)) {
+		this.firstAfterHold = this.next;
+		if (hold.why === 'unreachable' || (probes > 0 && !isMeasured)) {
 			// It may have become another meanwhile. A connection that broke alone says nothing of it.
 			this.concurrencyLimit = new ConcurrencyLimit(this.next);
 		} else if (isMeasured) {
-			const inNumbers = hold.probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
-			const { probes } = hold;
-			this.rateLimit.goOn(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
+			const inNumbers = probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
+			this.rateLimit.resumed(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
 		}
 	}
 }

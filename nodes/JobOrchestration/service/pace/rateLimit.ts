@@ -6,19 +6,19 @@ const SLOTS = 20;
 const SLOT = SECOND / SLOTS;
 
 /** The part of the rate that is left when it is lowered (CUBIC: 0.7; what got through is nearer to the limit). */
-const LEFT = 0.9;
+const DECREASE_FACTOR = 0.9;
 
 /** Milliseconds until the rate is back where it was; in between it isn't lowered for a single request. */
-const BACK = 4_000;
+const RECOVERY_TIME = 4_000;
 
 /** A rate that was told from fewer requests is no more than a beginning: it is doubled each second. */
 const FEW_REQUESTS = 20;
 
 /** Where fewer got through between two that were turned away, it is no chance. */
-const OFTEN = 4;
+const MIN_BETWEEN_REJECTIONS = 4;
 
 /** What got through is less than this part of the rate: the rate is too high. */
-const CLOSE = 0.8;
+const TOO_HIGH_BELOW = 0.8;
 
 /** Requests a second, up to which it would take too long to find out whether a lower rate helps. */
 const SLOW_RATE = 5;
@@ -50,8 +50,8 @@ const CATCH_UP = 2;
  * where it was, and is doubled each second for a while, instead of ending at next to nothing.
  */
 export class RateLimit {
-	/** Requests a second that got through; undefined where nothing is known of a limit. */
-	private reached: number | undefined;
+	/** Requests a second from which the rate rises; undefined where nothing is known of a limit. */
+	private baseRate: number | undefined;
 	private loweredAt = 0;
 	/** Whether the rate is a beginning that is doubled. */
 	private isDoubling = false;
@@ -69,19 +69,19 @@ export class RateLimit {
 
 	/** Requests a second; Infinity where nothing is known of a limit. */
 	rate(now: number): number {
-		if (this.reached === undefined) return Infinity;
+		if (this.baseRate === undefined) return Infinity;
 		const waited = Math.max(0, now - this.loweredAt);
 		const part = this.isDoubling
-			? LEFT * 2 ** (waited / SECOND)
-			: 1 + (1 - LEFT) * (waited / BACK - 1) ** 3;
-		if (part < FORGOTTEN || this.reached * part < FAST) return this.reached * part;
-		this.reached = undefined;
+			? DECREASE_FACTOR * 2 ** (waited / SECOND)
+			: 1 + (1 - DECREASE_FACTOR) * (waited / RECOVERY_TIME - 1) ** 3;
+		if (part < FORGOTTEN || this.baseRate * part < FAST) return this.baseRate * part;
+		this.baseRate = undefined;
 		return Infinity;
 	}
 
 	/** Milliseconds until the next request may begin. */
 	delay(now: number): number {
-		return this.reached === undefined ? 0 : Math.max(0, this.nextSlot - now);
+		return this.baseRate === undefined ? 0 : Math.max(0, this.nextSlot - now);
 	}
 
 	begun(now: number): void {
@@ -115,21 +115,21 @@ export class RateLimit {
 	 * @param probes how many found that the service still takes none
 	 * @param isCostly whether each leaves a job uncertain: then any that is turned away is one too many
 	 */
-	goOn(
+	resumed(
 		now: number,
 		{ inNumbers, probes, isCostly }: { inNumbers: boolean; probes: number; isCostly: boolean },
 	): void {
 		const before = this.randomRejections.judge(now);
 		if (before !== undefined) this.rise(now, before);
 		const rate = this.rate(now);
-		const isKnown = this.reached !== undefined;
-		this.inARow = this.passedInCycle < OFTEN ? this.inARow + 1 : 0;
+		const isKnown = this.baseRate !== undefined;
+		this.inARow = this.passedInCycle < MIN_BETWEEN_REJECTIONS ? this.inARow + 1 : 0;
 		const isOften =
 			isKnown && (this.isDoubling ? this.passedInCycle < FEW_REQUESTS : this.inARow > 2);
 		const isTooHigh =
 			isKnown &&
 			now - this.loweredAt > SECOND &&
-			this.measured.rate < (isCostly ? 1 : CLOSE) * rate;
+			this.measured.rate < (isCostly ? 1 : TOO_HIGH_BELOW) * rate;
 
 		const isSure = probes > 2;
 		const isByChance = this.randomRejections.isLikely(now);
@@ -141,14 +141,17 @@ export class RateLimit {
 			const isBeginning = isKnown ? this.isDoubling : this.measured.isFew;
 			if (isSure) this.randomRejections.lowered(undefined);
 			else if (!isBeginning && this.measured.rate > SLOW_RATE) this.randomRejections.lowered(rate);
-			this.reached = Math.min(
-				Math.max(this.measured.rate * (isCostly ? LEFT : 1), inNumbers ? LOWEST : LOWEST_BY_CHANCE),
+			this.baseRate = Math.min(
+				Math.max(
+					this.measured.rate * (isCostly ? DECREASE_FACTOR : 1),
+					inNumbers ? LOWEST : LOWEST_BY_CHANCE,
+				),
 				rate,
 			);
 			this.isDoubling = !isKnown && this.measured.isFew;
 			this.loweredAt = now;
-		} else if (isKnown && !goesOn && (this.isDoubling || now - this.loweredAt >= BACK)) {
-			this.reached = rate;
+		} else if (isKnown && !goesOn && (this.isDoubling || now - this.loweredAt >= RECOVERY_TIME)) {
+			this.baseRate = rate;
 			this.isDoubling = false;
 			this.loweredAt = now;
 		}
@@ -159,7 +162,7 @@ export class RateLimit {
 
 	/** From this rate on it is doubled each second; Infinity where nothing was known of a limit. */
 	private rise(now: number, rate: number): void {
-		this.reached = rate === Infinity ? undefined : rate;
+		this.baseRate = rate === Infinity ? undefined : rate;
 		this.isDoubling = true;
 		this.loweredAt = now;
 	}

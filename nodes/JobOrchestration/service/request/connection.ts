@@ -10,13 +10,12 @@ import { describeBody, describeError, failureIn, readResponse } from './response
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
-import type { Failure } from './failure';
+import type { Failure, FailureOf } from './failure';
 import { failureOf } from './failure';
-import { unlessAborted, wait } from './wait';
+import { unlessAborted, wait } from './timers';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
-import type { RefusedLogin } from './retryPolicy';
 import { isRefusedLogin } from './retryPolicy';
 import type { JsonObject } from '../../json';
 import type { ExecutionLimiter, LimiterOptions, WaitNotice } from '../pace/limiter';
@@ -41,7 +40,7 @@ export interface ServiceRequest<Body> {
 }
 
 /** How a request is sent. */
-interface SendTerms {
+interface SendOptions {
 	/** Milliseconds that an answer may take, to its end. */
 	timeout: number;
 	/** Called each time that the request is sent, after its log-in. */
@@ -59,7 +58,7 @@ export type SendResult<Body> = { body: Body } | { failure: Failure };
  */
 const MAX_RENEWALS = 8;
 
-/** Milliseconds for which a token is fresh, fetched by this request or by another: rejected then, so would be the next. */
+/** Milliseconds for which a token is fresh: if the service rejects it by then, it would reject the next one, too. */
 const FRESH = 500;
 
 /** The most milliseconds that a request waits whose new token was rejected, too: doubled each time, up to a bound. */
@@ -75,7 +74,7 @@ const LOOKS = 3;
  */
 export class Connection {
 	/** A log-in that was refused: it is not tried again. */
-	private refusedLogin: RefusedLogin | undefined;
+	private refusedLogin: FailureOf<'login'> | undefined;
 	private readonly secrets: Secrets;
 
 	private constructor(
@@ -120,7 +119,7 @@ export class Connection {
 	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
 	 * tried again over this connection.
 	 */
-	async send<Body>(request: ServiceRequest<Body>, terms: SendTerms): Promise<SendResult<Body>> {
+	async send<Body>(request: ServiceRequest<Body>, terms: SendOptions): Promise<SendResult<Body>> {
 		const { refusedLogin } = this;
 		if (refusedLogin !== undefined && waitsNoLonger(terms, refusedLogin)) {
 			return { failure: refusedLogin };
@@ -161,7 +160,7 @@ export class Connection {
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		{ timeout, onSent }: SendTerms,
+		{ timeout, onSent }: SendOptions,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { account, context, secrets } = this;
@@ -262,7 +261,7 @@ function renewalDelay(renewals: number): number {
 }
 
 /** Whether a request fails with an earlier log-in: not if that took too long for one with less time. */
-function waitsNoLonger({ timeout }: SendTerms, { cause }: RefusedLogin): boolean {
+function waitsNoLonger({ timeout }: SendOptions, { cause }: FailureOf<'login'>): boolean {
 	return cause.kind !== 'timeout' || cause.after === undefined || timeout <= cause.after;
 }
 

@@ -40,6 +40,8 @@ export type Failure =
 	/** The log-in failed; the request itself was not sent, or answered with 401. */
 	| { kind: 'login'; cause: RequestFailure };
 
+export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
+
 /** The ways in which a single request can fail, a log-in too. */
 export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 

@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type { Account } from '../account/account';
 import type { RequestFailure } from './failure';
-import { onAbort, onDeadline } from './wait';
+import { onAbort, onDeadline } from './timers';
 
 /** What holds for a request of this node's own. */
 interface OwnRequestOptions {

@@ -1,10 +1,8 @@
-import type { Failure } from './failure';
+import type { Failure, FailureOf } from './failure';
 import { rootCauseOf } from './failure';
 
 /** Statuses after which an idempotent request is sent again. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
-
-export type RefusedLogin = Extract<Failure, { kind: 'login' }>;
 
 /** The first delay in milliseconds, doubled each time, and the longest. */
 const FIRST_DELAY = 300;
@@ -35,7 +33,7 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 }
 
 /** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
-export function isRefusedLogin(failure: Failure): failure is RefusedLogin {
+export function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> {
 	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
 }
 
@@ -60,10 +58,7 @@ export function mayHaveActed(failure: Failure): boolean {
 }
 
 /** 429, and 503 with a time to come back: the service says that it did not take the request. */
-export function wasTurnedAway({
-	status,
-	retryAfter,
-}: Extract<Failure, { kind: 'status' }>): boolean {
+export function wasTurnedAway({ status, retryAfter }: FailureOf<'status'>): boolean {
 	return status === 429 || (status === 503 && retryAfter !== undefined);
 }
 

@@ -4,10 +4,10 @@ import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
-import { wait } from '../request/wait';
+import { wait } from '../request/timers';
 
 /** How the requests of a call are sent. */
-export interface SendOptions {
+export interface CallOptions {
 	/** How often a failed request is sent again, where it may be. */
 	maxRetries: number;
 	/** Milliseconds, of one request. */
@@ -28,20 +28,20 @@ export class NotSent extends Error {}
  * @returns the body of the response
  * @throws CallError if it failed, NotSent if the signal came first
  */
-export async function send<Body>(
+export async function sendWithRetries<Body>(
 	connection: Connection,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal, onFailure }: SendOptions,
+	{ maxRetries, timeout, signal, onFailure }: CallOptions,
 ): Promise<Body> {
 	const { limiter } = connection;
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
-	let isRetry = false;
+	let goesFirst = false;
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
-		const permit = await limiter.acquire(signal, { isRetry });
+		const permit = await limiter.acquire(signal, { goesFirst });
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
 				throw new CallError(call, permit.failure, {
@@ -62,7 +62,7 @@ export async function send<Body>(
 				throw error;
 			});
 		timesSent += 1;
-		isRetry = !permit.isProbe;
+		goesFirst = !permit.isProbe;
 		if ('body' in result) {
 			permit.release({ kind: 'done' });
 			return result.body;

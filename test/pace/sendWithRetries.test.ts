@@ -1,5 +1,5 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
-import { send } from '../../nodes/JobOrchestration/service/calls/send';
+import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Connection } from '../../nodes/JobOrchestration/service/request/connection';
 
@@ -14,6 +14,6 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 	const call = { request: { method: 'POST' }, idempotent: false } as unknown as Call<string>;
 	const options = { maxRetries: 0, timeout: 1_000 };
 
-	await expect(send(connection, call, options)).rejects.toBe(unreadable);
-	expect(await send(connection, call, options)).toBe('done');
+	await expect(sendWithRetries(connection, call, options)).rejects.toBe(unreadable);
+	expect(await sendWithRetries(connection, call, options)).toBe('done');
 });
