@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
@@ -9,6 +10,8 @@ import { Steps } from '../host/steps';
 import type { Answer } from './pace/client';
 import type { ContenderName } from './pace/contenderNames';
 import { contenders } from './pace/contenderNames';
+import type { Batch } from './pace/plot';
+import { plotPace } from './pace/plot';
 import type { Service } from './pace/services';
 import { services } from './pace/services';
 import { ask, ROOT, startProcess } from './performance/childProcess';
@@ -26,11 +29,12 @@ const help = `Measures how this node finds the pace of a service, beside what n8
   npm run bench:pace -- 50ms 300ms         some of them: ${services.map(({ name }) => name).join(', ')}
   npm run bench:pace -- --only thisNode    one of the ways only (repeatable): ${Object.keys(contenders).join(', ')}
   npm run bench:pace -- --rounds 5         so often, in turn; 3 unless told otherwise where it takes less than 5 s, else 1
-  npm run bench:pace -- --write            writes docs/performance-tables.md, too
+  npm run bench:pace -- --write            writes docs/performance-tables.md and docs/images/pace.svg, too
 `;
 
 const HOST = join(ROOT, 'host');
 const PAGE = join(ROOT, 'docs', 'performance-tables.md');
+const PLOT = join(ROOT, 'docs', 'images', 'pace.svg');
 
 /** The most seconds that one measurement may take. */
 const MOST_SECONDS = 300;
@@ -69,6 +73,7 @@ async function main(): Promise<void> {
 	const { node } = await findRuntime(HOST);
 	const sandboxes = new Sandboxes(node);
 	const rows: Cell[][] = [];
+	const batches: Batch[] = [];
 	try {
 		for (const service of chosen) {
 			const measured = await steps.run(service.title, async (say) => {
@@ -82,6 +87,10 @@ async function main(): Promise<void> {
 			const ofService = rowsOf(service, measured);
 			process.stdout.write(`${table(HEADING, ofService)}\n`);
 			rows.push(...ofService);
+			// The picture shows what is to be found out.
+			if (service.batching !== undefined || service.away !== undefined) {
+				batches.push(...batchesOf(service, measured));
+			}
 		}
 	} finally {
 		sandboxes.stop();
@@ -91,7 +100,9 @@ async function main(): Promise<void> {
 		table(HEADING, rows),
 	].join('\n\n');
 	process.stdout.write(`\n${text}\n`);
-	if (values.write) await writeBetweenMarks(PAGE, 'npm run bench:pace', text);
+	if (!values.write) return;
+	await writeBetweenMarks(PAGE, 'npm run bench:pace', text);
+	await writeFile(PLOT, await plotPace(batches));
 }
 
 /** Each contender in a process of its own, at a service of its own, in turn. */
@@ -118,6 +129,24 @@ async function measure(
 		}
 	}
 	return measured;
+}
+
+/** What became of the jobs, for the picture: of the first round. */
+function batchesOf({ title, count }: Service, measured: Measured): Batch[] {
+	return Object.entries(measured).flatMap(([name, [sample]]): Batch[] => {
+		if (sample === undefined) return [];
+		const mayExist = name === 'thisNode' || name === 'tenAtOnce' ? sample.mayExist : 0;
+		return [
+			{
+				service: title.replaceAll('`', ''),
+				contender: contenders[name as ContenderName].replaceAll('*', ''),
+				made: count - sample.failed,
+				mayExist,
+				failed: sample.failed - mayExist,
+				seconds: sample.elapsed / 1_000,
+			},
+		];
+	});
 }
 
 const HEADING = [

@@ -46,6 +46,13 @@ const counts = () =>
 		(operation) => fixture.callsOf(operation).length,
 	);
 
+test('with Never Error, n8n sees no error in a rejected token, and asks for no other', async () => {
+	fixture.sandbox.tokens.expireAll();
+	const response = await post({ simple: false, resolveWithFullResponse: true });
+	expect(response).toMatchObject({ statusCode: 401 });
+	expect(counts()).toEqual([1, 0, 0]);
+});
+
 describe('A request that fails is sent once', () => {
 	test.each<[string, Fault, number]>([
 		['404', { kind: 'answer', when: 'beforeActing', status: 404 }, 1],
