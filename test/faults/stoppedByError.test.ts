@@ -1,3 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+
 import type { Fault } from '../../sandbox';
 import { change, getAll, numbered } from '../engine/fixture';
 import { until } from '../sandbox/client';
@@ -60,12 +63,44 @@ describe('Where an error stops the workflow', () => {
 		);
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
 		await until(() => fixture.callsOf('createJob').length === 10);
+		// The others are answered once the node has the refusal.
+		const onResponse = (message: unknown) => {
+			const { response } = message as { response: IncomingMessage };
+			if (response.statusCode === 400) response.once('end', () => setImmediate(others.open));
+		};
+		subscribe('http.client.response.finish', onResponse);
 		refusal.open();
-		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
-		others.open();
+		await others.opened;
+		unsubscribe('http.client.response.finish', onResponse);
 		const result = await running.result;
 		expect([...timesSent().keys()].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 		expect(createdIn(result)).toHaveLength(9);
+	});
+
+	test('those that wait for a new token are not sent once it is there', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const [login, refusal] = [gate(), gate()];
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'login') {
+				return { kind: 'wait', when: 'beforeActing', until: login.opened };
+			}
+			if (call.operation !== 'createJob') return undefined;
+			if (itemOf(call) > 0) return { kind: 'expireTokens' };
+			return [{ kind: 'wait', when: 'beforeActing', until: refusal.opened }, refused];
+		});
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 3 }) }], numbered(3));
+		await until(() => fixture.callsOf('login').length === 1);
+		const onResponse = (message: unknown) => {
+			const { response } = message as { response: IncomingMessage };
+			if (response.statusCode === 400) response.once('end', () => setImmediate(login.open));
+		};
+		subscribe('http.client.response.finish', onResponse);
+		refusal.open();
+		const { error } = await running.result;
+		unsubscribe('http.client.response.finish', onResponse);
+		expect(error?.message).toBe('The service refused to create the job');
+		expect([...timesSent().values()]).toEqual([1, 1, 1]);
+		expect(jobsOnService()).toEqual([]);
 	});
 
 	test('no request is sent again whose token was rejected meanwhile', async () => {

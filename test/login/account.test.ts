@@ -3,6 +3,8 @@
  *
  * @jest-environment node
  */
+import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
+import type * as Sealed from '../../nodes/JobOrchestration/service/account/sealedToken';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
@@ -93,6 +95,20 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 	}
 	expect(seals[0]).toBe(seals[1]);
 	expect(seals[0]).not.toBe(seals[2]);
+});
+
+test('the seal is the same, however the address is written', async () => {
+	const accountAt = (baseUrl: string) => accountOf({ baseUrl, userName: 'a', password: 'b' });
+	const seals: string[] = [];
+	for (const baseUrl of ['HTTP://Jobs.test:80/', 'http://jobs.test']) {
+		await jest.isolateModulesAsync(async () => {
+			const { sealToken } = jest.requireActual<typeof Sealed>(
+				'../../nodes/JobOrchestration/service/account/sealedToken',
+			);
+			seals.push(await sealToken('token', accountAt(baseUrl)));
+		});
+	}
+	expect(seals[0]).toBe(seals[1]);
 });
 
 test('two executions whose log-in fails together have nothing of each other in their errors', async () => {

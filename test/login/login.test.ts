@@ -114,14 +114,18 @@ test('a wrong password is tried once in an execution, however long that takes', 
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-test('a wrong password is tried once in an execution, by all of its nodes, and again by the next one', async () => {
+test('a wrong password is tried once in an execution, by all of its nodes, and again by a later one', async () => {
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong twice' });
+	// A minute goes by whenever somebody looks at the clock.
+	let now = Date.now();
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => (now += 60_000));
 	const node = { parameters: getAll(), onError: 'continueRegularOutput' } as const;
 	for (const logins of [1, 2]) {
 		const { items } = await fixture.engine.start([node, node], [{}]).result;
 		expect(items[0]?.json.message).toBe('The user name or the password is wrong');
 		expect(fixture.callsOf('login')).toHaveLength(logins);
 	}
+	clock.mockRestore();
 });
 
 test('a refused password is forgotten as soon as the credential changes', async () => {

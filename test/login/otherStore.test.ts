@@ -63,14 +63,18 @@ class Overwriting extends CredentialsInMemory {
 
 class Locked extends CredentialsInMemory {
 	static times = 0;
+	static error: unknown;
 
 	override async updateCredentials(
 		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
 	): Promise<void> {
-		if ((Locked.times -= 1) >= 0) throw new Error('SQLITE_BUSY: database is locked');
+		if ((Locked.times -= 1) >= 0) throw Locked.error;
 		await super.updateCredentials(...parameters);
 	}
 }
+
+const databaseError = (code: string, message: string) =>
+	Object.assign(new Error(message), { code });
 
 describe('where the store of credentials', () => {
 	const fixture = useSandbox();
@@ -97,6 +101,10 @@ describe('where the store of credentials', () => {
 		});
 	});
 
+	beforeEach(() => {
+		Locked.error = databaseError('SQLITE_BUSY', 'database is locked');
+	});
+
 	test('is locked for a moment, the request is sent a moment later', async () => {
 		const engine = await engineWith(Locked);
 		Locked.times = 2;
@@ -105,13 +113,18 @@ describe('where the store of credentials', () => {
 		expect(fixture.sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('stays locked, the error says that nothing was sent', async () => {
+	test.each([
+		['SQLITE_BUSY', 'database is locked', /n8n says: "database is locked"/],
+		['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432', /n8n says: ".*refused the connection/],
+		['ETIMEDOUT', 'read ETIMEDOUT', /n8n says: ".*timed out/],
+	])('always fails with %s, the error says that nothing was sent', async (code, message, says) => {
 		const engine = await engineWith(Locked);
 		Locked.times = Infinity;
+		Locked.error = databaseError(code, message);
 		const { error } = await engine.run({ parameters: create({ options: { maxRetries: 1 } }) });
 		expect(error).toMatchObject({
 			message: "n8n couldn't send the request",
-			description: expect.stringContaining('n8n says: "SQLITE_BUSY: database is locked"'),
+			description: expect.stringMatching(says),
 			context: { jobMayExist: false, httpStatus: null },
 		});
 		expect(fixture.callsOf('createJob')).toEqual([]);

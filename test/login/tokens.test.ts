@@ -299,7 +299,7 @@ describe('a log-in that failed', () => {
 	/** What comes of asking for a token of the account a, where the log-in fails so. */
 	async function fail(
 		failure: RequestFailure,
-		from: Pick<TokenSources, 'execution' | 'since'> = {},
+		from: Pick<TokenSources, 'execution'> = {},
 	): Promise<unknown> {
 		const login = async () => {
 			logins.push('a');
@@ -321,36 +321,42 @@ describe('a log-in that failed', () => {
 		expect(logins).toHaveLength(times);
 	});
 
-	const notFound = { ...refused, status: 404 } as const;
-	test.each<[string, RequestFailure, { isSame: boolean; since: number }, number]>([
-		['the same execution, an hour later', refused, { isSame: true, since: 3_600_000 }, 1],
-		['the same, for which it was not the password', notFound, { isSame: true, since: 1 }, 2],
-		['another execution, begun after it', refused, { isSame: false, since: 1 }, 2],
-		['another execution, begun before it', refused, { isSame: false, since: 0 }, 1],
-	])('and is asked for by %s', async (_, failure, { isSame, since }, times) => {
+	const wrongPassword = { ...refused, status: 401 } as const;
+	test.each<[string, RequestFailure, { isSame: boolean; age: number }, number]>([
+		['the same execution, almost 30 seconds later', refused, { isSame: true, age: 29_999 }, 1],
+		['the same, 30 seconds later', refused, { isSame: true, age: 30_000 }, 2],
+		['the same, for its password, an hour later', wrongPassword, { isSame: true, age: 3.6e6 }, 1],
+		['another one, almost 5 seconds later', wrongPassword, { isSame: false, age: 4_999 }, 1],
+		['another one, 5 seconds later', wrongPassword, { isSame: false, age: 5_000 }, 2],
+	])('and is asked for by %s', async (_, failure, { isSame, age }, times) => {
 		const [execution, another] = [{}, {}];
 		clockAt(0);
-		const first = Date.now();
-		await fail(failure, { execution, since: first });
-		clockAt(since);
-		await fail(failure, { execution: isSame ? execution : another, since: first + since });
+		await fail(failure, { execution });
+		clockAt(age);
+		await fail(failure, { execution: isSame ? execution : another });
 		expect(logins).toHaveLength(times);
+	});
+
+	test('is tried once in half a minute by two executions that take turns', async () => {
+		const executions = [{}, {}];
+		for (let age = 0; age < 30_000; age += 2_500) {
+			clockAt(age);
+			for (const execution of executions) await fail(refused, { execution });
+		}
+		expect(logins).toHaveLength(1);
 	});
 
 	test('is forgotten once one succeeds', async () => {
 		const execution = {};
 		clockAt(0);
-		await fail(refused, { execution, since: Date.now() });
+		await fail(wrongPassword, { execution });
 		clockAt(5_000);
-		expect(await ask('a')).toBe('a 2');
+		await ask('a');
 		clockAt(11_000);
-		const again = {
-			isRenewal: false,
-			execution,
-			since: Date.now(),
-			login: async () => await Promise.resolve({ token: 'a 3' }),
-		};
-		expect(await getToken(account('a'), again)).toEqual({ token: 'a 3' });
+		await fail(refused);
+		clockAt(17_000);
+		await fail(refused, { execution });
+		expect(logins).toHaveLength(4);
 	});
 
 	test('for a reason of its own', async () => {

@@ -334,6 +334,29 @@ test('a probe that was not sent hands on to the next request, at once', async ()
 	expect(begun(all)).toBe(12);
 });
 
+test('whoever has waited in vain for a service that is away, waits no second time in that execution', async () => {
+	const execution = {};
+	const first = limiter.forExecution({ execution, patience: 5_000 });
+	const [answer] = [come(first, 1)];
+	await settled();
+	permitAt(answer, 0).release({ kind: 'answered' });
+	const all = come(first, 20);
+	await settled();
+	for (let index = 0; index < 10; index += 1) {
+		permitAt(all, index).release({ kind: 'unreachable' }, refused);
+	}
+	for (let second = 0; second < 7; second += 1) {
+		for (const permit of all) {
+			if (permit !== undefined && !('refused' in permit))
+				permit.release({ kind: 'unreachable' }, refused);
+		}
+		await clock.pass(1_000);
+	}
+	expect(without(all).length + begun(all)).toBe(20);
+	expect(without(all).length).toBeGreaterThan(0);
+	expect(begun(await afterwards(come(limiter.forExecution({ execution }), 1)))).toBe(1);
+});
+
 test('what a service has answered to one run of an execution, holds for the next one', async () => {
 	const [execution, other] = [{}, {}];
 	const first = limiter.forExecution({ execution });

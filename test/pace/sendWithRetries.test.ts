@@ -9,6 +9,7 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 	const answers = [async () => await Promise.reject(unreadable), async () => ({ body: 'done' })];
 	const connection = {
 		limiter,
+		refusalFor: () => undefined,
 		send: async () => await answers.shift()?.(),
 	} as unknown as Connection;
 	const call = { request: { method: 'POST' }, idempotent: false } as unknown as Call<string>;

@@ -101,6 +101,7 @@ test('what is known to be added to errors is added', async () => {
 		baseUrl: things.url,
 		send: async () => ({ failure: { kind: 'timeout' } }),
 		redact: (text: string) => text,
+		refusalFor: () => undefined,
 		limiter: newLimiter(),
 	} as unknown as Connection;
 	const error: unknown = await new ServiceClient(connection, { maxRetries: 0, timeout: 1 })
@@ -149,6 +150,7 @@ async function triedTwice(): Promise<string> {
 		baseUrl: things.url,
 		send: async () => ({ failure }),
 		redact: (text: string) => text,
+		refusalFor: () => undefined,
 		limiter: newLimiter(),
 	} as unknown as Connection;
 	const client = new ServiceClient(connection, { maxRetries: 1, timeout: 1 });

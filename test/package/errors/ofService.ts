@@ -105,6 +105,7 @@ export async function serviceErrors(about: typeof things): Promise<Shown[]> {
 			baseUrl: url,
 			send: async (request: ServiceRequest<unknown>) => resultOf(request),
 			redact: (text: string) => text,
+			refusalFor: () => undefined,
 			limiter: newLimiter(),
 		} as unknown as Connection;
 		const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });

@@ -7,6 +7,8 @@ import { readBaseUrl } from './baseUrl';
 /** Whose log-in it is, and where: what makes two credentials the same to the service. */
 export interface Account {
 	baseUrl: string;
+	/** The same as a client reads it: http://Jobs.example.com:80 is http://jobs.example.com. */
+	address: string;
 	userName: string;
 	password: string;
 	ignoreSslIssues: boolean;
@@ -20,9 +22,8 @@ export function accountOf(credentials: ICredentialDataDecryptedObject): Account 
 	const userName = String(credentials.userName ?? '');
 	const password = String(credentials.password ?? '');
 	const ignoreSslIssues = credentials.ignoreSslIssues === true;
-	// As a client reads it: http://Jobs.example.com:80 is http://jobs.example.com.
 	const address = new URL(baseUrl).href.replace(/\/$/, '');
 	const text = JSON.stringify([address, userName, password, ignoreSslIssues]);
 	const key = createHash('sha256').update(text).digest('base64');
-	return { baseUrl, userName, password, ignoreSslIssues, key };
+	return { baseUrl, address, userName, password, ignoreSslIssues, key };
 }

@@ -74,7 +74,6 @@ export async function newToken(
 						return await unsealToken(accessToken, account);
 					},
 					execution: own.options.execution,
-					since: own.since,
 					givesUp,
 				}),
 		login: async () => await login(helpers, account),

@@ -38,8 +38,8 @@ export function withoutSeal(stored: unknown): string | undefined {
 }
 
 async function makeSeal(account: Account): Promise<string> {
-	const { baseUrl, userName, password, ignoreSslIssues } = account;
-	const salt = JSON.stringify([baseUrl, userName, ignoreSslIssues]);
+	const { address, userName, password, ignoreSslIssues } = account;
+	const salt = JSON.stringify([address, userName, ignoreSslIssues]);
 	return await new Promise((resolve, reject) => {
 		scrypt(password, salt, 16, { N: WORK }, (error, key) =>
 			error === null ? resolve(key.toString('base64url')) : reject(error),

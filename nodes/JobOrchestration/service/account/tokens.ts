@@ -17,10 +17,8 @@ export interface TokenSources {
 	givesUp?: Promise<RequestFailure> | undefined;
 	/** Reads the token in the stored credential. */
 	storedToken?: () => Promise<string | undefined>;
-	/** The same object for all requests of an execution; undefined where another node sends the request. */
+	/** The same object for all requests of an execution; undefined where n8n has none. */
 	execution?: object | undefined;
-	/** When the request began that needs the token. */
-	since?: number | undefined;
 	/** Asks the service whether it accepts a token; missing where the caller finds out by its own request. */
 	isGood?: (token: string) => Promise<boolean>;
 	login: () => Promise<LoginResult>;
@@ -43,8 +41,8 @@ interface AccountTokens {
 	rejected: Set<string>;
 	/** The last log-in, if it is not worth repeating, as with a wrong password. */
 	refused?: { failure: RequestFailure; since: number };
-	/** The executions that were told of a wrong password. */
-	refusedTo: WeakSet<object>;
+	/** The executions that were told of a refused log-in, and when. */
+	refusedTo: WeakMap<object, { failure: RequestFailure; since: number }>;
 }
 
 /**
@@ -54,10 +52,12 @@ interface AccountTokens {
 const JUST_FETCHED = 5_000;
 
 /**
- * Milliseconds for which a refused log-in is not tried again for requests of other nodes, of which n8n doesn't say what
- * execution they belong to: a crowd of them must not lock the account.
+ * Milliseconds for which a refused log-in is not tried again, so that a crowd of requests or executions does not lock the
+ * account; and by the same execution, whose Retry On Fail has up to five tries, with up to five seconds between them. A
+ * wrong password is not tried again by the same execution at all.
  */
 const REFUSAL_HOLDS = 5_000;
+const REFUSAL_HOLDS_FOR_EXECUTION = 30_000;
 
 /**
  * Milliseconds to wait before a log-in if another process has probably just logged in, and the most that is added
@@ -70,7 +70,7 @@ const BACK_OFF_JITTER = 400;
 const MAX_REJECTED = 50;
 
 const tokensOf = byAccount<AccountTokens>(
-	() => ({ rejected: new Set(), refusedTo: new WeakSet() }),
+	() => ({ rejected: new Set(), refusedTo: new WeakMap() }),
 	({ loginInFlight }) => loginInFlight === undefined,
 );
 
@@ -80,7 +80,7 @@ const tokensOf = byAccount<AccountTokens>(
  * - while a log-in is under way, all wait for it;
  * - a known or stored token is taken, unless it has been rejected;
  * - if the newest one was rejected soon after it came, this is tried once more after a short wait;
- * - a refused log-in stays refused to all who came before that, and a wrong password to an execution that has tried it;
+ * - a refused log-in stays refused for a while, and a wrong password to an execution that has tried it;
  * - else there is a log-in.
  *
  * Whoever has no token gets a known one only within seconds of its log-in, so that n8n's test of a credential is
@@ -89,9 +89,8 @@ const tokensOf = byAccount<AccountTokens>(
 export async function getToken(account: Account, sources: TokenSources): Promise<LoginResult> {
 	const tokens = tokensOf(account);
 	const result = await findToken(tokens, sources);
-	const { execution } = sources;
-	if (execution !== undefined && 'failure' in result && isWrongPassword(result.failure)) {
-		tokens.refusedTo.add(execution);
+	if ('failure' in result && result.failure === tokens.refused?.failure) {
+		noteRefusal(result.failure, sources, tokens);
 	}
 	return result;
 }
@@ -128,7 +127,7 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 				remember(tokens, result.token);
 				tokens.fetched = { token: result.token, since };
 				delete tokens.refused;
-				tokens.refusedTo = new WeakSet();
+				tokens.refusedTo = new WeakMap();
 			} else if (!mayRetry(result.failure, { idempotent: true })) {
 				tokens.refused = { failure: result.failure, since: Date.now() };
 			}
@@ -142,17 +141,27 @@ function startLogin(tokens: AccountTokens, { login }: TokenSources): Promise<Log
 
 /** Whether a refused log-in stays refused for whoever asks. */
 function isRefusedTo(
-	{ execution, since = 0 }: TokenSources,
+	{ execution }: TokenSources,
 	{ refusedTo }: AccountTokens,
 	refused: { since: number },
 ): boolean {
-	if (execution === undefined) return isWithin(REFUSAL_HOLDS, refused);
-	return refusedTo.has(execution) || (since <= refused.since && isWithin(REFUSAL_HOLDS, refused));
+	if (isWithin(REFUSAL_HOLDS, refused)) return true;
+	const told = execution === undefined ? undefined : refusedTo.get(execution);
+	if (told === undefined) return false;
+	const { failure } = told;
+	const isWrongPassword = failure.kind === 'status' && failure.status === 401;
+	return isWrongPassword || isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told);
 }
 
-/** Whether it is of no use, and might lock the account, to try the same log-in again. */
-function isWrongPassword(failure: RequestFailure): boolean {
-	return failure.kind === 'status' && [400, 401, 403].includes(failure.status);
+/** Notes that an execution was told of a refused log-in. */
+function noteRefusal(
+	failure: RequestFailure,
+	{ execution }: TokenSources,
+	{ refusedTo }: AccountTokens,
+): void {
+	if (execution === undefined) return;
+	const { since = Date.now() } = refusedTo.get(execution) ?? {};
+	refusedTo.set(execution, { failure, since });
 }
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */

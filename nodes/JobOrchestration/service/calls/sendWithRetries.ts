@@ -41,6 +41,8 @@ export async function sendWithRetries<Body>(
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
+		const refused = connection.refusalFor({ timeout });
+		if (refused !== undefined) throw new CallError(call, refused, { ...attempts, timesSent });
 		const permit = await limiter.acquire(signal, { goesFirst });
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
@@ -57,7 +59,8 @@ export async function sendWithRetries<Body>(
 		const result = await connection
 			.send(call.request, { timeout, onSent: permit.sent, signal })
 			.catch((error: unknown) => {
-				// n8n could not read the credential, say. Whoever has a permit must release it.
+				// Whoever has a permit must release it, whatever n8n throws.
+				onFailure?.();
 				permit.release({ kind: 'unknown' });
 				throw error;
 			});

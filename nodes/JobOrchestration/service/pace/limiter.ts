@@ -120,6 +120,11 @@ export class ExecutionLimiter {
 		this.account.answered.add(this.execution);
 	}
 
+	/** The service was away for too long: the execution's next run need not wait for it as long again. */
+	forgetAnswer(): void {
+		this.account.answered.delete(this.execution);
+	}
+
 	/**
 	 * Waits until a request may begin, or until it is clear that it won't.
 	 *
@@ -236,7 +241,7 @@ export class AccountLimiter {
 			const delay = isFull ? Infinity : this.pace.delay(now, terms);
 			if (delay > 0) {
 				waiting.add(execution);
-				next = Math.min(next, delay, this.patienceEnds(execution) - now);
+				next = Math.min(next, delay, this.patienceEnds(execution, now) - now);
 			} else {
 				this.queue.splice(index, 1);
 				request.resolve(this.permit(execution, now));
@@ -294,18 +299,21 @@ export class AccountLimiter {
 		const { failure } = this;
 		if (hold === undefined || failure === undefined) return;
 		this.refuse(({ execution }) => {
-			if (Math.max(now, hold.named) < this.patienceEnds(execution)) return undefined;
+			if (execution.refusal !== undefined) return execution.refusal;
+			if (Math.max(now, hold.named) < this.patienceEnds(execution, now)) return undefined;
 			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
-			execution.refusal ??= { refused: 'givenUp', failure, waited, probes: hold.probes };
+			execution.refusal = { refused: 'givenUp', failure, waited, probes: hold.probes };
+			execution.forgetAnswer();
 			return execution.refusal;
 		});
 	}
 
 	/** When an execution has waited long enough for a service that takes nothing; Infinity where it isn't waiting for that. */
-	private patienceEnds(execution: ExecutionLimiter): number {
+	private patienceEnds(execution: ExecutionLimiter, now: number): number {
 		const { hold, lastTaken = -Infinity } = this.pace;
-		if (hold === undefined || (hold.why === 'unreachable' && !execution.hasBeenAnswered))
-			return Infinity;
+		const isFirstContact =
+			hold?.why === 'unreachable' && now >= hold.named && !execution.hasBeenAnswered;
+		if (hold === undefined || isFirstContact) return Infinity;
 		return (
 			Math.max(hold.since, lastTaken, execution.firstRequestAt ?? -Infinity) + execution.patience
 		);

@@ -6,12 +6,12 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { describeBody, describeError, failureIn, readResponse } from './response';
+import { describeBody, failureIn, readResponse } from './response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
 import type { Failure, FailureOf } from './failure';
-import { failureOf } from './failure';
+import { failureBeforeSending, failureOf } from './failure';
 import { unlessAborted, wait } from './timers';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
@@ -109,6 +109,15 @@ export class Connection {
 		return this.account.baseUrl;
 	}
 
+	/** Why a request need not be sent: its log-in was refused, or took too long for one with as little time. */
+	refusalFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
+		const { refusedLogin } = this;
+		if (refusedLogin === undefined) return undefined;
+		const { cause } = refusedLogin;
+		const hasMoreTime = cause.kind === 'timeout' && timeout > (cause.after ?? Infinity);
+		return hasMoreTime ? undefined : refusedLogin;
+	}
+
 	/** A text without this execution's password and tokens. */
 	redact(text: string): string {
 		return this.secrets.redact(text);
@@ -120,10 +129,8 @@ export class Connection {
 	 * tried again over this connection.
 	 */
 	async send<Body>(request: ServiceRequest<Body>, terms: SendOptions): Promise<SendResult<Body>> {
-		const { refusedLogin } = this;
-		if (refusedLogin !== undefined && waitsNoLonger(terms, refusedLogin)) {
-			return { failure: refusedLogin };
-		}
+		const refused = this.refusalFor(terms);
+		if (refused !== undefined) return { failure: refused };
 
 		const isStopped = () => terms.signal?.aborted === true;
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
@@ -160,7 +167,7 @@ export class Connection {
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		{ timeout, onSent }: SendOptions,
+		{ timeout, onSent, signal }: SendOptions,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
 		const { account, context, secrets } = this;
@@ -170,6 +177,7 @@ export class Connection {
 			account,
 			execution: this.execution,
 			cancelSignal: this.cancelSignal,
+			stopSignal: signal,
 			isCancellable: method === 'GET',
 			storedCredentials: async () => await this.storedCredentials(),
 		});
@@ -201,13 +209,9 @@ export class Connection {
 			return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 		} catch (error) {
 			if (ownRequest.isTimedOut) return { failure: { kind: 'timeout' } };
-			const failure = failureOf(error);
-			// An error that nothing is known of, before the credential has let the request go, is n8n's.
+			const redact = (text: string) => secrets.redact(text);
 			return {
-				failure:
-					failure.kind === 'broken' && ownRequest.isHeld
-						? { kind: 'notSent', reason: describeError(error, secrets) }
-						: failure,
+				failure: ownRequest.isHeld ? failureBeforeSending(error, redact) : failureOf(error),
 			};
 		} finally {
 			ownRequest.end();
@@ -217,7 +221,8 @@ export class Connection {
 	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
 	private async hasOtherToken(): Promise<boolean> {
 		for (let looks = 1; ; looks += 1) {
-			const { accessToken } = await this.storedCredentials();
+			// What can't be read may be read a moment later.
+			const { accessToken } = await this.storedCredentials().catch(() => ({ accessToken: '' }));
 			const token = await unsealToken(accessToken, this.account);
 			if (token !== undefined && !wasRejected(this.account, token)) return true;
 			if (looks === LOOKS) return false;
@@ -258,11 +263,6 @@ function executionOf(context: N8nContext): object | undefined {
 /** Milliseconds, by chance. @param renewals from 1 */
 function renewalDelay(renewals: number): number {
 	return Math.random() * Math.min(RENEWAL_WAIT * 2 ** (renewals - 1), MAX_RENEWAL_WAIT);
-}
-
-/** Whether a request fails with an earlier log-in: not if that took too long for one with less time. */
-function waitsNoLonger({ timeout }: SendOptions, { cause }: FailureOf<'login'>): boolean {
-	return cause.kind !== 'timeout' || cause.after === undefined || timeout <= cause.after;
 }
 
 /** What n8n's log says of a long wait, and of its end. */

@@ -23,7 +23,7 @@ export type Failure =
 	| { kind: 'broken'; code: string }
 	/** The execution was cancelled: the request was not sent, or was a read that was cut off. */
 	| { kind: 'cancelled' }
-	/** n8n failed before it sent the request, and why: its database was busy, say. */
+	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'notSent'; reason: string }
 	/** The answer points to another address; undefined if it does not say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
@@ -75,10 +75,27 @@ const CERTIFICATE =
 
 /** The failure behind whatever a request with the credential threw: that of its log-in, or its own. */
 export function failureOf(error: unknown): Failure {
+	return ownFailureOf(error) ?? requestFailureOf(error);
+}
+
+/**
+ * The same of an error that came before the request was sent: if it isn't the credential's, it is n8n's.
+ *
+ * @param redact takes the secrets out of a text
+ */
+export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
+	const failure = failureOf(error);
+	if (failure.kind === 'cancelled' || ownFailureOf(error) !== undefined) return failure;
+	const reason = error instanceof Error ? error.message : String(error);
+	return { kind: 'notSent', reason: redact(reason).slice(0, 200) };
+}
+
+/** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
+function ownFailureOf(error: unknown): Failure | undefined {
 	for (const link of causesOf(error)) {
 		if (isJsonObject(link.context) && isFailure(link.context.failure)) return link.context.failure;
 	}
-	return requestFailureOf(error);
+	return undefined;
 }
 
 /**

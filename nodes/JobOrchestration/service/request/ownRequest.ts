@@ -12,6 +12,8 @@ interface OwnRequestOptions {
 	onSent: () => void;
 	/** The execution's cancel. */
 	cancelSignal: AbortSignal | undefined;
+	/** Ends the execution's sending: after it, the request must not be sent any more. */
+	stopSignal: AbortSignal | undefined;
 	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
 	account: Account;
@@ -36,8 +38,6 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
  * be no limit where n8n's store of credentials is another, which doesn't pass on the very object.
  */
 export class OwnRequest {
-	/** When it began. */
-	readonly since = Date.now();
 	/** Whether the credential has seen it, and has not let it go yet. */
 	isHeld = false;
 	/** Whether it took too long. n8n reports that as a cancel. */
@@ -68,7 +68,8 @@ export class OwnRequest {
 
 	/** Whether it must not be sent any more. */
 	get isCancelled(): boolean {
-		return this.options.cancelSignal?.aborted === true;
+		const { cancelSignal, stopSignal } = this.options;
+		return cancelSignal?.aborted === true || stopSignal?.aborted === true;
 	}
 
 	/**

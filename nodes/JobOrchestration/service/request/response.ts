@@ -71,11 +71,6 @@ export function describeBody(body: unknown, secrets: Secrets): string {
 	return `the text "${quotable(String(body), secrets)}"`;
 }
 
-/** What an error says that isn't of the service. */
-export function describeError(error: unknown, secrets: Secrets): string {
-	return quotable(error instanceof Error ? error.message : String(error), secrets);
-}
-
 /** How a web page begins, and a part of one. */
 const PAGE = /^\s*(?:<!doctype|<!--|<html|<head|<body|<\?xml)/i;
 const PART =
