@@ -176,6 +176,17 @@ test('a page token that comes a second time ends the listing with an error', asy
 	expect(asked()).toHaveLength(2);
 });
 
+test('a page token that comes a second time is none of the business of a list that is complete', async () => {
+	const body = { items: [{ name: 'one' }], metadata: { continue: 'again' } };
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters'
+			? { kind: 'answer', when: 'beforeActing', status: 200, body }
+			: undefined,
+	);
+	expect(await list({ limit: 2 })).toEqual([{ name: 'one' }, { name: 'one' }]);
+	expect(await list({ limit: 1, options: { continue: 'again' } })).toEqual([{ name: 'one' }]);
+});
+
 describe('of 10,000 clusters', () => {
 	const large = useSandbox({ clusters: 10_000 });
 

@@ -340,6 +340,11 @@ test('an additional field whose expression gives nothing is not given', async ()
 	});
 });
 
+test.each([-5, 1.5])('a priority of %s is sent', async (priority) => {
+	await fixture.engine.run({ parameters: create({ additionalFields: { priority } }) });
+	expect(sentBody()).toMatchObject({ job: { priority } });
+});
+
 test('a type of job that is given is sent', async () => {
 	await fixture.engine.run({ parameters: create({ additionalFields: { type: 'special' } }) });
 	expect(sentBody()).toMatchObject({ job: { type: 'special' } });

@@ -197,6 +197,13 @@ describe('What is known fades:', () => {
 		expect(run.time).toBeLessThan(1_500);
 	});
 
+	test('a service that took a hundred at once, and takes four a minute after, meets no crowd', () => {
+		const { pace, time } = simulate(500, serving(1_000, always(50)));
+		expect(pace.limit).toBe(100);
+		const run = simulate(1_000, serving(4, always(50)), { pace, start: time + 60_001 });
+		expect(run.average).toBeLessThan(16);
+	});
+
 	test.each([
 		['ten times as much', 10, 100],
 		['a tenth', 100, 10],

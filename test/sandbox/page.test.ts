@@ -60,11 +60,16 @@ describe('What the page shows', () => {
 		for (let index = 1; index <= 250; index += 1) {
 			await client.create({ ...smallestJob, displayName: `job ${index}` });
 		}
-		const { counts, newest } = (await snapshot()).jobs;
-		expect(newest).toHaveLength(100);
-		expect(newest[0]?.displayName).toBe('job 250');
-		expect(newest.at(-1)?.displayName).toBe('job 151');
-		expect(counts.running).toBe(250);
+		for (const time of ['first', 'second']) {
+			const { counts, newest } = (await snapshot()).jobs;
+			expect([time, newest.length, newest[0]?.displayName, newest.at(-1)?.displayName]).toEqual([
+				time,
+				100,
+				'job 250',
+				'job 151',
+			]);
+			expect(counts.running).toBe(250);
+		}
 	});
 
 	it('is the first clusters, the number of all, and how many jobs each was given', async () => {
