@@ -10,6 +10,7 @@ import { buildAndPack, installNode, watchSources } from './nodePackage';
 import { ownerOf } from './owner';
 import { freePort } from './ports';
 import type { Steps } from './steps';
+import { Stops } from './stops';
 
 /** Where n8n listens unless told otherwise, as it does elsewhere. */
 export const defaultPort = 5678;
@@ -68,13 +69,11 @@ export async function startHost({
 }: HostOptions): Promise<Host> {
 	const userFolder = join(dataFolder, 'n8n');
 	const buildLog = { logFile: join(dataFolder, 'install.log'), signal };
-	const stops: Array<() => Promise<void>> = [];
-	const stop = async () => {
-		for (let next = stops.pop(); next; next = stops.pop()) await next();
-	};
+	const stops = new Stops();
+	const stop = async () => await stops.stopAll();
 
 	try {
-		stops.push(await lockFolder(dataFolder, 'An n8n with this data'));
+		stops.add(await lockFolder(dataFolder, 'An n8n with this data'));
 		const packed = await steps.run('Building and packing the node', async () => {
 			const packFolder = join(dataFolder, 'package');
 			return await buildAndPack({ projectFolder, packFolder, ...buildLog });
@@ -88,7 +87,7 @@ export async function startHost({
 		const sandbox = await steps.run('Starting the sandbox', async () => {
 			return await startSandbox({ port: await freePort(sandboxPort) });
 		});
-		stops.push(async () => await sandbox.close());
+		stops.add(async () => await sandbox.close());
 
 		const debugPort = watch ? await freePort(defaultDebugPort) : undefined;
 		const n8n = await steps.run('Starting n8n', async () => {
@@ -96,8 +95,8 @@ export async function startHost({
 			const env = watch ? { N8N_DEV_RELOAD: 'true' } : {};
 			return await startN8n({ hostFolder, userFolder, port, debugPort, logFile, env, signal });
 		});
-		stops.push(async () => await n8n.stop());
-		if (watch) stops.push(watchSources(projectFolder, userFolder));
+		stops.add(async () => await n8n.stop());
+		if (watch) stops.add(watchSources(projectFolder, userFolder));
 
 		return await steps.run('Bringing in the credential and the examples', async () => {
 			const owner = await ownerOf(userFolder);

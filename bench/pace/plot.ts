@@ -52,7 +52,12 @@ export async function plotPace(batches: Batch[]): Promise<string> {
 					mark: 'bar',
 					encoding: {
 						y,
-						x: { field: 'percent', type: 'quantitative', title: '% of the jobs' },
+						x: {
+							field: 'percent',
+							type: 'quantitative',
+							title: '% of the jobs',
+							scale: { domain: [0, 100], clamp: true, nice: false },
+						},
 						order: { field: 'order' },
 						color: {
 							field: 'outcome',

@@ -11,6 +11,7 @@ import { ownerOf } from '../owner';
 import { freePort, loopback } from '../ports';
 import { Problem } from '../problem';
 import type { Steps } from '../steps';
+import { Stops } from '../stops';
 import { startPostgres, type Postgres } from './postgres';
 import { startRedis, type Redis } from './redis';
 import { startRestartable, type Restartable } from './restartable';
@@ -62,18 +63,16 @@ export async function startCluster({
 	steps,
 	signal,
 }: ClusterOptions): Promise<Cluster> {
-	const stops: Array<() => Promise<void>> = [];
-	const stop = async () => {
-		for (let next = stops.pop(); next; next = stops.pop()) await next();
-	};
+	const stops = new Stops();
+	const stop = async () => await stops.stopAll();
 	const started = <T extends { stop(): Promise<void> }>(process: T): T => {
-		stops.push(async () => await process.stop());
+		stops.add(async () => await process.stop());
 		return process;
 	};
 
 	try {
 		await emptyFolder(dataFolder);
-		stops.push(await lockFolder(dataFolder, 'An n8n with this data'));
+		stops.add(await lockFolder(dataFolder, 'An n8n with this data'));
 		const buildLog = { logFile: join(dataFolder, 'install.log'), signal };
 		const packed = await steps.run('Building and packing the node', async () => {
 			return await buildAndPack({

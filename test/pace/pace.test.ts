@@ -204,6 +204,12 @@ describe('What is known fades:', () => {
 		expect(run.average).toBeLessThan(16);
 	});
 
+	test('nor after it was away', () => {
+		const { pace, time: start } = simulate(500, serving(1_000, always(50)));
+		const few = away(serving(4, always(50)), start, start + 3_000);
+		expect(simulate(1_000, few, { pace, start }).average).toBeLessThan(16);
+	});
+
 	test.each([
 		['ten times as much', 10, 100],
 		['a tenth', 100, 10],

@@ -77,9 +77,11 @@ function inShort(yes: Shown[], no: Shown[]): string {
 	if (yes.length === 0) return '';
 	if (no.length === 0) return '**The job may exist.**';
 	const exceptionsOf = (errors: Shown[]) => [...new Set(errors.map(({ status }) => status))].join();
-	return yes.length < no.length
-		? `**With ${exceptionsOf(yes)}, the job may exist.**`
-		: `**The job may exist**, but not after a ${exceptionsOf(no)}`;
+	if (yes.length < no.length) return `**With ${exceptionsOf(yes)}, the job may exist.**`;
+	// The same status stands on both sides: what makes the difference is the header.
+	const isOnBoth = no.every(({ status }) => yes.some((error) => error.status === status));
+	const header = isOnBoth ? ' with a `Retry-After`.' : '.';
+	return `**The job may exist**, but not after a ${exceptionsOf(no)}${header}`;
 }
 
 test('every title has its point within 80 characters, however long what it is about is', async () => {

@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	Workflow,
+	type IDataObject,
+	type INode,
+	type INodeParameters,
+} from 'n8n-workflow';
 
 import { contractOperation } from '../../sandbox/contract/contract';
 import { loadPackage, NODE_TYPE } from '../engine/packageUnderTest';
@@ -82,6 +88,54 @@ const filtered = nodes.filter(([, , { parameters }]) => parameters.filters !== u
 test.each(filtered)('%s: %s asks for a phase as the service spells it', (_file, _name, node) => {
 	const { phase } = node.parameters.filters as { phase?: string };
 	if (phase !== undefined) expect(phases).toContain(phase);
+});
+
+/** What an expression of a workflow gives for an item. */
+async function evaluated(expression: string, json: IDataObject): Promise<unknown> {
+	const { nodeTypes } = await loadPackage();
+	const node: INode = {
+		id: '1',
+		name: 'Here',
+		type: NODE_TYPE,
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: {},
+	};
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	return workflow.expression.getParameterValue(
+		expression,
+		null,
+		0,
+		0,
+		node.name,
+		[{ json }],
+		'manual',
+		{},
+	);
+}
+
+test('a job of crash-safe-batch.json has the key of its row in its name: by that it is looked for', async () => {
+	const file = 'crash-safe-batch.json';
+	const names = nodes
+		.filter(([name, , { parameters }]) => name === file && parameters.operation === 'create')
+		.map(([, , { parameters }]) => String(parameters.displayName));
+	expect(names).toHaveLength(1);
+	const item = { key: 'the-key', customer: 'a customer' };
+	expect(await evaluated(names[0] ?? '', item)).toContain('the-key');
+});
+
+test.each([
+	[null, true],
+	[429, true],
+	[500, true],
+	[503, true],
+	[400, false],
+	[404, false],
+])('retry-without-doubling.json tries again after the status %s: %s', async (httpStatus, again) => {
+	const file = 'retry-without-doubling.json';
+	const [, expression = ''] =
+		/"leftValue":\s*"(=[^"]*httpStatus[^"]*)"/.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+	expect(await evaluated(expression, { error: { httpStatus, jobMayExist: false } })).toBe(again);
 });
 
 /** The triggers whose name says when they start. */

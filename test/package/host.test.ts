@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fingerprint, isInstalled } from '../../host/install';
 import { settings } from '../../host/n8n';
 import { ownerOf } from '../../host/owner';
+import { Stops } from '../../host/stops';
 
 /*
  * The n8n of "npm start": it runs whatever its owner wants on this machine, so nobody else may become its owner.
@@ -32,6 +33,20 @@ test("the owner's password is in a file that only this user can read, and stays"
 	const { mode } = await stat(join(folder, 'owner.json'));
 	expect(mode & 0o777).toBe(0o600);
 	expect(await ownerOf(folder)).toEqual(owner);
+});
+
+test('what was started last is stopped first, and each once', async () => {
+	const stopped: string[] = [];
+	const stops = new Stops();
+	for (const name of ['lock', 'sandbox', 'n8n']) {
+		stops.add(async () => {
+			await Promise.resolve();
+			stopped.push(name);
+		});
+	}
+	await stops.stopAll();
+	await stops.stopAll();
+	expect(stopped).toEqual(['n8n', 'sandbox', 'lock']);
 });
 
 const sources = ['package.json', 'package-lock.json', '.npmrc'];

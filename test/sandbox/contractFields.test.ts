@@ -1,10 +1,16 @@
-import { contractOperations } from '../../sandbox/contract/contract';
-import { schemas, type Schema } from './schemas';
+import { contractOperations, partAt } from '../../sandbox/contract/contract';
+import { schemaAt, schemas, type Schema } from './schemas';
 
 /*
  * The contract, field by field: what must be there, of what type, and whether there may be more. A request is
  * closed (a field that isn't listed is refused), an answer is open. Fields of other schemas stand there.
  */
+
+/** What is written of a schema in words of its own, or says nothing of its values. */
+const KNOWN = [
+	...['$ref', 'type', 'enum', 'format', 'minLength', 'minimum', 'additionalProperties'],
+	...['properties', 'required', 'items', 'description', 'examples', 'x-not-in-interface'],
+];
 
 /** A line for each field of a schema: its path, its type and bounds, `!` where it is required. */
 function linesOf(path: string, schema: Schema, isRequired = false): string[] {
@@ -15,6 +21,7 @@ function linesOf(path: string, schema: Schema, isRequired = false): string[] {
 		schema.minLength === undefined ? undefined : `length>=${schema.minLength}`,
 		schema.minimum === undefined ? undefined : `>=${schema.minimum}`,
 		schema.additionalProperties === false ? 'closed' : undefined,
+		...Object.keys(schema).filter((keyword) => !KNOWN.includes(keyword)),
 	];
 	const inner = [
 		...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
@@ -183,8 +190,8 @@ it('The calls are those of the interface: each takes and answers what is written
 		const { id, method, path, needsToken, parameters, body, answers } = operation;
 		return [
 			`${id} ${method} ${path}${needsToken ? ' with a token' : ''}`,
-			...parameters.map(
-				(parameter) => `${id} ${parameter.in} ${parameter.name}${parameter.required ? '!' : ''}`,
+			...parameters.flatMap(({ in: place, name, required, schema }) =>
+				linesOf(`${id} ${place} ${name}`, schemaAt(schema.$ref), required),
 			),
 			`${id} statuses ${[...answers.keys()].join(' ')}`,
 			`${id} body: ${body === undefined ? 'none' : 'one'}, answer: ${answers.get(200) === undefined ? 'none' : 'one'}`,
@@ -195,19 +202,45 @@ it('The calls are those of the interface: each takes and answers what is written
 		'login statuses 200 400 401',
 		'login body: one, answer: one',
 		'createJob POST /api/v1/namespaces/{namespace}/jobs with a token',
-		'createJob path namespace!',
+		'createJob path namespace! string length>=1',
 		'createJob statuses 200 400 401 429 503',
 		'createJob body: one, answer: one',
 		'changeJobState PUT /api/v1/namespaces/{namespace}/jobs/{jobid}/{status} with a token',
-		'changeJobState path namespace!',
-		'changeJobState path jobid!',
-		'changeJobState path status!',
+		'changeJobState path namespace! string length>=1',
+		'changeJobState path jobid! string length>=1',
+		'changeJobState path status! string suspend|resume|stop|terminate',
 		'changeJobState statuses 200 400 401 404 409 429 503',
 		'changeJobState body: none, answer: none',
 		'listClusters GET /api/v1/clusters with a token',
-		'listClusters query ListOption.limit',
-		'listClusters query ListOption.continue',
+		'listClusters query ListOption.limit integer >=1',
+		'listClusters query ListOption.continue string length>=1',
 		'listClusters statuses 200 400 401 429 503',
 		'listClusters body: none, answer: one',
+	]);
+});
+
+/** Where a part of the contract is marked as the sandbox's choice. */
+function marked(where: string, part = partAt(where)): string[] {
+	if (typeof part !== 'object' || part === null) return [];
+	return Object.entries(part).flatMap(([name, value]: [string, unknown]) =>
+		name === 'x-not-in-interface' ? [where] : marked(`${where}/${name}`, value),
+	);
+}
+
+it('What the interface does not show is marked, and nothing else', () => {
+	expect(marked('#/components').sort()).toEqual([
+		'#/components/responses/BadRequest',
+		'#/components/responses/Busy',
+		'#/components/responses/Busy/headers/Retry-After',
+		'#/components/responses/NoSuchJob',
+		'#/components/responses/NoValidToken',
+		'#/components/responses/NoValidToken/headers/WWW-Authenticate',
+		'#/components/responses/TooManyRequests',
+		'#/components/responses/TooManyRequests/headers/Retry-After',
+		'#/components/responses/WrongPassword',
+		'#/components/responses/WrongState',
+		'#/components/schemas/ClusterList/properties/metadata/properties/continue',
+		'#/components/schemas/Error',
+		'#/components/securitySchemes/bearer',
 	]);
 });
