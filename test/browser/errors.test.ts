@@ -1,4 +1,5 @@
 import { jobNode } from '../../host/workflow';
+import { answer } from '../engine/answer';
 import { clusterById, CLUSTER } from '../engine/fixture';
 import { Client } from '../sandbox/client';
 import { takePictures } from './images';
@@ -57,7 +58,7 @@ describe('an item that fails', () => {
 			'<img src=x onerror="ranFromText = true"> <b>x</b> &lt; <script>1</script> a < b';
 		sandbox.faults.plan(({ operation, nOfOperation }) =>
 			operation === 'createJob' && nOfOperation === 3
-				? { kind: 'answer', when: 'beforeActing', status: 400, body: { message: markup } }
+				? answer(400, { message: markup })
 				: undefined,
 		);
 		const create = jobNode('Create', {
@@ -122,7 +123,7 @@ describe('an item that fails', () => {
 			if (operation !== 'createJob' || nOfOperation > 2) return undefined;
 			return nOfOperation === 1
 				? { kind: 'break', when: 'afterActing' }
-				: { kind: 'answer', when: 'beforeActing', status: 400, body: { message: 'No quota' } };
+				: answer(400, { message: 'No quota' });
 		});
 		const create = jobNode(
 			'Create',

@@ -2,14 +2,19 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { answer } from './answer';
 import { Engine } from './run';
+
+type Operation = Sandbox['calls'][number]['operation'];
 
 /** The sandbox and the engine of the tests of one file: fresh for each test, with a credential stored. */
 export interface Fixture {
 	sandbox: Sandbox;
 	engine: Engine;
 	/** The calls of one operation that the sandbox has seen. */
-	callsOf(operation: Sandbox['calls'][number]['operation']): Array<Sandbox['calls'][number]>;
+	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
+	/** Answers each call of one operation with this body, instead of acting. */
+	answerWith(operation: Operation, body: unknown): void;
 }
 
 /** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
@@ -38,6 +43,11 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		},
 		callsOf: (operation) =>
 			part(fixture.sandbox).calls.filter((call) => call.operation === operation),
+		answerWith: (operation, body) => {
+			part(fixture.sandbox).faults.plan((call) =>
+				call.operation === operation ? answer(200, body) : undefined,
+			);
+		},
 	};
 }
 

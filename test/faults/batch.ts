@@ -1,6 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault, Plan, PlannedCall } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { create, useSandbox } from '../engine/fixture';
 import type { Result } from '../engine/run';
 
@@ -18,12 +19,7 @@ export function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
 	return Number(job.displayName.replace('Job ', ''));
 }
 
-export const refused: Fault = {
-	kind: 'answer',
-	when: 'beforeActing',
-	status: 400,
-	body: { message: 'no' },
-};
+export const refused: Fault = answer(400, { message: 'no' });
 export const brokenAfter: Fault = { kind: 'break', when: 'afterActing' };
 
 /** The context of the error that ended a run. */

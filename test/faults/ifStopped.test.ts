@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INode, INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import type { Limits } from '../engine/hurry';
@@ -92,7 +93,7 @@ describe('If an error stops the node', () => {
 	test('a job that is not ended at once is tried again, as any state change is', async () => {
 		faults(
 			(item) => (item === 2 ? refused : undefined),
-			(_, n) => (n === 1 ? { kind: 'answer', when: 'beforeActing', status: 503 } : undefined),
+			(_, n) => (n === 1 ? answer(503) : undefined),
 		);
 		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(3));
 		expect(states()).toEqual(['terminated', 'terminated']);
@@ -123,11 +124,7 @@ describe('If an error stops the node', () => {
 	});
 
 	test('a job whose ID leads elsewhere is sent nothing, and named', async () => {
-		creates((item) =>
-			item === 0
-				? { kind: 'answer', when: 'beforeActing', status: 200, body: { metadata: { uid: '..' } } }
-				: refused,
-		);
+		creates((item) => (item === 0 ? answer(200, { metadata: { uid: '..' } }) : refused));
 		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(2));
 		expect(verbsSent()).toEqual([]);
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);

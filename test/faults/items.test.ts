@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
+import { actAndAnswer, answer } from '../engine/answer';
 import { change, getAll, numbered } from '../engine/fixture';
 import type { Result } from '../engine/run';
 import { until } from '../sandbox/client';
@@ -131,16 +132,8 @@ describe('Where the workflow continues', () => {
 		[3, refused, { httpStatus: 400, jobMayExist: false }],
 		[5, brokenAfter, { httpStatus: null, jobMayExist: true }],
 		[6, { kind: 'break', when: 'beforeActing' }, { httpStatus: null, jobMayExist: true }],
-		[
-			8,
-			{ kind: 'answer', when: 'afterActing', status: 500 },
-			{ httpStatus: 500, jobMayExist: true },
-		],
-		[
-			11,
-			{ kind: 'answer', when: 'beforeActing', status: 409 },
-			{ httpStatus: 409, jobMayExist: false },
-		],
+		[8, actAndAnswer(500), { httpStatus: 500, jobMayExist: true }],
+		[11, answer(409), { httpStatus: 409, jobMayExist: false }],
 	];
 	const failing = new Map(outcomes.map(([item, fault]) => [item, fault]));
 	const detailsOf = new Map(

@@ -1,5 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
+import { actAndAnswer, answer } from '../engine/answer';
 import { getAll, numbered } from '../engine/fixture';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, refused, useBatch } from './batch';
@@ -38,7 +39,7 @@ describe("n8n's Retry On Fail", () => {
 
 	test('makes no job twice whose fields n8n takes for a failure', async () => {
 		const body = { metadata: { uid: 'job-1' }, error: 'none' };
-		creates(() => ({ kind: 'answer', when: 'afterActing', status: 200, body }));
+		creates(() => actAndAnswer(200, body));
 		const { items } = await fixture.engine.run({ parameters: batch(), settings }, numbered(3));
 		expect(items.map(({ json }) => json)).toEqual([body, body, body]);
 		expect(timesSent()).toEqual(new Map(numbered(3).map(({ n }) => [Number(n), 1])));
@@ -117,9 +118,7 @@ describe("n8n's Retry On Fail", () => {
 		fixture.sandbox.faults.plan(({ operation, query, nOfOperation }) => {
 			if (operation !== 'listClusters') return undefined;
 			if (query['ListOption.continue'] === 'wrong') {
-				return nOfOperation < 4
-					? refused
-					: { kind: 'answer', when: 'beforeActing', status: 200, body: { items: [] } };
+				return nOfOperation < 4 ? refused : answer(200, { items: [] });
 			}
 			return nOfOperation < 4
 				? { kind: 'wait', when: 'beforeActing', until: held.opened }

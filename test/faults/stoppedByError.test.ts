@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 
 import type { Fault } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { change, getAll, numbered } from '../engine/fixture';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
@@ -155,9 +156,7 @@ describe('Where an error stops the workflow', () => {
 
 	test('a job whose answer has an odd shape is listed by the names that were asked for', async () => {
 		const odd = { metadata: { uid: 'odd-1', namespace: { toString: 1 } }, displayName: { a: 1 } };
-		creates((item) =>
-			item === 0 ? { kind: 'answer', when: 'beforeActing', status: 200, body: odd } : refused,
-		);
+		creates((item) => (item === 0 ? answer(200, odd) : refused));
 		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
 		expect(result.error?.message).toMatch(/^The service refused/);
 		expect(contextOf(result).createdJobs).toEqual([
@@ -167,9 +166,7 @@ describe('Where an error stops the workflow', () => {
 
 	test('a job whose answer has no name is listed by the one that was asked for', async () => {
 		const body = { metadata: { uid: 'nameless-1' } };
-		creates((item) =>
-			item === 0 ? { kind: 'answer', when: 'beforeActing', status: 200, body } : refused,
-		);
+		creates((item) => (item === 0 ? answer(200, body) : refused));
 		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
 		expect(contextOf(result).createdJobs).toEqual([
 			{ itemIndex: 0, namespace: 'default', uid: 'nameless-1', displayName: 'Job 0' },

@@ -1,3 +1,4 @@
+import { actAndAnswer } from '../engine/answer';
 import { change, create, getAll, numbered, useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import { until } from '../sandbox/client';
@@ -140,13 +141,7 @@ test('a cancel does not wait for a log-in that never ends', async () => {
 test('an answer that says it is compressed, and is not, ends', async () => {
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'createJob'
-			? {
-					kind: 'answer',
-					when: 'afterActing',
-					status: 200,
-					headers: { 'content-encoding': 'gzip' },
-					body: 'not compressed',
-				}
+			? actAndAnswer(200, 'not compressed', { 'content-encoding': 'gzip' })
 			: undefined,
 	);
 	const { error } = await fixture.engine.run({

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 
 import type { Fault } from '../../sandbox';
 import { wait } from '../../nodes/JobOrchestration/service/request/timers';
+import { answer } from '../engine/answer';
 import { getAll, useSandbox } from '../engine/fixture';
-import { answer } from './faults';
 
 const fixture = useSandbox();
 
@@ -43,15 +43,11 @@ const soon = () => new Date(Date.now() + 2_000);
 
 test.each<[string, number, () => Fault]>([
 	['a connection that broke', 150, () => ({ kind: 'break', when: 'beforeActing' })],
-	['a 500', 150, () => answer('beforeActing', 500)],
+	['a 500', 150, () => answer(500)],
 	['a 429', 50, () => ({ kind: 'rateLimit' })],
 	['a 429 with Retry-After in seconds', 1_000, () => ({ kind: 'rateLimit', retryAfter: 1 })],
 	['a 429 with Retry-After as a date', 900, () => ({ kind: 'rateLimit', retryAfter: soon() })],
-	[
-		'a 503 with Retry-After',
-		1_000,
-		() => answer('beforeActing', 503, { headers: { 'retry-after': '1' } }),
-	],
+	['a 503 with Retry-After', 1_000, () => answer(503, undefined, { 'retry-after': '1' })],
 ])('after %s, nothing is sent again within %i ms', async (_, least, fault) => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'listClusters' && nOfOperation === 1 ? fault() : undefined,

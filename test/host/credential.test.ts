@@ -7,6 +7,7 @@ import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { actAndAnswer, answer } from '../engine/answer';
 import { runToEnd, START_TIMEOUT, startTestHost } from './host';
 
 /*
@@ -158,8 +159,8 @@ describe("n8n's HTTP Request node", () => {
 	const creates = () => operations(host.sandbox).filter((name) => name === 'createJob').length;
 
 	test.each<[string, Fault]>([
-		['404', { kind: 'answer', when: 'beforeActing', status: 404 }],
-		['500', { kind: 'answer', when: 'afterActing', status: 500 }],
+		['404', answer(404)],
+		['500', actAndAnswer(500)],
 		['a time-out', { kind: 'stall', when: 'afterActing' }],
 	])('sends a POST once that ends in %s', async (_, fault) => {
 		host.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));

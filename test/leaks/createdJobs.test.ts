@@ -5,9 +5,10 @@
  */
 import type { INodeParameters } from 'n8n-workflow';
 
+import { answer } from '../engine/answer';
 import { change, create, getAll } from '../engine/fixture';
 import { until } from '../sandbox/client';
-import { answer, expectNoSecretIn, modes, PASSWORD, useTraces } from './traces';
+import { expectNoSecretIn, modes, PASSWORD, useTraces } from './traces';
 
 /*
  * A service that repeats a secret in what it calls a job. Its answer is handed on as it came; what the node itself

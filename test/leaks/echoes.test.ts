@@ -4,9 +4,10 @@
  * @jest-environment node
  */
 import type { Fault, PlannedCall } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { change, getAll } from '../engine/fixture';
 import { encodings, inHtml } from './encodings';
-import { answer, modes, operations, PASSWORD, useTraces } from './traces';
+import { modes, operations, PASSWORD, useTraces } from './traces';
 
 /*
  * A service that repeats what it was sent: in whatever place, in whatever way it writes it. The rest of its words

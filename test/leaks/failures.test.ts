@@ -4,8 +4,9 @@
  * @jest-environment node
  */
 import type { Fault } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { getAll } from '../engine/fixture';
-import { answer, modes, operations, useTraces } from './traces';
+import { modes, operations, useTraces } from './traces';
 
 /*
  * What a failure leaves, whatever failed.

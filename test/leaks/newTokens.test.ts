@@ -3,8 +3,9 @@
  *
  * @jest-environment node
  */
+import { answer } from '../engine/answer';
 import { credentialFor, getAll } from '../engine/fixture';
-import { answer, placesOf, useTraces } from './traces';
+import { placesOf, useTraces } from './traces';
 
 /*
  * Tokens that are not the one with which the execution began.

@@ -7,7 +7,7 @@ import { ErrorReporter } from 'n8n-core';
 import type { IDataObject, IExecuteFunctions, INodeParameters, OnError } from 'n8n-workflow';
 import { jsonStringify, LoggerProxy } from 'n8n-workflow';
 
-import type { Fault, Sandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { credentialFor, numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
@@ -42,13 +42,6 @@ export const operations = oneOfEachCall.map(({ kind, calls, parameters }) => ({
 	parameters: parameters({ options: { maxRetries: 0 } }),
 }));
 export const modes: OnError[] = ['stopWorkflow', 'continueErrorOutput'];
-
-/** An answer that the service gives in place of its own. */
-export const answer = (
-	status: number,
-	body?: unknown,
-	headers: Record<string, string> = {},
-): Fault => ({ kind: 'answer', when: 'beforeActing', status, headers, body });
 
 /** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
 export function useTraces() {

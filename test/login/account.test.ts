@@ -7,6 +7,7 @@ import { accountOf } from '../../nodes/JobOrchestration/service/account/account'
 import type * as Sealed from '../../nodes/JobOrchestration/service/account/sealedToken';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
 import { everyText } from '../leaks/everyText';
 import { until } from '../sandbox/client';
@@ -115,10 +116,7 @@ test('two executions whose log-in fails together have nothing of each other in t
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login'
-			? [
-					{ kind: 'wait', when: 'beforeActing', until: held.opened },
-					{ kind: 'answer', when: 'beforeActing', status: 403 },
-				]
+			? [{ kind: 'wait', when: 'beforeActing', until: held.opened }, answer(403)]
 			: undefined,
 	);
 	const names = ['Ann', 'Bob'];

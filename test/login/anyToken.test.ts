@@ -1,3 +1,4 @@
+import { answer } from '../engine/answer';
 import { getAll, useSandbox } from '../engine/fixture';
 
 const fixture = useSandbox();
@@ -5,12 +6,9 @@ const fixture = useSandbox();
 test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);
-	fixture.sandbox.faults.plan(({ operation }) => ({
-		kind: 'answer',
-		when: 'beforeActing',
-		status: 200,
-		body: operation === 'login' ? { access_token: token } : { items: [], metadata: {} },
-	}));
+	fixture.sandbox.faults.plan(({ operation }) =>
+		answer(200, operation === 'login' ? { access_token: token } : { items: [], metadata: {} }),
+	);
 	for (let runs = 0; runs < 2; runs += 1) {
 		const { error } = await fixture.engine.run({ parameters: getAll() });
 		expect(error).toBeUndefined();

@@ -2,6 +2,7 @@ import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 
 import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 import { startSandbox } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import { Client } from '../sandbox/client';
@@ -88,7 +89,7 @@ test('a password that becomes wrong in mid-run is tried once', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 		if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
 		if (operation !== 'login' || nOfOperation === 1) return undefined;
-		return { kind: 'answer', when: 'beforeActing', status: 401 };
+		return answer(401);
 	});
 	const { items } = await fixture.engine.run(
 		{ parameters: batch(), onError: 'continueRegularOutput' },
@@ -140,9 +141,7 @@ test('a refused password is forgotten as soon as the credential changes', async 
 
 test('a service that can not log in at the moment is asked again', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'login' && nOfOperation === 1
-			? { kind: 'answer', when: 'beforeActing', status: 503 }
-			: undefined,
+		operation === 'login' && nOfOperation === 1 ? answer(503) : undefined,
 	);
 	const { error } = await fixture.engine.run({ parameters: create() });
 	expect(error).toBeUndefined();
@@ -172,9 +171,7 @@ describe('a service that rejects each token', () => {
 
 	async function rejectEach() {
 		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob'
-				? { kind: 'answer', when: 'beforeActing', status: 401, body: { message: 'not you' } }
-				: undefined,
+			operation === 'createJob' ? answer(401, { message: 'not you' }) : undefined,
 		);
 		const { items } = await fixture.engine.run(
 			{ parameters: batch({ concurrency: 1 }), onError: 'continueRegularOutput' },
@@ -346,12 +343,7 @@ describe('whoever asks the credential for a token', () => {
 		[{ access_token: '' }, 'an object with the fields access_token'],
 		[{ access_token: 7 }, 'an object with the fields access_token'],
 	])('and is answered %j is told what came, without what may be a token', async (body, came) => {
-		fixture.sandbox.faults.plan(() => ({
-			kind: 'answer',
-			when: 'beforeActing',
-			status: 200,
-			body,
-		}));
+		fixture.sandbox.faults.plan(() => answer(200, body));
 		await expect(ask('')).rejects.toThrow(`It sent ${came} (HTTP 200).`);
 	});
 

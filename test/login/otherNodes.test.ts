@@ -5,6 +5,7 @@ import type { IDataObject, IRequestOptions } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
 import type { Fault } from '../../sandbox';
+import { actAndAnswer, answer } from '../engine/answer';
 import { credentialFor, getAll, useSandbox } from '../engine/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
@@ -55,9 +56,9 @@ test('with Never Error, n8n sees no error in a rejected token, and asks for no o
 
 describe('A request that fails is sent once', () => {
 	test.each<[string, Fault, number]>([
-		['404', { kind: 'answer', when: 'beforeActing', status: 404 }, 1],
-		['403', { kind: 'answer', when: 'beforeActing', status: 403 }, 1],
-		['500 after acting', { kind: 'answer', when: 'afterActing', status: 500 }, 1],
+		['404', answer(404), 1],
+		['403', answer(403), 1],
+		['500 after acting', actAndAnswer(500), 1],
 		['a connection that breaks after acting', { kind: 'break', when: 'afterActing' }, 1],
 		['a redirect', { kind: 'redirect', location: '/elsewhere' }, 1],
 		// A request that was not answered was not rejected: there is nothing to ask.
@@ -69,14 +70,14 @@ describe('A request that fails is sent once', () => {
 	});
 
 	test.each<[string, Fault]>([
-		['404', { kind: 'answer', when: 'beforeActing', status: 404 }],
-		['403', { kind: 'answer', when: 'beforeActing', status: 403 }],
-		['500', { kind: 'answer', when: 'beforeActing', status: 500 }],
+		['404', answer(404)],
+		['403', answer(403)],
+		['500', answer(500)],
 		['a broken connection', { kind: 'break', when: 'beforeActing' }],
 		['a page', { kind: 'html', when: 'beforeActing' }],
 	])('though the question about the token ends in %s', async (_, fault) => {
 		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob' ? { kind: 'answer', when: 'afterActing', status: 500 } : fault,
+			operation === 'createJob' ? actAndAnswer(500) : fault,
 		);
 		await expect(post()).rejects.toThrow();
 		expect(counts()).toEqual([1, 1, 0]);
@@ -88,9 +89,7 @@ describe('A request that fails is sent once', () => {
 			.spyOn(AbortSignal, 'timeout')
 			.mockImplementation((time) => timeout(time === 10_000 ? 200 : time));
 		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob'
-				? { kind: 'answer', when: 'afterActing', status: 500 }
-				: { kind: 'drip', when: 'beforeActing' },
+			operation === 'createJob' ? actAndAnswer(500) : { kind: 'drip', when: 'beforeActing' },
 		);
 		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
 		shortened.mockRestore();
@@ -98,7 +97,7 @@ describe('A request that fails is sent once', () => {
 	});
 
 	test('and 100 that fail together share the questions about the token', async () => {
-		creates({ kind: 'answer', when: 'afterActing', status: 500 });
+		creates(actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 100 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(100);
 		const [sent, questions, logins] = counts();

@@ -1,3 +1,4 @@
+import { actAndAnswer } from '../engine/answer';
 import { change, create, useSandbox } from '../engine/fixture';
 import { verbs } from '../engine/operations';
 import { makeReadyFor, states } from '../sandbox/states';
@@ -57,9 +58,7 @@ test('a job is created, suspended and resumed in one workflow, by metadata.uid a
 test('the answer of the service is handed on', async () => {
 	const jobId = await newJob();
 	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'changeJobState'
-			? { kind: 'answer', when: 'afterActing', status: 200, body: { state: 'suspended' } }
-			: undefined,
+		operation === 'changeJobState' ? actAndAnswer(200, { state: 'suspended' }) : undefined,
 	);
 	const { items } = await fixture.engine.run({ parameters: change('suspend', { jobId }) });
 	expect(items[0]?.json).toMatchObject({ success: true, response: { state: 'suspended' } });

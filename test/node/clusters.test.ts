@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { PaginationGuard } from '../../nodes/JobOrchestration/service/calls/paginationGuard';
+import { answer } from '../engine/answer';
 import { getAll, useSandbox } from '../engine/fixture';
 
 const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
@@ -42,11 +43,7 @@ test('no more is asked for than is still wanted', async () => {
 
 test('a service that sends more than it was asked for changes nothing', async () => {
 	const items = Array.from({ length: 9 }, (_, n) => ({ metadata: { uid: `c${n}` } }));
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
-			: undefined,
-	);
+	fixture.answerWith('listClusters', { items, metadata: {} });
 	expect(await list({ limit: 3 })).toHaveLength(3);
 });
 
@@ -100,11 +97,7 @@ describe('filters', () => {
 
 	test('a cluster without status is in no phase', async () => {
 		const items = [{ metadata: { uid: 'c1' } }, { status: { phase: 'Running' } }, { status: null }];
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'listClusters'
-				? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
-				: undefined,
-		);
+		fixture.answerWith('listClusters', { items, metadata: {} });
 		expect(await list({ filters: { phase: 'Running' } })).toEqual([items[1]]);
 	});
 
@@ -149,23 +142,14 @@ test('a raw page is what the service sent, and the workflow can go on from it', 
 });
 
 test.each([[null], [[]]])('items: %j is an empty list', async (items) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
-			: undefined,
-	);
+	fixture.answerWith('listClusters', { items, metadata: {} });
 	expect(await list({ returnAll: true })).toEqual([]);
 });
 
 test('a page token that comes a second time ends the listing with an error', async () => {
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'listClusters'
-			? {
-					kind: 'answer',
-					when: 'beforeActing',
-					status: 200,
-					body: { items: [{ name: 'one' }], metadata: { continue: 'again' } },
-				}
+			? answer(200, { items: [{ name: 'one' }], metadata: { continue: 'again' } })
 			: undefined,
 	);
 	const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
@@ -178,11 +162,7 @@ test('a page token that comes a second time ends the listing with an error', asy
 
 test('a page token that comes a second time is none of the business of a list that is complete', async () => {
 	const body = { items: [{ name: 'one' }], metadata: { continue: 'again' } };
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body }
-			: undefined,
-	);
+	fixture.answerWith('listClusters', body);
 	expect(await list({ limit: 2 })).toEqual([{ name: 'one' }, { name: 'one' }]);
 	expect(await list({ limit: 1, options: { continue: 'again' } })).toEqual([{ name: 'one' }]);
 });
@@ -203,12 +183,10 @@ describe('of 10,000 clusters', () => {
 function everNewPages(itemsOf: (page: number) => unknown) {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'listClusters'
-			? {
-					kind: 'answer',
-					when: 'beforeActing',
-					status: 200,
-					body: { items: itemsOf(nOfOperation), metadata: { continue: `page-${nOfOperation}` } },
-				}
+			? answer(200, {
+					items: itemsOf(nOfOperation),
+					metadata: { continue: `page-${nOfOperation}` },
+				})
 			: undefined,
 	);
 }

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import { startSandbox } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { create, credentialFor, getAll, useSandbox } from '../engine/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
@@ -145,12 +146,7 @@ test('an address that is another service', async () => {
 });
 
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
-	fixture.sandbox.faults.plan(() => ({
-		kind: 'answer',
-		when: 'beforeActing',
-		status: 200,
-		body: { access_token },
-	}));
+	fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 	const { message } = await errorWith({});
 	expect(message).toBe('The service answered the log-in with other data instead of a token');
 	expect(fixture.sandbox.calls).toHaveLength(1);

@@ -121,11 +121,7 @@ describe('the output is', () => {
 test('an agent reads a fifth of the text where the job is simplified', async () => {
 	const { examples } = contractOperation('createJob');
 	const body = examples.find(({ where }) => where.includes('created'))?.value;
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body }
-			: undefined,
-	);
+	fixture.answerWith('createJob', body);
 	const lengthOf = async (output: string) => {
 		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
 		return answers.join().length;

@@ -33,11 +33,7 @@ test('a search that finds nothing ends at the end of the list', async () => {
 
 test('a page that leads to itself is the last', async () => {
 	const body = { items: [], metadata: { continue: 'again' } };
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body }
-			: undefined,
-	);
+	fixture.answerWith('listClusters', body);
 	expect(await search()).toEqual({ results: [] });
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
@@ -75,11 +71,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 		{ metadata: { uid: 'c3' }, name: 'third', status: null },
 		{ metadata: { uid: 'c4' }, name: 'fourth', type: '', status: { phase: '' } },
 	];
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? { kind: 'answer', when: 'beforeActing', status: 200, body: { items, metadata: {} } }
-			: undefined,
-	);
+	fixture.answerWith('listClusters', { items, metadata: {} });
 	expect(await search()).toEqual({
 		results: [
 			{ name: 'c1', value: 'c1' },

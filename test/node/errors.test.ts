@@ -3,6 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
 import type { Fault } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { change, create, credentialFor, getAll, useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import type { Limits } from '../engine/hurry';
@@ -19,13 +20,6 @@ beforeEach(() => {
 });
 afterEach(() => {
 	jest.restoreAllMocks();
-});
-
-const answer = (status: number, body?: unknown): Fault => ({
-	kind: 'answer',
-	when: 'beforeActing',
-	status,
-	...(body === undefined ? {} : { body }),
 });
 
 /** The error that an operation ends in when the service answers it so. */

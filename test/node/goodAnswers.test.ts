@@ -1,4 +1,4 @@
-import type { Fault } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { create, getAll, useSandbox } from '../engine/fixture';
 
 /*
@@ -6,13 +6,6 @@ import { create, getAll, useSandbox } from '../engine/fixture';
  */
 
 const fixture = useSandbox();
-
-const answered = (body: unknown): Fault => ({
-	kind: 'answer',
-	when: 'beforeActing',
-	status: 200,
-	body,
-});
 
 test.each([
 	[{ metadata: { uid: '' } }],
@@ -24,9 +17,7 @@ test.each([
 	[{ uid: 'one' }],
 	[[{ metadata: { uid: 'one' } }]],
 ])('%j is no job', async (body) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob' ? answered(body) : undefined,
-	);
+	fixture.answerWith('createJob', body);
 	const { error, items } = await fixture.engine.run({ parameters: create() });
 	expect(items).toEqual([]);
 	expect(error?.message).toMatch(/instead of a job.*the job may exist/);
@@ -44,9 +35,7 @@ test.each([
 	[{ items: [], metadata: { continue: true } }],
 	[[{ metadata: { uid: 'one' } }]],
 ])('%j is no list of clusters', async (body) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? answered(body) : undefined,
-	);
+	fixture.answerWith('listClusters', body);
 	const { error, items } = await fixture.engine.run({ parameters: getAll() });
 	expect(items).toEqual([]);
 	expect(error?.message).toMatch(/instead of a list of work clusters/);
@@ -63,7 +52,7 @@ test.each([
 ])('after a page with the token %j those with %j are asked for', async (token, asked) => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'listClusters'
-			? answered({
+			? answer(200, {
 					items: [{ metadata: { uid: `c-${nOfOperation}` } }],
 					metadata: nOfOperation === 1 ? { continue: token } : {},
 				})
@@ -76,9 +65,7 @@ test.each([
 });
 
 test('a list without metadata has one page', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? answered({ items: [{ name: 'one' }] }) : undefined,
-	);
+	fixture.answerWith('listClusters', { items: [{ name: 'one' }] });
 	const { items } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
 	expect(items).toMatchObject([{ json: { name: 'one' } }]);
 	expect(fixture.callsOf('listClusters')).toHaveLength(1);

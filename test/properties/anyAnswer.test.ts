@@ -3,6 +3,7 @@ import type { IDataObject, INodeParameters, OnError } from 'n8n-workflow';
 
 import type { OperationId, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { credentialFor, getAll } from '../engine/fixture';
 import type { Kind } from '../engine/operations';
 import { oneOfEachCall } from '../engine/operations';
@@ -144,21 +145,21 @@ test('to the log-in', async () => {
 	const tally = new Tally();
 	let users = 0;
 	await fc.assert(
-		fc.asyncProperty(answersTo('login'), modes, async (answer, onError) => {
+		fc.asyncProperty(answersTo('login'), modes, async (drawn, onError) => {
 			users += 1;
 			// Each as another user: what is known of an account is remembered for a while.
 			engine.saveCredential({ ...credentialFor(sandbox), userName: `user-${users}` });
 			let sent: string | undefined;
 			sandbox.faults.plan(({ operation, token }) => {
-				if (operation === 'login') return answer.fault;
+				if (operation === 'login') return drawn.fault;
 				sent = token;
-				return { kind: 'answer', when: 'beforeActing', status: 200, body: { items: [] } };
+				return answer(200, { items: [] });
 			});
 			const output = await outputOf(getAll({ options }), onError);
-			tally.add(answer, output);
-			if (answer.kind !== 'right') return;
+			tally.add(drawn, output);
+			if (drawn.kind !== 'right') return;
 			expect({ access_token: sent }).toEqual({
-				access_token: (answer.message as IDataObject).access_token,
+				access_token: (drawn.message as IDataObject).access_token,
 			});
 		}),
 		{ numRuns: 100 },

@@ -3,7 +3,8 @@ import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { afterActing, answer, beforeActing, ofVerb, tooMany } from '../faults/faults';
+import { afterActing, beforeActing, ofVerb, tooMany } from '../faults/faults';
+import { answer } from '../engine/answer';
 import { create, credentialFor, numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import { jobEnds } from '../engine/operations';
@@ -21,7 +22,7 @@ import './seed';
 const ofLogin: Fault[] = [
 	{ kind: 'html', when: 'beforeActing' },
 	{ kind: 'redirect', location: 'http://127.0.0.1:9/' },
-	answer('beforeActing', 401),
+	answer(401),
 	...tooMany,
 ];
 

@@ -1,4 +1,5 @@
-import { answer, beforeAndAfter, lookForTheJob } from './row';
+import { answer, answerWhen } from '../../engine/answer';
+import { beforeAndAfter, lookForTheJob } from './row';
 import type { Row } from './row';
 
 /*
@@ -14,16 +15,16 @@ const waited = `${theirFault} All requests had been waiting for the service for 
 export const failures: Row[] = [
 	{
 		faults: {
-			...beforeAndAfter('500', 500, (when) => answer(500, when)),
-			...beforeAndAfter('502', 502, (when) => answer(502, when)),
-			...beforeAndAfter('503', 503, (when) => answer(503, when)),
-			...beforeAndAfter('504', 504, (when) => answer(504, when)),
+			...beforeAndAfter('500', 500, (when) => answerWhen(when, 500)),
+			...beforeAndAfter('502', 502, (when) => answerWhen(when, 502)),
+			...beforeAndAfter('503', 503, (when) => answerWhen(when, 503)),
+			...beforeAndAfter('504', 504, (when) => answerWhen(when, 504)),
 			...beforeAndAfter('502 with a page', 502, (when) => ({ kind: 'html', when, status: 502 })),
 			...beforeAndAfter('500 with a huge body', 500, (when) => ({
 				...{ kind: 'hugeBody', when, bytes: 1_000_000, status: 500 },
 			})),
 			"503 with a Retry-After that can't be read": [
-				answer(503, 'beforeActing', { headers: { 'retry-after': 'later' } }),
+				answer(503, undefined, { 'retry-after': 'later' }),
 				503,
 			],
 		},
@@ -72,10 +73,7 @@ export const failures: Row[] = [
 	{
 		// The service says that it did not take the request.
 		faults: {
-			'503 with Retry-After': [
-				answer(503, 'beforeActing', { headers: { 'retry-after': '1' } }),
-				503,
-			],
+			'503 with Retry-After': [answer(503, undefined, { 'retry-after': '1' }), 503],
 		},
 		create: {
 			once: 'a result after 2',
@@ -121,7 +119,7 @@ export const failures: Row[] = [
 	},
 	{
 		// What a state change is answered with is not in the interface: any but a page will do.
-		faults: beforeAndAfter('a list', 200, (when) => answer(200, when, { body: [] })),
+		faults: beforeAndAfter('a list', 200, (when) => answerWhen(when, 200, [])),
 		create: {
 			once: 'an error after 1',
 			always: 'an error after 1',
@@ -138,7 +136,7 @@ export const failures: Row[] = [
 		},
 	},
 	{
-		faults: beforeAndAfter('an empty answer', 200, (when) => answer(200, when)),
+		faults: beforeAndAfter('an empty answer', 200, (when) => answerWhen(when, 200)),
 		create: {
 			once: 'an error after 1',
 			always: 'an error after 1',

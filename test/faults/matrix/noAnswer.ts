@@ -1,4 +1,5 @@
-import { answer, beforeAndAfter, lookForTheJob } from './row';
+import { actAndAnswer } from '../../engine/answer';
+import { beforeAndAfter, lookForTheJob } from './row';
 import type { Row } from './row';
 
 /*
@@ -93,7 +94,7 @@ export const noAnswer: Row[] = [
 	{
 		// "See other" is what follows a POST that has done its work.
 		faults: {
-			'303, after acting': [answer(303, 'afterActing', { headers: { location: elsewhere } }), 303],
+			'303, after acting': [actAndAnswer(303, undefined, { location: elsewhere }), 303],
 		},
 		create: {
 			once: 'an error after 1',

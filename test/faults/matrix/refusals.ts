@@ -1,4 +1,5 @@
-import { answer, beforeAndAfter, lookForTheJob } from './row';
+import { answer, answerWhen } from '../../engine/answer';
+import { beforeAndAfter, lookForTheJob } from './row';
 import type { Row } from './row';
 
 /*
@@ -108,7 +109,7 @@ export const refusals: Row[] = [
 		},
 	},
 	{
-		faults: beforeAndAfter('408', 408, (when) => answer(408, when)),
+		faults: beforeAndAfter('408', 408, (when) => answerWhen(when, 408)),
 		create: {
 			once: 'an error after 1',
 			always: 'an error after 1',

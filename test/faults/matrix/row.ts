@@ -33,12 +33,6 @@ export interface Row {
 	read: Cell;
 }
 
-export const answer = (
-	status: number,
-	when: When = 'beforeActing',
-	rest: { body?: unknown; headers?: Record<string, string> } = {},
-): Fault => ({ kind: 'answer', when, status, ...rest });
-
 /** A fault that can strike before the service does what it is asked, and after. */
 export function beforeAndAfter(
 	name: string,
