@@ -130,9 +130,10 @@ describe('A cancel', () => {
 
 	test('waits no longer than Timeout for what is under way, which may exist then', async () => {
 		const { runOut } = hurry();
-		const { end } = watchNode();
+		const { log, end } = watchNode();
 		creates(() => ({ kind: 'drip', when: 'afterActing' }));
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(3));
+		const logged = await log();
 		await until(() => jobsOnService().length === 3);
 		running.cancel();
 		runOut();
@@ -141,6 +142,7 @@ describe('A cancel', () => {
 			message: expect.stringMatching(/didn't answer within 60 s; the job may exist/),
 			context: { itemIndex: 0, uncertainItems: [1, 2] },
 		});
+		expect(logged()).toEqual([expect.stringMatching(/Items whose job may exist: \[0,1,2\]$/)]);
 		expect(fixture.callsOf('createJob')).toHaveLength(3);
 	});
 

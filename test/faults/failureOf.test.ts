@@ -1,6 +1,9 @@
 import { NodeApiError } from 'n8n-workflow';
 
-import { failureOf } from '../../nodes/JobOrchestration/service/request/failure';
+import {
+	failureBeforeSending,
+	failureOf,
+} from '../../nodes/JobOrchestration/service/request/failure';
 import { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 
 /*
@@ -144,6 +147,11 @@ test.each([
 	expect(failureOf({ message })).toEqual({ kind: 'timeout' });
 });
 
+test.each(['ETIMEDOUT', 'EHOSTUNREACH'])('%s while an answer is read', (code) => {
+	const error = systemError({ code, syscall: 'read' }, `read ${code}`);
+	expect(['timeout', 'broken']).toContain(failureOf(error).kind);
+});
+
 test.each([[{ code: 'ERR_CANCELED' }], [{ message: 'canceled' }]])('a cancel: %j', (error) => {
 	expect(failureOf(error)).toEqual({ kind: 'cancelled' });
 });
@@ -255,6 +263,15 @@ test("an error of this node's own is found behind whatever n8n puts around it", 
 	expect(failureOf(own)).toEqual(failure);
 	expect(failureOf(new NodeApiError(node, own as never))).toEqual(failure);
 	expect(failureOf(new Error('around', { cause: own }))).toEqual(failure);
+});
+
+test('what n8n says when it could not send a request is cut after its secrets are struck out', () => {
+	const error = new Error(`${'x'.repeat(195)} secret-token`);
+	const redact = (text: string) => text.replace('secret-token', '***');
+	expect(failureBeforeSending(error, redact)).toEqual({
+		kind: 'notSent',
+		reason: `${'x'.repeat(195)} ***`,
+	});
 });
 
 test('a context of another kind is none of its own', () => {

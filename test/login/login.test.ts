@@ -129,6 +129,21 @@ test('a wrong password is tried once in an execution, by all of its nodes, and a
 	clock.mockRestore();
 });
 
+test('a log-in that is refused late holds the others as long as one refused at once', async () => {
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong and slow' });
+	const now = Date.now.bind(Date);
+	let passed = 0;
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+	fixture.sandbox.faults.plan(({ operation }) => {
+		if (operation === 'login') passed += 60_000;
+		return undefined;
+	});
+	await fixture.engine.run({ parameters: getAll() });
+	await fixture.engine.run({ parameters: getAll() });
+	clock.mockRestore();
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
 test('a refused password is forgotten as soon as the credential changes', async () => {
 	const wrong = { ...credentialFor(fixture.sandbox), password: 'mistyped' };
 	fixture.engine.saveCredential(wrong);

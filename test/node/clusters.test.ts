@@ -206,6 +206,16 @@ test.each<[string, (page: number) => unknown]>([
 	expect(asked().length).toBeLessThanOrEqual(101);
 });
 
+test('pages without a cluster that is asked for are read on, however many', async () => {
+	const phase = (page: number) => (page === 150 ? 'Running' : 'Pending');
+	everNewPages((page) => [{ metadata: { uid: `c-${page}` }, status: { phase: phase(page) } }]);
+	const { items, error } = await fixture.engine.run({
+		parameters: getAll({ limit: 1, filters: { phase: 'Running' } }),
+	});
+	expect(error).toBeUndefined();
+	expect(items).toMatchObject([{ json: { metadata: { uid: 'c-150' } } }]);
+});
+
 test('empty pages with others in between are read to the end', async () => {
 	everNewPages((page) => (page % 90 === 0 ? [{ metadata: { uid: `c-${page}` } }] : []));
 	const { items, error } = await fixture.engine.run({ parameters: getAll({ limit: 2 }) });

@@ -15,6 +15,7 @@ test.each([
 	[http, 'ECONNREFUSED', '10.0.0.1:443', 'The proxy at 10.0.0.1:443'],
 	[http, 'ECONNREFUSED', '10.0.0.80:3128', 'The proxy at 10.0.0.80:3128'],
 	[http, 'ENOTFOUND', 'jobs.example.com', `The service at ${http}`],
+	[`${http}:8080`, 'ENOTFOUND', 'jobs.example.com', `The service at ${http}:8080`],
 	[http, 'ENOTFOUND', 'proxy.example.com', 'The proxy at proxy.example.com'],
 	[http, 'ECONNREFUSED', undefined, `The service at ${http}`],
 ])('%s, %s at %s', (baseUrl, code, address, who) => {

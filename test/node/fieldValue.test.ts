@@ -45,6 +45,8 @@ function refusalOf(read: () => unknown): [string, string] {
 
 test.each<[unknown, { min?: number; integer?: boolean }, string, string]>([
 	['high', {}, 'is "high", not a number', 'Enter a number, such as 3.'],
+	['1,000', {}, 'is "1,000", not a number', 'Enter a number, such as 3.'],
+	['60s', {}, 'is "60s", not a number', 'Enter a number, such as 3.'],
 	[-0.5, { min: 0 }, 'is -0.5, which is too small', 'Enter a number of 0 or more.'],
 	[0, { min: 1, integer: true }, 'is 0, which is too small', 'Enter a whole number of 1 or more.'],
 	[

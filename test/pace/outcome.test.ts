@@ -1,3 +1,4 @@
+import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
@@ -5,4 +6,26 @@ const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 test('a connection that breaks is about all requests; one of a log-in, which is shared anyway, is not', () => {
 	expect(outcomeOf(broken)).toEqual({ kind: 'broken' });
 	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'unknown' });
+});
+
+const status = (status: number, retryAfter?: number): Failure => ({
+	...{ kind: 'status', status, text: undefined, retryAfter },
+});
+
+test.each<[number, string]>([
+	[400, 'answered'],
+	[408, 'answered'],
+	[429, 'tooMany'],
+	[500, 'answered'],
+	[501, 'answered'],
+	[502, 'unavailable'],
+	[503, 'unavailable'],
+	[504, 'unavailable'],
+	[505, 'answered'],
+])('an HTTP status of %i is one of a service that has "%s"', (code, kind) => {
+	expect(outcomeOf(status(code))).toEqual({ kind });
+});
+
+test('a 503 that says when to come back is one of too many', () => {
+	expect(outcomeOf(status(503, 2_000))).toEqual({ kind: 'tooMany', retryAfter: 2_000 });
 });

@@ -18,3 +18,28 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 	await expect(sendWithRetries(connection, call, options)).rejects.toBe(unreadable);
 	expect(await sendWithRetries(connection, call, options)).toBe('done');
 });
+
+test('what waited for the pace waits after its own first failure as long as any', async () => {
+	const status = (code: number) => ({
+		failure: { kind: 'status', status: code, text: undefined, retryAfter: undefined },
+	});
+	const results = [status(429), status(429), status(429), status(502), { body: 'done' }];
+	const permit = { isProbe: false, sent: () => {}, release: () => {} };
+	const connection = {
+		limiter: { acquire: async () => await Promise.resolve(permit), hasBeenAnswered: true },
+		refusalFor: () => undefined,
+		send: async () => await Promise.resolve(results.shift()),
+	} as unknown as Connection;
+	const call = { request: { method: 'GET' }, idempotent: true } as unknown as Call<string>;
+	jest.spyOn(Math, 'random').mockReturnValue(1);
+	const waits = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+		const timer = new AbortController();
+		setImmediate(() => timer.abort());
+		return timer.signal;
+	});
+
+	const options = { maxRetries: 1, timeout: 1_000 };
+	expect(await sendWithRetries(connection, call, options)).toBe('done');
+	expect(waits.mock.calls).toEqual([[300]]);
+	jest.restoreAllMocks();
+});

@@ -176,6 +176,7 @@ describe('A job of the template is refused', () => {
 		'http://localhost.example.com/',
 		'http://127.0.0.1@example.com/',
 		'ftp://127.0.0.1/',
+		'https://127.0.0.1/',
 		'webhook-waiting/1',
 		'',
 	])('where its address is not on this machine: %s', async (url) => {

@@ -45,6 +45,12 @@ describe('So many calls a second', () => {
 		});
 	});
 
+	it('are one at the least, where less than one is taken a second', async () => {
+		await start({ perSecond });
+		expect((await client.create()).status).toBe(200);
+		expect((await client.create()).status).toBe(429);
+	});
+
 	it('can be refused with a time to come back', async () => {
 		await start({ perSecond, burst: 1, retryAfter: 7 });
 		await client.create();

@@ -56,6 +56,17 @@ describe('What the page shows', () => {
 		});
 	});
 
+	it('is a job that was resumed and stopped, once', async () => {
+		const { metadata } = await client.createdJob();
+		for (const verb of ['suspend', 'resume', 'stop']) {
+			await client.change(verb, metadata.uid);
+			await snapshot();
+		}
+		expect((await snapshot()).jobs.counts).toEqual({
+			...{ running: 0, suspended: 0, stopped: 1, terminated: 0, succeeded: 0 },
+		});
+	});
+
 	it('is the newest hundred jobs, the newest first, and the number of all', async () => {
 		for (let index = 1; index <= 250; index += 1) {
 			await client.create({ ...smallestJob, displayName: `job ${index}` });
