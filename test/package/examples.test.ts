@@ -7,6 +7,7 @@ import {
 	type IDataObject,
 	type INode,
 	type INodeParameters,
+	type IWorkflowBase,
 } from 'n8n-workflow';
 
 import { contractOperation } from '../../sandbox/contract/contract';
@@ -16,9 +17,12 @@ const folder = join(__dirname, '../../examples');
 
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
-function nodesIn(file: string): INode[] {
-	return (JSON.parse(readFileSync(join(folder, file), 'utf8')) as { nodes: INode[] }).nodes;
-}
+const workflowIn = (file: string) =>
+	JSON.parse(readFileSync(join(folder, file), 'utf8')) as Pick<
+		IWorkflowBase,
+		'nodes' | 'connections'
+	>;
+const nodesIn = (file: string) => workflowIn(file).nodes;
 
 /** The nodes of this package in the examples: the file and the name of each, and the node. */
 const nodes = files.flatMap((file) =>
@@ -57,6 +61,26 @@ test.each(nodes)('n8n knows all parameters of %s: %s', async (_file, _name, exam
 		description,
 	);
 	expect(issues).toBeNull();
+});
+
+test.each(nodes)('%s: errors of %s leave it where a branch is for them', (file, name, node) => {
+	const [, errorBranch] = workflowIn(file).connections[name]?.main ?? [];
+	expect(node.onError === 'continueErrorOutput').toBe((errorBranch ?? []).length > 0);
+});
+
+test.each([
+	['continue-when-done.json', 'Wait for its call'],
+	['start-when-done.json', 'A job is done'],
+])('%s: %s answers a job with the 202 that it waits for', (file, name) => {
+	const webhook = nodesIn(file).find((node) => node.name === name);
+	expect(JSON.stringify(webhook?.parameters)).toMatch(/"(customCode|responseCode)":202\b/);
+});
+
+test('queue-mode/compose.yaml gives n8n more time than it takes to stop', () => {
+	const compose = readFileSync(join(folder, 'queue-mode/compose.yaml'), 'utf8');
+	const [, minutes] = /^ {2}stop_grace_period: (\d+)m$/m.exec(compose) ?? [];
+	const [, seconds] = /N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '(\d+)'/.exec(compose) ?? [];
+	expect(Number(minutes) * 60).toBeGreaterThan(Number(seconds));
 });
 
 /** A mapping of values to the columns of a table, as other nodes have it. */
