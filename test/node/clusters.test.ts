@@ -216,6 +216,13 @@ test('pages without a cluster that is asked for are read on, however many', asyn
 	expect(items).toMatchObject([{ json: { metadata: { uid: 'c-150' } } }]);
 });
 
+test('clusters without a uid are not taken for the same one again', async () => {
+	everNewPages((page) => [{ name: `cluster ${page}` }]);
+	const { items, error } = await fixture.engine.run({ parameters: getAll({ limit: 150 }) });
+	expect(error).toBeUndefined();
+	expect(items).toHaveLength(150);
+});
+
 test('empty pages with others in between are read to the end', async () => {
 	everNewPages((page) => (page % 90 === 0 ? [{ metadata: { uid: `c-${page}` } }] : []));
 	const { items, error } = await fixture.engine.run({ parameters: getAll({ limit: 2 }) });

@@ -11,6 +11,7 @@ test.each([
 	[https, 'ECONNREFUSED', '10.0.0.1:443', `The service at ${https}`],
 	[http, 'ECONNREFUSED', '10.0.0.1:80', `The service at ${http}`],
 	[`${http}:8080`, 'ECONNREFUSED', '10.0.0.1:8080', `The service at ${http}:8080`],
+	[http, 'ECONNREFUSED', '::1:80', `The service at ${http}`],
 	[https, 'ECONNREFUSED', '10.0.0.1:80', 'The proxy at 10.0.0.1:80'],
 	[http, 'ECONNREFUSED', '10.0.0.1:443', 'The proxy at 10.0.0.1:443'],
 	[http, 'ECONNREFUSED', '10.0.0.80:3128', 'The proxy at 10.0.0.80:3128'],

@@ -468,4 +468,18 @@ describe('The accounts of a process', () => {
 		expect(limiterFor('busy')).toBe(busy);
 		permitAt(all, 0).release({ kind: 'answered' });
 	});
+
+	test('are not forgotten while requests wait to begin', async () => {
+		const held = limiterFor('held');
+		const first = come(held.forExecution(), 1);
+		await settled();
+		permitAt(first, 0).release({ kind: 'tooMany', retryAfter: 50_000 });
+		const stop = new AbortController();
+		const second = come(held.forExecution(), 1, stop.signal);
+		await settled();
+		for (let n = 0; n < 150; n += 1) limiterFor(`yet another ${n}`);
+		expect(limiterFor('held')).toBe(held);
+		expect(begun(second)).toBe(0);
+		stop.abort();
+	});
 });

@@ -1,4 +1,4 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
@@ -8,7 +8,7 @@ test('a connection that breaks is about all requests; one of a log-in, which is 
 	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'unknown' });
 });
 
-const status = (status: number, retryAfter?: number): Failure => ({
+const status = (status: number, retryAfter?: number): RequestFailure => ({
 	...{ kind: 'status', status, text: undefined, retryAfter },
 });
 
@@ -24,6 +24,12 @@ test.each<[number, string]>([
 	[505, 'answered'],
 ])('an HTTP status of %i is one of a service that has "%s"', (code, kind) => {
 	expect(outcomeOf(status(code))).toEqual({ kind });
+});
+
+test('a log-in that would fail again has sent nothing, one that may succeed is as any request', () => {
+	expect(outcomeOf({ kind: 'login', cause: status(401) })).toEqual({ kind: 'unsent' });
+	expect(outcomeOf({ kind: 'login', cause: status(503) })).toEqual({ kind: 'unavailable' });
+	expect(outcomeOf(status(401))).toEqual({ kind: 'answered' });
 });
 
 test('a 503 that says when to come back is one of too many', () => {

@@ -108,9 +108,9 @@ test('whatever the service, nothing begins before the time that it has named', (
 
 test('while the service is away, one request at a time asks, at least every second', () => {
 	const asked: number[] = [];
-	const run = simulate(600, away(serving(1_000, always(50)), 1_000, 9_000), {
+	const run = simulate(600, away(serving(1_000, always(50)), 200, 8_200), {
 		each: ({ now, kind, pace }) => {
-			if (kind === 'begin' && now > 1_100 && now < 9_000) {
+			if (kind === 'begin' && now > 300 && now < 8_200) {
 				expect(pace.underWay).toBe(1);
 				asked.push(now);
 			}
@@ -118,6 +118,7 @@ test('while the service is away, one request at a time asks, at least every seco
 	});
 	expect(run.done).toBe(600);
 	expect(run.time).toBeLessThan(10_500);
+	expect(asked.length).toBeGreaterThan(7);
 	expect(asked.length).toBeLessThan(20);
 	asked.slice(1).forEach((at, index) => expect(at - (asked[index] ?? 0)).toBeLessThan(1_010));
 });
@@ -236,6 +237,7 @@ describe('What is known fades:', () => {
 				if (now > 30_000 && now < 31_000) loads.fast?.push(pace.underWay);
 			},
 		});
+		expect(loads.slow?.length).toBeGreaterThan(100);
 		expect(Math.max(...(loads.slow ?? []))).toBeLessThan(16);
 		expect(Math.max(...(loads.fast ?? []))).toBeGreaterThan(90);
 	});
@@ -297,6 +299,7 @@ describe('A connection that breaks', () => {
 			},
 			{ each: ({ now, pace }) => now > 5_000 && loads.push(pace.underWay) },
 		);
+		expect(loads.length).toBeGreaterThan(100);
 		expect(Math.max(...loads)).toBeLessThan(40);
 	});
 
@@ -309,6 +312,25 @@ describe('A connection that breaks', () => {
 		expect(pace.limit).toBe(10);
 	});
 });
+
+test.each<[Outcome, longest: number]>([
+	[{ kind: 'unreachable' }, 1_000],
+	[{ kind: 'broken' }, 8_000],
+	[{ kind: 'unavailable' }, 8_000],
+	[{ kind: 'tooMany', retryAfter: undefined }, 8_000],
+])(
+	'after many probes in vain that ended with %j, the next one comes after %i ms',
+	(outcome, longest) => {
+		const pace = new Pace();
+		let now = 0;
+		for (let probes = 0; probes < 12; probes += 1) {
+			pace.end(pace.begin(now), outcome, now);
+			now += pace.delay(now);
+		}
+		pace.end(pace.begin(now), outcome, now);
+		expect(pace.delay(now)).toBe(longest);
+	},
+);
 
 test('a request whose end says nothing does not keep others from asking', () => {
 	const pace = new Pace();
