@@ -72,6 +72,14 @@ test.each<[unknown, { min?: number; integer?: boolean }, number | undefined]>([
 	expect(value(given).optionalNumber(bounds)).toBe(number);
 });
 
+test.each([NaN, Infinity, -Infinity])('%s is no text: an expression has failed', (number) => {
+	expect(refusalOf(() => value(number).text())).toEqual([
+		`'Field' is ${number}`,
+		'Check the expression that the field holds.',
+	]);
+	expect(refusalOf(() => value(number).textOrJson())[0]).toBe(`'Field' is ${number}`);
+});
+
 test('a very large whole number is text, too', () => {
 	expect(value(2n ** 70n).text()).toBe('1180591620717411303424');
 });

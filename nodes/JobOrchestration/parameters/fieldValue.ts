@@ -41,6 +41,8 @@ export class FieldValue {
 			case 'string':
 				return this.value;
 			case 'number':
+				if (Number.isFinite(this.value)) return String(this.value);
+				throw this.error(`is ${this.value}`, 'Check the expression that the field holds.');
 			case 'boolean':
 			case 'bigint':
 				return String(this.value);

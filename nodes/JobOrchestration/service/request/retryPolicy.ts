@@ -77,6 +77,9 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 	return Math.round(Math.min(asked ?? grown, MAX_DELAY));
 }
 
+/** A date as HTTP has it, or ISO 8601; Date.parse would read one in many other texts. */
+const DATE = /^\s*(?:mon|tue|wed|thu|fri|sat|sun|\d{4}-\d\d-\d\dT)/i;
+
 /**
  * A Retry-After header, which holds seconds or a date (RFC 9110), in milliseconds from now; undefined where
  * there is none that can be read. Some services send fractions of a second.
@@ -84,6 +87,6 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 export function parseRetryAfter(header: unknown, now = Date.now()): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	if (/^\s*\d+(?:\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-	const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
+	const date = DATE.test(header) ? Date.parse(header) : Number.NaN;
 	return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
