@@ -75,6 +75,7 @@ export async function newToken(
 					},
 					execution: own.options.execution,
 					givesUp,
+					isCancelled: () => own.isCancelled,
 				}),
 		login: async () => await login(helpers, account),
 	});

@@ -15,6 +15,8 @@ export interface TokenSources {
 	isRenewal: boolean;
 	/** Resolves when the caller does not wait for a log-in any longer. The log-in itself goes on. */
 	givesUp?: Promise<RequestFailure> | undefined;
+	/** Whether a log-in must not begin for the caller any more. */
+	isCancelled?: () => boolean;
 	/** Reads the token in the stored credential. */
 	storedToken?: () => Promise<string | undefined>;
 	/** The same object for all requests of an execution; undefined where n8n has none. */
@@ -114,6 +116,7 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 	const { refused } = tokens;
 	if (refused !== undefined && isRefusedTo(sources, tokens, refused)) return refused;
 
+	if (sources.isCancelled?.() === true) return { failure: { kind: 'cancelled' } };
 	tokens.loginInFlight ??= startLogin(tokens, sources);
 	return await unlessGivenUp(tokens.loginInFlight, tokens, sources);
 }

@@ -81,13 +81,14 @@ export class OwnRequest {
 		this.endLimit?.();
 		this.endLimit = undefined;
 		this.endLogin?.();
-		const { timeout: after, cancelSignal } = this.options;
+		const { timeout: after, cancelSignal, stopSignal } = this.options;
 		return await new Promise((resolve) => {
 			const endTime = onDeadline(after, () => resolve({ kind: 'timeout', after }));
-			const stopListening = onAbort(cancelSignal, () => resolve({ kind: 'cancelled' }));
+			const cancelled = () => resolve({ kind: 'cancelled' });
+			const stopListening = [onAbort(cancelSignal, cancelled), onAbort(stopSignal, cancelled)];
 			this.endLogin = () => {
 				endTime();
-				stopListening();
+				for (const stop of stopListening) stop();
 			};
 		});
 	}
