@@ -97,17 +97,17 @@ const agentNode: INodeType = {
 	async execute() {
 		const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
 		const [tool] = connected as [{ invoke: (args: IDataObject) => Promise<string> }];
-		const { calls } = this.getWorkflowStaticData('node');
-		const answers: string[] = [];
+		const { calls, atOnce } = this.getWorkflowStaticData('node');
+		const invoke = async (args: IDataObject) =>
+			await tool
+				.invoke(args)
+				.catch((error: unknown) =>
+					error instanceof Error ? `Error: ${error.message}` : String(error),
+				);
+		const answers: Array<string | Promise<string>> = [];
 		for (const args of Array.isArray(calls) ? (calls as IDataObject[]) : []) {
-			answers.push(
-				await tool
-					.invoke(args)
-					.catch((error: unknown) =>
-						error instanceof Error ? `Error: ${error.message}` : String(error),
-					),
-			);
+			answers.push(atOnce === true ? invoke(args) : await invoke(args));
 		}
-		return [answers.map((answer) => ({ json: { answer } }))];
+		return [(await Promise.all(answers)).map((answer) => ({ json: { answer } }))];
 	},
 };

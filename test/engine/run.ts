@@ -120,6 +120,7 @@ export class Engine {
 	async callTool(
 		node: NodeOptions,
 		calls: IDataObject[],
+		{ atOnce = false } = {},
 	): Promise<{ answers: string[]; run: IRun }> {
 		const { nodes, ...rest } = workflowOf([{ ...node, asTool: true }], this.loaded);
 		const agent = 'Agent';
@@ -141,7 +142,10 @@ export class Engine {
 				'Node 1': { ai_tool: [[{ node: agent, type: NodeConnectionTypes.AiTool, index: 0 }]] },
 			},
 		};
-		const run = await this.runWorkflow(workflow, { Items: { items: [{}] }, [agent]: { calls } });
+		const run = await this.runWorkflow(workflow, {
+			Items: { items: [{}] },
+			[agent]: { calls, atOnce },
+		});
 		const answers = resultOf(run, agent).items.map(({ json }) => String(json.answer));
 		return { answers, run };
 	}

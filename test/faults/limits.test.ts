@@ -4,8 +4,9 @@ import type { ClientRequest } from 'node:http';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
-import type { Sandbox, SandboxOptions } from '../../sandbox';
+import type { Fault, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { answer } from '../engine/answer';
 import { change, create, credentialFor, getAll, numbered } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 import type { NodeOptions } from '../engine/run';
@@ -27,6 +28,10 @@ async function start(options: SandboxOptions): Promise<void> {
 	engine = await Engine.load();
 	engine.saveCredential(credentialFor(sandbox));
 }
+const startHurried = async (options: SandboxOptions = {}) => {
+	await start(options);
+	return hurry();
+};
 afterEach(async () => {
 	jest.restoreAllMocks();
 	await sandbox.close();
@@ -163,6 +168,44 @@ describe('Never more than a hundred requests at once', () => {
 		const { items } = await engine.run(creates({ concurrency: 3 }), numbered(40));
 		expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
 		expect(sandbox.limits.met.most).toBeLessThanOrEqual(3);
+	});
+});
+
+test('a tool that an agent calls many times at once keeps to its Concurrency', async () => {
+	await start({ latency: 20 });
+	const node = { parameters: batch({ concurrency: 2 }) };
+	const { answers } = await engine.callTool(node, numbered(8), { atOnce: true });
+	expect(answers.filter((answer) => answer.includes('"uid"'))).toHaveLength(8);
+	expect(sandbox.limits.met.most).toBe(2);
+});
+
+describe('A service that takes requests and answers none', () => {
+	test('is asked by one at a time, and after a minute the others fail together', async () => {
+		const { orRunOut } = await startHurried();
+		sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
+		);
+		const { items } = await engine.run(creates(), numbered(60));
+		const { made, mayExist, failed } = counted(items);
+		const sent = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
+		expect({ made, mayExist }).toEqual({ made: 0, mayExist: sent });
+		expect(sent).toBeGreaterThanOrEqual(10);
+		expect(failed).toBeGreaterThan(25);
+		expect(items.at(-1)?.json.message).toMatch(/^The service didn't answer within 60 s/);
+	});
+});
+
+describe.each<[string, Fault]>([
+	['is answered with a 500', answer(500)],
+	['is answered with a 408', answer(408)],
+	['breaks off', { kind: 'break', when: 'beforeActing' }],
+])('A log-in that %s', (_, fault) => {
+	test('is tried again for all items together, not once for each', async () => {
+		await startHurried();
+		sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
+		const { items } = await engine.run(creates(), numbered(100));
+		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 100 });
+		expect(sandbox.calls.length).toBeLessThan(30);
 	});
 });
 

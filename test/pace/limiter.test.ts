@@ -11,6 +11,7 @@ import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/
 
 /** A clock that goes when it is told to. */
 class SetClock implements Clock {
+	random = () => 1;
 	private time = 1_000;
 	private timers: Array<{ at: number; ring: () => void }> = [];
 
@@ -131,6 +132,25 @@ test('an execution never has more under way than it may, and others go by', asyn
 	permitAt(narrow, 0).release({ kind: 'done' });
 	await settled();
 	expect(begun(narrow)).toBe(3);
+});
+
+test('several runs of one execution, as tools that an agent calls at once, never have more than it may', async () => {
+	const execution = {};
+	const runs = [1, 2, 3].map(() => limiter.forExecution({ concurrency: 2, execution }));
+	const all = runs.map((run) => come(run, 2));
+	await settled();
+	expect(all.map(begun)).toEqual([2, 0, 0]);
+	permitAt(all[0] ?? [], 0).release({ kind: 'answered' });
+	await settled();
+	expect(all.map(begun)).toEqual([2, 1, 0]);
+});
+
+test('an execution with a number of its own takes no place from the others', async () => {
+	const bounded = come(limiter.forExecution({ concurrency: 40 }), 40);
+	const others = come(limiter.forExecution(), 20);
+	await settled();
+	await clock.pass(100);
+	expect([begun(bounded), begun(others)]).toEqual([40, 10]);
 });
 
 test('of a hundred that may begin, a few do at a time, and n8n goes on in between', async () => {

@@ -3,9 +3,9 @@ import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 
-test('a connection that breaks is about all requests; one of a log-in, which is shared anyway, is not', () => {
+test('a connection that breaks is about all requests, be it that of a log-in', () => {
 	expect(outcomeOf(broken)).toEqual({ kind: 'broken' });
-	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'unknown' });
+	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'broken' });
 });
 
 const status = (status: number, retryAfter?: number): RequestFailure => ({
@@ -29,6 +29,7 @@ test.each<[number, string]>([
 test('a log-in that would fail again has sent nothing, one that may succeed is as any request', () => {
 	expect(outcomeOf({ kind: 'login', cause: status(401) })).toEqual({ kind: 'unsent' });
 	expect(outcomeOf({ kind: 'login', cause: status(503) })).toEqual({ kind: 'unavailable' });
+	expect(outcomeOf({ kind: 'login', cause: status(500) })).toEqual({ kind: 'broken' });
 	expect(outcomeOf(status(401))).toEqual({ kind: 'answered' });
 });
 

@@ -243,21 +243,57 @@ describe('What is known fades:', () => {
 	});
 });
 
-test('a service that answers nothing in time is sent fewer and fewer', () => {
-	const pace = new Pace();
-	const limits: number[] = [];
-	for (let round = 0, now = 0; round < 4; round += 1, now += 60_000) {
+/** As many as may begin, none of which is answered in time. */
+function timeOut(pace: Pace, now: number): number {
+	const begun = [];
+	while (pace.delay(now) === 0) begun.push(pace.begin(now));
+	for (const one of begun) pace.end(one, { kind: 'timedOut' }, now + 59_000);
+	return begun.length;
+}
+
+test('a service that answers nothing in time is asked by one request at a time', () => {
+	const pace = new Pace(() => 1);
+	const counts = [0, 60_000, 120_000, 180_000].map((now) => timeOut(pace, now));
+	expect(counts).toEqual([10, 1, 1, 1]);
+	expect(pace.hold).toMatchObject({ why: 'timedOut', probes: 3 });
+	pace.end(pace.begin(300_000), { kind: 'done' }, 300_050);
+	expect(pace.hold).toBeUndefined();
+});
+
+test('a service that answers some requests in time, and others not, is sent fewer', () => {
+	const pace = new Pace(() => 1);
+	const counts = [0, 60_000, 120_000, 180_000].map((now) => {
+		const other = pace.begin(now);
 		const begun = [];
 		while (pace.delay(now) === 0) begun.push(pace.begin(now));
-		limits.push(begun.length);
+		pace.end(other, { kind: 'done' }, now + 58_000);
 		for (const one of begun) pace.end(one, { kind: 'timedOut' }, now + 59_000);
-	}
-	expect(limits).toEqual([10, 5, 2, 1]);
+		return begun.length + 1;
+	});
+	expect(pace.hold).toBeUndefined();
+	expect(counts).toEqual([10, 6, 4, 3]);
+});
+
+test('waits are spread over a quarter of their length, but for what the service has named', () => {
+	const waitsBy = (random: number, retryAfter?: number) => {
+		const pace = new Pace(() => random);
+		pace.end(pace.begin(0), { kind: 'tooMany', retryAfter }, 0);
+		const first = pace.delay(0);
+		pace.end(pace.begin(first), { kind: 'tooMany', retryAfter }, first);
+		return [first, pace.delay(first)];
+	};
+	expect(waitsBy(1)).toEqual([50, 100]);
+	expect(waitsBy(0)).toEqual([38, 75]);
+	expect(waitsBy(0, 1_000)).toEqual([1_000, 1_000]);
+	const drawn = new Pace();
+	drawn.end(drawn.begin(0), { kind: 'broken' }, 0);
+	expect(drawn.delay(0)).toBeGreaterThanOrEqual(38);
+	expect(drawn.delay(0)).toBeLessThanOrEqual(50);
 });
 
 describe('A connection that breaks', () => {
 	test('makes all wait, and one ask whether that goes on: each time for twice as long, for up to 8 s', () => {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		const waits: number[] = [];
 		for (let now = 0; waits.length < 10; now += pace.delay(now)) {
 			pace.end(pace.begin(now), { kind: 'broken' }, now);
@@ -268,7 +304,7 @@ describe('A connection that breaks', () => {
 	});
 
 	test('among others that are answered makes nobody wait for long, and halves the number at once', () => {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		const [one, another] = [pace.begin(0), pace.begin(0)];
 		pace.end(one, { kind: 'broken' }, 1);
 		pace.end(another, { kind: 'done' }, 2);
@@ -278,7 +314,7 @@ describe('A connection that breaks', () => {
 	});
 
 	test('while the service takes too many requests does not hide that, be it of a probe', () => {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		const [one, another] = [pace.begin(0), pace.begin(0)];
 		pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
 		pace.end(another, { kind: 'broken' }, 2);
@@ -304,7 +340,7 @@ describe('A connection that breaks', () => {
 	});
 
 	test('again and again is forgotten once the service answers', () => {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		pace.end(pace.begin(0), { kind: 'broken' }, 1);
 		pace.end(pace.begin(51), { kind: 'broken' }, 52);
 		pace.end(pace.begin(152), { kind: 'done' }, 160);
@@ -321,7 +357,7 @@ test.each<[Outcome, longest: number]>([
 ])(
 	'after many probes in vain that ended with %j, the next one comes after %i ms',
 	(outcome, longest) => {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		let now = 0;
 		for (let probes = 0; probes < 12; probes += 1) {
 			pace.end(pace.begin(now), outcome, now);
@@ -333,7 +369,7 @@ test.each<[Outcome, longest: number]>([
 );
 
 test('a request whose end says nothing does not keep others from asking', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	pace.end(pace.begin(0), { kind: 'tooMany', retryAfter: undefined }, 1);
 	expect(pace.delay(1)).toBe(50);
 	const probe = pace.begin(51);
@@ -345,7 +381,7 @@ test('a request whose end says nothing does not keep others from asking', () => 
 });
 
 test('a service that is booting is sent as much as before, though its gateway answered 502 at last', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	pace.end(pace.begin(0), { kind: 'done' }, 1);
 	pace.end(pace.begin(1), { kind: 'unreachable' }, 2);
 	pace.end(pace.begin(52), { kind: 'unreachable' }, 53);
@@ -356,7 +392,7 @@ test('a service that is booting is sent as much as before, though its gateway an
 });
 
 test('a probe that ends after others have gone on does not keep the next one from asking', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	const [first, other] = [pace.begin(0), pace.begin(0)];
 	pace.end(first, { kind: 'broken' }, 1);
 	const late = pace.begin(51);
@@ -369,7 +405,7 @@ test('a probe that ends after others have gone on does not keep the next one fro
 });
 
 test('why all wait is forgotten where nobody has asked for a minute', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	pace.end(pace.begin(0), { kind: 'broken' }, 1);
 	pace.forget(60_051);
 	expect(pace.hold?.why).toBe('broken');
@@ -380,7 +416,7 @@ test('why all wait is forgotten where nobody has asked for a minute', () => {
 describe('A request that is turned away after others have gone on', () => {
 	/** The first of two requests is turned away, and a probe found that the service takes requests again. */
 	function withOneLeft() {
-		const pace = new Pace();
+		const pace = new Pace(() => 1);
 		const [first, late] = [pace.begin(0), pace.begin(0)];
 		pace.end(first, { kind: 'tooMany', retryAfter: undefined }, 1);
 		pace.end(pace.begin(51), { kind: 'answered' }, 60);
@@ -402,7 +438,7 @@ describe('A request that is turned away after others have gone on', () => {
 });
 
 test('a time that the service has named is waited for, also where it can not be reached meanwhile', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	const [first, unreachable, late] = [pace.begin(0), pace.begin(0), pace.begin(0)];
 	pace.end(first, { kind: 'tooMany', retryAfter: 5_000 }, 1);
 	pace.end(unreachable, { kind: 'unreachable' }, 2);
@@ -413,7 +449,7 @@ test('a time that the service has named is waited for, also where it can not be 
 });
 
 test('requests that could not be sent say nothing of how many a second the service takes', () => {
-	const pace = new Pace();
+	const pace = new Pace(() => 1);
 	const [last, ...others] = [pace.begin(0), pace.begin(0), pace.begin(0), pace.begin(0)];
 	for (const one of others) pace.end(one, { kind: 'unreachable' }, 1);
 	pace.end(last, { kind: 'tooMany', retryAfter: undefined }, 2);

@@ -25,7 +25,7 @@ export function simulate(
 	items: number,
 	service: SimulatedService,
 	{
-		pace = new Pace(),
+		pace = new Pace(() => 1),
 		start = 0,
 		longest = 3_600_000,
 		most = Infinity,

@@ -4,7 +4,7 @@ import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
 import { onAbort, wait } from '../request/timers';
 import type { Hold, InFlightRequest, Outcome } from './pace';
-import { Pace } from './pace';
+import { AWAY, Pace } from './pace';
 
 /**
  * Milliseconds that a request waits for a service that takes none, unless told otherwise: a minute, which services
@@ -26,7 +26,7 @@ const FEW_UNDER_WAY = 16;
 /** Outcomes that show that the service can be reached. */
 const ANSWERED: Array<Outcome['kind']> = ['done', 'answered', 'tooMany', 'unavailable'];
 /** Outcomes that make all requests wait. */
-const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', 'unreachable', 'broken'];
+const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', ...AWAY];
 
 /** What n8n's log says of a long wait. */
 export type WaitNotice =
@@ -66,6 +66,8 @@ export interface Clock {
 	wait(milliseconds: number): Promise<void>;
 	/** Waits until whatever else this process has to do has had its turn. */
 	pause(): Promise<void>;
+	/** A number from 0 to 1, by chance. */
+	random(): number;
 }
 
 const realClock: Clock = {
@@ -74,6 +76,7 @@ const realClock: Clock = {
 	wait,
 	// An AbortSignal's timer costs two or three times as much, and there are hundreds of these in a second.
 	pause: async () => await sleep(1),
+	random: () => Math.random(),
 };
 
 /** What holds for the requests of one run of a node. */
@@ -93,8 +96,6 @@ export class ExecutionLimiter {
 	readonly concurrency: number;
 	readonly notify: (notice: WaitNotice) => void;
 	readonly patience: number;
-	/** How many of its requests are under way. */
-	underWay = 0;
 	/** When its first request came. */
 	firstRequestAt: number | undefined;
 	/** Why none of its requests need begin any more. */
@@ -109,6 +110,20 @@ export class ExecutionLimiter {
 		this.notify = notify;
 		this.patience = patience;
 		this.execution = execution ?? this;
+	}
+
+	/** How many requests of its execution are under way: an agent may run a tool several times at once. */
+	get underWay(): number {
+		return this.account.underWay.get(this.execution) ?? 0;
+	}
+
+	set underWay(count: number) {
+		this.account.underWay.set(this.execution, count);
+	}
+
+	/** Whether the pace says how many may be under way, since nobody else has. */
+	get isPaced(): boolean {
+		return this.concurrency === Infinity;
 	}
 
 	/** Whether the service has answered this execution, in this run or an earlier one. */
@@ -150,10 +165,14 @@ export class ExecutionLimiter {
  * in the order in which they come.
  */
 export class AccountLimiter {
-	readonly pace = new Pace();
+	readonly pace: Pace;
 	private queue: QueuedRequest[] = [];
 	/** The executions that the service has answered. */
 	readonly answered = new WeakSet<object>();
+	/** How many requests of each execution are under way. */
+	readonly underWay = new WeakMap<object, number>();
+	/** How many are under way where the pace says how many may be. */
+	private pacedUnderWay = 0;
 	/** What the service last said to whoever it turned away. */
 	private failure: Failure | undefined;
 	/** Who has been told of a wait. */
@@ -167,7 +186,9 @@ export class AccountLimiter {
 	private burst = 0;
 	private isPaused = false;
 
-	constructor(private readonly clock: Clock = realClock) {}
+	constructor(private readonly clock: Clock = realClock) {
+		this.pace = new Pace(clock.random);
+	}
 
 	get isIdle(): boolean {
 		return this.pace.underWay === 0 && this.queue.length === 0;
@@ -236,7 +257,8 @@ export class AccountLimiter {
 			const isFull = execution.underWay >= execution.concurrency;
 			const terms = {
 				regardless: !execution.hasBeenAnswered,
-				isBounded: execution.concurrency < Infinity,
+				// Those whose number somebody has set take no place from the others.
+				underWay: execution.isPaced ? this.pacedUnderWay : 0,
 			};
 			const delay = isFull ? Infinity : this.pace.delay(now, terms);
 			if (delay > 0) {
@@ -271,6 +293,7 @@ export class AccountLimiter {
 	private permit(execution: ExecutionLimiter, now: number): Permit {
 		let request: InFlightRequest = this.pace.begin(now, this.clock.idle());
 		execution.underWay += 1;
+		if (execution.isPaced) this.pacedUnderWay += 1;
 		let isReleased = false;
 		return {
 			isProbe: request.isProbe,
@@ -281,6 +304,7 @@ export class AccountLimiter {
 				if (isReleased) return;
 				isReleased = true;
 				execution.underWay -= 1;
+				if (execution.isPaced) this.pacedUnderWay -= 1;
 				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;

@@ -12,15 +12,16 @@ export function outcomeOf(failure: Failure): Outcome {
 	switch (cause.kind) {
 		case 'status':
 			if (wasTurnedAway(cause)) return { kind: 'tooMany', retryAfter: cause.retryAfter };
-			return { kind: [502, 503, 504].includes(cause.status) ? 'unavailable' : 'answered' };
+			if ([502, 503, 504].includes(cause.status)) return { kind: 'unavailable' };
+			// All need the log-in: one at a time tries whether it works again.
+			return { kind: isOfLogin ? 'broken' : 'answered' };
 		case 'unexpectedResponse':
 		case 'redirect':
 			return { kind: 'answered' };
 		case 'unreachable':
 			return { kind: 'unreachable' };
 		case 'broken':
-			// A log-in is one for all who wait for it, and is tried again at no risk.
-			return { kind: isOfLogin ? 'unknown' : 'broken' };
+			return { kind: 'broken' };
 		case 'timeout':
 			return { kind: 'timedOut' };
 		case 'notSent':

@@ -34,9 +34,12 @@ export interface InFlightRequest {
 	readonly isProbe: boolean;
 }
 
+/** Outcomes after which the service may not be there at all. */
+export const AWAY = ['unreachable', 'broken', 'timedOut'] as const;
+
 /** Why all wait, and since when. */
 export interface Hold {
-	why: 'tooMany' | 'unavailable' | 'unreachable' | 'broken';
+	why: 'tooMany' | 'unavailable' | (typeof AWAY)[number];
 	since: number;
 	/** Nothing begins before. */
 	until: number;
@@ -65,10 +68,11 @@ const KNOWN_FOR = 60_000;
 /**
  * The pace at which a service takes requests: how many at once, how many a second, and when none.
  *
- * Where a request is turned away, its connection breaks, or the service can't be reached, all wait: as long as the
- * service says, else a moment. Then one request, the probe, finds out for all whether the service takes requests
- * again; while it doesn't, the waits double, and as soon as it does all go on. So a service that is busy or away
- * meets one request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
+ * Where a request is turned away, its connection breaks, or the service can't be reached or answers nothing in time,
+ * all wait: as long as the service says, else a moment. Then one request, the probe, finds out for all whether the
+ * service takes requests again; while it doesn't, the waits double, and as soon as it does all go on. So a service
+ * that is busy or away meets one request at a time, and nobody is stuck while it lets something through: a probe is a
+ * request, too.
  * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
  * there is one probe at a time.)
  *
@@ -95,6 +99,9 @@ export class Pace {
 	/** A request with a lower number began before the last hold: what comes of it is known already. */
 	private firstAfterHold = 0;
 
+	/** @param random a number from 0 to 1, by chance */
+	constructor(private readonly random: () => number = Math.random) {}
+
 	/** How many may be under way at once. */
 	get limit(): number {
 		return Math.floor(this.concurrencyLimit.limit);
@@ -115,11 +122,11 @@ export class Pace {
 	 * Milliseconds until the next request may begin: 0 is now, Infinity is not before one under way has ended.
 	 *
 	 * @param regardless of whether the service can be reached
-	 * @param isBounded whether somebody else has said how many may be under way at once
+	 * @param underWay how many are under way of those whose number the pace decides
 	 */
-	delay(now: number, { regardless = false, isBounded = false } = {}): number {
+	delay(now: number, { regardless = false, underWay = this.underWay } = {}): number {
 		const { hold } = this;
-		if (!isBounded && this.underWay >= this.limit) return Infinity;
+		if (underWay >= this.limit) return Infinity;
 		if (hold !== undefined && !(regardless && hold.why === 'unreachable' && now >= hold.named)) {
 			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
 		}
@@ -188,7 +195,10 @@ export class Pace {
 				return;
 			case 'timedOut':
 				this.concurrencyLimit.failed(number, this.next);
-				if (isProbe) this.probeLater(now);
+				// Where nothing was taken for as long as this one waited, the service may be away.
+				if ((this.lastTaken ?? -Infinity) < request.at) {
+					this.holdAll({ number, isProbe }, { why: 'timedOut', atLeast: 0 }, now);
+				} else if (isProbe) this.probeLater(now);
 				return;
 			case 'unknown':
 				if (isProbe) this.probeLater(now);
@@ -211,7 +221,7 @@ export class Pace {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
 			const isLate = request.number < this.firstAfterHold;
 			if (isLate && atLeast === 0) return;
-			const until = now + Math.max(isLate ? 0 : FIRST_WAIT, atLeast);
+			const until = now + Math.max(isLate ? 0 : this.withJitter(FIRST_WAIT), atLeast);
 			this.hold = {
 				why,
 				since: now,
@@ -227,10 +237,15 @@ export class Pace {
 		}
 		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
 		this.hold.isMeasured ||= isMeasured;
-		if (why !== 'broken' || isAway(this.hold, now)) this.hold.why = why;
+		if (!['broken', 'timedOut'].includes(why) || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
+	}
+
+	/** A little less than so many milliseconds: processes that were turned away together come back apart. */
+	private withJitter(milliseconds: number): number {
+		return Math.round(milliseconds * (0.75 + this.random() / 4));
 	}
 
 	/** A probe was in vain. */
@@ -239,7 +254,8 @@ export class Pace {
 		if (hold === undefined) return;
 		hold.probes += 1;
 		const longest = hold.why === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
-		hold.until = Math.max(hold.until, now + Math.min(FIRST_WAIT * 2 ** hold.probes, longest));
+		const wait = Math.min(FIRST_WAIT * 2 ** hold.probes, longest);
+		hold.until = Math.max(hold.until, now + this.withJitter(wait));
 	}
 
 	/** The service takes requests again. */
@@ -262,5 +278,5 @@ export class Pace {
 
 /** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */
 function isAway(hold: Hold | undefined, now: number): boolean {
-	return hold !== undefined && ['unreachable', 'broken'].includes(hold.why) && now >= hold.named;
+	return hold !== undefined && AWAY.some((why) => why === hold.why) && now >= hold.named;
 }
