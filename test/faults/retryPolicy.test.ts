@@ -125,6 +125,8 @@ describe('Retry-After', () => {
 		['2026-11-22', undefined],
 		['2026-11-21T12:00:05Z', 5_000],
 		['Saturday, 21-Nov-26 12:00:05 GMT', 5_000],
+		['21 Nov 2026 12:00:05 GMT', 5_000],
+		['Sunset 5', undefined],
 		['in 5', undefined],
 		['never 5', undefined],
 		['7 8', undefined],

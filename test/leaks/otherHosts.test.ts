@@ -85,7 +85,13 @@ describe('Another host', () => {
 		['uri, with one slash', (name) => ({ uri: `http:/${name}/x` })],
 	];
 
-	test.each(addresses)('is refused the token: %s', async (_, request) => {
+	const ownHost = () => new URL(fixture.sandbox.url).host;
+
+	test.each([
+		...addresses,
+		['the own one by another scheme', () => ({ url: `https://${ownHost()}/api/v1/clusters` })],
+		['the own one at another port', () => ({ url: 'http://127.0.0.1:9/api/v1/clusters' })],
+	] satisfies typeof addresses)('is refused the token: %s', async (_, request) => {
 		const { authenticate } = fixture.engine.loaded.credentialType('jobOrchestrationApi');
 		if (typeof authenticate !== 'function') throw new Error('It is a function');
 		const credentials: ICredentialDataDecryptedObject = {

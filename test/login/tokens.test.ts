@@ -77,6 +77,22 @@ function slowLogin() {
 	return { begin, end: (token: string) => end(token) };
 }
 
+test('no log-in begins for whoever was cancelled while the stored token was read', async () => {
+	const login = jest.fn();
+	const stop = { isCancelled: false };
+	const result = await getToken(accountOf({ baseUrl: 'http://a', userName: 'c', password: 'p' }), {
+		isRenewal: true,
+		storedToken: async () => {
+			stop.isCancelled = true;
+			return await Promise.resolve(undefined);
+		},
+		isCancelled: () => stop.isCancelled,
+		login,
+	});
+	expect(result).toEqual({ failure: { kind: 'cancelled' } });
+	expect(login).not.toHaveBeenCalled();
+});
+
 test('a hundred accounts are remembered, the last used of them', async () => {
 	await ask('first');
 	await ask('second');

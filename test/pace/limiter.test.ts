@@ -145,7 +145,7 @@ test('several runs of one execution, as tools that an agent calls at once, never
 	expect(all.map(begun)).toEqual([2, 1, 0]);
 });
 
-test('an execution with a number of its own takes no place from the others', async () => {
+test('an execution with a number of its own leaves some room for the others', async () => {
 	const bounded = come(limiter.forExecution({ concurrency: 40 }), 40);
 	const others = come(limiter.forExecution(), 20);
 	await settled();
@@ -424,7 +424,7 @@ describe('When the service can not be reached', () => {
 		const [execution, other] = [limiter.forExecution(), limiter.forExecution()];
 		const [all, others] = [come(execution, 100), come(other, 5)];
 		await settled();
-		execution.giveUp(refused);
+		execution.giveUp({ kind: 'unreachable' }, refused);
 		await settled();
 		expect(without(all)).toHaveLength(90);
 		expect(without(others)).toEqual([]);
@@ -452,6 +452,41 @@ test('whoever waits for more than a few seconds is told so, once, and when it is
 	await clock.pass(2_001);
 	permitAt(all, 10).release({ kind: 'answered' });
 	expect(told.slice(1)).toEqual([{ kind: 'resumed', after: 10_000 }]);
+});
+
+describe('A request that is not answered in time', () => {
+	const timeOut = async (all: ReturnType<typeof come>, indexes: number[], after: number) => {
+		await clock.pass(after);
+		for (const index of indexes) {
+			permitAt(all, index).release({ kind: 'timedOut' }, { kind: 'timeout' });
+		}
+		await settled();
+	};
+
+	test('ends the others of its run, if the service had taken nothing for a minute when it began', async () => {
+		const all = come(limiter.forExecution(), 30);
+		const another = come(limiter.forExecution(), 10);
+		await settled();
+		await timeOut(all, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 60_000);
+		expect([begun(all), without(all).length]).toEqual([15, 0]);
+		await timeOut(all, [10, 11, 12, 13, 14], 60_000);
+		expect([begun(all), without(all).length]).toEqual([17, 0]);
+		await timeOut(all, [15], 60_000);
+		expect(without(all)).toHaveLength(13);
+		expect(without(all)[0]).toMatchObject({ refused: 'givenUp', failure: { kind: 'timeout' } });
+		expect(without(another)).toEqual([]);
+	});
+
+	test('does not where the service has taken one meanwhile', async () => {
+		const all = come(limiter.forExecution(), 30);
+		await settled();
+		await timeOut(all, [0, 1, 2, 3, 4, 5, 6, 7, 8], 60_000);
+		permitAt(all, 9).release({ kind: 'done' });
+		await settled();
+		const later = begun(all) - 1;
+		await timeOut(all, [later], 60_000);
+		expect(without(all)).toEqual([]);
+	});
 });
 
 describe('The accounts of a process', () => {

@@ -3,9 +3,9 @@ import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 
-test('a connection that breaks is about all requests, be it that of a log-in', () => {
+test('a connection that breaks is about all requests; one of a log-in can be tried at no risk', () => {
 	expect(outcomeOf(broken)).toEqual({ kind: 'broken' });
-	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'broken' });
+	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'loginFailed' });
 });
 
 const status = (status: number, retryAfter?: number): RequestFailure => ({
@@ -29,7 +29,7 @@ test.each<[number, string]>([
 test('a log-in that would fail again has sent nothing, one that may succeed is as any request', () => {
 	expect(outcomeOf({ kind: 'login', cause: status(401) })).toEqual({ kind: 'unsent' });
 	expect(outcomeOf({ kind: 'login', cause: status(503) })).toEqual({ kind: 'unavailable' });
-	expect(outcomeOf({ kind: 'login', cause: status(500) })).toEqual({ kind: 'broken' });
+	expect(outcomeOf({ kind: 'login', cause: status(500) })).toEqual({ kind: 'loginFailed' });
 	expect(outcomeOf(status(401))).toEqual({ kind: 'answered' });
 });
 

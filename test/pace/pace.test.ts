@@ -243,35 +243,36 @@ describe('What is known fades:', () => {
 	});
 });
 
-/** As many as may begin, none of which is answered in time. */
-function timeOut(pace: Pace, now: number): number {
-	const begun = [];
-	while (pace.delay(now) === 0) begun.push(pace.begin(now));
-	for (const one of begun) pace.end(one, { kind: 'timedOut' }, now + 59_000);
-	return begun.length;
-}
-
-test('a service that answers nothing in time is asked by one request at a time', () => {
+test('a service that answers nothing in time is sent fewer and fewer', () => {
 	const pace = new Pace(() => 1);
-	const counts = [0, 60_000, 120_000, 180_000].map((now) => timeOut(pace, now));
-	expect(counts).toEqual([10, 1, 1, 1]);
-	expect(pace.hold).toMatchObject({ why: 'timedOut', probes: 3 });
-	pace.end(pace.begin(300_000), { kind: 'done' }, 300_050);
+	const limits: number[] = [];
+	for (let round = 0, now = 0; round < 4; round += 1, now += 60_000) {
+		const begun = [];
+		while (pace.delay(now) === 0) begun.push(pace.begin(now));
+		limits.push(begun.length);
+		for (const one of begun) pace.end(one, { kind: 'timedOut' }, now + 59_000);
+	}
+	expect(limits).toEqual([10, 5, 2, 1]);
+});
+
+test('a log-in that fails makes all wait, and one ask', () => {
+	const pace = new Pace(() => 1);
+	pace.end(pace.begin(0), { kind: 'loginFailed' }, 0);
+	expect(pace.delay(0)).toBe(50);
+	expect(pace.hold?.why).toBe('loginFailed');
+	expect(pace.limit).toBe(10);
+	pace.end(pace.begin(50), { kind: 'done' }, 60);
 	expect(pace.hold).toBeUndefined();
 });
 
-test('a service that answers some requests in time, and others not, is sent fewer', () => {
+test.each([
+	['a request whose number somebody has set', 0, 0],
+	['one of few at the pace', 9, 0],
+	['one of ten at the pace', 10, Infinity],
+])('while more than the pace allows are under way, %s: may it begin?', (_, paced, delay) => {
 	const pace = new Pace(() => 1);
-	const counts = [0, 60_000, 120_000, 180_000].map((now) => {
-		const other = pace.begin(now);
-		const begun = [];
-		while (pace.delay(now) === 0) begun.push(pace.begin(now));
-		pace.end(other, { kind: 'done' }, now + 58_000);
-		for (const one of begun) pace.end(one, { kind: 'timedOut' }, now + 59_000);
-		return begun.length + 1;
-	});
-	expect(pace.hold).toBeUndefined();
-	expect(counts).toEqual([10, 6, 4, 3]);
+	for (let n = 0; n < 40; n += 1) pace.begin(0);
+	expect(pace.delay(1, { paced })).toBe(delay);
 });
 
 test('waits are spread over a quarter of their length, but for what the service has named', () => {

@@ -149,6 +149,27 @@ test('a job of crash-safe-batch.json has the key of its row in its name: by that
 });
 
 test.each([
+	[{ metadata: { uid: 'job-1' } }, 'created'],
+	[{ message: 'refused', error: { jobMayExist: false } }, 'failed'],
+	[{ message: 'no answer', error: { jobMayExist: true } }, 'may exist'],
+	[{ message: 'of another kind', error: {} }, 'may exist'],
+	[{}, 'may exist'],
+])('crash-safe-batch.json takes %j for a job that is "%s"', async (json, state) => {
+	const text = readFileSync(join(folder, 'crash-safe-batch.json'), 'utf8');
+	const [, expression = ''] = /\\n  state: (.*?),\\n  jobId:/.exec(text) ?? [];
+	expect(await evaluated(`={{ ${expression} }}`, json)).toBe(state);
+});
+
+test('crash-safe-batch.md says what to do with each state that crash-safe-batch.json gives', () => {
+	const page = readFileSync(join(__dirname, '../../docs/crash-safe-batch.md'), 'utf8');
+	const rows = [...page.matchAll(/^\| `(.*?)`(?:, `(.*?)`)? \| .* \| (.*) \|$/gm)];
+	const known = rows.flatMap(([, first, second]) => [first, second].filter(Boolean));
+	expect(known).toEqual(['state', 'waiting', 'sending', 'created', 'failed', 'may exist']);
+	const advised = rows.flatMap(([, , , advice = '']) => advice.match(/(?<=`)\w+(?=`)/g) ?? []);
+	expect(advised).toEqual(['waiting', 'created', 'waiting']);
+});
+
+test.each([
 	[null, true],
 	[429, true],
 	[500, true],

@@ -21,7 +21,7 @@ export interface PreparedItem {
 
 /** The parameters of all items, read and checked. */
 export interface Prepared {
-	/** The most requests of this run at once: the lowest number given. Undefined if the service's own pace decides. */
+	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;

@@ -37,25 +37,17 @@ export class FieldValue {
 
 	/** A text; a number or a boolean becomes one, and so does a date, in ISO 8601. */
 	text(): string {
-		switch (typeof this.value) {
-			case 'string':
-				return this.value;
-			case 'number':
-				if (Number.isFinite(this.value)) return String(this.value);
-				throw this.error(`is ${this.value}`, 'Check the expression that the field holds.');
-			case 'boolean':
-			case 'bigint':
-				return String(this.value);
-			default: {
-				if (this.isMissing) return '';
-				const date = isoDateOf(this.value);
-				if (date !== undefined) return date;
-				throw this.error(
-					`is ${kindOf(this.value)}, not text`,
-					'Enter text. If the field holds an expression, make it refer to a single value of the item.',
-				);
-			}
-		}
+		const { value } = this;
+		if (typeof value === 'string') return value;
+		if (['boolean', 'bigint'].includes(typeof value) || Number.isFinite(value))
+			return String(value);
+		if (this.isMissing) return '';
+		const date = isoDateOf(value);
+		if (date !== undefined) return date;
+		throw this.error(
+			`is ${kindOf(value)}, not text`,
+			'Enter text. If the field holds an expression, make it refer to a single value of the item.',
+		);
 	}
 
 	/** A text; a list or an object becomes its JSON. */

@@ -35,7 +35,7 @@ export const baseUrlErrors = Object.values(badBaseUrls).flatMap(
 /** Values that some field or other can't take. */
 const oddValues: unknown[] = [
 	...['', '..', '\ud83d', 'high', 'perhaps', '[{', '{}', '[3]', '[]'],
-	...[-7, 1.5, [], {}, null],
+	...[-7, 1.5, NaN, [], {}, null, new Date(NaN)],
 ];
 
 /** What is given for fields: by their name, or by the names of a collection and of its member. */

@@ -77,14 +77,17 @@ export async function sendWithRetries<Body>(
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
 		const allWait =
 			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
-		const again = mayRetry(failure, call) && (allWait || retries < maxRetries);
+		// At first contact, the log-in is tried again for all together.
+		const isSharedTry = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
+		const tries = isSharedTry ? limiter.probes + (permit.isProbe ? 1 : 0) : retries;
+		const again = mayRetry(failure, call) && (allWait || tries < maxRetries);
 		if (!again) onFailure?.();
 		permit.release(outcome, failure);
 		if (again && !allWait) {
 			retries += 1;
 			await wait(retryDelay(failure, retries), signal);
 		}
-		if (!again && outcome.kind === 'unreachable') limiter.giveUp(failure);
+		if (!again) limiter.giveUp(outcome, failure);
 		if (!again || signal?.aborted === true) {
 			throw new CallError(call, failure, { ...attempts, timesSent });
 		}

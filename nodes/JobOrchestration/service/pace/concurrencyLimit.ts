@@ -1,5 +1,5 @@
 /** How many requests may be under way at once, at first and at most. */
-const FIRST = 10;
+export const FIRST_CONCURRENCY = 10;
 export const MAX_CONCURRENCY = 100;
 
 /** With each answer the number grows by so many, at first: it is tripled with each round of answers. */
@@ -97,7 +97,7 @@ interface Measured {
  */
 export class ConcurrencyLimit {
 	/** At most so many; not a whole number. */
-	limit = FIRST;
+	limit = FIRST_CONCURRENCY;
 
 	private mode: 'growing' | 'halving' | 'following' = 'growing';
 	/** Milliseconds that an answer takes without waiting, as far as that is known. */

@@ -81,7 +81,7 @@ const realClock: Clock = {
 
 /** What holds for the requests of one run of a node. */
 export interface LimiterOptions {
-	/** The most of them at once, in place of the number that the pace finds; Infinity if nobody has set it. */
+	/** The most of the execution's at once, in place of the number that the pace finds; Infinity if nobody has set it. */
 	concurrency?: number | undefined;
 	/** Is told of a wait that takes a while, and of its end. */
 	notify?: (notice: WaitNotice) => void;
@@ -112,7 +112,7 @@ export class ExecutionLimiter {
 		this.execution = execution ?? this;
 	}
 
-	/** How many requests of its execution are under way: an agent may run a tool several times at once. */
+	/** How many of its execution's requests with a number are under way: an agent may run a tool several times at once. */
 	get underWay(): number {
 		return this.account.underWay.get(this.execution) ?? 0;
 	}
@@ -151,12 +151,18 @@ export class ExecutionLimiter {
 		return await this.account.acquire(this, stop, goesFirst);
 	}
 
+	/** How many probes found that the service still takes none. */
+	get probes(): number {
+		return this.account.pace.hold?.probes ?? 0;
+	}
+
 	/**
-	 * The service could not be reached, and whoever tried has given up. Where it has never answered this
-	 * execution, the others need not try.
+	 * A request has failed for good. Where the service has never answered this execution, and can't be reached or logs
+	 * nobody in, the others need not try: the address may be wrong.
 	 */
-	giveUp(failure: Failure): void {
-		if (!this.hasBeenAnswered) this.account.giveUp(this, failure);
+	giveUp({ kind }: Outcome, failure: Failure): void {
+		const concernsAll = kind === 'unreachable' || kind === 'loginFailed';
+		if (concernsAll && !this.hasBeenAnswered) this.account.giveUp(this, failure);
 	}
 }
 
@@ -169,7 +175,7 @@ export class AccountLimiter {
 	private queue: QueuedRequest[] = [];
 	/** The executions that the service has answered. */
 	readonly answered = new WeakSet<object>();
-	/** How many requests of each execution are under way. */
+	/** How many requests of each execution are under way whose number somebody has set. */
 	readonly underWay = new WeakMap<object, number>();
 	/** How many are under way where the pace says how many may be. */
 	private pacedUnderWay = 0;
@@ -237,6 +243,19 @@ export class AccountLimiter {
 		this.refuse((request) => (request.execution === execution ? refusal : undefined));
 	}
 
+	/**
+	 * A request was not answered in time. If it began when the service had taken nothing for long, the others of its
+	 * run need not try: each would wait for as long as this one.
+	 */
+	private giveUpIfInVain(
+		execution: ExecutionLimiter,
+		{ at }: InFlightRequest,
+		failure: Failure,
+	): void {
+		const since = Math.max(this.pace.lastTaken ?? -Infinity, execution.firstRequestAt ?? at);
+		if (at - since >= execution.patience) this.giveUp(execution, failure);
+	}
+
 	/** Lets whoever may begin now begin, and comes back when the next one may. */
 	private admit(): void {
 		if (this.isPaused) return;
@@ -257,8 +276,7 @@ export class AccountLimiter {
 			const isFull = execution.underWay >= execution.concurrency;
 			const terms = {
 				regardless: !execution.hasBeenAnswered,
-				// Those whose number somebody has set take no place from the others.
-				underWay: execution.isPaced ? this.pacedUnderWay : 0,
+				paced: execution.isPaced ? this.pacedUnderWay : 0,
 			};
 			const delay = isFull ? Infinity : this.pace.delay(now, terms);
 			if (delay > 0) {
@@ -292,8 +310,8 @@ export class AccountLimiter {
 
 	private permit(execution: ExecutionLimiter, now: number): Permit {
 		let request: InFlightRequest = this.pace.begin(now, this.clock.idle());
-		execution.underWay += 1;
 		if (execution.isPaced) this.pacedUnderWay += 1;
+		else execution.underWay += 1;
 		let isReleased = false;
 		return {
 			isProbe: request.isProbe,
@@ -303,9 +321,12 @@ export class AccountLimiter {
 			release: (outcome, failure) => {
 				if (isReleased) return;
 				isReleased = true;
-				execution.underWay -= 1;
 				if (execution.isPaced) this.pacedUnderWay -= 1;
+				else execution.underWay -= 1;
 				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
+				if (outcome.kind === 'timedOut' && failure !== undefined) {
+					this.giveUpIfInVain(execution, request, failure);
+				}
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };

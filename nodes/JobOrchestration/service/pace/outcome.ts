@@ -13,15 +13,14 @@ export function outcomeOf(failure: Failure): Outcome {
 		case 'status':
 			if (wasTurnedAway(cause)) return { kind: 'tooMany', retryAfter: cause.retryAfter };
 			if ([502, 503, 504].includes(cause.status)) return { kind: 'unavailable' };
-			// All need the log-in: one at a time tries whether it works again.
-			return { kind: isOfLogin ? 'broken' : 'answered' };
+			return { kind: isOfLogin ? 'loginFailed' : 'answered' };
 		case 'unexpectedResponse':
 		case 'redirect':
 			return { kind: 'answered' };
 		case 'unreachable':
 			return { kind: 'unreachable' };
 		case 'broken':
-			return { kind: 'broken' };
+			return { kind: isOfLogin ? 'loginFailed' : 'broken' };
 		case 'timeout':
 			return { kind: 'timedOut' };
 		case 'notSent':

@@ -1,4 +1,4 @@
-import { ConcurrencyLimit } from './concurrencyLimit';
+import { ConcurrencyLimit, FIRST_CONCURRENCY } from './concurrencyLimit';
 import { RateLimit } from './rateLimit';
 
 /** What came of a request, as far as it says something of the service's pace. */
@@ -15,6 +15,8 @@ export type Outcome =
 	| { kind: 'unreachable' }
 	/** The connection was made, and broke. */
 	| { kind: 'broken' }
+	/** Its log-in failed, and may succeed another time. */
+	| { kind: 'loginFailed' }
 	| { kind: 'timedOut' }
 	/** Nothing was sent: its log-in was refused, say. */
 	| { kind: 'unsent' }
@@ -35,7 +37,7 @@ export interface InFlightRequest {
 }
 
 /** Outcomes after which the service may not be there at all. */
-export const AWAY = ['unreachable', 'broken', 'timedOut'] as const;
+export const AWAY = ['unreachable', 'broken', 'loginFailed'] as const;
 
 /** Why all wait, and since when. */
 export interface Hold {
@@ -68,11 +70,10 @@ const KNOWN_FOR = 60_000;
 /**
  * The pace at which a service takes requests: how many at once, how many a second, and when none.
  *
- * Where a request is turned away, its connection breaks, or the service can't be reached or answers nothing in time,
- * all wait: as long as the service says, else a moment. Then one request, the probe, finds out for all whether the
- * service takes requests again; while it doesn't, the waits double, and as soon as it does all go on. So a service
- * that is busy or away meets one request at a time, and nobody is stuck while it lets something through: a probe is a
- * request, too.
+ * Where a request is turned away, its connection breaks, its log-in fails, or the service can't be reached, all wait:
+ * as long as the service says, else a moment. Then one request, the probe, finds out for all whether the service takes
+ * requests again; while it doesn't, the waits double, and as soon as it does all go on. So a service that is busy or
+ * away meets one request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
  * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
  * there is one probe at a time.)
  *
@@ -122,11 +123,14 @@ export class Pace {
 	 * Milliseconds until the next request may begin: 0 is now, Infinity is not before one under way has ended.
 	 *
 	 * @param regardless of whether the service can be reached
-	 * @param underWay how many are under way of those whose number the pace decides
+	 * @param paced how many are under way of those whose number the pace decides: some may be, however many others are;
+	 * 0 for a request whose number somebody else has set
 	 */
-	delay(now: number, { regardless = false, underWay = this.underWay } = {}): number {
+	delay(now: number, { regardless = false, paced = this.underWay } = {}): number {
 		const { hold } = this;
-		if (underWay >= this.limit) return Infinity;
+		if (this.underWay >= this.limit && paced >= Math.min(FIRST_CONCURRENCY, this.limit)) {
+			return Infinity;
+		}
 		if (hold !== undefined && !(regardless && hold.why === 'unreachable' && now >= hold.named)) {
 			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
 		}
@@ -186,6 +190,7 @@ export class Pace {
 				return;
 			case 'unavailable':
 			case 'unreachable':
+			case 'loginFailed':
 				this.holdAll({ number, isProbe }, { why: outcome.kind, atLeast: 0 }, now);
 				return;
 			case 'broken':
@@ -195,10 +200,7 @@ export class Pace {
 				return;
 			case 'timedOut':
 				this.concurrencyLimit.failed(number, this.next);
-				// Where nothing was taken for as long as this one waited, the service may be away.
-				if ((this.lastTaken ?? -Infinity) < request.at) {
-					this.holdAll({ number, isProbe }, { why: 'timedOut', atLeast: 0 }, now);
-				} else if (isProbe) this.probeLater(now);
+				if (isProbe) this.probeLater(now);
 				return;
 			case 'unknown':
 				if (isProbe) this.probeLater(now);
@@ -237,7 +239,7 @@ export class Pace {
 		}
 		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
 		this.hold.isMeasured ||= isMeasured;
-		if (!['broken', 'timedOut'].includes(why) || isAway(this.hold, now)) this.hold.why = why;
+		if (why !== 'broken' || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);

@@ -275,7 +275,7 @@ function logMessage(notice: WaitNotice, baseUrl: string): string {
 		unavailable: 'it is unavailable',
 		unreachable: "it can't be reached",
 		broken: 'its connections break',
-		timedOut: "it doesn't answer",
+		loginFailed: 'its log-in fails',
 	}[notice.why];
 	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${why}`;
 }

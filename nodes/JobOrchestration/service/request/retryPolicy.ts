@@ -77,8 +77,8 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 	return Math.round(Math.min(asked ?? grown, MAX_DELAY));
 }
 
-/** A date as HTTP has it, or ISO 8601; Date.parse would read one in many other texts. */
-const DATE = /^\s*(?:mon|tue|wed|thu|fri|sat|sun|\d{4}-\d\d-\d\dT)/i;
+/** Every date that a header can have names the time of day; Date.parse would read one in many other texts. */
+const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
 
 /**
  * A Retry-After header, which holds seconds or a date (RFC 9110), in milliseconds from now; undefined where
