@@ -156,7 +156,7 @@ test.each([
 	[{}, 'may exist'],
 ])('crash-safe-batch.json takes %j for a job that is "%s"', async (json, state) => {
 	const text = readFileSync(join(folder, 'crash-safe-batch.json'), 'utf8');
-	const [, expression = ''] = /\\n  state: (.*?),\\n  jobId:/.exec(text) ?? [];
+	const [, expression = ''] = /\\n {2}state: (.*?),\\n {2}jobId:/.exec(text) ?? [];
 	expect(await evaluated(`={{ ${expression} }}`, json)).toBe(state);
 });
 
