@@ -263,6 +263,8 @@ test("an error of this node's own is found behind whatever n8n puts around it", 
 	expect(failureOf(own)).toEqual(failure);
 	expect(failureOf(new NodeApiError(node, own as never))).toEqual(failure);
 	expect(failureOf(new Error('around', { cause: own }))).toEqual(failure);
+	// What a user can mend is none of n8n's faults: n8n does not report it.
+	expect(own.level).toBe('warning');
 });
 
 test('what n8n says when it could not send a request is cut after its secrets are struck out', () => {
