@@ -179,6 +179,16 @@ test('a tool that an agent calls many times at once keeps to its Concurrency', a
 	expect(sandbox.limits.met.most).toBe(2);
 });
 
+test('a log-in that fails three times, and then not, fails no item', async () => {
+	await startHurried();
+	sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' && nOfOperation <= 3 ? answer(500) : undefined,
+	);
+	const { items } = await engine.run(creates(), numbered(50));
+	expect(counted(items)).toEqual({ made: 50, mayExist: 0, failed: 0 });
+	expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(4);
+});
+
 describe.each<[string, Fault]>([
 	['is answered with a 500', answer(500)],
 	['is answered with a 408', answer(408)],

@@ -104,27 +104,6 @@ describe('Where an error stops the workflow', () => {
 		expect(jobsOnService()).toEqual([]);
 	});
 
-	test('no log-in begins any more', async () => {
-		await fixture.engine.run({ parameters: getAll() });
-		const held = gate();
-		creates((item) =>
-			item === 0
-				? [{ kind: 'wait', when: 'beforeActing', until: held.opened }, refused]
-				: { kind: 'expireTokens' },
-		);
-		// Those whose new token is rejected, too, wait before the next log-in.
-		const wait = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-			held.open();
-			return new AbortController().signal;
-		});
-		const running = fixture.engine.start([{ parameters: batch({ concurrency: 4 }) }], numbered(4));
-		const { error } = await running.result;
-		wait.mockRestore();
-		expect(error?.message).toBe('The service refused to create the job');
-		const [refusal] = fixture.callsOf('createJob').filter(({ status }) => status === 400);
-		expect(fixture.callsOf('login').every(({ at }) => at <= Number(refusal?.at))).toBe(true);
-	});
-
 	test('no request is sent again whose token was rejected meanwhile', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const held = gate();

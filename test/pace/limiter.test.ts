@@ -454,39 +454,18 @@ test('whoever waits for more than a few seconds is told so, once, and when it is
 	expect(told.slice(1)).toEqual([{ kind: 'resumed', after: 10_000 }]);
 });
 
-describe('A request that is not answered in time', () => {
-	const timeOut = async (all: ReturnType<typeof come>, indexes: number[], after: number) => {
-		await clock.pass(after);
-		for (const index of indexes) {
-			permitAt(all, index).release({ kind: 'timedOut' }, { kind: 'timeout' });
-		}
-		await settled();
-	};
-
-	test('ends the others of its run, if the service had taken nothing for a minute when it began', async () => {
-		const all = come(limiter.forExecution(), 30);
-		const another = come(limiter.forExecution(), 10);
-		await settled();
-		await timeOut(all, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 60_000);
-		expect([begun(all), without(all).length]).toEqual([15, 0]);
-		await timeOut(all, [10, 11, 12, 13, 14], 60_000);
-		expect([begun(all), without(all).length]).toEqual([17, 0]);
-		await timeOut(all, [15], 60_000);
-		expect(without(all)).toHaveLength(13);
-		expect(without(all)[0]).toMatchObject({ refused: 'givenUp', failure: { kind: 'timeout' } });
-		expect(without(another)).toEqual([]);
-	});
-
-	test('does not where the service has taken one meanwhile', async () => {
-		const all = come(limiter.forExecution(), 30);
-		await settled();
-		await timeOut(all, [0, 1, 2, 3, 4, 5, 6, 7, 8], 60_000);
-		permitAt(all, 9).release({ kind: 'done' });
-		await settled();
-		const later = begun(all) - 1;
-		await timeOut(all, [later], 60_000);
-		expect(without(all)).toEqual([]);
-	});
+test('a failed log-in that several waited for counts once, and only for its own run', async () => {
+	const [run, other] = [limiter.forExecution(), limiter.forExecution()];
+	const [all, others] = [come(run, 3), come(other, 1)];
+	await settled();
+	await clock.pass(10);
+	const counts = [0, 1, 2].map((index) => permitAt(all, index).countFailedLogin());
+	expect(counts).toEqual([1, 1, 1]);
+	for (const index of [0, 1, 2]) permitAt(all, index).release({ kind: 'loginFailed' });
+	const again = come(run, 1);
+	await clock.pass(300);
+	expect(permitAt(again, 0).countFailedLogin()).toBe(2);
+	expect(permitAt(others, 0).countFailedLogin()).toBe(1);
 });
 
 describe('The accounts of a process', () => {

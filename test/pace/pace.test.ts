@@ -258,11 +258,22 @@ test('a service that answers nothing in time is sent fewer and fewer', () => {
 test('a log-in that fails makes all wait, and one ask', () => {
 	const pace = new Pace(() => 1);
 	pace.end(pace.begin(0), { kind: 'loginFailed' }, 0);
-	expect(pace.delay(0)).toBe(50);
+	expect(pace.delay(0)).toBe(300);
+	pace.end(pace.begin(300), { kind: 'loginFailed' }, 300);
+	expect(pace.delay(300)).toBe(600);
 	expect(pace.hold?.why).toBe('loginFailed');
 	expect(pace.limit).toBe(10);
-	pace.end(pace.begin(50), { kind: 'done' }, 60);
+	pace.end(pace.begin(900), { kind: 'done' }, 960);
 	expect(pace.hold).toBeUndefined();
+});
+
+test('a log-in that fails while too many are turned away does not hide that', () => {
+	const pace = new Pace(() => 1);
+	const [one, another, late] = [pace.begin(0), pace.begin(0), pace.begin(0)];
+	pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
+	pace.end(another, { kind: 'loginFailed' }, 2);
+	pace.end(late, { kind: 'done' }, 3);
+	expect(pace.hold?.why).toBe('tooMany');
 });
 
 test.each([

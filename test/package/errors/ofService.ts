@@ -72,7 +72,11 @@ export function newLimiter(): Pick<
 	};
 	return {
 		acquire: async () =>
-			await Promise.resolve(refusal ?? { isProbe: false, sent: () => {}, release }),
+			await Promise.resolve(
+				refusal ?? {
+					...{ isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
+				},
+			),
 		hasBeenAnswered: false,
 		giveUp: () => {},
 	};

@@ -77,10 +77,10 @@ export async function sendWithRetries<Body>(
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
 		const allWait =
 			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
-		// At first contact, the log-in is tried again for all together.
-		const isSharedTry = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
-		const tries = isSharedTry ? limiter.probes + (permit.isProbe ? 1 : 0) : retries;
-		const again = mayRetry(failure, call) && (allWait || tries < maxRetries);
+		// At first contact, the log-in is tried again for all of the run together.
+		const isOfAll = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
+		const retriesSoFar = isOfAll ? permit.countFailedLogin() - 1 : retries;
+		const again = mayRetry(failure, call) && (allWait || retriesSoFar < maxRetries);
 		if (!again) onFailure?.();
 		permit.release(outcome, failure);
 		if (again && !allWait) {

@@ -40,6 +40,8 @@ export interface Permit {
 	readonly isProbe: boolean;
 	/** The request is sent only now: its log-in has taken until then, or it is sent again with another token. */
 	sent(): void;
+	/** Counts a log-in that failed, once for all who waited for it. @returns how many of its run have failed so far */
+	countFailedLogin(): number;
 	/** Says what came of the request. */
 	release(outcome: Outcome, failure?: Failure): void;
 }
@@ -98,6 +100,8 @@ export class ExecutionLimiter {
 	readonly patience: number;
 	/** When its first request came. */
 	firstRequestAt: number | undefined;
+	/** How many of its log-ins have failed, and when the last one did. */
+	failedLogins = { count: 0, last: -Infinity };
 	/** Why none of its requests need begin any more. */
 	refusal: Refusal | undefined;
 	private readonly execution: object;
@@ -149,11 +153,6 @@ export class ExecutionLimiter {
 	 */
 	async acquire(stop?: AbortSignal, { goesFirst = false } = {}): Promise<Permit | Refusal> {
 		return await this.account.acquire(this, stop, goesFirst);
-	}
-
-	/** How many probes found that the service still takes none. */
-	get probes(): number {
-		return this.account.pace.hold?.probes ?? 0;
 	}
 
 	/**
@@ -243,19 +242,6 @@ export class AccountLimiter {
 		this.refuse((request) => (request.execution === execution ? refusal : undefined));
 	}
 
-	/**
-	 * A request was not answered in time. If it began when the service had taken nothing for long, the others of its
-	 * run need not try: each would wait for as long as this one.
-	 */
-	private giveUpIfInVain(
-		execution: ExecutionLimiter,
-		{ at }: InFlightRequest,
-		failure: Failure,
-	): void {
-		const since = Math.max(this.pace.lastTaken ?? -Infinity, execution.firstRequestAt ?? at);
-		if (at - since >= execution.patience) this.giveUp(execution, failure);
-	}
-
 	/** Lets whoever may begin now begin, and comes back when the next one may. */
 	private admit(): void {
 		if (this.isPaused) return;
@@ -318,15 +304,17 @@ export class AccountLimiter {
 			sent: () => {
 				request = { ...request, at: this.clock.now(), idle: this.clock.idle() };
 			},
+			countFailedLogin: () => {
+				const { count, last } = execution.failedLogins;
+				if (now >= last) execution.failedLogins = { count: count + 1, last: this.clock.now() };
+				return execution.failedLogins.count;
+			},
 			release: (outcome, failure) => {
 				if (isReleased) return;
 				isReleased = true;
 				if (execution.isPaced) this.pacedUnderWay -= 1;
 				else execution.underWay -= 1;
 				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
-				if (outcome.kind === 'timedOut' && failure !== undefined) {
-					this.giveUpIfInVain(execution, request, failure);
-				}
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };

@@ -58,6 +58,8 @@ export interface Hold {
 
 /** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
 const FIRST_WAIT = 50;
+/** A log-in that failed is tried again like any request that did (retryPolicy.ts). */
+const FIRST_WAIT_FOR_LOGIN = 300;
 const LONGEST_WAIT = 8_000;
 /** However long the service asks for, it is probed after so many milliseconds. */
 const LONGEST_NAMED = 60_000;
@@ -223,7 +225,7 @@ export class Pace {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
 			const isLate = request.number < this.firstAfterHold;
 			if (isLate && atLeast === 0) return;
-			const until = now + Math.max(isLate ? 0 : this.withJitter(FIRST_WAIT), atLeast);
+			const until = now + Math.max(isLate ? 0 : this.withJitter(firstWait(why)), atLeast);
 			this.hold = {
 				why,
 				since: now,
@@ -239,7 +241,9 @@ export class Pace {
 		}
 		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
 		this.hold.isMeasured ||= isMeasured;
-		if (why !== 'broken' || isAway(this.hold, now)) this.hold.why = why;
+		// What may be about this request alone does not hide why the others were turned away.
+		const hides = why === 'broken' || why === 'loginFailed';
+		if (!hides || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
@@ -256,7 +260,7 @@ export class Pace {
 		if (hold === undefined) return;
 		hold.probes += 1;
 		const longest = hold.why === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
-		const wait = Math.min(FIRST_WAIT * 2 ** hold.probes, longest);
+		const wait = Math.min(firstWait(hold.why) * 2 ** hold.probes, longest);
 		hold.until = Math.max(hold.until, now + this.withJitter(wait));
 	}
 
@@ -276,6 +280,11 @@ export class Pace {
 			this.rateLimit.resumed(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
 		}
 	}
+}
+
+/** Milliseconds that all wait the first time. */
+function firstWait(why: Hold['why']): number {
+	return why === 'loginFailed' ? FIRST_WAIT_FOR_LOGIN : FIRST_WAIT;
 }
 
 /** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */

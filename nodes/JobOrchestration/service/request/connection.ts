@@ -132,6 +132,7 @@ export class Connection {
 		const refused = this.refusalFor(terms);
 		if (refused !== undefined) return { failure: refused };
 
+		const stop = terms.signal ?? this.cancelSignal;
 		const isStopped = () => terms.signal?.aborted === true;
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
@@ -147,9 +148,9 @@ export class Connection {
 			if (renewals > 0) {
 				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun - FRESH);
 				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
-				await wait(renewalDelay(renewals), terms.signal ?? this.cancelSignal);
+				await wait(renewalDelay(renewals), stop);
 				if (isStopped()) return { failure: { kind: 'cancelled' } };
-				if (isFresh && !(await this.hasOtherToken())) break;
+				if (isFresh && !(await this.hasOtherToken(stop))) break;
 			}
 			begun = Date.now();
 			result = await this.sendOnce(request, terms, credentials);
@@ -219,14 +220,14 @@ export class Connection {
 	}
 
 	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
-	private async hasOtherToken(): Promise<boolean> {
+	private async hasOtherToken(stop: AbortSignal | undefined): Promise<boolean> {
 		for (let looks = 1; ; looks += 1) {
 			// What can't be read may be read a moment later.
 			const { accessToken } = await this.storedCredentials().catch(() => ({ accessToken: '' }));
 			const token = await unsealToken(accessToken, this.account);
 			if (token !== undefined && !wasRejected(this.account, token)) return true;
 			if (looks === LOOKS) return false;
-			await wait(renewalDelay(looks), this.cancelSignal);
+			await wait(renewalDelay(looks), stop);
 		}
 	}
 
