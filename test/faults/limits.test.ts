@@ -28,10 +28,6 @@ async function start(options: SandboxOptions): Promise<void> {
 	engine = await Engine.load();
 	engine.saveCredential(credentialFor(sandbox));
 }
-const startHurried = async (options: SandboxOptions = {}) => {
-	await start(options);
-	return hurry();
-};
 afterEach(async () => {
 	jest.restoreAllMocks();
 	await sandbox.close();
@@ -180,7 +176,8 @@ test('a tool that an agent calls many times at once keeps to its Concurrency', a
 });
 
 test('a log-in that fails three times, and then not, fails no item', async () => {
-	await startHurried();
+	await start({});
+	hurry();
 	sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'login' && nOfOperation <= 3 ? answer(500) : undefined,
 	);
@@ -195,7 +192,8 @@ describe.each<[string, Fault]>([
 	['breaks off', { kind: 'break', when: 'beforeActing' }],
 ])('A log-in that %s', (_, fault) => {
 	test('fails all items together, after as many tries as one item has', async () => {
-		await startHurried();
+		await start({});
+		hurry();
 		sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
 		const begunAt = performance.now();
 		const { items } = await engine.run(creates(), numbered(100));

@@ -5,13 +5,8 @@ import {
 	parseRetryAfter,
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/request/retryPolicy';
+import { statusFailure as status } from './statusFailure';
 
-const status = (code: number, retryAfter?: number): RequestFailure => ({
-	kind: 'status',
-	status: code,
-	text: undefined,
-	retryAfter,
-});
 const login = (cause: RequestFailure): Failure => ({ kind: 'login', cause });
 const redirect = (code: number): RequestFailure => ({
 	kind: 'redirect',

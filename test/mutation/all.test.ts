@@ -12,6 +12,8 @@ const files = [
 	'leaks/secrets',
 	'node/fieldValue',
 	'pace/limiter',
+	'pace/limiterWaits',
+	'pace/paceSteps',
 	'pace/pace',
 	'pace/rateLimit',
 	'pace/concurrencyLimit',

@@ -1,15 +1,11 @@
-import type { RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
 import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
+import { statusFailure as status } from '../faults/statusFailure';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 
 test('a connection that breaks is about all requests; one of a log-in can be tried at no risk', () => {
 	expect(outcomeOf(broken)).toEqual({ kind: 'broken' });
 	expect(outcomeOf({ kind: 'login', cause: broken })).toEqual({ kind: 'loginFailed' });
-});
-
-const status = (status: number, retryAfter?: number): RequestFailure => ({
-	...{ kind: 'status', status, text: undefined, retryAfter },
 });
 
 test.each<[number, string]>([

@@ -2,6 +2,7 @@ import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Connection } from '../../nodes/JobOrchestration/service/request/connection';
+import { statusFailure } from '../faults/statusFailure';
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
 	const limiter = new AccountLimiter().forExecution({ concurrency: 1 });
@@ -20,10 +21,8 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 });
 
 test('what waited for the pace waits after its own first failure as long as any', async () => {
-	const status = (code: number) => ({
-		failure: { kind: 'status', status: code, text: undefined, retryAfter: undefined },
-	});
-	const results = [status(429), status(429), status(429), status(502), { body: 'done' }];
+	const answered = (status: number) => ({ failure: statusFailure(status) });
+	const results = [answered(429), answered(429), answered(429), answered(502), { body: 'done' }];
 	const permit = { isProbe: false, sent: () => {}, release: () => {} };
 	const connection = {
 		limiter: { acquire: async () => await Promise.resolve(permit), hasBeenAnswered: true },

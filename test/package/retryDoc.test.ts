@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { FailureOf } from '../../nodes/JobOrchestration/service/request/failure';
 import { mayRetry } from '../../nodes/JobOrchestration/service/request/retryPolicy';
+import { statusFailure as after } from '../faults/statusFailure';
 
 /*
  * What docs/retry-without-doubling.md says of the statuses after which something is sent again.
@@ -11,9 +11,6 @@ import { mayRetry } from '../../nodes/JobOrchestration/service/request/retryPoli
 const page = readFileSync(join(__dirname, '../../docs/retry-without-doubling.md'), 'utf8');
 
 const statuses = Array.from({ length: 200 }, (_, n) => 400 + n);
-const after = (status: number, retryAfter?: number): FailureOf<'status'> => ({
-	...{ kind: 'status', status, text: undefined, retryAfter },
-});
 
 test('lists and state changes are sent again after these, and no others', () => {
 	const [, list = ''] = /and the statuses ([\d, and]+)\./.exec(page) ?? [];

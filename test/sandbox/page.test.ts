@@ -63,7 +63,11 @@ describe('What the page shows', () => {
 			await snapshot();
 		}
 		expect((await snapshot()).jobs.counts).toEqual({
-			...{ running: 0, suspended: 0, stopped: 1, terminated: 0, succeeded: 0 },
+			running: 0,
+			suspended: 0,
+			stopped: 1,
+			terminated: 0,
+			succeeded: 0,
 		});
 	});
 

@@ -73,9 +73,7 @@ export function newLimiter(): Pick<
 	return {
 		acquire: async () =>
 			await Promise.resolve(
-				refusal ?? {
-					...{ isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
-				},
+				refusal ?? { isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
 			),
 		hasBeenAnswered: false,
 		giveUp: () => {},

@@ -28,6 +28,9 @@ const ANSWERED: Array<Outcome['kind']> = ['done', 'answered', 'tooMany', 'unavai
 /** Outcomes that make all requests wait. */
 const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', ...AWAY];
 
+/** Outcomes that need not be met again by an execution that the service has never answered. */
+const ENDS_FIRST_CONTACT: Array<Outcome['kind']> = ['unreachable', 'loginFailed'];
+
 /** What n8n's log says of a long wait. */
 export type WaitNotice =
 	| { kind: 'waiting'; why: Hold['why'] }
@@ -117,12 +120,12 @@ export class ExecutionLimiter {
 	}
 
 	/** How many of its execution's requests with a number are under way: an agent may run a tool several times at once. */
-	get underWay(): number {
-		return this.account.underWay.get(this.execution) ?? 0;
+	get boundedUnderWay(): number {
+		return this.account.boundedUnderWay.get(this.execution) ?? 0;
 	}
 
-	set underWay(count: number) {
-		this.account.underWay.set(this.execution, count);
+	set boundedUnderWay(count: number) {
+		this.account.boundedUnderWay.set(this.execution, count);
 	}
 
 	/** Whether the pace says how many may be under way, since nobody else has. */
@@ -160,8 +163,8 @@ export class ExecutionLimiter {
 	 * nobody in, the others need not try: the address may be wrong.
 	 */
 	giveUp({ kind }: Outcome, failure: Failure): void {
-		const concernsAll = kind === 'unreachable' || kind === 'loginFailed';
-		if (concernsAll && !this.hasBeenAnswered) this.account.giveUp(this, failure);
+		if (!ENDS_FIRST_CONTACT.includes(kind) || this.hasBeenAnswered) return;
+		this.account.giveUp(this, failure);
 	}
 }
 
@@ -175,7 +178,7 @@ export class AccountLimiter {
 	/** The executions that the service has answered. */
 	readonly answered = new WeakSet<object>();
 	/** How many requests of each execution are under way whose number somebody has set. */
-	readonly underWay = new WeakMap<object, number>();
+	readonly boundedUnderWay = new WeakMap<object, number>();
 	/** How many are under way where the pace says how many may be. */
 	private pacedUnderWay = 0;
 	/** What the service last said to whoever it turned away. */
@@ -259,7 +262,7 @@ export class AccountLimiter {
 				index += 1;
 				continue;
 			}
-			const isFull = execution.underWay >= execution.concurrency;
+			const isFull = execution.boundedUnderWay >= execution.concurrency;
 			const terms = {
 				regardless: !execution.hasBeenAnswered,
 				paced: execution.isPaced ? this.pacedUnderWay : 0,
@@ -296,8 +299,7 @@ export class AccountLimiter {
 
 	private permit(execution: ExecutionLimiter, now: number): Permit {
 		let request: InFlightRequest = this.pace.begin(now, this.clock.idle());
-		if (execution.isPaced) this.pacedUnderWay += 1;
-		else execution.underWay += 1;
+		this.count(execution, 1);
 		let isReleased = false;
 		return {
 			isProbe: request.isProbe,
@@ -312,8 +314,7 @@ export class AccountLimiter {
 			release: (outcome, failure) => {
 				if (isReleased) return;
 				isReleased = true;
-				if (execution.isPaced) this.pacedUnderWay -= 1;
-				else execution.underWay -= 1;
+				this.count(execution, -1);
 				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
@@ -324,6 +325,12 @@ export class AccountLimiter {
 				this.admit();
 			},
 		};
+	}
+
+	/** Notes that so many more requests of an execution are under way. */
+	private count(execution: ExecutionLimiter, more: number): void {
+		if (execution.isPaced) this.pacedUnderWay += more;
+		else execution.boundedUnderWay += more;
 	}
 
 	/** Those who have waited too long for a service that takes nothing need not wait on. */

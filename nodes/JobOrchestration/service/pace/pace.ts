@@ -1,5 +1,6 @@
 import { ConcurrencyLimit, FIRST_CONCURRENCY } from './concurrencyLimit';
 import { RateLimit } from './rateLimit';
+import { FIRST_DELAY } from '../request/retryPolicy';
 
 /** What came of a request, as far as it says something of the service's pace. */
 export type Outcome =
@@ -58,8 +59,6 @@ export interface Hold {
 
 /** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
 const FIRST_WAIT = 50;
-/** A log-in that failed is tried again like any request that did (retryPolicy.ts). */
-const FIRST_WAIT_FOR_LOGIN = 300;
 const LONGEST_WAIT = 8_000;
 /** However long the service asks for, it is probed after so many milliseconds. */
 const LONGEST_NAMED = 60_000;
@@ -242,8 +241,8 @@ export class Pace {
 		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
 		this.hold.isMeasured ||= isMeasured;
 		// What may be about this request alone does not hide why the others were turned away.
-		const hides = why === 'broken' || why === 'loginFailed';
-		if (!hides || isAway(this.hold, now)) this.hold.why = why;
+		const isMinor = why === 'broken' || why === 'loginFailed';
+		if (!isMinor || isAway(this.hold, now)) this.hold.why = why;
 		if (request.isProbe) this.probeLater(now);
 		this.hold.named = Math.max(this.hold.named, now + atLeast);
 		this.hold.until = Math.max(this.hold.until, this.hold.named);
@@ -282,9 +281,9 @@ export class Pace {
 	}
 }
 
-/** Milliseconds that all wait the first time. */
+/** Milliseconds that all wait the first time; after a log-in that failed as long as a request that did. */
 function firstWait(why: Hold['why']): number {
-	return why === 'loginFailed' ? FIRST_WAIT_FOR_LOGIN : FIRST_WAIT;
+	return why === 'loginFailed' ? FIRST_DELAY : FIRST_WAIT;
 }
 
 /** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */

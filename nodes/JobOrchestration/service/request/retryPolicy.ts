@@ -5,7 +5,7 @@ import { rootCauseOf } from './failure';
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 
 /** The first delay in milliseconds, doubled each time, and the longest. */
-const FIRST_DELAY = 300;
+export const FIRST_DELAY = 300;
 const MAX_DELAY = 30_000;
 
 /**

@@ -1,0 +1,9 @@
+import type { FailureOf } from '../../nodes/JobOrchestration/service/request/failure';
+
+/** A request that was answered with this HTTP status; `retryAfter` in milliseconds, where the answer has it. */
+export const statusFailure = (status: number, retryAfter?: number): FailureOf<'status'> => ({
+	kind: 'status',
+	status,
+	text: undefined,
+	retryAfter,
+});
