@@ -24,6 +24,29 @@ test('ten begin at first, in their order, whosever they are', async () => {
 	expect([first, second, third].map(begun)).toEqual([6, 5, 0]);
 });
 
+test('a single request waits for one of a batch, not for all of them', async () => {
+	const batch = come(limiter.forExecution(), 100);
+	await settled();
+	const single = come(limiter.forExecution(), 1);
+	const another = come(limiter.forExecution(), 3);
+	for (const index of [0, 1, 2]) permitAt(batch, index).release({ kind: 'answered' });
+	await settled();
+	expect([batch, single, another].map(begun)).toEqual([11, 1, 1]);
+	for (const index of [3, 4]) permitAt(batch, index).release({ kind: 'answered' });
+	await settled();
+	expect([batch, single, another].map(begun)).toEqual([12, 1, 2]);
+});
+
+test('whoever was sent before goes first, even before another execution that has waited for its turn', async () => {
+	const batch = come(limiter.forExecution(), 20);
+	await settled();
+	const single = come(limiter.forExecution(), 1);
+	const again = come(limiter.forExecution(), 2, undefined, { goesFirst: true });
+	permitAt(batch, 0).release({ kind: 'answered' });
+	await settled();
+	expect([begun(batch), begun(single), begun(again)]).toEqual([10, 0, 1]);
+});
+
 test('nobody comes back later for those that have begun, nor for those who wait for an answer', async () => {
 	const all = come(limiter.forExecution(), 15);
 	await settled();

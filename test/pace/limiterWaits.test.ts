@@ -1,4 +1,4 @@
-import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/waitNotices';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import {
 	answered,

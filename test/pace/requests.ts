@@ -5,8 +5,8 @@ import type {
 	ExecutionLimiter,
 	Permit,
 	Refusal,
-	WaitNotice,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/waitNotices';
 
 /*
  * Requests that ask a limiter whether they may begin, by a clock that a test sets.

@@ -3,17 +3,16 @@ import { sleep } from 'n8n-workflow';
 import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
 import { onAbort, wait } from '../request/timers';
-import type { Hold, InFlightRequest, Outcome } from './pace';
+import type { InFlightRequest, Outcome } from './pace';
 import { AWAY, Pace } from './pace';
+import type { WaitNotice } from './waitNotices';
+import { WaitNotices } from './waitNotices';
 
 /**
  * Milliseconds that a request waits for a service that takes none, unless told otherwise: a minute, which services
  * that count by the minute ask for, and some more to find out that it is over.
  */
 const PATIENCE = 65_000;
-
-/** Milliseconds of waiting that n8n's log mentions. */
-const LONG_WAIT = 3_000;
 
 /**
  * Requests that begin before n8n's other work has its turn. Answers that come together would otherwise be followed
@@ -30,12 +29,6 @@ const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', ...AWAY]
 
 /** Outcomes that need not be met again by an execution that the service has never answered. */
 const ENDS_FIRST_CONTACT: Array<Outcome['kind']> = ['unreachable', 'loginFailed'];
-
-/** What n8n's log says of a long wait. */
-export type WaitNotice =
-	| { kind: 'waiting'; why: Hold['why'] }
-	/** After so many milliseconds. */
-	| { kind: 'resumed'; after: number };
 
 /** Leave to send one request. Whoever has it must release it. */
 export interface Permit {
@@ -57,8 +50,8 @@ export type Refusal =
 
 interface QueuedRequest {
 	execution: ExecutionLimiter;
-	/** Whether it was sent before. */
-	goesFirst: boolean;
+	/** Those with a lower one begin earlier. */
+	turn: number;
 	resolve: (permit: Permit | Refusal) => void;
 }
 
@@ -103,6 +96,8 @@ export class ExecutionLimiter {
 	readonly patience: number;
 	/** When its first request came. */
 	firstRequestAt: number | undefined;
+	/** The turn of its newest request. */
+	lastTurn = 0;
 	/** How many of its log-ins have failed, and when the last one did. */
 	failedLogins = { count: 0, last: -Infinity };
 	/** Why none of its requests need begin any more. */
@@ -169,12 +164,16 @@ export class ExecutionLimiter {
 }
 
 /**
- * Lets the requests of one account begin, at its pace (pace.ts): first those that were sent before, then the others
- * in the order in which they come.
+ * Lets the requests of one account begin, at its pace (pace.ts): first those that were sent before, then those of
+ * all executions by turns, so that a single request need not wait for another execution's batch (start-time fair
+ * queueing). Those of one execution begin in the order in which they come.
  */
 export class AccountLimiter {
 	readonly pace: Pace;
+	/** By their turns. */
 	private queue: QueuedRequest[] = [];
+	/** The turn of those that begin now. */
+	private turn = 0;
 	/** The executions that the service has answered. */
 	readonly answered = new WeakSet<object>();
 	/** How many requests of each execution are under way whose number somebody has set. */
@@ -183,11 +182,7 @@ export class AccountLimiter {
 	private pacedUnderWay = 0;
 	/** What the service last said to whoever it turned away. */
 	private failure: Failure | undefined;
-	/** Who has been told of a wait. */
-	private notified: { hold: Hold | undefined; executions: Set<ExecutionLimiter> } = {
-		hold: undefined,
-		executions: new Set(),
-	};
+	private readonly notices = new WaitNotices();
 	/** When the next request may begin. */
 	private wakeAt = Infinity;
 	/** How many have begun since the last pause. */
@@ -222,17 +217,18 @@ export class AccountLimiter {
 				this.queue.splice(index, 1);
 				request.resolve({ refused: 'stopped' });
 			});
+			const turn = goesFirst ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
 			const request: QueuedRequest = {
 				execution,
-				goesFirst,
+				turn,
 				resolve: (answer) => {
 					stopListening();
 					resolve(answer);
 				},
 			};
-			const firstNew = goesFirst ? this.queue.findIndex((other) => !other.goesFirst) : -1;
-			if (firstNew < 0) this.queue.push(request);
-			else this.queue.splice(firstNew, 0, request);
+			execution.lastTurn = Math.max(turn, execution.lastTurn);
+			const later = this.queue.findIndex((other) => other.turn > turn);
+			this.queue.splice(later < 0 ? this.queue.length : later, 0, request);
 			this.admit();
 		});
 	}
@@ -251,7 +247,7 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		this.pace.forget(now);
 		this.refuseImpatient(now);
-		this.notify(now);
+		this.notices.give(this.pace.hold, now, this.queue);
 		let next = Infinity;
 		const waiting = new Set<ExecutionLimiter>();
 		for (let index = 0; index < this.queue.length; ) {
@@ -273,14 +269,14 @@ export class AccountLimiter {
 				next = Math.min(next, delay, this.patienceEnds(execution, now) - now);
 			} else {
 				this.queue.splice(index, 1);
+				this.turn = Math.max(this.turn, request.turn);
 				request.resolve(this.permit(execution, now));
 				this.burst += 1;
 				if (this.pauses()) return;
 			}
 		}
-		const { hold } = this.pace;
-		if (this.queue.length > 0 && hold !== undefined && now - hold.since < LONG_WAIT) {
-			next = Math.min(next, hold.since + LONG_WAIT - now);
+		if (this.queue.length > 0) {
+			next = Math.min(next, this.notices.delay(this.pace.hold, now));
 		}
 		if (next < Infinity) this.wake(now, now + Math.max(1, next));
 	}
@@ -365,23 +361,6 @@ export class AccountLimiter {
 			if (refusal !== undefined) request.resolve(refusal);
 			return refusal === undefined;
 		});
-	}
-
-	private notify(now: number): void {
-		const { hold } = this.pace;
-		if (hold !== this.notified.hold) {
-			const after = now - (this.notified.hold?.since ?? now);
-			for (const execution of this.notified.executions) {
-				execution.notify({ kind: 'resumed', after });
-			}
-			this.notified = { hold, executions: new Set() };
-		}
-		if (hold === undefined || now - hold.since < LONG_WAIT) return;
-		for (const { execution } of this.queue) {
-			if (this.notified.executions.has(execution)) continue;
-			this.notified.executions.add(execution);
-			execution.notify({ kind: 'waiting', why: hold.why });
-		}
 	}
 
 	private wake(now: number, at: number): void {

@@ -18,8 +18,9 @@ import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
 import { isRefusedLogin } from './retryPolicy';
 import type { JsonObject } from '../../json';
-import type { ExecutionLimiter, LimiterOptions, WaitNotice } from '../pace/limiter';
+import type { ExecutionLimiter, LimiterOptions } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
+import type { WaitNotice } from '../pace/waitNotices';
 
 /** The credential's name, as workflows store it. */
 const CREDENTIAL = 'jobOrchestrationApi';
