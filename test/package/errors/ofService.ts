@@ -35,6 +35,7 @@ function loginFailures({ url, location, proxy }: typeof things) {
 				(address) => ({ kind: 'unreachable', code: 'ENOTFOUND', address }) as const,
 			),
 		],
+		blocked: [{ kind: 'blocked', reason: 'The request was blocked' }],
 		tls: [{ kind: 'tls', code: 'EPROTO' }],
 		certificate: [{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }],
 		timeout: [{ kind: 'timeout' }, { kind: 'timeout', after: 20_000 }],

@@ -22,6 +22,13 @@ export function explainConnection(
 			return explainBaseUrl(failure);
 		case 'unreachable':
 			return explainUnreachable(failure, baseUrl);
+		case 'blocked':
+			return {
+				message: `n8n doesn't allow requests to ${truncate(baseUrl)}`,
+				advice:
+					"Ask whoever runs this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+				detail: `Nothing was sent. n8n says: "${failure.reason}".`,
+			};
 		case 'tls':
 			return {
 				message: `No secure connection to ${truncate(baseUrl)} is possible`,

@@ -24,6 +24,7 @@ export function outcomeOf(failure: Failure): Outcome {
 		case 'timeout':
 			return { kind: 'timedOut' };
 		case 'notSent':
+		case 'blocked':
 			return { kind: 'unsent' };
 		default:
 			return { kind: 'unknown' };

@@ -13,6 +13,8 @@ export type Failure =
 	 * tried, a proxy's where there is one: `host:port`, or the name that wasn't found.
 	 */
 	| { kind: 'unreachable'; code: string; address?: string | undefined }
+	/** n8n itself doesn't let its nodes send requests there (its SSRF protection): nothing was sent. */
+	| { kind: 'blocked'; reason: string }
 	/** No agreement on TLS, above all because one side doesn't speak it: nothing was sent. */
 	| { kind: 'tls'; code: string }
 	/** The certificate isn't trusted: the connection ended before the request was sent. */
@@ -70,6 +72,9 @@ const NEVER_CONNECTED_TEXT = /^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/;
 const HANDSHAKE =
 	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
 
+/** What n8n says where its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error). */
+const BLOCKED = /^The request was blocked because .*\brestricted\b.*/;
+
 const CERTIFICATE =
 	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
 
@@ -112,6 +117,9 @@ export function requestFailureOf(error: unknown): RequestFailure {
 	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);
 
 	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled' };
+
+	const blocked = says(BLOCKED);
+	if (blocked) return { kind: 'blocked', reason: blocked[0] };
 
 	const certificate = says(CERTIFICATE);
 	if (certificate) return { kind: 'certificate', code: certificate[0] };

@@ -1,0 +1,31 @@
+/**
+ * What n8n may not reach is said in the environment: the engine that reads it is this file's own.
+ *
+ * @jest-environment node
+ */
+import { change, create, getAll, useSandbox } from '../engine/fixture';
+
+process.env.N8N_SSRF_PROTECTION_ENABLED = 'true';
+const fixture = useSandbox();
+afterAll(() => {
+	delete process.env.N8N_SSRF_PROTECTION_ENABLED;
+});
+
+test.each([
+	['create', create()],
+	['stop', change('stop', { jobId: 'x' })],
+	['getAll', getAll()],
+])(
+	'an address that n8n does not let its nodes reach is sent nothing, and said so: %s',
+	async (_, parameters) => {
+		const { error } = await fixture.engine.run({ parameters });
+		expect(error).toMatchObject({
+			message: `n8n doesn't allow requests to ${fixture.sandbox.url}`,
+			description: expect.stringMatching(
+				/^Ask whoever runs this n8n to allow the service's address .*\nNothing was sent\. n8n says: "The request was blocked because it resolves to a restricted IP address"\. (?!.*tried)/,
+			),
+			context: { jobMayExist: false },
+		});
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
