@@ -48,7 +48,23 @@ describe('The words of the service', () => {
 		['<html><head><title> one </title></head></html>', 'one'],
 		['<!DOCTYPE html><title lang="en">one</title>', 'one'],
 		[`<html>${' '.repeat(9_000)}<title>one</title>`, 'one'],
+		['<html><body><h1>\n one </h1></body></html>', 'one'],
+		['<html><title></title><h2 class="x">one</h2></html>', 'one'],
+		['<h1>one</h1>', 'one'],
+		['<p>The <b>one</b></p>', 'The one'],
 		['{"message":"one"}', '{"message":"one"}'],
+		[{ reason: 'not one' }, 'reason: not one'],
+		[{ displayName: [' is too long '] }, 'displayName: is too long'],
+		[{ message: { displayName: ['is too long', 'is odd'] } }, 'displayName: is too long'],
+		[
+			{ error: { code: 'QUOTA', at: '2026-11-23 10:00', reason: 'none left' } },
+			'reason: none left',
+		],
+		[
+			{ violations: [{ field: 'group' }, { field: 'x', hint: 'must be short' }] },
+			'hint: must be short',
+		],
+		[{ hint: 'not open sesame' }, 'hint: not ***'],
 		['not open sesame', 'not ***'],
 	])('of %j are found', (body, words) => {
 		expect(wordsIn(body)).toBe(words);
@@ -65,6 +81,8 @@ describe('The words of the service', () => {
 		[[]],
 		[{ reason: 'one' }],
 		[{ message: 7 }],
+		[{ data: { token: 'Bearer abc' } }],
+		[{ page: '<html><body>Not this one</body></html>' }],
 		[{ message: '', error: [] }],
 		[{ errors: [{}, {}, {}, {}, {}, 'the sixth'] }],
 		[{ error: { error: { error: { error: { error: 'too deep' } } } } }],

@@ -48,7 +48,7 @@ export function failureIn(response: HttpResponse, secrets: Secrets): RequestFail
 	if (status >= 300 && status < 400) {
 		return { kind: 'redirect', status, location: addressIn(headers.location, secrets) };
 	}
-	const text = textIn(body);
+	const text = textIn(body) ?? sentenceIn(body);
 	return {
 		kind: 'status',
 		status,
@@ -84,7 +84,7 @@ export function isHtml(body: unknown): boolean {
 /** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text. */
 function textIn(body: unknown, depth = 0): string | undefined {
 	if (typeof body === 'string') {
-		const text = PAGE.test(body) ? titleOf(body) : body.trim();
+		const text = isHtml(body) ? wordsOfPage(body) : body.trim();
 		return text === '' ? undefined : text;
 	}
 	if (depth > 3) return undefined;
@@ -104,8 +104,37 @@ function firstText(values: readonly unknown[], depth: number): string | undefine
 	return undefined;
 }
 
-function titleOf(html: string): string {
-	return /<title[^>]*>([^<]{1,200})</i.exec(html.slice(0, 10_000))?.[1]?.trim() ?? '';
+/** Two words at least. */
+const SENTENCE = /[a-z]\S?\s+\S{0,2}[a-z]/i;
+
+/** The first sentence in an error's body, with the name of its field: some services name the fields that are wrong. */
+function sentenceIn(body: unknown, depth = 0): string | undefined {
+	if (depth > 3 || typeof body !== 'object' || body === null) return undefined;
+	for (const [key, value] of Object.entries(body).slice(0, Array.isArray(body) ? 5 : 20)) {
+		const text: unknown = Array.isArray(value) ? value[0] : value;
+		const sentence = isSentence(text) ? `${key}: ${text.trim()}` : sentenceIn(value, depth + 1);
+		if (sentence !== undefined) return sentence;
+	}
+	return undefined;
+}
+
+/** Whether a value is words for a person: no page, nothing that may be a token. */
+function isSentence(value: unknown): value is string {
+	if (typeof value !== 'string' || isHtml(value) || /^\s*(?:bearer|basic)\s/i.test(value)) {
+		return false;
+	}
+	return SENTENCE.test(value.slice(0, MAX_TEXT));
+}
+
+/** The title of a web page, or its first heading; of a part of one without them its words. */
+function wordsOfPage(html: string): string {
+	const start = html.slice(0, 10_000);
+	const [, title] =
+		/<title[^>]*>\s*([^<\s][^<]{0,199})</i.exec(start) ??
+		/<h[1-6][^>]*>\s*([^<\s][^<]{0,199})</i.exec(start) ??
+		[];
+	if (title !== undefined) return title.trim();
+	return PAGE.test(html) ? '' : start.replace(/<[^<>]*>/g, ' ').trim();
 }
 
 /** How much of a text is looked at: an answer may be huge. */
