@@ -111,8 +111,21 @@ describe('A request whose token is rejected is sent again', () => {
 	test('with a new one', async () => {
 		fixture.sandbox.tokens.expireAll();
 		await post();
-		expect(counts()).toEqual([2, 1, 1]);
+		expect(counts()).toEqual([2, 2, 1]);
 		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([401, 200]);
+	});
+
+	test('but not where the service rejects the new one as well, when it is asked for clusters', async () => {
+		fixture.sandbox.faults.plan(({ operation }) => {
+			if (operation === 'createJob') return answer(500);
+			return operation === 'listClusters' ? answer(401) : undefined;
+		});
+		await expect(post()).rejects.toThrow();
+		expect(fixture.callsOf('createJob')).toHaveLength(1);
+		// The next one begins with a new token.
+		fixture.sandbox.faults.plan(() => undefined);
+		await post();
+		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([500, 200]);
 	});
 
 	test('by a service whose certificate the credential accepts', async () => {

@@ -51,10 +51,12 @@ export async function newToken(
 	const account = own?.options.account ?? accountOf(credentials);
 	const givesUp = own?.waitForLogin();
 	const present = await unsealToken(credentials.accessToken, account);
+	let lastGood: string | undefined;
 	const isGood = async (token: string): Promise<boolean> => {
 		const ask = async () => await serviceRejects(helpers, account, token);
 		const rejected = await coalesce(`${account.key} ${token}`, ask);
 		if (rejected) markRejected(account, token);
+		else lastGood = token;
 		return !rejected;
 	};
 
@@ -80,6 +82,9 @@ export async function newToken(
 		login: async () => await login(helpers, account),
 	});
 	if ('failure' in result) throw loginError(result.failure, account);
+	// A service that rejects the new token as well doesn't let this user ask: the old one may have been good.
+	if (request !== undefined && result.token !== lastGood && !(await isGood(result.token)))
+		return {};
 	// With the token, n8n up to 2.20 stores all of these credentials again, and would undo what was edited meanwhile.
 	if (own !== undefined) Object.assign(credentials, await own.options.storedCredentials());
 	return { accessToken: await sealToken(result.token, account) };

@@ -56,7 +56,7 @@ const JUST_FETCHED = 5_000;
 /**
  * Milliseconds for which a refused log-in is not tried again, so that a crowd of requests or executions does not lock the
  * account; and by the same execution, whose Retry On Fail has up to five tries, with up to five seconds between them. A
- * wrong password is not tried again by the same execution at all.
+ * password that may be wrong is not tried again by the same execution at all.
  */
 const REFUSAL_HOLDS = 5_000;
 const REFUSAL_HOLDS_FOR_EXECUTION = 30_000;
@@ -92,7 +92,7 @@ export async function getToken(account: Account, sources: TokenSources): Promise
 	const tokens = tokensOf(account);
 	const result = await findToken(tokens, sources);
 	if ('failure' in result && result.failure === tokens.refused?.failure) {
-		noteRefusal(result.failure, sources, tokens);
+		noteRefusal(tokens.refused, sources, tokens);
 	}
 	return result;
 }
@@ -151,20 +151,27 @@ function isRefusedTo(
 	if (isWithin(REFUSAL_HOLDS, refused)) return true;
 	const told = execution === undefined ? undefined : refusedTo.get(execution);
 	if (told === undefined) return false;
-	const { failure } = told;
-	const isWrongPassword = failure.kind === 'status' && failure.status === 401;
-	return isWrongPassword || isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told);
+	return refusesUser(told.failure) || isWithin(REFUSAL_HOLDS_FOR_EXECUTION, told);
+}
+
+/**
+ * Whether the service may have refused the user name or the password. The interface doesn't show how it does that: by
+ * any status of 400 to 499, except one for an address without a log-in.
+ */
+function refusesUser(failure: RequestFailure): boolean {
+	return failure.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
 }
 
 /** Notes that an execution was told of a refused log-in. */
 function noteRefusal(
-	failure: RequestFailure,
+	refused: { failure: RequestFailure; since: number },
 	{ execution }: TokenSources,
 	{ refusedTo }: AccountTokens,
 ): void {
 	if (execution === undefined) return;
-	const { since = Date.now() } = refusedTo.get(execution) ?? {};
-	refusedTo.set(execution, { failure, since });
+	const told = refusedTo.get(execution);
+	if (told !== undefined && (refusesUser(told.failure) || told.since >= refused.since)) return;
+	refusedTo.set(execution, { failure: refused.failure, since: Date.now() });
 }
 
 /** What comes of a log-in, unless the caller gives it up: after its time-out, the next one to come begins anew. */
