@@ -167,6 +167,17 @@ test('a page token that comes a second time is none of the business of a list th
 	expect(await list({ limit: 1, options: { continue: 'again' } })).toEqual([{ name: 'one' }]);
 });
 
+test.each([[{ limit: 3 }], [{ limit: 3, filters: { type: 'virtual' } }]])(
+	'a service that sends the same page again and again fills no list with it: %j',
+	async (parameters) => {
+		const items = [1, 2].map((uid) => ({ metadata: { uid: `wc-${uid}` }, type: 'virtual' }));
+		fixture.answerWith('listClusters', { items, metadata: { continue: 'next' } });
+		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
+		expect(error?.message).toBe('The list of work clusters never ends');
+		expect(asked()).toHaveLength(2);
+	},
+);
+
 describe('of 10,000 clusters', () => {
 	const large = useSandbox({ clusters: 10_000 });
 

@@ -1,3 +1,4 @@
+import { answer } from '../engine/answer';
 import { useSandbox } from '../engine/fixture';
 import { hurry } from '../engine/hurry';
 
@@ -36,6 +37,16 @@ test('a page that leads to itself is the last', async () => {
 	fixture.answerWith('listClusters', body);
 	expect(await search()).toEqual({ results: [] });
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
+});
+
+test('pages that lead to one another in a circle are read once', async () => {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'listClusters'
+			? answer(200, { items: [], metadata: { continue: nOfOperation % 2 === 0 ? 'a' : 'b' } })
+			: undefined,
+	);
+	expect(await search()).toEqual({ results: [] });
+	expect(fixture.callsOf('listClusters')).toHaveLength(3);
 });
 
 test('its errors are those of the node', async () => {

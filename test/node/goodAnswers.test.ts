@@ -9,6 +9,7 @@ const fixture = useSandbox();
 
 test.each([
 	[{ metadata: { uid: '' } }],
+	[{ metadata: { uid: '  ' } }],
 	[{ metadata: { uid: 7 } }],
 	[{ metadata: { uid: null } }],
 	[{ metadata: {} }],
@@ -48,7 +49,7 @@ test.each([
 	[false, []],
 	['b', ['b']],
 	[7, ['7']],
-	[0, ['0']],
+	[0, []],
 ])('after a page with the token %j those with %j are asked for', async (token, asked) => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'listClusters'

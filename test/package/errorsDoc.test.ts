@@ -4,11 +4,11 @@ import { retryStateOf } from '../../nodes/JobOrchestration/execution/retryState'
 import { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { PaginationGuard } from '../../nodes/JobOrchestration/service/calls/paginationGuard';
 import { ServiceClient } from '../../nodes/JobOrchestration/service/calls/serviceClient';
-import type { Connection } from '../../nodes/JobOrchestration/service/request/connection';
 import { useSandbox } from '../engine/fixture';
 import { jobEnds } from '../engine/operations';
+import { newSender } from '../engine/sender';
 import { baseUrlErrors, fieldErrors, testErrors } from './errors/ofNode';
-import { newLimiter, range, serviceErrors } from './errors/ofService';
+import { range, serviceErrors } from './errors/ofService';
 import { additions, explained, isTitled, rows, sourceOf, tells, uncertain } from './errors/page';
 import { node, things } from './errors/shown';
 import type { Shown } from './errors/shown';
@@ -99,14 +99,8 @@ test('every title has its point within 80 characters, however long what it is ab
 });
 
 test('what is known to be added to errors is added', async () => {
-	const connection = {
-		baseUrl: things.url,
-		send: async () => ({ failure: { kind: 'timeout' } }),
-		redact: (text: string) => text,
-		refusalFor: () => undefined,
-		limiter: newLimiter(),
-	} as unknown as Connection;
-	const error: unknown = await new ServiceClient(connection, { maxRetries: 0, timeout: 1 })
+	const sender = newSender(() => ({ failure: { kind: 'timeout' } }), { baseUrl: things.url });
+	const error: unknown = await new ServiceClient(sender, { maxRetries: 0, timeout: 1 })
 		.changeJobState({ namespace: 'n', jobId: 'j', verb: 'stop' })
 		.catch((thrown: unknown) => thrown);
 	const other = nodeErrorOf(node, error);
@@ -148,14 +142,8 @@ test('what is known to be added to errors is added', async () => {
 /** What a state change says that was sent twice. */
 async function triedTwice(): Promise<string> {
 	const failure = { kind: 'status', status: 500, text: undefined, retryAfter: 0 } as const;
-	const connection = {
-		baseUrl: things.url,
-		send: async () => ({ failure }),
-		redact: (text: string) => text,
-		refusalFor: () => undefined,
-		limiter: newLimiter(),
-	} as unknown as Connection;
-	const client = new ServiceClient(connection, { maxRetries: 1, timeout: 1 });
+	const sender = newSender(() => ({ failure }), { baseUrl: things.url });
+	const client = new ServiceClient(sender, { maxRetries: 1, timeout: 1 });
 	const error: unknown = await client
 		.changeJobState({ namespace: 'n', jobId: 'j', verb: 'stop' })
 		.catch((thrown: unknown) => thrown);

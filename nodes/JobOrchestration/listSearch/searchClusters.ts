@@ -48,15 +48,16 @@ async function search(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	let next = paginationToken;
+	const read = new Set<string | undefined>();
 	for (let pages = 1; ; pages += 1) {
 		const page = await client.listClusters({ limit: PAGE_SIZE, pageToken: next });
 		const results = (page.items ?? [])
 			.flatMap(listItemOf)
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-		const current = next;
+		read.add(next);
 		next = nextPageTokenOf(page);
-		// A page that leads to itself would be loaded for ever.
-		if (next === undefined || next === current) return { results };
+		// A page that leads back to one before in this search would be loaded for ever.
+		if (next === undefined || read.has(next)) return { results };
 		if (results.length > 0 || pages === PAGES_PER_SEARCH) {
 			return { results, paginationToken: next };
 		}

@@ -5,13 +5,12 @@ import { CallError } from '../../../nodes/JobOrchestration/service/calls/callErr
 import { ServiceClient } from '../../../nodes/JobOrchestration/service/calls/serviceClient';
 import { explainLogin } from '../../../nodes/JobOrchestration/service/messages/loginMessage';
 import { ServiceError } from '../../../nodes/JobOrchestration/service/messages/serviceError';
-import type { Refusal, Permit } from '../../../nodes/JobOrchestration/service/pace/limiter';
 import type {
-	Connection,
 	SendResult,
 	ServiceRequest,
 } from '../../../nodes/JobOrchestration/service/request/connection';
 import type { RequestFailure } from '../../../nodes/JobOrchestration/service/request/failure';
+import { newSender } from '../../engine/sender';
 import { shown } from './shown';
 import type { Shown, things } from './shown';
 
@@ -60,27 +59,6 @@ function loginFailures({ url, location, proxy }: typeof things) {
 	return Object.values(byKind).flat();
 }
 
-/** One that lets a request begin, and has no more patience for a service that takes none. */
-export function newLimiter(): Pick<
-	Connection['limiter'],
-	'acquire' | 'hasBeenAnswered' | 'giveUp'
-> {
-	let refusal: Refusal | undefined;
-	const release: Permit['release'] = ({ kind }, failure) => {
-		if (kind === 'tooMany' && failure !== undefined) {
-			refusal = { refused: 'givenUp', failure, waited: 60_000, probes: 9 };
-		}
-	};
-	return {
-		acquire: async () =>
-			await Promise.resolve(
-				refusal ?? { isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
-			),
-		hasBeenAnswered: false,
-		giveUp: () => {},
-	};
-}
-
 export function range(first: number, last: number): number[] {
 	return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
@@ -104,14 +82,10 @@ export async function serviceErrors(about: typeof things): Promise<Shown[]> {
 	}));
 
 	const errorOf = async (call: PreparedCall, resultOf: (typeof results)[number]) => {
-		const connection = {
-			baseUrl: url,
-			send: async (request: ServiceRequest<unknown>) => resultOf(request),
-			redact: (text: string) => text,
-			refusalFor: () => undefined,
-			limiter: newLimiter(),
-		} as unknown as Connection;
-		const client = new ServiceClient(connection, { maxRetries: 0, timeout: 77_000 });
+		const client = new ServiceClient(newSender(resultOf, { baseUrl: url }), {
+			maxRetries: 0,
+			timeout: 77_000,
+		});
 		const error: unknown = await call(client).catch((thrown: unknown) => thrown);
 		if (!(error instanceof CallError)) throw new Error('This result makes no CallError');
 		return error;

@@ -30,12 +30,19 @@ export class PaginationGuard {
 	/**
 	 * To be called after each page.
 	 *
+	 * @param isEnough whether no further page is wanted: then a token that came twice only matters with a page that brought nothing new
 	 * @returns a sentence on what shows that the list has no end; undefined if the next page is to be fetched
 	 */
-	check(items: readonly JsonObject[], nextToken: string): string | undefined {
+	check(
+		items: readonly JsonObject[],
+		nextToken: string,
+		{ isEnough = false } = {},
+	): string | undefined {
 		this.pages += 1;
 		this.pagesWithoutNews = this.addNew(items) ? 0 : this.pagesWithoutNews + 1;
-		if (this.tokens.has(nextToken)) return 'The same page token came twice.';
+		const isRepeated = this.tokens.has(nextToken) && (!isEnough || this.pagesWithoutNews > 0);
+		if (isRepeated) return 'The same page token came twice.';
+		if (isEnough) return undefined;
 		this.tokens.add(nextToken);
 		if (this.pagesWithoutNews >= MAX_PAGES_WITHOUT_NEWS) {
 			return `${MAX_PAGES_WITHOUT_NEWS} pages in a row brought nothing new.`;

@@ -1,10 +1,16 @@
 import type { Call } from './call';
 import { CallError } from './callError';
+import type { ExecutionLimiter } from '../pace/limiter';
 import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
 import { wait } from '../request/timers';
+
+/** What sends the requests of a call: a Connection, as far as calls need it. */
+export type Sender = Pick<Connection, 'baseUrl' | 'redact' | 'refusalFor' | 'send'> & {
+	limiter: Pick<ExecutionLimiter, 'acquire' | 'giveUp' | 'hasBeenAnswered'>;
+};
 
 /** How the requests of a call are sent. */
 export interface CallOptions {
@@ -29,7 +35,7 @@ export class NotSent extends Error {}
  * @throws CallError if it failed, NotSent if the signal came first
  */
 export async function sendWithRetries<Body>(
-	connection: Connection,
+	connection: Sender,
 	call: Call<Body>,
 	{ maxRetries, timeout, signal, onFailure }: CallOptions,
 ): Promise<Body> {

@@ -3,11 +3,10 @@ import type { GenericValue } from 'n8n-workflow';
 import { isHtml } from '../request/response';
 import type { Call } from './call';
 import { CallError } from './callError';
-import type { Connection } from '../request/connection';
 import { PaginationGuard } from './paginationGuard';
 import { truncate } from '../messages/message';
 import type { Failure } from '../request/failure';
-import type { CallOptions } from './sendWithRetries';
+import type { CallOptions, Sender } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
 import type { JsonObject } from '../../json';
 import type { ClusterPage, Job, NewJob } from './shapes';
@@ -38,7 +37,7 @@ export interface ListRequest {
 /** The service's calls, a method each, over one connection and with the same options. All throw CallError. */
 export class ServiceClient {
 	constructor(
-		private readonly connection: Connection,
+		private readonly connection: Sender,
 		private readonly options: CallOptions,
 		/** Called with each job's ID as soon as the service has sent it. */
 		private readonly onJobCreated: (uid: string, job: NewJob) => void = () => {},
@@ -158,9 +157,11 @@ export class ServiceClient {
 			}
 
 			next = nextPageTokenOf(page);
-			if (next === undefined || clusters.length >= limit) return clusters;
-			const sign = guard.check(items, next);
+			if (next === undefined) return clusters;
+			const isEnough = clusters.length >= limit;
+			const sign = guard.check(items, next, { isEnough });
 			if (sign !== undefined) throw this.error(call, { kind: 'endlessList', sign });
+			if (isEnough) return clusters;
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
 			if (this.options.signal?.aborted === true) throw this.error(call, { kind: 'cancelled' });
 		}

@@ -50,7 +50,7 @@ export interface ClusterPage extends JsonObject {
 /** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it. */
 export function uidOf({ metadata }: JsonObject): string | undefined {
 	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
-	return typeof uid === 'string' && uid !== '' ? uid : undefined;
+	return typeof uid === 'string' && uid.trim() !== '' ? uid : undefined;
 }
 
 /** Whether an answer is a job: all that is relied on is its id. */
@@ -78,10 +78,10 @@ function continueOf({ metadata }: JsonObject): unknown {
  * The token of the page after this one; undefined on the last page.
  *
  * The interface does not say where the service puts it. `ListOption.continue` is the list convention of
- * Kubernetes, which answers with `metadata.continue`, empty or absent at the end.
+ * Kubernetes, which answers with `metadata.continue`, empty or absent at the end. A service that counts may send 0.
  */
 export function nextPageTokenOf(page: ClusterPage): string | undefined {
 	const token = continueOf(page);
-	if (typeof token === 'number') return String(token);
-	return typeof token === 'string' && token !== '' ? token : undefined;
+	if (!token) return undefined;
+	return typeof token === 'string' || typeof token === 'number' ? String(token) : undefined;
 }

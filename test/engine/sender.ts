@@ -1,0 +1,41 @@
+import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
+import type { Permit, Refusal } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type {
+	SendResult,
+	ServiceRequest,
+} from '../../nodes/JobOrchestration/service/request/connection';
+
+/** What a call is made with, where it is known what comes of each request, and nothing need be sent. */
+export function newSender(
+	resultOf: (
+		request: ServiceRequest<unknown>,
+	) => SendResult<unknown> | Promise<SendResult<unknown>>,
+	{ baseUrl = 'https://jobs.example.com', limiter = newLimiter() }: Partial<Sender> = {},
+): Sender {
+	const send = async (request: ServiceRequest<unknown>) => await resultOf(request);
+	return {
+		baseUrl,
+		limiter,
+		redact: (text) => text,
+		refusalFor: () => undefined,
+		send: send as Sender['send'],
+	};
+}
+
+/** One that lets each request begin, and has no more patience for a service that takes none. */
+function newLimiter(): Sender['limiter'] {
+	let refusal: Refusal | undefined;
+	const release: Permit['release'] = ({ kind }, failure) => {
+		if (kind === 'tooMany' && failure !== undefined) {
+			refusal = { refused: 'givenUp', failure, waited: 60_000, probes: 9 };
+		}
+	};
+	return {
+		acquire: async () =>
+			await Promise.resolve(
+				refusal ?? { isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
+			),
+		hasBeenAnswered: false,
+		giveUp: () => {},
+	};
+}
