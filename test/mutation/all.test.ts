@@ -42,6 +42,7 @@ const files = [
 	'faults/cancel',
 	'faults/timeLimit',
 	'faults/ifStopped',
+	'faults/ifStoppedAgain',
 	'login/tokens',
 	'login/storedToken',
 	'login/failedLogin',

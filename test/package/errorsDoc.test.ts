@@ -1,5 +1,6 @@
 import { completeError, nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
 import type { ItemOutcomes } from '../../nodes/JobOrchestration/execution/itemOutcome';
+import { createdJobsIn } from '../../nodes/JobOrchestration/execution/itemOutcome';
 import { retryStateOf } from '../../nodes/JobOrchestration/execution/retryState';
 import { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { PaginationGuard } from '../../nodes/JobOrchestration/service/calls/paginationGuard';
@@ -107,7 +108,11 @@ test('what is known to be added to errors is added', async () => {
 	other.context.jobMayExist = true;
 	const job = { itemIndex: 0, namespace: 'n', uid: 'u', displayName: 'd' };
 	const complete = (...outcomes: ItemOutcomes) =>
-		completeError({ itemIndex: 0, error: nodeErrorOf(node, error) }, outcomes, (text) => text);
+		completeError(
+			{ itemIndex: 0, error: nodeErrorOf(node, error) },
+			{ outcomes, createdJobs: createdJobsIn(outcomes) },
+			(text) => text,
+		);
 	const completed = complete(
 		{ createdJobs: range(0, 100).map(() => job), output: [] },
 		{ createdJobs: [], error: other },
@@ -122,7 +127,7 @@ test('what is known to be added to errors is added', async () => {
 		}),
 	);
 	const run = { createdJobs: [], error: other };
-	const left = retryStateOf('job.create', [run])?.items[0];
+	const left = retryStateOf('job.create', { outcomes: [run], endedJobs: [] })?.items[0];
 	const page1 = [{ metadata: { uid: 1 } }];
 	const progress = [new PaginationGuard(undefined, 100), new PaginationGuard(undefined, 100)];
 	const signs = range(1, 2_000).flatMap((page) => [

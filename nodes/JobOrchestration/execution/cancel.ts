@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+import { keyOf } from './retryStorage';
 
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
@@ -15,6 +16,9 @@ export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes):
 	};
 }
 
+/** What has been said of cancelled executions: n8n begins each try of Retry On Fail, though nothing is sent any more. */
+const logged = new WeakMap<object, string>();
+
 /**
  * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
  * cancelled node throws (2.x, WorkflowExecute.setupCancellation has saved the execution by then).
@@ -24,6 +28,9 @@ export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): vo
 	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
 	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 	const text = `${where} was cancelled. Jobs created by then: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
+	const key = keyOf(context);
+	if (logged.get(key) === text) return;
+	logged.set(key, text);
 	context.logger.warn(text);
 	context.sendMessageToUI(text);
 }

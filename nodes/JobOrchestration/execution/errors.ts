@@ -5,7 +5,7 @@ import { FieldError } from '../parameters/fieldValue';
 import { asPlainText, forPanel } from '../service/messages/message';
 import { ServiceError } from '../service/messages/serviceError';
 import type { CreatedJob, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
-import { createdJobsIn, errorsIn, jobMayExist } from './itemOutcome';
+import { errorsIn, jobMayExist } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
@@ -104,23 +104,24 @@ export function errorItem(
  * Completes an error that ends the execution: with its item, with every job that was created by then, and with
  * the other items that have failed and whose job may exist.
  *
+ * @param createdJobs those of earlier tries, too
  * @param redact for the jobs' names: a service may repeat a secret in them
  */
 export function completeError(
 	{ itemIndex, error }: ItemError,
-	outcomes: ItemOutcomes,
+	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
 	redact: (text: string) => string,
 ): NodeError {
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
-	const createdJobs = createdJobsIn(outcomes).map((job) => ({
+	const namedJobs = createdJobs.map((job) => ({
 		...job,
 		namespace: redact(job.namespace),
 		uid: redact(job.uid),
 		displayName: redact(job.displayName),
 	}));
-	Object.assign(error.context, { itemIndex, createdJobs, uncertainItems });
+	Object.assign(error.context, { itemIndex, createdJobs: namedJobs, uncertainItems });
 
 	const paragraphs = [error.description ?? ''];
 	if (outcomes.length > 1) paragraphs.push(`This is about item ${itemIndex}, counting from 0.`);
@@ -129,7 +130,7 @@ export function completeError(
 			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
 		);
 	}
-	paragraphs.push(...listsOf(createdJobs).map(asPlainText));
+	paragraphs.push(...listsOf(namedJobs).map(asPlainText));
 	error.description = paragraphs.filter((text) => text !== '').join('\n\n');
 	Object.assign(error.context, forPanel(error.description));
 	return error;
@@ -160,23 +161,25 @@ function listsOf(jobs: CreatedJob[]): string[] {
 	const untouched = jobs.filter(({ ending }) => ending === undefined);
 	const notEnded = jobs.filter(({ ending }) => ending?.success === false);
 	const ended = jobs.filter(({ ending }) => ending?.success === true);
-	const how = ended[0]?.ending?.operation === 'stop' ? 'stopped' : 'terminated';
+	const ways = ended.map(({ ending }) => (ending?.operation === 'stop' ? 'stopped' : 'terminated'));
+	const how = [...new Set(ways)].sort().join(' or ');
+	const listed = new Set([...notEnded, ...untouched, ...ended].slice(0, MAX_LISTED));
 	return [
-		listOf(notEnded, 'Jobs that this execution had created and could not end'),
-		listOf(untouched, 'Jobs that this execution had created'),
-		listOf(ended, `Jobs that this execution had created and has ${how}`),
+		listOf(notEnded, listed, 'Jobs that this execution had created and could not end'),
+		listOf(untouched, listed, 'Jobs that this execution had created'),
+		listOf(ended, listed, `Jobs that this execution had created and has ${how}`),
 	];
 }
 
-function listOf(jobs: CreatedJob[], title: string): string {
+function listOf(jobs: CreatedJob[], listed: ReadonlySet<CreatedJob>, title: string): string {
 	if (jobs.length === 0) return '';
 	const lines = jobs
-		.slice(0, MAX_LISTED)
+		.filter((job) => listed.has(job))
 		.map(
 			({ itemIndex, namespace, uid, displayName, ending }) =>
 				`• item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')${ending?.success === false ? `: ${ending.message}` : ''}`,
 		);
-	const more = jobs.length - MAX_LISTED;
+	const more = jobs.length - lines.length;
 	if (more > 0) lines.push(`• and ${more} more, in the error's context.createdJobs`);
 	return `${title} (${jobs.length}):\n${lines.join('\n')}`;
 }

@@ -8,21 +8,21 @@ import { NotSent } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
-import { retryStateOf, restoreOutcomes } from './retryState';
+import type { Restored } from './retryState';
+import { restore, retryStateOf } from './retryState';
 import { endJobs } from './endJobs';
 import { completeError, errorItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
-import type { CreatedJob, ItemError, ItemOutcome, ItemOutcomes, NodeError } from './itemOutcome';
+import type { CreatedJob, ItemError, ItemOutcome, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
 import type { Prepared, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
 import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
 /** One run of the node, and what becomes of its items. */
-interface Run {
+interface Run extends Restored {
 	context: IExecuteFunctions;
 	operation: Operation;
-	outcomes: ItemOutcomes;
 	/** The connection of all items. */
 	connect: (concurrency?: number) => Promise<Connection>;
 }
@@ -42,19 +42,20 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	const node = context.getNode();
 	try {
 		const { name, operation } = operationOf(context);
-		const outcomes = restoreOutcomes(loadRetryState(context), {
+		const restored = restore(loadRetryState(context), {
 			operation: name,
 			count: items.length,
 			node,
 		});
+		const { outcomes } = restored;
 		let connection: Promise<Connection> | undefined;
 		const connect = async (concurrency?: number) =>
 			await (connection ??= Connection.open(context, { concurrency }));
-		const run = { context, operation, outcomes, connect };
+		const run = { ...restored, context, operation, connect };
 		const fatalError = await settleAll(run);
 		const fails = fatalError !== undefined;
 		const mayRunAgain = fails || mayBeTriedAgain(context);
-		saveRetryState(context, mayRunAgain ? retryStateOf(name, outcomes) : undefined, { fails });
+		saveRetryState(context, mayRunAgain ? retryStateOf(name, restored) : undefined, { fails });
 		if (fatalError !== undefined) throw await completeFatalError(run, fatalError);
 
 		const hint = hintOf(outcomes);
@@ -92,9 +93,12 @@ function operationOf(context: IExecuteFunctions): { name: string; operation: Ope
 async function settleAll(run: Run): Promise<ItemError | undefined> {
 	const { context, operation, outcomes } = run;
 	const prepared = await prepareAll(context, operation, outcomes);
-	let fatalError = prepared.fatalError ?? (await makeCalls(run, prepared));
-	// An item that an earlier run left uncertain fails, but only once all others have been run.
-	if (!context.continueOnFail()) fatalError ??= errorsIn(outcomes)[0];
+	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
+	// would then be ended.
+	const uncertain = context.continueOnFail() ? undefined : errorsIn(outcomes)[0];
+	let { fatalError } = prepared;
+	if (prepared.ifStopped !== undefined) fatalError ??= uncertain;
+	fatalError ??= (await makeCalls(run, prepared)) ?? uncertain;
 	if (fatalError !== undefined) await endJobs(context, createdJobsIn(outcomes), prepared);
 	return fatalError;
 }
@@ -141,12 +145,13 @@ async function makeCalls(
 
 /** The error that ends the execution, with what there is to know of the other items. */
 async function completeFatalError(
-	{ context, operation, outcomes, connect }: Run,
+	{ context, operation, outcomes, endedJobs, connect }: Run,
 	fatalError: ItemError,
 ): Promise<NodeError> {
-	const connection =
-		createdJobsIn(outcomes).length > 0 ? await connect().catch(() => undefined) : undefined;
-	const error = completeError(fatalError, outcomes, (text) => connection?.redact(text) ?? text);
+	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)];
+	const connection = createdJobs.length > 0 ? await connect().catch(() => undefined) : undefined;
+	const redact = (text: string) => connection?.redact(text) ?? text;
+	const error = completeError(fatalError, { outcomes, createdJobs }, redact);
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
 	return error;
 }

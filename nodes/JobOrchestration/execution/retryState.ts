@@ -4,6 +4,7 @@ import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
 import { newApiError } from './errors';
 import type { CreatedJob, ItemOutcome, ItemOutcomes } from './itemOutcome';
+import { createdJobsIn } from './itemOutcome';
 
 /**
  * What a failed run of the node leaves to the next run with the same items: which of them need not, or must not,
@@ -14,6 +15,16 @@ export interface RetryState {
 	operation: string;
 	/** By the item's position; null for those to be run again. */
 	items: Array<SettledItem | null>;
+	/** The jobs that were made and ended: an error still names them. Missing where there are none. */
+	endedJobs?: CreatedJob[];
+}
+
+/** What a run begins with. */
+export interface Restored {
+	/** Undefined for each item to be run. */
+	outcomes: ItemOutcomes;
+	/** The jobs that earlier runs have made and ended. */
+	endedJobs: CreatedJob[];
 }
 
 /** An item that has its result, or whose job may exist. */
@@ -30,18 +41,25 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
  *
  * That is so for an item that certainly failed, and for one whose jobs have been ended since.
  */
-export function retryStateOf(operation: string, outcomes: ItemOutcomes): RetryState | undefined {
+export function retryStateOf(
+	operation: string,
+	{ outcomes, endedJobs: endedBefore }: Restored,
+): RetryState | undefined {
 	const items = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
+	const endedJobs = [...endedBefore, ...createdJobsIn(outcomes).filter(isEnded)];
+	if (endedJobs.length > 0) return { operation, items, endedJobs };
 	return items.some((item) => item !== null) ? { operation, items } : undefined;
 }
 
-/** The outcomes that a run begins with: undefined for each item to be run. */
-export function restoreOutcomes(
+/** What an earlier run has left, for one of as many items. */
+export function restore(
 	earlier: RetryState | undefined,
 	{ operation, count, node }: { operation: string; count: number; node: INode },
-): ItemOutcomes {
-	const items = earlier?.operation === operation ? earlier.items : [];
-	return Array.from({ length: count }, (_, itemIndex) => {
+): Restored {
+	const isSame = earlier?.operation === operation;
+	const items = isSame ? earlier.items : [];
+	const endedJobs = isSame ? (earlier.endedJobs ?? []) : [];
+	const outcomes = Array.from({ length: count }, (_, itemIndex): ItemOutcome | undefined => {
 		const item = items[itemIndex] ?? undefined;
 		if (item === undefined || 'output' in item) return item;
 		return {
@@ -49,6 +67,7 @@ export function restoreOutcomes(
 			error: newApiError(node, { ...item.error, jobMayExist: true }),
 		};
 	});
+	return { outcomes, endedJobs };
 }
 
 /** Whether a value from n8n's database is what an earlier run has left. */
@@ -57,13 +76,14 @@ export function isRetryState(value: unknown): value is RetryState {
 		isJsonObject(value) &&
 		typeof value.operation === 'string' &&
 		Array.isArray(value.items) &&
-		value.items.every((item) => item === null || isSettledItem(item))
+		value.items.every((item) => item === null || isSettledItem(item)) &&
+		(value.endedJobs === undefined || areObjects(value.endedJobs))
 	);
 }
 
 function settledItemOf(outcome: ItemOutcome): SettledItem | null {
 	const { createdJobs } = outcome;
-	const running = createdJobs.filter(({ ending }) => ending?.success !== true);
+	const running = createdJobs.filter((job) => !isEnded(job));
 	if (createdJobs.length > 0 && running.length === 0) return null;
 	if ('output' in outcome) return { createdJobs: running, output: outcome.output };
 
@@ -80,6 +100,10 @@ function settledItemOf(outcome: ItemOutcome): SettledItem | null {
 	};
 }
 
+function isEnded({ ending }: CreatedJob): boolean {
+	return ending?.success === true;
+}
+
 function withNote(description: string): string {
 	return description.endsWith(NOT_SENT_AGAIN)
 		? description
@@ -89,11 +113,15 @@ function withNote(description: string): string {
 function isSettledItem(value: unknown): boolean {
 	if (!isJsonObject(value)) return false;
 	const { createdJobs, output, error } = value;
-	if (!Array.isArray(createdJobs) || !createdJobs.every(isJsonObject)) return false;
-	if (Array.isArray(output)) return output.every(isJsonObject);
+	if (!areObjects(createdJobs)) return false;
+	if (Array.isArray(output)) return areObjects(output);
 	return (
 		isJsonObject(error) &&
 		typeof error.message === 'string' &&
 		typeof error.description === 'string'
 	);
+}
+
+function areObjects(value: unknown): boolean {
+	return Array.isArray(value) && value.every(isJsonObject);
 }

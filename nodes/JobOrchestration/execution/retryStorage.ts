@@ -70,6 +70,6 @@ function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
 }
 
 /** An object that all tries with these items share in this process, and nothing else does. */
-function keyOf(context: IExecuteFunctions): object {
+export function keyOf(context: IExecuteFunctions): object {
 	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 }
