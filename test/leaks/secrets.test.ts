@@ -74,6 +74,7 @@ describe('A whole secret', () => {
 		['in base64 behind one byte', 'secret', 'x P3NlY3JldA== y', 'x *** y'],
 		['in base64 behind two', 'secret', 'x Pz9zZWNyZXQ= y', 'x *** y'],
 		['in base64 with + and /', '>>>???', 'x Pj4+Pz8/ y', 'x *** y'],
+		['in base64 with several of each', '>>>>>>??????', 'x Pj4+Pj4+Pz8/Pz8/ y', 'x *** y'],
 		['in base64url', '>>>???', 'x Pj4-Pz8_ y', 'x *** y'],
 		['amid base64url', 'secret', 'x ----c2VjcmV0---- y', 'x *** y'],
 		['in base64 in an address', '>>>???', 'x Pj4%2BPz8%2F y', 'x *** y'],

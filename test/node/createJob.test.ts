@@ -313,6 +313,14 @@ test.each([
 	expect(sentBody()).toMatchObject({ job: { retryOption } });
 });
 
+test.each([
+	[{ maxRetry: 2 }, { maxretry: 2 }],
+	[{ retryInterval: 10 }, { retryInterval: 10 }],
+])('one of them goes alone: %j', async (additionalFields, retryOption) => {
+	await fixture.engine.run({ parameters: create({ additionalFields }) });
+	expect(sentBody()).toHaveProperty('job.retryOption', retryOption);
+});
+
 test('an additional field whose expression gives nothing is not given', async () => {
 	await fixture.engine.run(
 		{

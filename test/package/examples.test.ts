@@ -11,6 +11,7 @@ import {
 } from 'n8n-workflow';
 
 import { contractOperation } from '../../sandbox/contract/contract';
+import { operations } from '../engine/operations';
 import { loadPackage, NODE_TYPE } from '../engine/packageUnderTest';
 
 const folder = join(__dirname, '../../examples');
@@ -213,4 +214,26 @@ test('the webhooks that the docs call are those of the examples', () => {
 		.map(({ parameters }) => parameters.path);
 	expect(called).not.toEqual([]);
 	expect(paths).toEqual(expect.arrayContaining(called));
+});
+
+const operationNames = operations.map(({ value }) => value);
+
+test.each(
+	nodes.flatMap(([file, name, { parameters }]) => {
+		const named = operationNames.filter((value) => new RegExp(`\\b${value}\\b`, 'i').test(name));
+		return named.map((value) => [file, name, value, parameters.operation] as const);
+	}),
+)('%s: %s does what its name says, %s', (_file, _name, named, operation) => {
+	expect(operation).toBe(named);
+});
+
+test('the examples read of an error item only what it holds', () => {
+	const held = ['description', 'itemIndex', 'httpStatus', 'jobMayExist'];
+	const read = files.flatMap((file) =>
+		[...readFileSync(join(folder, file), 'utf8').matchAll(/\$json\.error\.(\w+)/g)].map(
+			([, name = '']) => `${file}: ${held.includes(name) ? 'held' : name}`,
+		),
+	);
+	expect(read.length).toBeGreaterThan(0);
+	expect(read.filter((name) => !name.endsWith(': held'))).toEqual([]);
 });

@@ -15,3 +15,10 @@ test('README says what an error item holds: all of it, and nothing else', () => 
 	const rows = [...readme.matchAll(/^\| `\$json\.([\w.]+)` \|/gm)].map(([, name]) => name);
 	expect(rows).toEqual(held);
 });
+
+test('README says from where items are counted, as the error of the first does', () => {
+	const context = { message: 'm', description: 'd', httpStatus: 500, jobMayExist: true };
+	const { json } = errorItem(newApiError(node, context), 0);
+	expect(json).toMatchObject({ error: { itemIndex: 0 } });
+	expect(readme).toContain('| `$json.error.itemIndex` | which input item, counted from 0 |');
+});

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
 
 import { freePort } from '../../host/ports';
 import { startSandbox, type NewJob, type Sandbox } from '../../sandbox';
@@ -98,6 +100,8 @@ describe('A job of the template', () => {
 			return (succeedsAt ?? NaN) - startedAt;
 		};
 		expect([runsFor(long.metadata.uid), runsFor(five.metadata.uid)]).toEqual([3_600_000, 5_000]);
+		const page = readFileSync(join(__dirname, '../../docs/continue-when-done.md'), 'utf8');
+		expect(page).toContain('for as many seconds as the input `seconds` says (otherwise five)');
 		expect(await callbackOf(long.metadata.uid)).toBe(
 			`Calls ${new URL(address).host} when it has succeeded`,
 		);

@@ -162,13 +162,13 @@ describe('The log-in that the page shows', () => {
 		});
 	});
 
-	it('has no password that somebody chose', async () => {
+	it.each(['ann', 'demo'])('has no password that somebody chose for %s', async (userName) => {
 		await sandbox.close();
-		sandbox = await startSandbox({ userName: 'ann', password: 'not-for-the-page' });
+		sandbox = await startSandbox({ userName, password: 'not-for-the-page' });
 		client = new Client(sandbox);
 		await client.login();
 		const shown = await snapshot();
-		expect(shown.logIn).toEqual({ pathPrefix: '', userName: 'ann', password: null });
+		expect(shown.logIn).toEqual({ pathPrefix: '', userName, password: null });
 		expect(JSON.stringify(shown)).not.toContain('not-for-the-page');
 	});
 });
