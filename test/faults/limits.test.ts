@@ -4,7 +4,7 @@ import type { ClientRequest } from 'node:http';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
-import type { Fault, Sandbox, SandboxOptions } from '../../sandbox';
+import type { Fault, Plan, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from '../engine/answer';
 import { change, create, credentialFor, getAll, numbered } from '../engine/fixture';
@@ -203,6 +203,18 @@ describe.each<[string, Fault]>([
 	});
 });
 
+/** The service is away until so many requests have not reached it. */
+async function awayFor(requests: number): Promise<void> {
+	let missed = 0;
+	const onRequest = () => {
+		if ((missed += 1) < requests) return;
+		unsubscribe('http.client.request.start', onRequest);
+		void sandbox.comeBack();
+	};
+	await sandbox.goAway();
+	subscribe('http.client.request.start', onRequest);
+}
+
 describe('A service that is away', () => {
 	test('in mid-batch: only what was under way has no clear answer', async () => {
 		await start({ latency: 20 });
@@ -311,24 +323,61 @@ describe('While all wait', () => {
 		expect(sandbox.store.jobs.size).toBe(3);
 	});
 
-	test("n8n's log says so after a few seconds, and when they go on", async () => {
+	const isBetween = (first: number, last: number, n: number) => n >= first && n <= last;
+
+	test.each<[why: string, ends: ReturnType<typeof counted>, plan: Plan]>([
+		[
+			'it is receiving too many',
+			{ made: 12, mayExist: 0, failed: 0 },
+			({ operation, nOfOperation }) =>
+				operation === 'createJob' && nOfOperation === 2
+					? { kind: 'rateLimit', retryAfter: 10 }
+					: undefined,
+		],
+		[
+			'it is unavailable',
+			{ made: 3, mayExist: 9, failed: 0 },
+			({ operation, nOfOperation }) =>
+				operation === 'createJob' && isBetween(2, 10, nOfOperation) ? answer(503) : undefined,
+		],
+		[
+			'its connections break',
+			{ made: 3, mayExist: 9, failed: 0 },
+			({ operation, nOfOperation }) =>
+				operation === 'createJob' && isBetween(2, 10, nOfOperation)
+					? { kind: 'break', when: 'beforeActing' }
+					: undefined,
+		],
+		[
+			'its log-in fails',
+			{ made: 11, mayExist: 0, failed: 1 },
+			({ operation, nOfOperation }) => {
+				if (operation === 'login') return isBetween(2, 7, nOfOperation) ? answer(500) : undefined;
+				return nOfOperation === 2 ? { kind: 'expireTokens' } : undefined;
+			},
+		],
+		[
+			"it can't be reached",
+			{ made: 11, mayExist: 1, failed: 0 },
+			({ operation, nOfOperation }) =>
+				operation === 'createJob' && nOfOperation === 2
+					? { kind: 'wait', when: 'beforeActing', until: awayFor(6) }
+					: undefined,
+		],
+	])("n8n's log says so after a few seconds, and when they go on: %s", async (why, ends, plan) => {
 		await start({});
-		sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 2
-				? { kind: 'rateLimit', retryAfter: 10 }
-				: undefined,
-		);
+		sandbox.faults.plan(plan);
 		hurry();
 		const execute = jest.spyOn(engine.loaded.node, 'execute');
-		const running = engine.start([creates({ concurrency: 1 })], numbered(3));
+		const running = engine.start([creates({ concurrency: 1 })], numbered(12));
 		await until(() => execute.mock.calls.length === 1);
 		const context = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
 		const info = jest.spyOn(context.logger, 'info').mockImplementation();
 		const { items } = await running.result;
-		expect(counted(items)).toEqual({ made: 3, mayExist: 0, failed: 0 });
+		expect(counted(items)).toEqual(ends);
 		const log = info.mock.calls.map(([text]) => text.replace(sandbox.url, 'URL'));
 		expect(log).toEqual([
-			'Requests to the job orchestration service at URL are waiting: it is receiving too many',
+			`Requests to the job orchestration service at URL are waiting: ${why}`,
 			expect.stringMatching(
 				/^The job orchestration service at URL takes requests again, after \d+ s$/,
 			),

@@ -53,6 +53,7 @@ const files = [
 	'login/account',
 	'login/otherNodes',
 	'login/otherStore',
+	'login/otherProcess',
 	'faults/waiting',
 	'faults/matrix',
 	'faults/limits',

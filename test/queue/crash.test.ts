@@ -181,7 +181,8 @@ test('a batch that writes down what it does loses and doubles nothing, whatever 
 	lines.push(
 		`The batch that writes down what it does, ${size} rows, killed in mid-create: ` +
 			`${kills.map(([what]) => what).join(', ')}. ${sandbox.store.jobs.size} jobs, ${count.doubled} doubled, ` +
-			`${count.lost.length} lost; ${count.created} rows created, ${count.setAside} set aside; ` +
+			`${count.lost.length} lost; ${count.created} rows created, ${count.setAside} set aside ` +
+			`(left behind: ${count.leftBehind.join(', ')}); ` +
 			`${seconds.toFixed(0)} s, ${workers.length} workers.`,
 	);
 	expect(count).toMatchObject({ doubled: 0, lost: [], neverMade: [], missing: [] });

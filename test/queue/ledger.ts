@@ -13,6 +13,8 @@ export interface LedgerCount {
 	created: number;
 	/** Rows that a person has to look into, though some of their keys may be recorded as created, too. */
 	setAside: number;
+	/** Of those, how many each execution that died had marked: it reported nothing back. */
+	leftBehind: number[];
 	failed: number;
 	/** Jobs that are there more than once. */
 	doubled: number;
@@ -125,6 +127,7 @@ export class Ledger {
 		return {
 			created: created.length,
 			setAside: setAside.length,
+			leftBehind: countsOf(setAside.map(({ execution }) => String(execution ?? ''))),
 			failed: rows.filter(({ state }) => state === 'failed').length,
 			doubled: jobs.length - new Set(jobs.map(({ displayName }) => displayName)).size,
 			lost: jobs
@@ -136,6 +139,15 @@ export class Ledger {
 			),
 		};
 	}
+}
+
+/** How often each text is there that isn't empty, in the order in which they come. */
+function countsOf(texts: string[]): number[] {
+	const counts = new Map<string, number>();
+	for (const text of texts.filter((each) => each !== '')) {
+		counts.set(text, (counts.get(text) ?? 0) + 1);
+	}
+	return [...counts.values()];
 }
 
 /** What the example calls the job of a row. */

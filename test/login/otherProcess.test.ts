@@ -1,0 +1,96 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
+import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
+import { sealToken } from '../../nodes/JobOrchestration/service/account/sealedToken';
+import { answer } from '../engine/answer';
+import { CredentialsInMemory } from '../engine/credentialsHelper';
+import { credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { hurry } from '../engine/hurry';
+import { Engine } from '../engine/run';
+
+/*
+ * A token that the service rejects as soon as this process has it: another process may have logged in. Both use the
+ * stored credential, where each finds the other's token.
+ */
+
+/** What another process does with the stored credential just before it is read. */
+type Meanwhile = 'nothing' | 'holds it locked' | { stores: string };
+
+class Shared extends CredentialsInMemory {
+	static meanwhile: Meanwhile[] = [];
+
+	protected override async read(id: string): Promise<ICredentialDataDecryptedObject> {
+		const next = Shared.meanwhile.shift() ?? 'nothing';
+		if (next === 'holds it locked') throw new Error('database is locked');
+		const data = await super.read(id);
+		if (next === 'nothing') return data;
+		this.save(id, { ...data, accessToken: await sealToken(next.stores, accountOf(data)) });
+		return await super.read(id);
+	}
+}
+
+const fixture = useSandbox();
+let engine: Engine;
+
+beforeEach(async () => {
+	engine = await Engine.load(Shared);
+	engine.saveCredential(credentialFor(fixture.sandbox));
+	Shared.meanwhile = [];
+	hurry();
+	jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => jest.restoreAllMocks());
+
+/** Lists clusters at a service that rejects all tokens but one. */
+async function list(accepted?: string, onCall: (nOfLists: number) => void = () => {}) {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) => {
+		if (operation !== 'listClusters') return undefined;
+		onCall(nOfOperation);
+		return token === accepted ? answer(200, { items: [{ name: 'one' }] }) : answer(401);
+	});
+	const { items, error } = await engine.run({ parameters: getAll() });
+	return {
+		result: error?.message ?? items.map(({ json }) => json.name),
+		sent: fixture.callsOf('listClusters').map(({ token }) => token),
+		logins: fixture.callsOf('login').length,
+		waits: jest.mocked(AbortSignal.timeout).mock.calls.map(([milliseconds]) => milliseconds),
+	};
+}
+
+/** Before the second log-in, whether another process has logged in just now. */
+const BEFORE_LOGIN = 300;
+
+test('no other token is there: it is looked for three times, and the request fails', async () => {
+	const { result, sent, logins, waits } = await list();
+	expect(result).toBe('The service rejected the token that it had just issued');
+	expect({ sent: sent.length, logins }).toEqual({ sent: 2, logins: 2 });
+	expect(waits).toEqual([BEFORE_LOGIN, 250, 250, 500]);
+});
+
+test.each<[when: string, Meanwhile[], waits: number[]]>([
+	['at the first look', [{ stores: 'other' }], [250]],
+	['at the second', ['nothing', { stores: 'other' }], [250, 250]],
+	['at the third', ['nothing', 'nothing', { stores: 'other' }], [250, 250, 500]],
+	['once it can be read', ['holds it locked', { stores: 'other' }], [250, 250]],
+])(
+	"the other process's token is found %s, and goes with the request",
+	async (_, meanwhile, looks) => {
+		const { result, sent, logins, waits } = await list('other', (n) => {
+			if (n === 2) Shared.meanwhile = meanwhile;
+		});
+		expect(result).toEqual(['one']);
+		expect(sent.slice(2)).toEqual(['other']);
+		expect(logins).toBe(2);
+		expect(waits).toEqual([BEFORE_LOGIN, ...looks]);
+	},
+);
+
+test('one after the other is rejected: the request is sent nine times, after longer and longer waits', async () => {
+	const { result, sent, logins, waits } = await list(undefined, (n) => {
+		Shared.meanwhile = [{ stores: `other ${n}` }];
+	});
+	expect(result).toBe('The service rejected the token that it had just issued');
+	expect(sent.slice(1)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `other ${n}`));
+	expect(logins).toBe(1);
+	expect(waits).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000]);
+});
