@@ -17,7 +17,7 @@ const help = `Measures single executions with very many items in a real n8n with
 
   npm run bench:large                     10,000, 50,000 and 100,000 items: about a quarter of an hour
   npm run bench:large -- 1000 2000        so many
-  npm run bench:large -- --write          writes docs/performance.md, too
+  npm run bench:large -- --write          writes bench/results.md, too
 `;
 
 const ROOT = join(__dirname, '..');
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
 	const written = tableOf(measured);
 	process.stdout.write(`\n${written}\n`);
 	if (values.write) {
-		await writeBetweenMarks(join(ROOT, 'docs/performance.md'), 'npm run bench:large', written);
+		await writeBetweenMarks(join(ROOT, 'bench/results.md'), 'npm run bench:large', written);
 	}
 }
 

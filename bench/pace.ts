@@ -29,11 +29,11 @@ const help = `Measures how this node finds the pace of a service, beside what n8
   npm run bench:pace -- 50ms 300ms         some of them: ${services.map(({ name }) => name).join(', ')}
   npm run bench:pace -- --only thisNode    one of the ways only (repeatable): ${Object.keys(contenders).join(', ')}
   npm run bench:pace -- --rounds 5         so often, in turn; 3 unless told otherwise where it takes less than 5 s, else 1
-  npm run bench:pace -- --write            writes docs/performance-tables.md and docs/images/pace.svg, too
+  npm run bench:pace -- --write            writes bench/results.md and docs/images/pace.svg, too
 `;
 
 const HOST = join(ROOT, 'host');
-const PAGE = join(ROOT, 'docs', 'performance-tables.md');
+const PAGE = join(ROOT, 'bench', 'results.md');
 const PLOT = join(ROOT, 'docs', 'images', 'pace.svg');
 
 /** The most seconds that one measurement may take. */

@@ -14,15 +14,15 @@ import { writeBetweenMarks } from './report/document';
 const help = `Measures this node against other ways to do the same, in n8n's engine.
 
   npm run bench                   about forty minutes; writes the figures into docs/performance.md,
-                                  and all tables into docs/performance-tables.md
+                                  and all tables into bench/results.md
   npm run bench -- --continue     goes on with a run that was broken off
   npm run bench -- --quick        about three minutes; only shows what it found
   npm run bench -- --redraw       writes both from the figures of the last full run
 `;
 
-const FIGURES = join(ROOT, 'docs', 'performance.json');
+const FIGURES = join(ROOT, 'bench', 'figures', 'performance.json');
 const PAGE = join(ROOT, 'docs', 'performance.md');
-const TABLES = join(ROOT, 'docs', 'performance-tables.md');
+const TABLES = join(ROOT, 'bench', 'results.md');
 const PLOT = join(ROOT, 'docs', 'images', 'performance.svg');
 /** What a full run has measured so far. */
 const SO_FAR = join(ROOT, 'host', '.data', 'bench.json');

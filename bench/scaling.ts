@@ -6,17 +6,18 @@ import { writeBetweenMarks } from './report/document';
 import { draw } from './report/plot';
 import type { Figures } from './scaling/figures';
 import { measure } from './scaling/measure';
-import { plotOf, reportOf } from './scaling/report';
+import { measuredOf, neededOf, plotOf } from './scaling/report';
 
 const help = `Measures an n8n in queue mode on this machine, with one worker, two and four, and works out what
 more would hold. Needs Debian's Redis and PostgreSQL. Nothing else should run meanwhile.
 
-  npm run scaling               about seven minutes; writes docs/scaling.md, its figures and its plot
+  npm run scaling               about seven minutes; writes its figures, docs/scaling.md with its
+                                plot, and bench/results.md
   npm run scaling -- --redraw   writes them from the figures of the last run
 `;
 
 const docs = join(__dirname, '..', 'docs');
-const FIGURES = join(docs, 'scaling.json');
+const FIGURES = join(__dirname, 'figures', 'scaling.json');
 
 async function main(): Promise<void> {
 	const { values } = parseArgs({
@@ -38,10 +39,11 @@ async function main(): Promise<void> {
 		await writeFile(FIGURES, `${JSON.stringify(figures, threeDigits)}\n`);
 	}
 	const figures = JSON.parse(await readFile(FIGURES, 'utf8')) as Figures;
-	const report = reportOf(figures);
-	process.stdout.write(`\n${report}\n`);
+	const [measured, needed] = [measuredOf(figures), neededOf(figures)];
+	process.stdout.write(`\n${measured}\n\n${needed}\n`);
 	await writeFile(join(docs, 'images', 'scaling.svg'), await draw(plotOf(figures)));
-	await writeBetweenMarks(join(docs, 'scaling.md'), 'npm run scaling', report);
+	await writeBetweenMarks(join(docs, 'scaling.md'), 'npm run scaling', needed);
+	await writeBetweenMarks(join(__dirname, 'results.md'), 'npm run scaling', measured);
 }
 
 /** More digits after the point than three the measurement doesn't know. */

@@ -26,7 +26,7 @@ export interface PackageFigures {
 /** Where the time of a task goes, in shares of the whole. */
 export type Shares = Record<string, number>;
 
-/** All that a run of the benchmark found, as docs/performance.json keeps it for another look. */
+/** All that a run of the benchmark found, as bench/figures/performance.json keeps it for another look. */
 export interface Figures {
 	date: string;
 	machine: string;

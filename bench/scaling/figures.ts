@@ -31,7 +31,7 @@ export interface Alone {
 	seconds: number;
 }
 
-/** All that `npm run scaling` has measured, as docs/scaling.json keeps it. */
+/** All that `npm run scaling` has measured, as bench/figures/scaling.json keeps it. */
 export interface Figures {
 	date: string;
 	machine: string;

@@ -16,8 +16,8 @@ const perSecond = ({ seen, seconds }: Run) => seen.jobs / seconds;
 
 const inWords = (jobs: number) => (jobs === 1 ? '1 job' : `${jobs} jobs`);
 
-/** What docs/scaling.md says of a measurement. */
-export function reportOf(figures: Figures): string {
+/** What bench/results.md says of a measurement. */
+export function measuredOf(figures: Figures): string {
 	const { date, machine, n8n, latency } = figures;
 	return [
 		`Measured on ${date} with n8n ${n8n}, all on one machine (${machine}); the service answered in ${latency} ms ` +
@@ -27,6 +27,12 @@ export function reportOf(figures: Figures): string {
 		costsInWords(figures),
 		'One worker with other settings, jobs a second:',
 		settingsTable(figures),
+	].join('\n\n');
+}
+
+/** What docs/scaling.md says of it: how many workers it takes. */
+export function neededOf(figures: Figures): string {
+	return [
 		'![Jobs a day by number of workers, as measured and by the model](images/scaling.svg)',
 		`Workers with ${CORES_OF_A_WORKER} cores each that it takes, busy for at most ${100 * BUSY} % of the time, ` +
 			`beside a PostgreSQL with ${CORES_OF_POSTGRES} cores; in brackets the main process and webhook processors together. ` +

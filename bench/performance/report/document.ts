@@ -11,7 +11,7 @@ export function summaryOf(figures: Figures): string {
 	].join('\n\n');
 }
 
-/** What docs/performance-tables.md says of a run. */
+/** What bench/results.md says of a run. */
 export function allTablesOf(figures: Figures): string {
 	return [measuredOn(figures), tablesOf(figures), '## Who takes part', contendersList()].join(
 		'\n\n',
