@@ -3,6 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { change, credentialFor, numbered } from '../engine/fixture';
 import { stored } from '../engine/run';
 import type { NodeOptions, Result } from '../engine/run';
+import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, refused, useBatch } from './batch';
 
 /*
@@ -67,6 +68,22 @@ describe("n8n's Retry", () => {
 		expect(timesSent()).toEqual(sentOnce(4));
 		expect(createdIn(result)).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(4);
+	});
+
+	test('with Execute Once in between forgets no job: the error names it, and the next Retry makes none again', async () => {
+		const othersMade = until(() => jobsOnService().length === 3);
+		creates((item) =>
+			item === 0 ? [{ kind: 'wait', when: 'beforeActing', until: othersMade }, refused] : undefined,
+		);
+		const node = { parameters: batch() };
+		const failed = await fixture.engine.run(node, numbered(4));
+		creates((item) => (item === 0 ? refused : undefined));
+		const once = await fixture.engine.retry(failed, [{ ...node, settings: { executeOnce: true } }]);
+		expect(once.error?.message).toMatch(/^The service refused/);
+		expect(createdIn(once).sort()).toEqual(jobsOnService().sort());
+		fixture.sandbox.faults.clear();
+		expect(titles(await fixture.engine.retry(once, [node]))).toHaveLength(4);
+		expect(timesSent()).toEqual(new Map([...sentOnce(4), [0, 3]]));
 	});
 
 	test('of a node that is set to continue by now gives each item its end', async () => {

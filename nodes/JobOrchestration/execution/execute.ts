@@ -9,7 +9,7 @@ import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
 import type { Restored } from './retryState';
-import { restore, retryStateOf } from './retryState';
+import { omittedJobsIn, restore, retryStateOf } from './retryState';
 import { endJobs } from './endJobs';
 import { completeError, errorItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
@@ -144,11 +144,9 @@ async function makeCalls(
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
-async function completeFatalError(
-	{ context, operation, outcomes, endedJobs, connect }: Run,
-	fatalError: ItemError,
-): Promise<NodeError> {
-	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)];
+async function completeFatalError(run: Run, fatalError: ItemError): Promise<NodeError> {
+	const { context, operation, outcomes, endedJobs, connect } = run;
+	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes), ...omittedJobsIn(run)];
 	const connection = createdJobs.length > 0 ? await connect().catch(() => undefined) : undefined;
 	const redact = (text: string) => connection?.redact(text) ?? text;
 	const error = completeError(fatalError, { outcomes, createdJobs }, redact);

@@ -25,6 +25,8 @@ export interface Restored {
 	outcomes: ItemOutcomes;
 	/** The jobs that earlier runs have made and ended. */
 	endedJobs: CreatedJob[];
+	/** What is known of items that this run isn't given: with Execute Once, n8n gives it the first only. */
+	omitted: RetryState['items'];
 }
 
 /** An item that has its result, or whose job may exist. */
@@ -43,9 +45,10 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
  */
 export function retryStateOf(
 	operation: string,
-	{ outcomes, endedJobs: endedBefore }: Restored,
+	{ outcomes, endedJobs: endedBefore, omitted }: Restored,
 ): RetryState | undefined {
-	const items = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
+	const given = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
+	const items = [...given, ...omitted];
 	const endedJobs = [...endedBefore, ...createdJobsIn(outcomes).filter(isEnded)];
 	if (endedJobs.length > 0) return { operation, items, endedJobs };
 	return items.some((item) => item !== null) ? { operation, items } : undefined;
@@ -67,7 +70,12 @@ export function restore(
 			error: newApiError(node, { ...item.error, jobMayExist: true }),
 		};
 	});
-	return { outcomes, endedJobs };
+	return { outcomes, endedJobs, omitted: items.slice(count) };
+}
+
+/** The jobs of items that this run isn't given. */
+export function omittedJobsIn({ omitted }: Restored): CreatedJob[] {
+	return omitted.flatMap((item) => item?.createdJobs ?? []);
 }
 
 /** Whether a value from n8n's database is what an earlier run has left. */
