@@ -100,18 +100,87 @@ describe('A service that takes so many a second', () => {
 	});
 });
 
-test('one item that is always turned away does not keep the others from being sent', async () => {
-	await start({});
-	sandbox.faults.plan((call) =>
-		call.operation === 'createJob' && itemOf(call) === 7
-			? { kind: 'rateLimit', retryAfter: 1 }
-			: undefined,
-	);
-	hurry();
-	const { items } = await engine.run(creates(), numbered(80));
-	expect(counted(items)).toEqual({ made: 79, mayExist: 0, failed: 1 });
-	expect(items[7]?.json.message).toBe('The service is receiving too many requests');
+describe('Items that are always turned away do not keep the others from being sent', () => {
+	test.each([
+		[1, 80, {}, 1],
+		[1, 80, {}, 33],
+		[1, 80, {}, 60],
+		[1, 80, {}, 3_600],
+		[12, 100, {}, undefined],
+		[1, 5, { concurrency: 1 }, undefined],
+		[1, 5, { concurrency: 1 }, 33],
+		[3, 10, { concurrency: 3 }, undefined],
+		[10, 30, { concurrency: 10 }, 1],
+	])('%i of %i, with %j and a Retry-After of %s', async (away, all, options, retryAfter) => {
+		await start({});
+		sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) < away
+				? { kind: 'rateLimit', ...(retryAfter !== undefined && { retryAfter }) }
+				: undefined,
+		);
+		hurry();
+		const { items } = await engine.run(creates(options), numbered(all));
+		expect(counted(items)).toEqual({ made: all - away, mayExist: 0, failed: away });
+		expect(items[0]?.json.message).toBe('The service is receiving too many requests');
+	});
+
+	test('nor those of another execution', async () => {
+		await start({});
+		sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === 1_000
+				? { kind: 'rateLimit', retryAfter: 60 }
+				: undefined,
+		);
+		hurry();
+		const away = engine.run(creates(), [{ n: 1_000 }]);
+		await until(() => sandbox.calls.some(({ operation }) => operation === 'createJob'));
+		const { items } = await engine.run(creates(), numbered(40));
+		expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
+		expect(counted((await away).items)).toEqual({ made: 0, mayExist: 0, failed: 1 });
+	});
+
+	test('nor jobs from being ended', async () => {
+		await start({});
+		sandbox.faults.plan((call) => {
+			if (call.operation === 'createJob') return itemOf(call) === 3 ? refused : undefined;
+			const [first] = sandbox.store.jobs.keys();
+			return call.path.includes(`/${first}/`) ? { kind: 'rateLimit' } : undefined;
+		});
+		hurry();
+		const { error } = await engine.run(
+			{ parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) },
+			numbered(4),
+		);
+		expect(error?.description).toMatch(/could not end \(1\):/);
+		const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
+		expect(states).toEqual(['running', 'terminated', 'terminated']);
+	});
 });
+
+test('with Concurrency 1, those that are turned away for a moment keep their order', async () => {
+	await start({ limits: { perSecond: 20, burst: 5 } });
+	const { items } = await engine.run(creates({ concurrency: 1 }), numbered(40));
+	expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
+	expect(sandbox.limits.met.turnedAway).toBeGreaterThan(0);
+	const names = [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);
+	expect(names).toEqual(numbered(40).map(({ n }) => `Job ${String(n)}`));
+});
+
+test.each([59, 60])(
+	'a service that takes nothing for %i seconds, and does not say for how long, is waited for',
+	async (seconds) => {
+		await start({});
+		hurry();
+		const begunAt = performance.now();
+		sandbox.faults.plan(({ operation }) =>
+			operation === 'createJob' && performance.now() - begunAt < seconds * 1_000
+				? { kind: 'rateLimit' }
+				: undefined,
+		);
+		const { items } = await engine.run(creates(), numbered(20));
+		expect(counted(items)).toEqual({ made: 20, mayExist: 0, failed: 0 });
+	},
+);
 
 test('where the service wants an hour, it is asked again after a minute', async () => {
 	await start({});
@@ -361,7 +430,7 @@ describe('While all wait', () => {
 			{ made: 11, mayExist: 1, failed: 0 },
 			({ operation, nOfOperation }) =>
 				operation === 'createJob' && nOfOperation === 2
-					? { kind: 'wait', when: 'beforeActing', until: awayFor(6) }
+					? { kind: 'wait', when: 'beforeActing', until: awayFor(9) }
 					: undefined,
 		],
 	])("n8n's log says so after a few seconds, and when they go on: %s", async (why, ends, plan) => {

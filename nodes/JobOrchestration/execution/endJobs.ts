@@ -20,9 +20,10 @@ export async function endJobs(
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
 	const connection = openConnection(context, concurrency);
-	await inParallel(jobs, concurrency, async (job) => {
+	await inParallel(jobs, concurrency, async (job, yieldPlace) => {
 		try {
-			const client = new ServiceClient(await connection, first.options);
+			const options = { ...first.options, onTurnedAway: yieldPlace };
+			const client = new ServiceClient(await connection, options);
 			const jobId = new FieldValue('Job ID', job.uid).id();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
 			job.ending = { operation: ifStopped, success: true };

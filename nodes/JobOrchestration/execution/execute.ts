@@ -120,12 +120,20 @@ async function makeCalls(
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 
 	let firstError: ItemError | undefined;
-	const callFor = async ([itemIndex, { call, options }]: [number, PreparedItem]): Promise<void> => {
+	const callFor = async (
+		[itemIndex, { call, options }]: [number, PreparedItem],
+		yieldPlace: () => void,
+	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
 			const client = new ServiceClient(
 				await run.connect(concurrency),
-				{ ...options, signal, onFailure: goesOn ? undefined : stop },
+				{
+					...options,
+					signal,
+					onFailure: goesOn ? undefined : stop,
+					onTurnedAway: yieldPlace,
+				},
 				(uid, { namespace, displayName }) =>
 					createdJobs.push({ itemIndex, namespace, uid, displayName }),
 			);

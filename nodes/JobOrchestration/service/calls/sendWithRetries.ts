@@ -20,9 +20,14 @@ export interface CallOptions {
 	timeout: number;
 	/** Ends waiting and sending again; a request under way is left to end. */
 	signal?: AbortSignal;
+	/** Called when the request was turned away again, or for long: meanwhile, others may get through. */
+	onTurnedAway?: (() => void) | undefined;
 	/** Called when the call has failed, before a request that waits for this one's end may begin. */
 	onFailure?: (() => void) | undefined;
 }
+
+/** Milliseconds: a service that wants a wait as long as this may mean one request alone, by a quota for example. */
+const LONG_RETRY_AFTER = 30_000;
 
 /** Nothing was sent, because the execution was stopped before that. */
 export class NotSent extends Error {}
@@ -37,7 +42,7 @@ export class NotSent extends Error {}
 export async function sendWithRetries<Body>(
 	connection: Sender,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal, onFailure }: CallOptions,
+	{ maxRetries, timeout, signal, onTurnedAway, onFailure }: CallOptions,
 ): Promise<Body> {
 	const { limiter } = connection;
 	let earlierMayHaveActed = false;
@@ -71,7 +76,6 @@ export async function sendWithRetries<Body>(
 				throw error;
 			});
 		timesSent += 1;
-		goesFirst = !permit.isProbe;
 		if ('body' in result) {
 			permit.release({ kind: 'done' });
 			return result.body;
@@ -79,10 +83,13 @@ export async function sendWithRetries<Body>(
 		const { failure } = result;
 		const outcome = outcomeOf(failure);
 		lastFailure = failure;
+		const isTooMany = outcome.kind === 'tooMany';
+		const isLong = isTooMany && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
+		goesFirst = !permit.isProbe && !isLong;
+		if (isTooMany && !goesFirst) onTurnedAway?.();
 
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
-		const allWait =
-			outcome.kind === 'tooMany' || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
+		const allWait = isTooMany || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
 		// At first contact, the log-in is tried again for all of the run together.
 		const isOfAll = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
 		const retriesSoFar = isOfAll ? permit.countFailedLogin() - 1 : retries;

@@ -12,7 +12,7 @@ import { WaitNotices } from './waitNotices';
  * Milliseconds that a request waits for a service that takes none, unless told otherwise: a minute, which services
  * that count by the minute ask for, and some more to find out that it is over.
  */
-const PATIENCE = 65_000;
+const PATIENCE = 70_000;
 
 /**
  * Requests that begin before n8n's other work has its turn. Answers that come together would otherwise be followed
