@@ -166,6 +166,29 @@ test('with Concurrency 1, those that are turned away for a moment keep their ord
 	expect(names).toEqual(numbered(40).map(({ n }) => `Job ${String(n)}`));
 });
 
+test("an item's error has the service's words about it, and not those about another", async () => {
+	await start({});
+	sandbox.faults.plan((call) => {
+		if (call.operation !== 'createJob') return undefined;
+		return answer(429, { message: `Too many, ${itemOf(call)}` });
+	});
+	hurry();
+	const runs = [
+		engine.run(creates({ concurrency: 1 }), numbered(1)),
+		engine.run(creates(), [{ n: 7 }, { n: 8 }]),
+	];
+	const said = (await Promise.all(runs)).map(({ items }) =>
+		items.map(({ json }) => {
+			const { description } = Object(json.error) as { description: string };
+			return /The service [^.]*(?=\.)/.exec(description)?.[0];
+		}),
+	);
+	expect(said).toEqual([
+		['The service says: "Too many, 0" (HTTP 429)'],
+		['The service says: "Too many, 7" (HTTP 429)', 'The service says: "Too many, 8" (HTTP 429)'],
+	]);
+});
+
 test.each([59, 60])(
 	'a service that takes nothing for %i seconds, and does not say for how long, is waited for',
 	async (seconds) => {

@@ -193,7 +193,17 @@ describe('The token', () => {
 			disableFollowRedirect: true,
 			followRedirect: false,
 			followAllRedirects: false,
+			skipSslCertificateValidation: false,
+			rejectUnauthorized: true,
 		});
+	});
+
+	test("goes with no other certificate, whatever the node's own option says", async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const options = { skipSslCertificateValidation: true, rejectUnauthorized: false };
+		expect(
+			await authenticate({ url: `${fixture.sandbox.url}/api/v1/other`, ...options }),
+		).toMatchObject({ skipSslCertificateValidation: false, rejectUnauthorized: true });
 	});
 
 	test("goes with any certificate only where the credential says so, which is another account's then", async () => {

@@ -23,7 +23,7 @@ const maxRetries: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 3,
 	description:
-		"Max number of times to send a failed request again. A request to create a job is only sent again if the service can't have created the job. 0 turns retries off.",
+		"Max number of times to send a failed request again. A request to create a job is only sent again if the service can't have created the job. 0 turns retries off. Requests that the service turns away because it receives too many don't count.",
 };
 
 const timeout: INodeProperties = {

@@ -48,6 +48,7 @@ function loginFailures({ url, location, proxy }: typeof things) {
 		status: range(400, 599).flatMap((status) => [
 			{ kind: 'status', status, text: undefined, retryAfter: undefined },
 			{ kind: 'status', status, text: 'No.', retryAfter: 1_000 },
+			{ kind: 'status', status, text: undefined, retryAfter: undefined, ofOthers: true },
 		]),
 		unexpectedResponse: ['an empty object', '"No."'].map((received) => ({
 			...{ kind: 'unexpectedResponse', status: 200, received, expected: 'a token' },

@@ -122,11 +122,10 @@ export async function withToken(
 		disableFollowRedirect: true,
 		followRedirect: false,
 		followAllRedirects: false,
+		// Whatever another node's options say.
+		skipSslCertificateValidation: account.ignoreSslIssues,
+		rejectUnauthorized: !account.ignoreSslIssues,
 	};
-	if (account.ignoreSslIssues) {
-		authorized.skipSslCertificateValidation = true;
-		authorized.rejectUnauthorized = false;
-	}
 	if (own === undefined) {
 		requests.set(credentials, { sentAt: Date.now(), timeout: request.timeout ?? Infinity });
 	} else {

@@ -57,7 +57,10 @@ export async function sendWithRetries<Body>(
 		const permit = await limiter.acquire(signal, { goesFirst });
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
-				throw new CallError(call, permit.failure, {
+				// Of the same reason, the service's words about this request.
+				const { kind } = outcomeOf(permit.failure);
+				const own = lastFailure && outcomeOf(lastFailure).kind === kind ? lastFailure : undefined;
+				throw new CallError(call, own ?? permit.failure, {
 					...attempts,
 					timesSent,
 					waited: permit.waited,

@@ -17,9 +17,12 @@ export interface ErrorMessage extends Explanation {
 
 /** What an error says about a status: with what the service said of it, if it did. */
 export function statusMessage(
-	{ status, text }: FailureOf<'status'>,
+	{ status, text, ofOthers }: FailureOf<'status'>,
 	explanation: Explanation,
 ): ErrorMessage {
+	if (ofOthers === true) {
+		return { ...explanation, detail: `The service answered other executions so (HTTP ${status}).` };
+	}
 	return text === undefined
 		? { ...explanation, detail: `The service gave no reason (HTTP ${status}).` }
 		: { ...explanation, reason: `The service says: "${text}" (HTTP ${status}).` };

@@ -2,6 +2,7 @@ import { sleep } from 'n8n-workflow';
 
 import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
+import { asOfOthers } from '../request/failure';
 import { onAbort, wait } from '../request/timers';
 import type { InFlightRequest, Outcome } from './pace';
 import { AWAY, Pace } from './pace';
@@ -100,6 +101,8 @@ export class ExecutionLimiter {
 	lastTurn = 0;
 	/** How many of its log-ins have failed, and when the last one did. */
 	failedLogins = { count: 0, last: -Infinity };
+	/** What the service last said to it when it turned one of its requests away. */
+	failure: Failure | undefined;
 	/** Why none of its requests need begin any more. */
 	refusal: Refusal | undefined;
 	private readonly execution: object;
@@ -146,8 +149,8 @@ export class ExecutionLimiter {
 	 * Waits until a request may begin, or until it is clear that it won't.
 	 *
 	 * @param goesFirst whether the request was sent before: then it goes before all that were not. It has waited longest,
-	 * and a service may turn away what it does not know yet. One that was a probe in vain should wait behind them: it
-	 * may be the only one that the service doesn't take.
+	 * and a service may turn away what it does not know yet. One that was a probe in vain, or is to wait for long, should
+	 * wait behind them: it may be the only one that the service doesn't take.
 	 */
 	async acquire(stop?: AbortSignal, { goesFirst = false } = {}): Promise<Permit | Refusal> {
 		return await this.account.acquire(this, stop, goesFirst);
@@ -315,7 +318,7 @@ export class AccountLimiter {
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
-				if (CONCERNS_ALL.includes(observed.kind)) this.failure = failure;
+				if (CONCERNS_ALL.includes(observed.kind)) this.failure = execution.failure = failure;
 				const present = { idle: this.clock.idle(), waiting: this.queue.length };
 				this.pace.end(request, observed, this.clock.now(), present);
 				this.admit();
@@ -338,7 +341,13 @@ export class AccountLimiter {
 			if (execution.refusal !== undefined) return execution.refusal;
 			if (Math.max(now, hold.named) < this.patienceEnds(execution, now)) return undefined;
 			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
-			execution.refusal = { refused: 'givenUp', failure, waited, probes: hold.probes };
+			const own = execution.failure;
+			execution.refusal = {
+				refused: 'givenUp',
+				failure: own?.kind === failure.kind ? own : asOfOthers(failure),
+				waited,
+				probes: hold.probes,
+			};
 			execution.forgetAnswer();
 			return execution.refusal;
 		});

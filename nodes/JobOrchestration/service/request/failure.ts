@@ -29,8 +29,17 @@ export type Failure =
 	| { kind: 'notSent'; reason: string }
 	/** The answer points to another address; undefined if it does not say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
-	/** An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any. */
-	| { kind: 'status'; status: number; text: string | undefined; retryAfter: number | undefined }
+	/**
+	 * An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any;
+	 * `ofOthers` where only other executions had this answer, whose words are not for this one.
+	 */
+	| {
+			kind: 'status';
+			status: number;
+			text: string | undefined;
+			retryAfter: number | undefined;
+			ofOthers?: true;
+	  }
 	/** An answer that isn't what the interface shows. */
 	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
 	/** A list that would have no end, and what shows it. */
@@ -50,6 +59,17 @@ export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>
 /** What failed at last: of a log-in that failed, why it did. */
 export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
 	return failure.kind === 'login' ? failure.cause : failure;
+}
+
+/** A failure as an execution is told of it that didn't meet it itself: without the service's words to others. */
+export function asOfOthers(failure: Failure): Failure {
+	if (failure.kind === 'login') return { kind: 'login', cause: withoutWords(failure.cause) };
+	return withoutWords(failure);
+}
+
+function withoutWords<Cause extends Exclude<Failure, { kind: 'login' }>>(cause: Cause) {
+	if (cause.kind !== 'status') return cause;
+	return { ...cause, text: undefined, ofOthers: true } as const;
 }
 
 /** System errors that come before a connection exists, whatever the call that reports them. */

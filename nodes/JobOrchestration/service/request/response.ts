@@ -74,7 +74,7 @@ export function describeBody(body: unknown, secrets: Secrets): string {
 /** How a web page begins, and a part of one. */
 const PAGE = /^\s*(?:<!doctype|<!--|<html|<head|<body|<\?xml)/i;
 const PART =
-	/^\s*<(?:title|meta|link|style|script|center|div|span|main|table|form|h[1-6]|p|b|a|br|hr)[\s/>]/i;
+	/^\s*<(?:title|meta|base|link|style|script|noscript|frameset|iframe|img|svg|center|div|span|main|nav|header|footer|article|section|table|form|input|button|h[1-6]|p|pre|code|ul|ol|dl|li|font|strong|em|small|a|b|i|u|br|hr)[\s/>]/i;
 
 /** Whether a body is a web page, or a part of one, rather than a message for a program. */
 export function isHtml(body: unknown): boolean {
