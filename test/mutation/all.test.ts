@@ -15,6 +15,7 @@ const files = [
 	'pace/limiterWaits',
 	'pace/paceSteps',
 	'pace/pace',
+	'pace/trace',
 	'pace/rateLimit',
 	'pace/concurrencyLimit',
 	'pace/outcome',

@@ -48,7 +48,7 @@ describe('When the service says "too many"', () => {
 		for (let index = 0; index < 10; index += 1) {
 			permitAt(all, index).release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
 		}
-		const again = come(execution, 10, undefined, { goesFirst: true });
+		const again = come(execution, 10, undefined, 'first');
 		await clock.pass(100);
 		expect(again.map((permit) => permit !== undefined)).toEqual([
 			true,
@@ -57,6 +57,21 @@ describe('When the service says "too many"', () => {
 		permitAt(again, 0).release({ kind: 'done' });
 		await clock.pass(30_000);
 		expect(begun(again)).toBe(10);
+	});
+
+	test('whoever is to wait behind the others does, also behind those who come later', async () => {
+		const execution = await answered(limiter);
+		const all = come(execution, 1);
+		await settled();
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 40_000 }, tooMany);
+		const again = come(execution, 1, undefined, 'behind');
+		await clock.pass(1_000);
+		const late = come(limiter.forExecution(), 1);
+		await clock.pass(39_000);
+		expect([begun(again), begun(late)]).toEqual([0, 1]);
+		permitAt(late, 0).release({ kind: 'answered' });
+		await clock.pass(1_000);
+		expect(begun(again)).toBe(1);
 	});
 
 	test('for a minute, all wait that long, and one asks then', async () => {

@@ -4,6 +4,7 @@ import type {
 	Clock,
 	ExecutionLimiter,
 	Permit,
+	Place,
 	Refusal,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/waitNotices';
@@ -71,11 +72,11 @@ export function come(
 	execution: ExecutionLimiter,
 	count: number,
 	stop?: AbortSignal,
-	options?: { goesFirst: boolean },
+	place?: Place,
 ): Array<Permit | Refusal | undefined> {
 	const all: Array<Permit | Refusal | undefined> = new Array<undefined>(count).fill(undefined);
 	all.forEach((_, index) => {
-		void execution.acquire(stop, options).then((permit) => (all[index] = permit));
+		void execution.acquire(stop, place).then((permit) => (all[index] = permit));
 	});
 	return all;
 }

@@ -127,7 +127,8 @@ test('what is known to be added to errors is added', async () => {
 		}),
 	);
 	const run = { createdJobs: [], error: other };
-	const left = retryStateOf('job.create', { outcomes: [run], endedJobs: [], omitted: [] })?.items[0];
+	const left = retryStateOf('job.create', { outcomes: [run], endedJobs: [], omitted: [] })
+		?.items[0];
 	const page1 = [{ metadata: { uid: 1 } }];
 	const progress = [new PaginationGuard(undefined, 100), new PaginationGuard(undefined, 100)];
 	const signs = range(1, 2_000).flatMap((page) => [

@@ -18,7 +18,9 @@ export async function inParallel<Element>(
 		while (successor === undefined && signal?.aborted !== true) {
 			const next = queue.next();
 			if (next.done === true) return;
-			await work(next.value, () => (successor ??= worker()));
+			await work(next.value, () => {
+				successor ??= worker();
+			});
 		}
 		await successor;
 	};

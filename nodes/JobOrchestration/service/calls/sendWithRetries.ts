@@ -1,6 +1,6 @@
 import type { Call } from './call';
 import { CallError } from './callError';
-import type { ExecutionLimiter } from '../pace/limiter';
+import type { ExecutionLimiter, Place } from '../pace/limiter';
 import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
@@ -48,13 +48,13 @@ export async function sendWithRetries<Body>(
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
-	let goesFirst = false;
+	let place: Place = 'inTurn';
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
 		const refused = connection.refusalFor({ timeout });
 		if (refused !== undefined) throw new CallError(call, refused, { ...attempts, timesSent });
-		const permit = await limiter.acquire(signal, { goesFirst });
+		const permit = await limiter.acquire(signal, place);
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
 				// Of the same reason, the service's words about this request.
@@ -88,8 +88,11 @@ export async function sendWithRetries<Body>(
 		lastFailure = failure;
 		const isTooMany = outcome.kind === 'tooMany';
 		const isLong = isTooMany && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
-		goesFirst = !permit.isProbe && !isLong;
-		if (isTooMany && !goesFirst) onTurnedAway?.();
+		place = permit.isProbe ? 'inTurn' : 'first';
+		if (isTooMany && (permit.isProbe || isLong)) {
+			place = 'behind';
+			onTurnedAway?.();
+		}
 
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
 		const allWait = isTooMany || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);

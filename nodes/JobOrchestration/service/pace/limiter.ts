@@ -49,8 +49,16 @@ export type Refusal =
 	/** What the service last said; how many milliseconds was waited, and how often it was probed meanwhile. */
 	| { refused: 'givenUp'; failure: Failure; waited: number; probes: number };
 
+/**
+ * Where a request waits: in its turn; `first`, if it was sent before: it has waited longest, and a service may turn away
+ * what it doesn't know yet; `behind`, if it was turned away again, or for long: it may be the only one that the service
+ * doesn't take, so the others find out whether they can go on.
+ */
+export type Place = 'inTurn' | 'first' | 'behind';
+
 interface QueuedRequest {
 	execution: ExecutionLimiter;
+	place: Place;
 	/** Those with a lower one begin earlier. */
 	turn: number;
 	resolve: (permit: Permit | Refusal) => void;
@@ -147,13 +155,9 @@ export class ExecutionLimiter {
 
 	/**
 	 * Waits until a request may begin, or until it is clear that it won't.
-	 *
-	 * @param goesFirst whether the request was sent before: then it goes before all that were not. It has waited longest,
-	 * and a service may turn away what it does not know yet. One that was a probe in vain, or is to wait for long, should
-	 * wait behind them: it may be the only one that the service doesn't take.
 	 */
-	async acquire(stop?: AbortSignal, { goesFirst = false } = {}): Promise<Permit | Refusal> {
-		return await this.account.acquire(this, stop, goesFirst);
+	async acquire(stop?: AbortSignal, place: Place = 'inTurn'): Promise<Permit | Refusal> {
+		return await this.account.acquire(this, stop, place);
 	}
 
 	/**
@@ -208,7 +212,7 @@ export class AccountLimiter {
 	async acquire(
 		execution: ExecutionLimiter,
 		stop: AbortSignal | undefined,
-		goesFirst: boolean,
+		place: Place,
 	): Promise<Permit | Refusal> {
 		if (stop?.aborted === true) return { refused: 'stopped' };
 		if (execution.refusal !== undefined) return execution.refusal;
@@ -220,9 +224,10 @@ export class AccountLimiter {
 				this.queue.splice(index, 1);
 				request.resolve({ refused: 'stopped' });
 			});
-			const turn = goesFirst ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
+			const turn = place === 'first' ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
 			const request: QueuedRequest = {
 				execution,
+				place,
 				turn,
 				resolve: (answer) => {
 					stopListening();
@@ -250,6 +255,7 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		this.pace.forget(now);
 		this.refuseImpatient(now);
+		if (this.pace.hold !== undefined) this.moveBehind();
 		this.notices.give(this.pace.hold, now, this.queue);
 		let next = Infinity;
 		const waiting = new Set<ExecutionLimiter>();
@@ -282,6 +288,16 @@ export class AccountLimiter {
 			next = Math.min(next, this.notices.delay(this.pace.hold, now));
 		}
 		if (next < Infinity) this.wake(now, now + Math.max(1, next));
+	}
+
+	/** Those that wait behind others do so for those who have come after them, too. */
+	private moveBehind(): void {
+		const behind = this.queue.filter(({ place }) => place === 'behind');
+		if (behind.length === 0) return;
+		const others = this.queue.filter(({ place }) => place !== 'behind');
+		const { turn = 0 } = others.at(-1) ?? {};
+		for (const request of behind) request.turn = Math.max(turn, request.turn);
+		this.queue = [...others, ...behind];
 	}
 
 	/** Lets n8n go on where enough have begun together: whether none begins until then. */
