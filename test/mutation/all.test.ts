@@ -58,6 +58,9 @@ const files = [
 	'faults/waiting',
 	'faults/matrix',
 	'faults/limits',
+	'faults/turnedAway',
+	'faults/away',
+	'faults/allWait',
 ];
 
 const leftOut = [
