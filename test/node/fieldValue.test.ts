@@ -15,8 +15,18 @@ test.each([
 	expect(records.map(({ field }) => field)).toEqual(ids.map((__, n) => `Inputs ${n + 1}`));
 });
 
-test('a fixed collection that is a text has no records', () => {
-	expect(new FieldValue('Inputs', 'a text').records('input')).toEqual([]);
+test.each([['a text'], [['a list']], [7], [new Date(0)]])(
+	'a group of fields that is %j is an error, not an empty group',
+	(value) => {
+		const group = new FieldValue('Inputs', value);
+		expect(() => group.records('input')).toThrow(/^'Inputs' is .*, not a group of fields$/);
+		expect(() => group.member('id')).toThrow(/^'Inputs' is .*, not a group of fields$/);
+	},
+);
+
+test.each([[undefined], [null], ['']])('a group of fields that is %j has none', (value) => {
+	expect(new FieldValue('Inputs', value).records('input')).toEqual([]);
+	expect(new FieldValue('Inputs', value).member('id').isMissing).toBe(true);
 });
 
 test.each([

@@ -162,15 +162,25 @@ export class FieldValue {
 
 	/** One of the fields of a collection. */
 	member(name: string, field = name): FieldValue {
-		return new FieldValue(field, isJsonObject(this.value) ? this.value[name] : undefined);
+		return new FieldValue(field, this.collection()[name]);
 	}
 
 	/** The records in a group of a fixed collection; each is called by its position, from 1. */
 	records(group: string): FieldValue[] {
-		const value = isJsonObject(this.value) ? this.value[group] : undefined;
+		const value = this.collection()[group];
 		if (value === undefined || value === null) return [];
 		const list: unknown[] = Array.isArray(value) ? value : [value];
 		return list.map((record, index) => new FieldValue(`${this.field} ${index + 1}`, record));
+	}
+
+	/** The fields of a collection: none if there is no value. */
+	private collection(): JsonObject {
+		if (this.isMissing) return {};
+		if (isJsonObject(this.value) && !isDate(this.value)) return this.value;
+		throw this.error(
+			`is ${kindOf(this.value)}, not a group of fields`,
+			'Enter its fields one by one, or an expression that gives an object of them.',
+		);
 	}
 
 	error(problem: string, advice: string): FieldError {
