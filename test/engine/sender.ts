@@ -33,7 +33,13 @@ function newLimiter(): Sender['limiter'] {
 	return {
 		acquire: async () =>
 			await Promise.resolve(
-				refusal ?? { isProbe: false, sent: () => {}, countFailedLogin: () => 1, release },
+				refusal ?? {
+					isProbe: false,
+					isLateProbe: false,
+					sent: () => {},
+					countFailedLogin: () => 1,
+					release,
+				},
 			),
 		hasBeenAnswered: false,
 		giveUp: () => {},

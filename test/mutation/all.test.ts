@@ -16,6 +16,7 @@ const files = [
 	'pace/paceSteps',
 	'pace/pace',
 	'pace/trace',
+	'pace/executions',
 	'pace/rateLimit',
 	'pace/concurrencyLimit',
 	'pace/outcome',

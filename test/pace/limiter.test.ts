@@ -41,7 +41,7 @@ test('whoever was sent before goes first, even before another execution that has
 	const batch = come(limiter.forExecution(), 20);
 	await settled();
 	const single = come(limiter.forExecution(), 1);
-	const again = come(limiter.forExecution(), 2, undefined, 'first');
+	const again = come(limiter.forExecution(), 2, undefined, { goesFirst: true });
 	permitAt(batch, 0).release({ kind: 'answered' });
 	await settled();
 	expect([begun(batch), begun(single), begun(again)]).toEqual([10, 0, 1]);

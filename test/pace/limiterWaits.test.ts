@@ -48,7 +48,7 @@ describe('When the service says "too many"', () => {
 		for (let index = 0; index < 10; index += 1) {
 			permitAt(all, index).release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
 		}
-		const again = come(execution, 10, undefined, 'first');
+		const again = come(execution, 10, undefined, { goesFirst: true });
 		await clock.pass(100);
 		expect(again.map((permit) => permit !== undefined)).toEqual([
 			true,
@@ -64,7 +64,7 @@ describe('When the service says "too many"', () => {
 		const all = come(execution, 1);
 		await settled();
 		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 40_000 }, tooMany);
-		const again = come(execution, 1, undefined, 'behind');
+		const again = come(execution, 1, undefined, { wasTurnedAway: true });
 		await clock.pass(1_000);
 		const late = come(limiter.forExecution(), 1);
 		await clock.pass(39_000);
@@ -230,7 +230,10 @@ describe('When the service can not be reached', () => {
 		await clock.pass(69_000);
 		expect(without(all)).toEqual([]);
 		await clock.pass(1_000);
-		// One had just begun to ask.
+		// One has just begun to ask.
+		expect(without(all)).toEqual([]);
+		permitAt(all, 11).release({ kind: 'unreachable' }, refused);
+		await settled();
 		expect(without(all)).toHaveLength(8);
 	});
 

@@ -3,8 +3,8 @@ import type {
 	AccountLimiter,
 	Clock,
 	ExecutionLimiter,
+	Order,
 	Permit,
-	Place,
 	Refusal,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/waitNotices';
@@ -72,11 +72,11 @@ export function come(
 	execution: ExecutionLimiter,
 	count: number,
 	stop?: AbortSignal,
-	place?: Place,
+	order?: Order,
 ): Array<Permit | Refusal | undefined> {
 	const all: Array<Permit | Refusal | undefined> = new Array<undefined>(count).fill(undefined);
 	all.forEach((_, index) => {
-		void execution.acquire(stop, place).then((permit) => (all[index] = permit));
+		void execution.acquire(stop, order).then((permit) => (all[index] = permit));
 	});
 	return all;
 }

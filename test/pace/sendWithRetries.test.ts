@@ -37,7 +37,13 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 test('what waited for the pace waits after its own first failure as long as any', async () => {
 	const answered = (status: number) => ({ failure: statusFailure(status) });
 	const results = [answered(429), answered(429), answered(429), answered(502), { body: 'done' }];
-	const permit = { isProbe: false, sent: () => {}, countFailedLogin: () => 1, release: () => {} };
+	const permit = {
+		isProbe: false,
+		isLateProbe: false,
+		sent: () => {},
+		countFailedLogin: () => 1,
+		release: () => {},
+	};
 	const sender = newSender(() => results.shift() ?? { body: 'none' }, {
 		limiter: {
 			acquire: async () => await Promise.resolve(permit),

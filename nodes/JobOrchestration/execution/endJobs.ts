@@ -20,9 +20,9 @@ export async function endJobs(
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
 	const connection = openConnection(context, concurrency);
-	await inParallel(jobs, concurrency, async (job, yieldPlace) => {
+	await inParallel(jobs, concurrency, async (job, letOthersTry) => {
 		try {
-			const options = { ...first.options, onTurnedAway: yieldPlace };
+			const options = { ...first.options, letOthersTry };
 			const client = new ServiceClient(await connection, options);
 			const jobId = new FieldValue('Job ID', job.uid).id();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });

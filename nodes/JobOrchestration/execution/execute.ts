@@ -122,7 +122,7 @@ async function makeCalls(
 	let firstError: ItemError | undefined;
 	const callFor = async (
 		[itemIndex, { call, options }]: [number, PreparedItem],
-		yieldPlace: () => void,
+		letOthersTry: () => Promise<void>,
 	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
@@ -132,7 +132,7 @@ async function makeCalls(
 					...options,
 					signal,
 					onFailure: goesOn ? undefined : stop,
-					onTurnedAway: yieldPlace,
+					letOthersTry,
 				},
 				(uid, { namespace, displayName }) =>
 					createdJobs.push({ itemIndex, namespace, uid, displayName }),

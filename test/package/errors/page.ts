@@ -61,7 +61,7 @@ const insteadOfAdvice =
 const selfExplanatory = [
 	'The service says: "…" (HTTP …).',
 	'The service gave no reason (HTTP …).',
-	'The service answered other executions so (HTTP …).',
+	'The service answered other requests so (HTTP …).',
 	'No host named … was found (…).',
 	'No connection to … was possible (…).',
 	'No connection was possible (…).',

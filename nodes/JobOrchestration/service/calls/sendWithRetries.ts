@@ -1,6 +1,6 @@
 import type { Call } from './call';
 import { CallError } from './callError';
-import type { ExecutionLimiter, Place } from '../pace/limiter';
+import type { ExecutionLimiter, Order } from '../pace/limiter';
 import type { Connection } from '../request/connection';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
@@ -20,8 +20,8 @@ export interface CallOptions {
 	timeout: number;
 	/** Ends waiting and sending again; a request under way is left to end. */
 	signal?: AbortSignal;
-	/** Called when the request was turned away again, or for long: meanwhile, others may get through. */
-	onTurnedAway?: (() => void) | undefined;
+	/** Awaited by a request that may be the only one that the service turns away. Resolves when the others are done. */
+	letOthersTry?: (() => Promise<void>) | undefined;
 	/** Called when the call has failed, before a request that waits for this one's end may begin. */
 	onFailure?: (() => void) | undefined;
 }
@@ -42,19 +42,19 @@ export class NotSent extends Error {}
 export async function sendWithRetries<Body>(
 	connection: Sender,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal, onTurnedAway, onFailure }: CallOptions,
+	{ maxRetries, timeout, signal, letOthersTry, onFailure }: CallOptions,
 ): Promise<Body> {
 	const { limiter } = connection;
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
-	let place: Place = 'inTurn';
+	let order: Order = {};
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
 		const refused = connection.refusalFor({ timeout });
 		if (refused !== undefined) throw new CallError(call, refused, { ...attempts, timesSent });
-		const permit = await limiter.acquire(signal, place);
+		const permit = await limiter.acquire(signal, order);
 		if ('refused' in permit) {
 			if (permit.refused === 'givenUp') {
 				// Of the same reason, the service's words about this request.
@@ -88,11 +88,7 @@ export async function sendWithRetries<Body>(
 		lastFailure = failure;
 		const isTooMany = outcome.kind === 'tooMany';
 		const isLong = isTooMany && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
-		place = permit.isProbe ? 'inTurn' : 'first';
-		if (isTooMany && (permit.isProbe || isLong)) {
-			place = 'behind';
-			onTurnedAway?.();
-		}
+		order = { goesFirst: !permit.isProbe && !isLong, wasTurnedAway: isTooMany };
 
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
 		const allWait = isTooMany || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
@@ -110,6 +106,7 @@ export async function sendWithRetries<Body>(
 		if (!again || signal?.aborted === true) {
 			throw new CallError(call, failure, { ...attempts, timesSent });
 		}
+		if (isTooMany && (isLong || permit.isLateProbe)) await letOthersTry?.();
 		// A read has no effect that the error would have to mention.
 		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
 	}

@@ -21,7 +21,7 @@ export function statusMessage(
 	explanation: Explanation,
 ): ErrorMessage {
 	if (ofOthers === true) {
-		return { ...explanation, detail: `The service answered other executions so (HTTP ${status}).` };
+		return { ...explanation, detail: `The service answered other requests so (HTTP ${status}).` };
 	}
 	return text === undefined
 		? { ...explanation, detail: `The service gave no reason (HTTP ${status}).` }

@@ -4,7 +4,7 @@ import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
 import { asOfOthers } from '../request/failure';
 import { onAbort, wait } from '../request/timers';
-import type { InFlightRequest, Outcome } from './pace';
+import type { Hold, InFlightRequest, Outcome } from './pace';
 import { AWAY, Pace } from './pace';
 import type { WaitNotice } from './waitNotices';
 import { WaitNotices } from './waitNotices';
@@ -23,6 +23,9 @@ const MAX_BURST = 4;
 /** With fewer under way, there is nothing to spread. */
 const FEW_UNDER_WAY = 16;
 
+/** Milliseconds for which all wait until those find out, too, that the service has not turned away. */
+const LONG_HOLD = 1_000;
+
 /** Outcomes that show that the service can be reached. */
 const ANSWERED: Array<Outcome['kind']> = ['done', 'answered', 'tooMany', 'unavailable'];
 /** Outcomes that make all requests wait. */
@@ -35,6 +38,8 @@ const ENDS_FIRST_CONTACT: Array<Outcome['kind']> = ['unreachable', 'loginFailed'
 export interface Permit {
 	/** Whether the request finds out, for all, whether the service takes requests again. */
 	readonly isProbe: boolean;
+	/** Whether it does so after all had waited for long: if it is turned away, too, it may be the only one that is. */
+	readonly isLateProbe: boolean;
 	/** The request is sent only now: its log-in has taken until then, or it is sent again with another token. */
 	sent(): void;
 	/** Counts a log-in that failed, once for all who waited for it. @returns how many of its run have failed so far */
@@ -49,16 +54,20 @@ export type Refusal =
 	/** What the service last said; how many milliseconds was waited, and how often it was probed meanwhile. */
 	| { refused: 'givenUp'; failure: Failure; waited: number; probes: number };
 
-/**
- * Where a request waits: in its turn; `first`, if it was sent before: it has waited longest, and a service may turn away
- * what it doesn't know yet; `behind`, if it was turned away again, or for long: it may be the only one that the service
- * doesn't take, so the others find out whether they can go on.
- */
-export type Place = 'inTurn' | 'first' | 'behind';
+/** In which order requests begin. */
+export interface Order {
+	/**
+	 * Whether it goes before all that were never sent: it has waited longest, and a service may turn away what it does
+	 * not know yet. One that was a probe in vain, or is to wait for long, should wait in its turn.
+	 */
+	goesFirst?: boolean;
+	/** Whether the service has turned it away: where all wait for long, others find out whether they can go on. */
+	wasTurnedAway?: boolean;
+}
 
 interface QueuedRequest {
 	execution: ExecutionLimiter;
-	place: Place;
+	wasTurnedAway: boolean;
 	/** Those with a lower one begin earlier. */
 	turn: number;
 	resolve: (permit: Permit | Refusal) => void;
@@ -109,8 +118,8 @@ export class ExecutionLimiter {
 	lastTurn = 0;
 	/** How many of its log-ins have failed, and when the last one did. */
 	failedLogins = { count: 0, last: -Infinity };
-	/** What the service last said to it when it turned one of its requests away. */
-	failure: Failure | undefined;
+	/** What the service last said to it when all had to wait, and since when they did. */
+	lastHold: { failure: Failure | undefined; since: number } | undefined;
 	/** Why none of its requests need begin any more. */
 	refusal: Refusal | undefined;
 	private readonly execution: object;
@@ -153,11 +162,9 @@ export class ExecutionLimiter {
 		this.account.answered.delete(this.execution);
 	}
 
-	/**
-	 * Waits until a request may begin, or until it is clear that it won't.
-	 */
-	async acquire(stop?: AbortSignal, place: Place = 'inTurn'): Promise<Permit | Refusal> {
-		return await this.account.acquire(this, stop, place);
+	/** Waits until a request may begin, or until it is clear that it won't. */
+	async acquire(stop?: AbortSignal, order: Order = {}): Promise<Permit | Refusal> {
+		return await this.account.acquire(this, stop, order);
 	}
 
 	/**
@@ -212,7 +219,7 @@ export class AccountLimiter {
 	async acquire(
 		execution: ExecutionLimiter,
 		stop: AbortSignal | undefined,
-		place: Place,
+		{ goesFirst = false, wasTurnedAway = false }: Order,
 	): Promise<Permit | Refusal> {
 		if (stop?.aborted === true) return { refused: 'stopped' };
 		if (execution.refusal !== undefined) return execution.refusal;
@@ -224,10 +231,10 @@ export class AccountLimiter {
 				this.queue.splice(index, 1);
 				request.resolve({ refused: 'stopped' });
 			});
-			const turn = place === 'first' ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
+			const turn = goesFirst ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
 			const request: QueuedRequest = {
 				execution,
-				place,
+				wasTurnedAway,
 				turn,
 				resolve: (answer) => {
 					stopListening();
@@ -255,18 +262,12 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		this.pace.forget(now);
 		this.refuseImpatient(now);
-		if (this.pace.hold !== undefined) this.moveBehind();
 		this.notices.give(this.pace.hold, now, this.queue);
 		let next = Infinity;
 		const waiting = new Set<ExecutionLimiter>();
-		for (let index = 0; index < this.queue.length; ) {
-			const request = this.queue[index];
-			if (request === undefined) break;
+		for (const request of this.inOrder(now)) {
 			const { execution } = request;
-			if (waiting.has(execution)) {
-				index += 1;
-				continue;
-			}
+			if (waiting.has(execution)) continue;
 			const isFull = execution.boundedUnderWay >= execution.concurrency;
 			const terms = {
 				regardless: !execution.hasBeenAnswered,
@@ -277,7 +278,7 @@ export class AccountLimiter {
 				waiting.add(execution);
 				next = Math.min(next, delay, this.patienceEnds(execution, now) - now);
 			} else {
-				this.queue.splice(index, 1);
+				this.queue.splice(this.queue.indexOf(request), 1);
 				this.turn = Math.max(this.turn, request.turn);
 				request.resolve(this.permit(execution, now));
 				this.burst += 1;
@@ -290,14 +291,11 @@ export class AccountLimiter {
 		if (next < Infinity) this.wake(now, now + Math.max(1, next));
 	}
 
-	/** Those that wait behind others do so for those who have come after them, too. */
-	private moveBehind(): void {
-		const behind = this.queue.filter(({ place }) => place === 'behind');
-		if (behind.length === 0) return;
-		const others = this.queue.filter(({ place }) => place !== 'behind');
-		const { turn = 0 } = others.at(-1) ?? {};
-		for (const request of behind) request.turn = Math.max(turn, request.turn);
-		this.queue = [...others, ...behind];
+	/** Those that wait, in the order in which they may begin. */
+	private inOrder(now: number): QueuedRequest[] {
+		if (!isLong(this.pace.hold, now)) return [...this.queue];
+		const others = this.queue.filter(({ wasTurnedAway }) => !wasTurnedAway);
+		return [...others, ...this.queue.filter(({ wasTurnedAway }) => wasTurnedAway)];
 	}
 
 	/** Lets n8n go on where enough have begun together: whether none begins until then. */
@@ -318,6 +316,7 @@ export class AccountLimiter {
 		let isReleased = false;
 		return {
 			isProbe: request.isProbe,
+			isLateProbe: request.isProbe && isLong(this.pace.hold, now),
 			sent: () => {
 				request = { ...request, at: this.clock.now(), idle: this.clock.idle() };
 			},
@@ -334,9 +333,13 @@ export class AccountLimiter {
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
-				if (CONCERNS_ALL.includes(observed.kind)) this.failure = execution.failure = failure;
 				const present = { idle: this.clock.idle(), waiting: this.queue.length };
 				this.pace.end(request, observed, this.clock.now(), present);
+				if (CONCERNS_ALL.includes(observed.kind)) {
+					this.failure = failure;
+					const { since = -Infinity } = this.pace.hold ?? {};
+					execution.lastHold = { failure, since };
+				}
 				this.admit();
 			},
 		};
@@ -357,10 +360,10 @@ export class AccountLimiter {
 			if (execution.refusal !== undefined) return execution.refusal;
 			if (Math.max(now, hold.named) < this.patienceEnds(execution, now)) return undefined;
 			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
-			const own = execution.failure;
+			const own = execution.lastHold?.since === hold.since ? execution.lastHold.failure : undefined;
 			execution.refusal = {
 				refused: 'givenUp',
-				failure: own?.kind === failure.kind ? own : asOfOthers(failure),
+				failure: own ?? asOfOthers(failure),
 				waited,
 				probes: hold.probes,
 			};
@@ -374,7 +377,9 @@ export class AccountLimiter {
 		const { hold, lastTaken = -Infinity } = this.pace;
 		const isFirstContact =
 			hold?.why === 'unreachable' && now >= hold.named && !execution.hasBeenAnswered;
-		if (hold === undefined || isFirstContact) return Infinity;
+		// What a probe finds out is worth waiting for, but not to whoever has little time.
+		const awaitsProbe = this.pace.isProbing && execution.patience >= PATIENCE;
+		if (hold === undefined || isFirstContact || awaitsProbe) return Infinity;
 		return (
 			Math.max(hold.since, lastTaken, execution.firstRequestAt ?? -Infinity) + execution.patience
 		);
@@ -396,6 +401,11 @@ export class AccountLimiter {
 			this.admit();
 		});
 	}
+}
+
+/** Whether all have waited for longer than a service asks for that takes a few requests a second. */
+function isLong(hold: Hold | undefined, now: number): boolean {
+	return hold !== undefined && now - hold.since >= LONG_HOLD;
 }
 
 /** The limiter of an account, shared by all executions of this process. */

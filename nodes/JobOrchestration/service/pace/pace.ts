@@ -109,6 +109,11 @@ export class Pace {
 		return Math.floor(this.concurrencyLimit.limit);
 	}
 
+	/** Whether a request is under way that finds out whether the service takes requests again. */
+	get isProbing(): boolean {
+		return this.probe !== undefined;
+	}
+
 	/** Forgets why all wait, where nobody has asked for long whether that goes on. */
 	forget(now: number): void {
 		if (this.underWay > 0 || this.hold === undefined) return;

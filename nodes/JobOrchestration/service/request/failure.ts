@@ -31,7 +31,7 @@ export type Failure =
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/**
 	 * An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any;
-	 * `ofOthers` where only other executions had this answer, whose words are not for this one.
+	 * `ofOthers` where only requests of other runs had this answer, whose words are not for this one.
 	 */
 	| {
 			kind: 'status';
@@ -61,7 +61,7 @@ export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' 
 	return failure.kind === 'login' ? failure.cause : failure;
 }
 
-/** A failure as an execution is told of it that didn't meet it itself: without the service's words to others. */
+/** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
 export function asOfOthers(failure: Failure): Failure {
 	if (failure.kind === 'login') return { kind: 'login', cause: withoutWords(failure.cause) };
 	return withoutWords(failure);
