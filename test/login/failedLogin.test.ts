@@ -88,9 +88,24 @@ describe('a log-in that failed', () => {
 
 	const wrongPassword = { ...refused, status: 401 } as const;
 	const noLogin = { ...refused, status: 404 } as const;
+	const redirect: RequestFailure = { kind: 'redirect', status: 302, location: undefined };
 	test.each<[string, RequestFailure, { isSame: boolean; age: number }, number]>([
 		['the same execution, almost 30 seconds later', noLogin, { isSame: true, age: 29_999 }, 1],
 		['the same, 30 seconds later', noLogin, { isSame: true, age: 30_000 }, 2],
+		[
+			'the same, 30 seconds after a 405',
+			{ ...refused, status: 405 },
+			{ isSame: true, age: 30_000 },
+			2,
+		],
+		[
+			'the same, 30 seconds after a 500 that stays',
+			{ ...refused, status: 501 },
+			{ isSame: true, age: 30_000 },
+			2,
+		],
+		['the same, 30 seconds after a redirect', redirect, { isSame: true, age: 30_000 }, 2],
+		['the same, an hour after a 499', { ...refused, status: 499 }, { isSame: true, age: 3.6e6 }, 1],
 		['the same, refused otherwise, an hour later', refused, { isSame: true, age: 3.6e6 }, 1],
 		['the same, for its password, an hour later', wrongPassword, { isSame: true, age: 3.6e6 }, 1],
 		['another one, almost 5 seconds later', wrongPassword, { isSame: false, age: 4_999 }, 1],

@@ -1,7 +1,11 @@
 import type { Account } from '../../nodes/JobOrchestration/service/account/account';
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { sealToken } from '../../nodes/JobOrchestration/service/account/sealedToken';
-import { getToken, wasRejected } from '../../nodes/JobOrchestration/service/account/tokens';
+import {
+	getToken,
+	wasFetchedSince,
+	wasRejected,
+} from '../../nodes/JobOrchestration/service/account/tokens';
 import type { TokenSources } from '../../nodes/JobOrchestration/service/account/tokens';
 import { clockAt, slowLogin, turn, useLogins } from './useLogins';
 
@@ -55,6 +59,17 @@ test('the fifty tokens that were rejected last are known as such', async () => {
 	expect(wasRejected(account('b'), 'a 2')).toBe(false);
 	expect(await ask('a', 'a 2')).toBe('a 52');
 	expect(await ask('a', 'a 52')).toBe('a 53');
+});
+
+test('a token was fetched since a time if its log-in began then or later, in this process', async () => {
+	clockAt(0);
+	const now = Date.now();
+	expect(wasFetchedSince(account('a'), 'a 1', now)).toBe(false);
+	await ask('a');
+	expect(wasFetchedSince(account('a'), 'a 1', now)).toBe(true);
+	expect(wasFetchedSince(account('a'), 'a 1', now + 1)).toBe(false);
+	expect(wasFetchedSince(account('a'), 'another', now)).toBe(false);
+	expect(wasFetchedSince(account('b'), 'a 1', now)).toBe(false);
 });
 
 test('a token that the service gives again is not taken for a rejected one', async () => {
