@@ -74,6 +74,30 @@ describe('When the service says "too many"', () => {
 		expect(begun(again)).toBe(1);
 	});
 
+	test('for less than a second, those that it has turned away ask first nevertheless', async () => {
+		const execution = await answered(limiter);
+		const all = come(execution, 1);
+		await settled();
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 900 }, tooMany);
+		const again = come(execution, 1, undefined, { goesFirst: true, wasTurnedAway: true });
+		const late = come(limiter.forExecution(), 1);
+		await clock.pass(900);
+		expect([begun(again), begun(late)]).toEqual([1, 0]);
+		expect(permitAt(again, 0).isLateProbe).toBe(false);
+	});
+
+	test('for a second, others ask first, and know that they ask late', async () => {
+		const execution = await answered(limiter);
+		const all = come(execution, 1);
+		await settled();
+		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 1_000 }, tooMany);
+		const again = come(execution, 1, undefined, { goesFirst: true, wasTurnedAway: true });
+		const late = come(limiter.forExecution(), 1);
+		await clock.pass(1_000);
+		expect([begun(again), begun(late)]).toEqual([0, 1]);
+		expect(permitAt(late, 0).isLateProbe).toBe(true);
+	});
+
 	test('for a minute, all wait that long, and one asks then', async () => {
 		const execution = await answered(limiter);
 		const all = come(execution, 20);

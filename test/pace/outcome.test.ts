@@ -1,3 +1,4 @@
+import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
 import { statusFailure as status } from '../faults/statusFailure';
 
@@ -31,4 +32,17 @@ test('a log-in that would fail again has sent nothing, one that may succeed is a
 
 test('a 503 that says when to come back is one of too many', () => {
 	expect(outcomeOf(status(503, 2_000))).toEqual({ kind: 'tooMany', retryAfter: 2_000 });
+});
+
+test.each<[Failure, string]>([
+	[{ kind: 'unexpectedResponse', status: 200, received: 'nothing', expected: 'a job' }, 'answered'],
+	[{ kind: 'redirect', status: 302, location: undefined }, 'answered'],
+	[{ kind: 'unreachable', code: 'ECONNREFUSED' }, 'unreachable'],
+	[{ kind: 'timeout' }, 'timedOut'],
+	[{ kind: 'notSent', reason: 'database is locked' }, 'unsent'],
+	[{ kind: 'blocked', reason: 'restricted' }, 'unsent'],
+	[{ kind: 'cancelled' }, 'unknown'],
+	[{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }, 'unknown'],
+])('what comes of %j is "%s"', (failure, kind) => {
+	expect(outcomeOf(failure)).toEqual({ kind });
 });
