@@ -1,9 +1,23 @@
+import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import type { Permit, Refusal } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	SendResult,
 	ServiceRequest,
 } from '../../nodes/JobOrchestration/service/request/connection';
+
+/** A call that may be repeated, and takes any text for an answer. */
+export const anyCall: Call<string> = {
+	request: {
+		method: 'PUT',
+		path: '/',
+		expected: 'a text',
+		isExpected: (body): body is string => typeof body === 'string',
+	},
+	idempotent: true,
+	action: 'do it',
+	messages: () => ({ subject: 'It', notFound: { message: 'It was not found', advice: 'Look.' } }),
+};
 
 /** What a call is made with, where it is known what comes of each request, and nothing need be sent. */
 export function newSender(

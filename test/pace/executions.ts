@@ -1,8 +1,7 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
-import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { newSender } from '../engine/sender';
+import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
 import { SetClock } from './requests';
 
@@ -109,7 +108,7 @@ export class Executions {
 				},
 				{ limiter },
 			);
-			await sendWithRetries(sender, call, { maxRetries: 0, timeout: 1_000, letOthersTry }).then(
+			await sendWithRetries(sender, anyCall, { maxRetries: 0, timeout: 1_000, letOthersTry }).then(
 				() => execution.done.push({ n, at: this.clock.now() }),
 				() => execution.failed.push(n),
 			);
@@ -118,15 +117,3 @@ export class Executions {
 		execution.isOver = true;
 	}
 }
-
-const call: Call<string> = {
-	request: {
-		method: 'PUT',
-		path: '/',
-		expected: 'a text',
-		isExpected: (body): body is string => typeof body === 'string',
-	},
-	idempotent: true,
-	action: 'do it',
-	messages: () => ({ subject: 'It', notFound: { message: 'It was not found', advice: 'Look.' } }),
-};

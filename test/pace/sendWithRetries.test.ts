@@ -1,22 +1,9 @@
-import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { SendResult } from '../../nodes/JobOrchestration/service/request/connection';
-import { newSender } from '../engine/sender';
+import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
-
-const call: Call<string> = {
-	request: {
-		method: 'PUT',
-		path: '/',
-		expected: 'a text',
-		isExpected: (body): body is string => typeof body === 'string',
-	},
-	idempotent: true,
-	action: 'do it',
-	messages: () => ({ subject: 'It', notFound: { message: 'It was not found', advice: 'Look.' } }),
-};
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
 	const limiter = new AccountLimiter().forExecution({ concurrency: 1 });
@@ -30,8 +17,8 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 	});
 	const options = { maxRetries: 0, timeout: 1_000 };
 
-	await expect(sendWithRetries(sender, call, options)).rejects.toBe(unreadable);
-	expect(await sendWithRetries(sender, call, options)).toBe('done');
+	await expect(sendWithRetries(sender, anyCall, options)).rejects.toBe(unreadable);
+	expect(await sendWithRetries(sender, anyCall, options)).toBe('done');
 });
 
 test('what waited for the pace waits after its own first failure as long as any', async () => {
@@ -59,7 +46,7 @@ test('what waited for the pace waits after its own first failure as long as any'
 	});
 
 	const options = { maxRetries: 1, timeout: 1_000 };
-	expect(await sendWithRetries(sender, call, options)).toBe('done');
+	expect(await sendWithRetries(sender, anyCall, options)).toBe('done');
 	expect(waits.mock.calls).toEqual([[300]]);
 	jest.restoreAllMocks();
 });
@@ -87,7 +74,7 @@ test.each([
 			},
 		});
 		const options = { maxRetries: 0, timeout: 1_000 };
-		const error: unknown = await sendWithRetries(sender, call, options).catch(
+		const error: unknown = await sendWithRetries(sender, anyCall, options).catch(
 			(thrown: unknown) => thrown,
 		);
 		expect(error).toMatchObject({ jobMayExist: false });
@@ -102,7 +89,7 @@ test('nothing is sent where the log-in was refused before', async () => {
 	const send = jest.fn();
 	const refused = { kind: 'login', cause: statusFailure(401) } as const;
 	const sender = { ...newSender(send), refusalFor: () => refused };
-	await expect(sendWithRetries(sender, call, { maxRetries: 3, timeout: 1_000 })).rejects.toThrow(
+	await expect(sendWithRetries(sender, anyCall, { maxRetries: 3, timeout: 1_000 })).rejects.toThrow(
 		'The user name or the password is wrong',
 	);
 	expect(send).not.toHaveBeenCalled();
