@@ -53,6 +53,8 @@ describe('The words of the service', () => {
 		['<h1>one</h1>', 'one'],
 		['<p>The <b>one</b></p>', 'The one'],
 		['{"message":"one"}', '{"message":"one"}'],
+		[{ message: '<img src=x> <b>one</b>' }, '<img src=x> <b>one</b>'],
+		[{ message: '<html><h1>one</h1></html>' }, 'one'],
 		[{ reason: 'not one' }, 'reason: not one'],
 		[{ displayName: [' is too long '] }, 'displayName: is too long'],
 		[{ message: { displayName: ['is too long', 'is odd'] } }, 'displayName: is too long'],

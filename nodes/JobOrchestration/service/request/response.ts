@@ -84,7 +84,9 @@ export function isHtml(body: unknown): boolean {
 /** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text. */
 function textIn(body: unknown, depth = 0): string | undefined {
 	if (typeof body === 'string') {
-		const text = isHtml(body) ? wordsOfPage(body) : body.trim();
+		// In a field, markup may be what the words are about.
+		const isPage = depth === 0 ? isHtml(body) : PAGE.test(body);
+		const text = isPage ? wordsOfPage(body) : body.trim();
 		return text === '' ? undefined : text;
 	}
 	if (depth > 3) return undefined;
