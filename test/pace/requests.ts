@@ -1,7 +1,7 @@
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/request/failure';
+import type { Clock } from '../../nodes/JobOrchestration/service/pace/clock';
 import type {
 	AccountLimiter,
-	Clock,
 	ExecutionLimiter,
 	Order,
 	Permit,

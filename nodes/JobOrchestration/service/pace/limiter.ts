@@ -1,9 +1,9 @@
-import { sleep } from 'n8n-workflow';
-
 import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
 import { asOfOthers } from '../request/failure';
-import { onAbort, wait } from '../request/timers';
+import { onAbort } from '../request/timers';
+import type { Clock } from './clock';
+import { realClock } from './clock';
 import type { Hold, InFlightRequest, Outcome } from './pace';
 import { AWAY, Pace } from './pace';
 import type { WaitNotice } from './waitNotices';
@@ -72,28 +72,6 @@ interface QueuedRequest {
 	turn: number;
 	resolve: (permit: Permit | Refusal) => void;
 }
-
-/** What is needed of the time; tests set their own. */
-export interface Clock {
-	/** Milliseconds. */
-	now(): number;
-	/** For how long this process has had nothing to do, since some time. */
-	idle(): number;
-	wait(milliseconds: number): Promise<void>;
-	/** Waits until whatever else this process has to do has had its turn. */
-	pause(): Promise<void>;
-	/** A number from 0 to 1, by chance. */
-	random(): number;
-}
-
-const realClock: Clock = {
-	now: () => performance.now(),
-	idle: () => performance.eventLoopUtilization().idle,
-	wait,
-	// An AbortSignal's timer costs two or three times as much, and there are hundreds of these in a second.
-	pause: async () => await sleep(1),
-	random: () => Math.random(),
-};
 
 /** What holds for the requests of one run of a node. */
 export interface LimiterOptions {
