@@ -19,6 +19,12 @@ function count(message: unknown): void {
 beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
+/** The hurried clock stands still until this is done, as it does while a request is under way. */
+export async function clockStandsFor(work: Promise<void>): Promise<void> {
+	underWay += 1;
+	await work.finally(() => (underWay -= 1));
+}
+
 /** A request that may begin is under way some turns later: n8n reads the credential first. */
 const QUIET_TURNS = 4;
 

@@ -5,7 +5,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Plan } from '../../sandbox';
 import { answer } from '../engine/answer';
 import { change, numbered } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
+import { clockStandsFor, hurry } from '../engine/hurry';
 import { until } from '../sandbox/client';
 import { batch, refused } from './batch';
 import { counted, creates, ONE_IN_AN_HOUR, useService } from './useService';
@@ -18,7 +18,7 @@ async function awayFor(requests: number): Promise<void> {
 	const onRequest = () => {
 		if ((missed += 1) < requests) return;
 		unsubscribe('http.client.request.start', onRequest);
-		void service.sandbox.comeBack();
+		void clockStandsFor(service.sandbox.comeBack());
 	};
 	await service.sandbox.goAway();
 	subscribe('http.client.request.start', onRequest);

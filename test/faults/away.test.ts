@@ -6,7 +6,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../engine/answer';
 import { create, getAll, numbered } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
+import { clockStandsFor, hurry } from '../engine/hurry';
 import { until } from '../sandbox/client';
 import { batch } from './batch';
 import { counted, creates, useService } from './useService';
@@ -87,7 +87,9 @@ describe('A service that is away', () => {
 		let asked = 0;
 		const onRequest = (message: unknown) => {
 			const { path } = (message as { request: ClientRequest }).request;
-			if (path.endsWith('/terminate') && (asked += 1) === 6) void service.sandbox.comeBack();
+			if (path.endsWith('/terminate') && (asked += 1) === 6) {
+				void clockStandsFor(service.sandbox.comeBack());
+			}
 		};
 		subscribe('http.client.request.start', onRequest);
 		const { error } = await service.engine.run(
@@ -114,7 +116,9 @@ describe('A service that is away', () => {
 		let asked = 0;
 		const onRequest = (message: unknown) => {
 			const { path } = (message as { request: ClientRequest }).request;
-			if (path.endsWith('/jobs') && (asked += 1) === 6) void service.sandbox.comeBack();
+			if (path.endsWith('/jobs') && (asked += 1) === 6) {
+				void clockStandsFor(service.sandbox.comeBack());
+			}
 		};
 		subscribe('http.client.request.start', onRequest);
 		const { error } = await service.engine.start(
