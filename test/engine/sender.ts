@@ -1,10 +1,10 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import type { Permit, Refusal } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { Permit, Denial } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	SendResult,
 	ServiceRequest,
-} from '../../nodes/JobOrchestration/service/request/connection';
+} from '../../nodes/JobOrchestration/service/request/httpClient';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {
@@ -31,23 +31,23 @@ export function newSender(
 		baseUrl,
 		limiter,
 		redact: (text) => text,
-		refusalFor: () => undefined,
+		refusedLoginFor: () => undefined,
 		send: send as Sender['send'],
 	};
 }
 
 /** One that lets each request begin, and has no more patience for a service that takes none. */
 function newLimiter(): Sender['limiter'] {
-	let refusal: Refusal | undefined;
+	let denial: Denial | undefined;
 	const release: Permit['release'] = ({ kind }, failure) => {
 		if (kind === 'tooMany' && failure !== undefined) {
-			refusal = { refused: 'givenUp', failure, waited: 60_000, probes: 9 };
+			denial = { denied: 'givenUp', failure, waited: 60_000, probes: 9 };
 		}
 	};
 	return {
 		acquire: async () =>
 			await Promise.resolve(
-				refusal ?? {
+				denial ?? {
 					isProbe: false,
 					isLateProbe: false,
 					sent: () => {},

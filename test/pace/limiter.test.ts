@@ -141,9 +141,9 @@ test('a stop ends the waiting of those whom it concerns, at once', async () => {
 	stop.abort();
 	await settled();
 	expect(begun(stopped)).toBe(10);
-	expect(without(stopped)).toEqual(new Array(5).fill({ refused: 'stopped' }));
+	expect(without(stopped)).toEqual(new Array(5).fill({ denied: 'stopped' }));
 	expect(other).toEqual([undefined]);
-	expect(await execution.acquire(stop.signal)).toEqual({ refused: 'stopped' });
+	expect(await execution.acquire(stop.signal)).toEqual({ denied: 'stopped' });
 });
 
 test('a failed log-in that several waited for counts once, and only for its own run', async () => {

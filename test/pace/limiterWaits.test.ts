@@ -124,7 +124,7 @@ describe('When the service says "too many"', () => {
 			permitAt(all, 10).release({ kind: 'tooMany', retryAfter }, tooMany);
 			await settled();
 			expect(without(all)).toEqual(
-				new Array(9).fill({ refused: 'givenUp', failure: tooMany, waited: 60_000, probes: 1 }),
+				new Array(9).fill({ denied: 'givenUp', failure: tooMany, waited: 60_000, probes: 1 }),
 			);
 		},
 	);
@@ -139,7 +139,7 @@ describe('When the service says "too many"', () => {
 		const late = come(limiter.forExecution({ patience: 5_000 }), 1);
 		await settled();
 		const failure = { ...tooMany, text: undefined, ofOthers: true };
-		expect(late).toEqual([{ refused: 'givenUp', failure, waited: 0, probes: 1 }]);
+		expect(late).toEqual([{ denied: 'givenUp', failure, waited: 0, probes: 1 }]);
 	});
 
 	test('whoever has less patience is refused sooner, and the others wait on', async () => {
@@ -164,7 +164,7 @@ describe('When the service says "too many"', () => {
 		let asked = 0;
 		for (let second = 0; second < 69; second += 1) {
 			for (const permit of all) {
-				if (permit !== undefined && !('refused' in permit)) {
+				if (permit !== undefined && !('denied' in permit)) {
 					permit.release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
 				}
 			}
@@ -175,8 +175,8 @@ describe('When the service says "too many"', () => {
 		expect(asked).toBeLessThan(20);
 		await clock.pass(1_001);
 		expect(without(all)).toHaveLength(50 - begun(all));
-		expect(without(all)[0]).toMatchObject({ refused: 'givenUp', failure: tooMany });
-		expect(await execution.acquire()).toMatchObject({ refused: 'givenUp', failure: tooMany });
+		expect(without(all)[0]).toMatchObject({ denied: 'givenUp', failure: tooMany });
+		expect(await execution.acquire()).toMatchObject({ denied: 'givenUp', failure: tooMany });
 	});
 });
 
@@ -188,7 +188,7 @@ test('who is turned away is told why, and not in what words others were, nor wha
 	const late = come(limiter.forExecution({ patience: 5_000 }), 1);
 	await settled();
 	const failure = { ...tooMany, text: undefined, ofOthers: true };
-	expect(late).toMatchObject([{ refused: 'givenUp', failure }]);
+	expect(late).toMatchObject([{ denied: 'givenUp', failure }]);
 });
 
 test('a probe that was not sent hands on to the next request, at once', async () => {
@@ -219,7 +219,7 @@ test('whoever has waited in vain for a service that is away, waits no second tim
 	}
 	for (let second = 0; second < 7; second += 1) {
 		for (const permit of all) {
-			if (permit !== undefined && !('refused' in permit))
+			if (permit !== undefined && !('denied' in permit))
 				permit.release({ kind: 'unreachable' }, refused);
 		}
 		await clock.pass(1_000);
@@ -283,7 +283,7 @@ describe('When the service can not be reached', () => {
 		await settled();
 		expect(without(all)).toHaveLength(90);
 		expect(without(others)).toEqual([]);
-		expect(await execution.acquire()).toMatchObject({ refused: 'givenUp', failure: refused });
+		expect(await execution.acquire()).toMatchObject({ denied: 'givenUp', failure: refused });
 	});
 });
 

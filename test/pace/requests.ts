@@ -5,7 +5,7 @@ import type {
 	ExecutionLimiter,
 	Order,
 	Permit,
-	Refusal,
+	Denial,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/waitNotices';
 
@@ -73,24 +73,23 @@ export function come(
 	count: number,
 	stop?: AbortSignal,
 	order?: Order,
-): Array<Permit | Refusal | undefined> {
-	const all: Array<Permit | Refusal | undefined> = new Array<undefined>(count).fill(undefined);
+): Array<Permit | Denial | undefined> {
+	const all: Array<Permit | Denial | undefined> = new Array<undefined>(count).fill(undefined);
 	all.forEach((_, index) => {
 		void execution.acquire(stop, order).then((permit) => (all[index] = permit));
 	});
 	return all;
 }
 
-export const permitAt = (all: Array<Permit | Refusal | undefined>, index: number): Permit => {
+export const permitAt = (all: Array<Permit | Denial | undefined>, index: number): Permit => {
 	const permit = all[index];
-	if (permit === undefined || 'refused' in permit)
-		throw new Error(`Request ${index} has no permit`);
+	if (permit === undefined || 'denied' in permit) throw new Error(`Request ${index} has no permit`);
 	return permit;
 };
-export const begun = (all: Array<Permit | Refusal | undefined>) =>
-	all.filter((permit) => permit !== undefined && !('refused' in permit)).length;
-export const without = (all: Array<Permit | Refusal | undefined>) =>
-	all.filter((permit) => permit !== undefined && 'refused' in permit);
+export const begun = (all: Array<Permit | Denial | undefined>) =>
+	all.filter((permit) => permit !== undefined && !('denied' in permit)).length;
+export const without = (all: Array<Permit | Denial | undefined>) =>
+	all.filter((permit) => permit !== undefined && 'denied' in permit);
 
 /** An execution that the service has answered. */
 export async function answered(

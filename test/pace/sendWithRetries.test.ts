@@ -1,7 +1,7 @@
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { SendResult } from '../../nodes/JobOrchestration/service/request/connection';
+import type { SendResult } from '../../nodes/JobOrchestration/service/request/httpClient';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
 
@@ -68,7 +68,7 @@ test.each([
 		const sender = newSender(() => ({ body: 'none' }), {
 			limiter: {
 				acquire: async () =>
-					await Promise.resolve({ refused: 'givenUp', failure: statusFailure(429), ...given }),
+					await Promise.resolve({ denied: 'givenUp', failure: statusFailure(429), ...given }),
 				giveUp: () => {},
 				hasBeenAnswered: true,
 			},
@@ -88,7 +88,7 @@ test.each([
 test('nothing is sent where the log-in was refused before', async () => {
 	const send = jest.fn();
 	const refused = { kind: 'login', cause: statusFailure(401) } as const;
-	const sender = { ...newSender(send), refusalFor: () => refused };
+	const sender = { ...newSender(send), refusedLoginFor: () => refused };
 	await expect(sendWithRetries(sender, anyCall, { maxRetries: 3, timeout: 1_000 })).rejects.toThrow(
 		'The user name or the password is wrong',
 	);

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { FieldValue } from '../parameters/fieldValue';
-import { Connection } from '../service/request/connection';
+import { HttpClient } from '../service/request/httpClient';
 import { withCancelSignal } from '../service/request/ownRequest';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { CreatedJob } from './itemOutcome';
@@ -19,11 +19,11 @@ export async function endJobs(
 ): Promise<void> {
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
-	const connection = openConnection(context, concurrency);
+	const httpClient = openClient(context, concurrency);
 	await inParallel(jobs, concurrency, async (job, letOthersTry) => {
 		try {
 			const options = { ...first.options, letOthersTry };
-			const client = new ServiceClient(await connection, options);
+			const client = new ServiceClient(await httpClient, options);
 			const jobId = new FieldValue('Job ID', job.uid).id();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
 			job.ending = { operation: ifStopped, success: true };
@@ -34,12 +34,12 @@ export async function endJobs(
 	});
 }
 
-/** A connection that outlives a cancel. The jobs show that the service has answered: if it is away, it is waited for. */
-async function openConnection(
+/** An HTTP client that outlives a cancel. The jobs show that the service has answered: if it is away, it is waited for. */
+async function openClient(
 	context: IExecuteFunctions,
 	concurrency: number | undefined,
-): Promise<Connection> {
-	const connection = await Connection.open(withCancelSignal(context, undefined), { concurrency });
-	connection.limiter.noteAnswer();
-	return connection;
+): Promise<HttpClient> {
+	const httpClient = await HttpClient.open(withCancelSignal(context, undefined), { concurrency });
+	httpClient.limiter.noteAnswer();
+	return httpClient;
 }

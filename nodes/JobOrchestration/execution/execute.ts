@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
-import { Connection } from '../service/request/connection';
+import { HttpClient } from '../service/request/httpClient';
 import { NotSent } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
@@ -23,8 +23,8 @@ import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage'
 interface Run extends Restored {
 	context: IExecuteFunctions;
 	operation: Operation;
-	/** The connection of all items. */
-	connect: (concurrency?: number) => Promise<Connection>;
+	/** The HTTP client of all items. */
+	openClient: (concurrency?: number) => Promise<HttpClient>;
 }
 
 /**
@@ -48,10 +48,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			node,
 		});
 		const { outcomes } = restored;
-		let connection: Promise<Connection> | undefined;
-		const connect = async (concurrency?: number) =>
-			await (connection ??= Connection.open(context, { concurrency }));
-		const run = { ...restored, context, operation, connect };
+		let httpClient: Promise<HttpClient> | undefined;
+		const openClient = async (concurrency?: number) =>
+			await (httpClient ??= HttpClient.open(context, { concurrency }));
+		const run = { ...restored, context, operation, openClient };
 		const fatalError = await settleAll(run);
 		const fails = fatalError !== undefined;
 		const mayRunAgain = fails || mayBeTriedAgain(context);
@@ -127,7 +127,7 @@ async function makeCalls(
 		const createdJobs: CreatedJob[] = [];
 		try {
 			const client = new ServiceClient(
-				await run.connect(concurrency),
+				await run.openClient(concurrency),
 				{
 					...options,
 					signal,
@@ -153,10 +153,10 @@ async function makeCalls(
 
 /** The error that ends the execution, with what there is to know of the other items. */
 async function completeFatalError(run: Run, fatalError: ItemError): Promise<NodeError> {
-	const { context, operation, outcomes, endedJobs, connect } = run;
+	const { context, operation, outcomes, endedJobs, openClient } = run;
 	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes), ...omittedJobsIn(run)];
-	const connection = createdJobs.length > 0 ? await connect().catch(() => undefined) : undefined;
-	const redact = (text: string) => connection?.redact(text) ?? text;
+	const httpClient = createdJobs.length > 0 ? await openClient().catch(() => undefined) : undefined;
+	const redact = (text: string) => httpClient?.redact(text) ?? text;
 	const error = completeError(fatalError, { outcomes, createdJobs }, redact);
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
 	return error;

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../execution/errors';
-import { Connection } from '../service/request/connection';
+import { HttpClient } from '../service/request/httpClient';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
@@ -34,8 +34,8 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const connection = await Connection.open(this, { patience: PATIENCE });
-		const client = new ServiceClient(connection, OPTIONS);
+		const httpClient = await HttpClient.open(this, { patience: PATIENCE });
+		const client = new ServiceClient(httpClient, OPTIONS);
 		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);

@@ -1,14 +1,14 @@
 import type { Call } from './call';
 import { CallError } from './callError';
 import type { ExecutionLimiter, Order } from '../pace/limiter';
-import type { Connection } from '../request/connection';
+import type { HttpClient } from '../request/httpClient';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
 import { wait } from '../request/timers';
 
-/** What sends the requests of a call: a Connection, as far as calls need it. */
-export type Sender = Pick<Connection, 'baseUrl' | 'redact' | 'refusalFor' | 'send'> & {
+/** What sends the requests of a call: an HttpClient, as far as calls need it. */
+export type Sender = Pick<HttpClient, 'baseUrl' | 'redact' | 'refusedLoginFor' | 'send'> & {
 	limiter: Pick<ExecutionLimiter, 'acquire' | 'giveUp' | 'hasBeenAnswered'>;
 };
 
@@ -40,23 +40,25 @@ export class NotSent extends Error {}
  * @throws CallError if it failed, NotSent if the signal came first
  */
 export async function sendWithRetries<Body>(
-	connection: Sender,
+	httpClient: Sender,
 	call: Call<Body>,
 	{ maxRetries, timeout, signal, letOthersTry, onFailure }: CallOptions,
 ): Promise<Body> {
-	const { limiter } = connection;
+	const { limiter } = httpClient;
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
 	let order: Order = {};
 
 	for (let timesSent = 0; ; ) {
-		const attempts = { baseUrl: connection.baseUrl, timeout, earlierMayHaveActed };
-		const refused = connection.refusalFor({ timeout });
-		if (refused !== undefined) throw new CallError(call, refused, { ...attempts, timesSent });
+		const attempts = { baseUrl: httpClient.baseUrl, timeout, earlierMayHaveActed };
+		const refusedLogin = httpClient.refusedLoginFor({ timeout });
+		if (refusedLogin !== undefined) {
+			throw new CallError(call, refusedLogin, { ...attempts, timesSent });
+		}
 		const permit = await limiter.acquire(signal, order);
-		if ('refused' in permit) {
-			if (permit.refused === 'givenUp') {
+		if ('denied' in permit) {
+			if (permit.denied === 'givenUp') {
 				// Of the same reason, the service's words about this request.
 				const { kind } = outcomeOf(permit.failure);
 				const own = lastFailure && outcomeOf(lastFailure).kind === kind ? lastFailure : undefined;
@@ -70,7 +72,7 @@ export async function sendWithRetries<Body>(
 			if (lastFailure === undefined) throw new NotSent();
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
-		const result = await connection
+		const result = await httpClient
 			.send(call.request, { timeout, onSent: permit.sent, signal })
 			.catch((error: unknown) => {
 				// Whoever has a permit must release it, whatever n8n throws.

@@ -34,10 +34,10 @@ export interface ListRequest {
 	filter?: ((cluster: JsonObject) => boolean) | undefined;
 }
 
-/** The service's calls, a method each, over one connection and with the same options. All throw CallError. */
+/** The service's calls, a method each, over one HTTP client and with the same options. All throw CallError. */
 export class ServiceClient {
 	constructor(
-		private readonly connection: Sender,
+		private readonly httpClient: Sender,
 		private readonly options: CallOptions,
 		/** Called with each job's ID as soon as the service has sent it. */
 		private readonly onJobCreated: (uid: string, job: NewJob) => void = () => {},
@@ -61,7 +61,7 @@ export class ServiceClient {
 			idempotent: false,
 			action: 'create the job',
 			messages: () => {
-				const redact = (text: string) => this.connection.redact(text);
+				const redact = (text: string) => this.httpClient.redact(text);
 				const namespace = redact(job.namespace);
 				const name = `'${redact(job.displayName)}' in namespace '${namespace}'`;
 				return {
@@ -110,8 +110,8 @@ export class ServiceClient {
 			idempotent: true,
 			action: `${verb} the job`,
 			messages: () => {
-				const id = this.connection.redact(jobId);
-				const space = this.connection.redact(namespace);
+				const id = this.httpClient.redact(jobId);
+				const space = this.httpClient.redact(namespace);
 				return {
 					subject: `Job '${id}' in namespace '${space}'`,
 					notFound: {
@@ -184,7 +184,7 @@ export class ServiceClient {
 			messages: () => ({
 				subject: 'Work clusters',
 				notFound: {
-					message: `No list of work clusters at ${truncate(this.connection.baseUrl)}`,
+					message: `No list of work clusters at ${truncate(this.httpClient.baseUrl)}`,
 					advice:
 						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
 				},
@@ -193,11 +193,11 @@ export class ServiceClient {
 	}
 
 	private async call<Body>(call: Call<Body>): Promise<Body> {
-		return await sendWithRetries(this.connection, call, this.options);
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	private error(call: Call<unknown>, failure: Failure): CallError {
-		const { baseUrl } = this.connection;
+		const { baseUrl } = this.httpClient;
 		const { timeout } = this.options;
 		return new CallError(call, failure, { baseUrl, timeout, timesSent: 1 });
 	}

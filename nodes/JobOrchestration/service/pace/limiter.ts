@@ -48,11 +48,11 @@ export interface Permit {
 	release(outcome: Outcome, failure?: Failure): void;
 }
 
-/** A request must not be sent: it was stopped, or the service has taken none for too long. */
-export type Refusal =
-	| { refused: 'stopped' }
+/** No permit: the request was stopped, or the service has taken none for too long. */
+export type Denial =
+	| { denied: 'stopped' }
 	/** What the service last said; how many milliseconds was waited, and how often it was probed meanwhile. */
-	| { refused: 'givenUp'; failure: Failure; waited: number; probes: number };
+	| { denied: 'givenUp'; failure: Failure; waited: number; probes: number };
 
 /** In which order requests begin. */
 export interface Order {
@@ -70,7 +70,7 @@ interface QueuedRequest {
 	wasTurnedAway: boolean;
 	/** Those with a lower one begin earlier. */
 	turn: number;
-	resolve: (permit: Permit | Refusal) => void;
+	resolve: (permit: Permit | Denial) => void;
 }
 
 /** What holds for the requests of one run of a node. */
@@ -99,7 +99,7 @@ export class ExecutionLimiter {
 	/** What the service last said to it when all had to wait, and since when they did. */
 	lastHold: { failure: Failure | undefined; since: number } | undefined;
 	/** Why none of its requests need begin any more. */
-	refusal: Refusal | undefined;
+	denial: Denial | undefined;
 	private readonly execution: object;
 
 	constructor(
@@ -141,7 +141,7 @@ export class ExecutionLimiter {
 	}
 
 	/** Waits until a request may begin, or until it is clear that it won't. */
-	async acquire(stop?: AbortSignal, order: Order = {}): Promise<Permit | Refusal> {
+	async acquire(stop?: AbortSignal, order: Order = {}): Promise<Permit | Denial> {
 		return await this.account.acquire(this, stop, order);
 	}
 
@@ -198,16 +198,16 @@ export class AccountLimiter {
 		execution: ExecutionLimiter,
 		stop: AbortSignal | undefined,
 		{ goesFirst = false, wasTurnedAway = false }: Order,
-	): Promise<Permit | Refusal> {
-		if (stop?.aborted === true) return { refused: 'stopped' };
-		if (execution.refusal !== undefined) return execution.refusal;
+	): Promise<Permit | Denial> {
+		if (stop?.aborted === true) return { denied: 'stopped' };
+		if (execution.denial !== undefined) return execution.denial;
 		execution.firstRequestAt ??= this.clock.now();
 		return await new Promise((resolve) => {
 			const stopListening = onAbort(stop, () => {
 				const index = this.queue.indexOf(request);
 				if (index < 0) return;
 				this.queue.splice(index, 1);
-				request.resolve({ refused: 'stopped' });
+				request.resolve({ denied: 'stopped' });
 			});
 			const turn = goesFirst ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
 			const request: QueuedRequest = {
@@ -229,9 +229,9 @@ export class AccountLimiter {
 	/** See ExecutionLimiter. */
 	giveUp(execution: ExecutionLimiter, failure: Failure): void {
 		const waited = this.clock.now() - (execution.firstRequestAt ?? 0);
-		const refusal: Refusal = { refused: 'givenUp', failure, waited, probes: 0 };
-		execution.refusal ??= refusal;
-		this.refuse((request) => (request.execution === execution ? refusal : undefined));
+		const denial: Denial = { denied: 'givenUp', failure, waited, probes: 0 };
+		execution.denial ??= denial;
+		this.deny((request) => (request.execution === execution ? denial : undefined));
 	}
 
 	/** Lets whoever may begin now begin, and comes back when the next one may. */
@@ -239,7 +239,7 @@ export class AccountLimiter {
 		if (this.isPaused) return;
 		const now = this.clock.now();
 		this.pace.forget(now);
-		this.refuseImpatient(now);
+		this.denyImpatient(now);
 		this.notices.give(this.pace.hold, now, this.queue);
 		let next = Infinity;
 		const waiting = new Set<ExecutionLimiter>();
@@ -330,23 +330,23 @@ export class AccountLimiter {
 	}
 
 	/** Those who have waited too long for a service that takes nothing need not wait on. */
-	private refuseImpatient(now: number): void {
+	private denyImpatient(now: number): void {
 		const { hold } = this.pace;
 		const { failure } = this;
 		if (hold === undefined || failure === undefined) return;
-		this.refuse(({ execution }) => {
-			if (execution.refusal !== undefined) return execution.refusal;
+		this.deny(({ execution }) => {
+			if (execution.denial !== undefined) return execution.denial;
 			if (Math.max(now, hold.named) < this.patienceEnds(execution, now)) return undefined;
 			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
 			const own = execution.lastHold?.since === hold.since ? execution.lastHold.failure : undefined;
-			execution.refusal = {
-				refused: 'givenUp',
+			execution.denial = {
+				denied: 'givenUp',
 				failure: own ?? asOfOthers(failure),
 				waited,
 				probes: hold.probes,
 			};
 			execution.forgetAnswer();
-			return execution.refusal;
+			return execution.denial;
 		});
 	}
 
@@ -363,11 +363,11 @@ export class AccountLimiter {
 		);
 	}
 
-	private refuse(refusalOf: (request: QueuedRequest) => Refusal | undefined): void {
+	private deny(denialOf: (request: QueuedRequest) => Denial | undefined): void {
 		this.queue = this.queue.filter((request) => {
-			const refusal = refusalOf(request);
-			if (refusal !== undefined) request.resolve(refusal);
-			return refusal === undefined;
+			const denial = denialOf(request);
+			if (denial !== undefined) request.resolve(denial);
+			return denial === undefined;
 		});
 	}
 

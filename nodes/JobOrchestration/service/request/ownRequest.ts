@@ -23,7 +23,7 @@ interface OwnRequestOptions {
 	storedCredentials: () => Promise<ICredentialDataDecryptedObject>;
 }
 
-/** By the credentials object: Connection makes one for each request, and n8n passes that very object on. */
+/** By the credentials object: HttpClient makes one for each request, and n8n passes that very object on. */
 const ownRequests = new WeakMap<object, OwnRequest>();
 
 /** The request that a credentials object was made for; undefined where another node sends it. */

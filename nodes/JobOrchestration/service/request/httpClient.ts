@@ -73,7 +73,7 @@ const LOOKS = 3;
  * Sends the requests of one execution. Its credentials are read once, and again only to look for another process's
  * token. All its requests share the token.
  */
-export class Connection {
+export class HttpClient {
 	/** A log-in that was refused: it is not tried again. */
 	private refusedLogin: FailureOf<'login'> | undefined;
 	private readonly secrets: Secrets;
@@ -97,21 +97,21 @@ export class Connection {
 	static async open(
 		context: N8nContext,
 		limits: Pick<LimiterOptions, 'concurrency' | 'patience'> = {},
-	): Promise<Connection> {
+	): Promise<HttpClient> {
 		const credentials = await context.getCredentials(CREDENTIAL);
 		const account = accountOf(credentials);
 		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, account.baseUrl));
 		const execution = executionOf(context);
 		const limiter = limiterOf(account).forExecution({ ...limits, notify, execution });
-		return new Connection(context, credentials, account, limiter, execution);
+		return new HttpClient(context, credentials, account, limiter, execution);
 	}
 
 	get baseUrl(): string {
 		return this.account.baseUrl;
 	}
 
-	/** Why a request need not be sent: its log-in was refused, or took too long for one with as little time. */
-	refusalFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
+	/** The log-in that was refused, or took too long for a request with as little time: then it need not be sent. */
+	refusedLoginFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
 		const { refusedLogin } = this;
 		if (refusedLogin === undefined) return undefined;
 		const { cause } = refusedLogin;
@@ -127,11 +127,11 @@ export class Connection {
 	/**
 	 * Sends a request once, and again with another token where its token is rejected. A cancel of the execution
 	 * cuts off reads only: other responses are awaited, since they say what has been done. A refused log-in is not
-	 * tried again over this connection.
+	 * tried again by this client.
 	 */
 	async send<Body>(request: ServiceRequest<Body>, terms: SendOptions): Promise<SendResult<Body>> {
-		const refused = this.refusalFor(terms);
-		if (refused !== undefined) return { failure: refused };
+		const refusedLogin = this.refusedLoginFor(terms);
+		if (refusedLogin !== undefined) return { failure: refusedLogin };
 
 		const stop = terms.signal ?? this.cancelSignal;
 		const isStopped = () => terms.signal?.aborted === true;
