@@ -4,7 +4,7 @@
  * @jest-environment node
  */
 import { answer } from '../engine/answer';
-import { credentialFor, getAll } from '../engine/fixture';
+import { create, credentialFor, getAll, numbered } from '../engine/fixture';
 import { placesOf, useTraces } from './traces';
 
 /*
@@ -66,6 +66,27 @@ describe('A token that is not the one stored', () => {
 		expect(sent).toEqual(new Set([fixture.engine.token]));
 		expect(texts.get('the run')).toContain('Not any more: ***');
 		expect(placesOf([expired], texts)).toEqual([]);
+	});
+
+	test('when it is the sixteenth of an execution, is not shown, nor are those before', async () => {
+		const { engine, sandbox } = fixture;
+		const used: string[] = [];
+		sandbox.faults.plan(({ operation, token }) => {
+			if (operation === 'login' || token === undefined) return undefined;
+			if (used.includes(token)) return answer(401, {});
+			used.push(token);
+			return answer(422, { message: `Used by now: ${used.join(', ')}` });
+		});
+		const { items } = await engine.run(
+			{
+				parameters: create({ options: { concurrency: 1 } }),
+				onError: 'continueRegularOutput',
+			},
+			numbered(16),
+		);
+		expect(used).toHaveLength(16);
+		expect(JSON.stringify(items[15])).toContain(`Used by now: ${used.map(() => '***').join(', ')}`);
+		expect(placesOf(used, new Map([['the output', JSON.stringify(items)]]))).toEqual([]);
 	});
 
 	const token = 'a-token-in-another-shape';

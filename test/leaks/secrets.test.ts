@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { Secrets } from '../../nodes/JobOrchestration/service/secrets/secrets';
 
 /*
@@ -241,6 +243,13 @@ describe('A text that would take for ever', () => {
 		['backslashes', `${'\\'.repeat(100)}b`, '\\'.repeat(10_000)],
 	])('of %s is struck out as a whole', (_, password, text) => {
 		expect(of(password).redactExcerpt(text)).toBe('***');
+	});
+
+	test('is not one beside twenty long tokens', () => {
+		const secrets = of('quick fox');
+		for (let n = 0; n < 20; n += 1) secrets.add(randomBytes(1_125).toString('base64url'));
+		const text = 'displayName: must be unique... see the log for more…';
+		expect(secrets.redactExcerpt(text)).toBe(text);
 	});
 
 	test('is not one that is only long', () => {

@@ -223,7 +223,7 @@ describe('The token', () => {
 		});
 	});
 
-	/** Asks for the token for an address; `{host}` stands for scheme, host and port of the service. */
+	/** Asks for the token for an address; `{host}` is the service's scheme, host and port, `{name}` without the scheme. */
 	async function tokenFor(prefix: string, request: IDataObject): Promise<unknown> {
 		const { engine, sandbox } = fixture;
 		const baseUrl = `${sandbox.url}${prefix}`;
@@ -235,7 +235,9 @@ describe('The token', () => {
 		};
 		const output = await type.preAuthentication?.call({ helpers } as never, form as never);
 		const filled = JSON.parse(
-			JSON.stringify(request).replaceAll('{host}', sandbox.url),
+			JSON.stringify(request)
+				.replaceAll('{host}', sandbox.url)
+				.replaceAll('{name}', new URL(sandbox.url).host),
 		) as IDataObject;
 		const { headers } = await authenticate(filled, { ...form, ...output });
 		return headers?.Authorization;
@@ -257,6 +259,7 @@ describe('The token', () => {
 		['/a', { url: '/b', baseURL: '{host}/a' }],
 		['/a', { url: 'b', baseURL: '{host}/a/' }],
 		['/a', { uri: '{host}/a/b', headers: { accept: 'x' } }],
+		['/a', { uri: '{host}/a/b', headers: { host: '{name}', Host: '{name}' } }],
 	])('of a Base URL with path "%s" goes with %j', async (prefix, request) => {
 		expect(await tokenFor(prefix, request)).toMatch(/^Bearer [\w-]{4,}$/);
 	});
@@ -274,6 +277,8 @@ describe('The token', () => {
 		['', { uri: 'no address' }],
 		['', {}],
 		['', { uri: '{host}/api', headers: { hOsT: 'elsewhere.example.com' } }],
+		['', { uri: '{host}/api', headers: { host: '{name}', Host: 'elsewhere.example.com' } }],
+		['', { uri: '{host}/api', headers: { Host: 'elsewhere.example.com', host: '{name}' } }],
 		['/a', { uri: '{host}/ab' }],
 		['/a', { uri: '{host}/A/b' }],
 		['/a', { uri: '{host}/' }],

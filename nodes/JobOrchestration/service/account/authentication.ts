@@ -165,8 +165,11 @@ function addressForToken(
 	if (!isBelow(account.baseUrl, address)) {
 		throw foreignAddressError(`${address.origin}${address.pathname}`, account);
 	}
-	const host = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
-	if (host !== undefined && host !== address.host) throw foreignAddressError(String(host), account);
+	for (const [name, value] of Object.entries(headers ?? {})) {
+		// There may be one in each spelling, and any of them may be what is sent.
+		const isOther = name.toLowerCase() === 'host' && value !== undefined && value !== address.host;
+		if (isOther) throw foreignAddressError(String(value), account);
+	}
 	if (proxy) throw connectionError({ kind: 'proxy' }, account);
 	return address.href;
 }

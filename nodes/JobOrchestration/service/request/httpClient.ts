@@ -194,7 +194,7 @@ export class HttpClient {
 			ignoreHttpStatusErrors: true,
 		};
 		try {
-			this.addToken(credentials);
+			secrets.add(withoutSeal(credentials.accessToken));
 			const answer = context.helpers.httpRequestWithAuthentication.call(
 				withCancelSignal(context, ownRequest.signal),
 				CREDENTIAL,
@@ -202,7 +202,7 @@ export class HttpClient {
 				{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 			);
 			const response = readResponse(await unlessAborted(answer, ownRequest.signal));
-			this.addToken(credentials);
+			secrets.add(withoutSeal(credentials.accessToken));
 			const failure = failureIn(response, secrets);
 			if (failure !== undefined) return { failure };
 			if (isExpected(response.body)) return { body: response.body };
@@ -239,12 +239,6 @@ export class HttpClient {
 	private get cancelSignal(): AbortSignal | undefined {
 		const { context } = this;
 		return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
-	}
-
-	/** Has the token redacted, as it is stored and as it is sent. */
-	private addToken({ accessToken }: ICredentialDataDecryptedObject): void {
-		this.secrets.add(accessToken);
-		this.secrets.add(withoutSeal(accessToken));
 	}
 }
 

@@ -19,7 +19,7 @@ interface Beginning {
 }
 
 /** Beginnings by their first character; those whose first is no letter or digit also under ANY_SYMBOL. */
-type Index = Map<string, Beginning[]>;
+type Index = ReadonlyMap<string, Beginning[]>;
 
 /** A part of a text, from one place up to another. */
 type Range = [from: number, to: number];
@@ -28,8 +28,8 @@ type Range = [from: number, to: number];
 const REDACTED = '***';
 
 /**
- * How many steps a text may take, and how many more for each of its characters, before all of it is struck out: a
- * service could send one that takes for ever.
+ * How many steps a text may take before all of it is struck out, since a service could send one that takes for ever:
+ * so many, some more for each of its characters, and one for each place at which what is left of a secret may begin.
  */
 const MAX_STEPS = 50_000;
 const STEPS_PER_CHARACTER = 5;
@@ -43,29 +43,34 @@ const MAX_SKIPPED = 6;
 /** Finds patterns in texts, in whatever way they are written there. */
 export class SecretSearch {
 	private readonly whole: Index;
-	private parts: Index | undefined;
+	private parts: { index: Index; count: number } | undefined;
 
 	constructor(private readonly patterns: readonly SecretPattern[]) {
-		this.whole = indexOf(patterns.map((pattern) => ({ pattern, from: 0 })));
+		this.whole = buildIndex(patterns.map((pattern) => ({ pattern, from: 0 })));
 	}
 
 	redact(text: string): string {
 		const isPlain = !/[%&+\\]/.test(text);
 		if (isPlain && !this.patterns.some((pattern) => text.includes(pattern.text))) return text;
-		const found = new SecretMatcher(text, false);
+		const found = new SecretMatcher(text, false, 0);
 		for (let at = 0; at < text.length; at += 1) found.look(at, this.whole);
 		return found.redacted();
 	}
 
 	redactExcerpt(text: string): string {
-		this.parts ??= indexOf(this.patterns.flatMap(partsOf));
-		const found = new SecretMatcher(text, true);
+		const { index: parts, count } = (this.parts ??= this.indexParts());
+		const found = new SecretMatcher(text, true, count);
 		for (let at = 0; at < text.length; at += 1) found.look(at, this.whole);
 		for (const { index, 0: mark } of text.matchAll(/^|\.\.\.|…/g)) {
 			const first = index + mark.length;
-			for (let at = first; at < first + MAX_SKIPPED; at += 1) found.look(at, this.parts);
+			for (let at = first; at < first + MAX_SKIPPED; at += 1) found.look(at, parts);
 		}
 		return found.redacted();
+	}
+
+	private indexParts(): { index: Index; count: number } {
+		const parts = this.patterns.flatMap(partsOf);
+		return { index: buildIndex(parts), count: parts.length };
 	}
 }
 
@@ -75,8 +80,8 @@ function partsOf(pattern: SecretPattern): Beginning[] {
 	return Array.from({ length: count }, (_, before) => ({ pattern, from: before + 1 }));
 }
 
-function indexOf(beginnings: Beginning[]): Index {
-	const index: Index = new Map();
+function buildIndex(beginnings: Beginning[]): Index {
+	const index = new Map<string, Beginning[]>();
 	for (const beginning of beginnings) {
 		const first = beginning.pattern.chars[beginning.from] ?? '';
 		for (const key of isSymbol(first) ? [first, ANY_SYMBOL] : [first]) {
@@ -98,12 +103,16 @@ class SecretMatcher {
 	private readonly ranges: Range[] = [];
 	private stepsLeft: number;
 
-	/** @param mayBreakOff whether a pattern may end where the text does */
+	/**
+	 * @param mayBreakOff whether a pattern may end where the text does
+	 * @param stepsForParts see MAX_STEPS
+	 */
 	constructor(
 		private readonly text: string,
 		private readonly mayBreakOff: boolean,
+		stepsForParts: number,
 	) {
-		this.stepsLeft = MAX_STEPS + STEPS_PER_CHARACTER * text.length;
+		this.stepsLeft = MAX_STEPS + STEPS_PER_CHARACTER * text.length + stepsForParts;
 	}
 
 	/** Notes what of the index begins at a place. */
