@@ -266,26 +266,65 @@ test('a bad option of the first item is the error of that item alone', async () 
 });
 
 test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
-	'an expression that fails is an error of its item: %s',
+	'an expression that fails is an error of its field and item: %s',
 	async (onError) => {
 		const displayName = '={{ $json.first ? "a" : $("No such node").item.json.name }}';
 		const { branches, error } = await fixture.engine.run(
 			{ parameters: create({ displayName }), onError },
 			items,
 		);
-		const message = expect.stringMatching(/No such node|doesn't exist/);
+		const message = "'Display Name' can't be read";
+		const advice =
+			'n8n says: "Referenced node doesn\'t exist". Check the expression that the field holds.';
 		if (onError === 'stopWorkflow') {
 			expect(error).toMatchObject({ message, context: { itemIndex: 1, createdJobs: [] } });
-			expect(error?.description).toMatch(/This is about item 1, counting from 0\.$/);
+			expect(error?.description).toBe(`${advice}\n\nThis is about item 1, counting from 0.`);
 			expect(fixture.sandbox.calls).toEqual([]);
 		} else {
 			expect(branches[0]).toHaveLength(1);
 			expect(branches[1]?.map(({ json }) => json)).toMatchObject([
-				{ message, error: { itemIndex: 1, httpStatus: null, jobMayExist: false } },
+				{
+					message,
+					error: { description: advice, itemIndex: 1, httpStatus: null, jobMayExist: false },
+				},
 			]);
 		}
 	},
 );
+
+test.each([
+	['a part that is no expression', { displayName: '={{ $json. }}' }, 'Display Name'],
+	[
+		'a member of a collection',
+		{ additionalFields: { metadata: '={{ $("No such node").item.json }}' } },
+		'Additional Fields',
+	],
+	['a resource locator', { workCluster: '={{ $json. }}' }, 'Work Cluster'],
+])('an expression with a mistake names its field: %s', async (_, parameters, field) => {
+	const { error } = await fixture.engine.run({ parameters: create(parameters) });
+	expect(error?.message).toBe(`'${field}' can't be read`);
+	expect(error?.description).toMatch(/^n8n says: "[^"]{5,}"\. Check the expression/);
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test.each([
+	['={{ new Set(["a", "b"]) }}', 'a Set'],
+	['={{ [1, 2 / 0] }}', 'Infinity'],
+	['={{ ({ rate: Number("n/a") }) }}', 'NaN'],
+	['={{ ({ due: new Date("soon") }) }}', 'an invalid date'],
+])('what JSON would lose of an expression makes no job: %s', async (expression, lost) => {
+	const forms = {
+		'Inputs 1 › Value': { inputs: { input: [{ id: 'a', value: expression }] } },
+		'Metadata (JSON)': {
+			additionalFields: { metadata: `={{ ({ it: ${expression.slice(3, -2)} }) }}` },
+		},
+	};
+	for (const [field, form] of Object.entries(forms)) {
+		const { error } = await fixture.engine.run({ parameters: create(form) });
+		expect(error?.message).toBe(`'${field}' holds ${lost}, which can't be sent`);
+	}
+	expect(fixture.sandbox.calls).toEqual([]);
+});
 
 test('an operation that there is not, in a workflow that was not made in the editor', async () => {
 	const { error } = await fixture.engine.run({

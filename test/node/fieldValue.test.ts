@@ -104,7 +104,40 @@ test('a date is a text, and no object', () => {
 test('a date that is none is neither', () => {
 	const none = new Date('soon');
 	expect(refusalOf(() => value(none).text())[0]).toBe("'Field' is an object, not text");
-	expect(refusalOf(() => value(none).textOrJson())[0]).toBe("'Field' is not a valid date");
+	expect(refusalOf(() => value(none).textOrJson())[0]).toBe(
+		"'Field' holds an invalid date, which can't be sent",
+	);
+});
+
+const ring: Record<string, unknown> = {};
+ring.self = ring;
+
+test.each<[string, unknown]>([
+	['NaN', { rate: NaN }],
+	['Infinity', [1, [Infinity]]],
+	['an invalid date', { due: new Date('soon') }],
+	['a Set', { ids: new Set([1]) }],
+	['a Map', new Map([[1, 2]])],
+	['7n', [7n]],
+	['a RegExp', [/x/]],
+	['a function', { run: () => 1 }],
+	['an object that contains itself', ring],
+])('what JSON would lose is not sent: %s', (lost, given) => {
+	const refusal = [
+		`'Field' holds ${lost}, which can't be sent`,
+		'Check the expression that the field holds.',
+	];
+	expect(refusalOf(() => value(given).textOrJson())).toEqual(refusal);
+	expect(refusalOf(() => value({ given }).jsonObject())).toEqual(refusal);
+	expect(refusalOf(() => value([{ given }]).jsonObjects())).toEqual(refusal);
+});
+
+test('what JSON holds is sent as it is', () => {
+	const given = { list: [1, 'a', true, null], none: undefined, at: new Date(0), nested: { a: {} } };
+	const json = '{"list":[1,"a",true,null],"at":"1970-01-01T00:00:00.000Z","nested":{"a":{}}}';
+	expect(value(given).textOrJson()).toBe(json);
+	expect(value(given).jsonObject()).toBe(given);
+	expect(value([given]).jsonObjects()).toEqual([given]);
 });
 
 test.each<[unknown, string]>([

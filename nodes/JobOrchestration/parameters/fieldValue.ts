@@ -55,11 +55,7 @@ export class FieldValue {
 		if (typeof this.value !== 'object' || this.value === null || isDate(this.value)) {
 			return this.text();
 		}
-		const json = JSON.stringify(this.value);
-		if (json === 'null') {
-			throw this.error('is not a valid date', 'Check the expression that the field holds.');
-		}
-		return json;
+		return this.inJson(this.value);
 	}
 
 	/** A text that is not blank. */
@@ -145,6 +141,7 @@ export class FieldValue {
 				advice,
 			);
 		}
+		this.inJson(list);
 		return list.filter(isJsonObject);
 	}
 
@@ -157,6 +154,7 @@ export class FieldValue {
 				'Enter an object, such as { "team": "data" }.',
 			);
 		}
+		this.inJson(value);
 		return value;
 	}
 
@@ -197,7 +195,45 @@ export class FieldValue {
 			throw this.error('is not valid JSON', `${problem}. Check quotes, commas and brackets.`);
 		}
 	}
+
+	/** A value as JSON, which would leave out or change without a word what it does not know. */
+	private inJson(value: unknown): string {
+		let lost: string | undefined;
+		let json = '';
+		try {
+			json = JSON.stringify(value, function (this: JsonObject, key, part: unknown) {
+				lost ??= lostInJson(this[key], part);
+				return part;
+			});
+		} catch {
+			lost ??= 'an object that contains itself';
+		}
+		if (lost === undefined) return json;
+		throw this.error(
+			`holds ${lost}, which can't be sent`,
+			'Check the expression that the field holds.',
+		);
+	}
 }
+
+/**
+ * What a value is that JSON would lose; undefined for all others. Classes are told by their tag, since n8n's
+ * expressions may make objects of another realm.
+ *
+ * @param asJson what the value's own `toJSON` makes of it; the same value where it has none
+ */
+function lostInJson(value: unknown, asJson: unknown): string | undefined {
+	if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+	if (typeof asJson === 'bigint') return `${value}n`;
+	if (typeof value === 'function') return 'a function';
+	if (typeof value !== 'object' || value === null) return undefined;
+	if (asJson !== value) return asJson === null ? 'an invalid date' : undefined;
+	const [, tag = ''] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? [];
+	return SENT_IN_JSON.includes(tag) ? undefined : `a ${tag}`;
+}
+
+/** Tags of the objects whose contents JSON holds. */
+const SENT_IN_JSON = ['Object', 'Array', 'String', 'Number', 'Boolean'];
 
 function isWellFormed(text: string): boolean {
 	try {

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { FieldValue } from './fieldValue';
+import { FieldError, FieldValue } from './fieldValue';
 
-/** Reads a field of the current item, or a field in one of its collections. */
+/** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
 export type GetField = (field: string, member?: string) => FieldValue;
 
 /**
@@ -26,24 +26,39 @@ export class ItemParameters {
 	forItem(itemIndex: number): GetField {
 		return (name, member) => {
 			const field = this.fields.get(name);
-			const value = this.value(name, itemIndex, field?.type === 'resourceLocator');
-			const whole = new FieldValue(field?.displayName ?? name, value);
+			const whole = new FieldValue(field?.displayName ?? name, this.value(name, itemIndex));
 			if (member === undefined) return whole;
 			const option = field?.options?.find((candidate) => candidate.name === member);
 			return whole.member(member, option && 'displayName' in option ? option.displayName : member);
 		};
 	}
 
-	/** @param isLocator whether it may be n8n's resource locator: a choice from a list, or an ID. Only its value counts. */
-	private value(name: string, itemIndex: number, isLocator: boolean): unknown {
+	private value(name: string, itemIndex: number): unknown {
 		if (this.fixed.has(name)) return this.fixed.get(name);
-		const stored = this.raw[name];
-		const value: unknown = this.context.getNodeParameter(name, itemIndex, null, {
-			extractValue: isLocator,
-		});
-		if (!holdsExpression(stored)) this.fixed.set(name, value);
+		const value = this.evaluate(name, itemIndex);
+		if (!holdsExpression(this.raw[name])) this.fixed.set(name, value);
 		return value;
 	}
+
+	private evaluate(name: string, itemIndex: number): unknown {
+		const field = this.fields.get(name);
+		// Of n8n's resource locator, a choice from a list or an ID, only the value counts.
+		const options = { extractValue: field?.type === 'resourceLocator' };
+		try {
+			return this.context.getNodeParameter(name, itemIndex, null, options);
+		} catch (error) {
+			throw unreadable(field?.displayName ?? name, error);
+		}
+	}
+}
+
+function unreadable(field: string, error: unknown): FieldError {
+	const reason = error instanceof Error ? error.message : String(error);
+	return new FieldError(
+		field,
+		"can't be read",
+		`n8n says: "${reason}". Check the expression that the field holds.`,
+	);
 }
 
 /** Whether there is an expression anywhere in a parameter as the workflow stores it. */

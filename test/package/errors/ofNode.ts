@@ -2,6 +2,7 @@ import { JobOrchestrationApi } from '../../../credentials/JobOrchestrationApi.cr
 import { FieldValue } from '../../../nodes/JobOrchestration/parameters/fieldValue';
 import { resources } from '../../../nodes/JobOrchestration/resources';
 import type { GetField } from '../../../nodes/JobOrchestration/parameters/itemParameters';
+import { ItemParameters } from '../../../nodes/JobOrchestration/parameters/itemParameters';
 import type { Operation } from '../../../nodes/JobOrchestration/resources/operation';
 import {
 	readConcurrency,
@@ -87,10 +88,24 @@ function read(operation: Operation, values: Values): void {
 	readCallOptions(getField);
 }
 
+/** Reads a field whose expression fails. */
+function readUnreadable({ fields }: Operation): void {
+	const failing = {
+		getNode: () => ({ parameters: {} }),
+		getNodeParameter: () => {
+			throw new Error('invalid syntax');
+		},
+	};
+	new ItemParameters(failing as never, fields).forItem(0)(fields[0]?.name ?? '');
+}
+
 const allFieldErrors: Shown[] = resources.flatMap(({ operations }) =>
-	operations.flatMap((operation) =>
-		oddItems(operation).flatMap((values) => shownWhen(() => read(operation, values)) ?? []),
-	),
+	operations
+		.flatMap((operation) => [
+			() => readUnreadable(operation),
+			...oddItems(operation).map((values) => () => read(operation, values)),
+		])
+		.flatMap((attempt) => shownWhen(attempt) ?? []),
 );
 
 /** Each error once: most fields are read in one of a few ways. */
