@@ -15,17 +15,10 @@ export interface HttpResponse {
 /** The longest that the service's own words may be in an error. */
 const MAX_TEXT = 500;
 
-/** Where services put the words of an error. The interface shows none of them. */
-const TEXT_KEYS = [
-	'message',
-	'error',
-	'msg',
-	'detail',
-	'details',
-	'error_description',
-	'errors',
-	'title',
-];
+/** Where services put the words of an error, and what they say beside them. The interface shows none of them. */
+const TEXT_KEYS = ['message', 'error', 'msg'];
+const DETAIL_KEYS = ['detail', 'details', 'error_description', 'errors'];
+const OTHER_TEXT_KEYS = ['title', 'data', 'body'];
 
 /** Reads what n8n's request helper returned. */
 export function readResponse(response: unknown): HttpResponse {
@@ -92,10 +85,12 @@ function textIn(body: unknown, depth = 0): string | undefined {
 	if (depth > 3) return undefined;
 	if (Array.isArray(body)) return firstText(body.slice(0, 5), depth);
 	if (!isJsonObject(body)) return undefined;
-	return firstText(
-		[...TEXT_KEYS, 'data', 'body'].map((key) => body[key]),
-		depth,
-	);
+	const valuesOf = (keys: string[]) => keys.map((key) => body[key]);
+	const text = firstText(valuesOf(TEXT_KEYS), depth);
+	const detail = firstText(valuesOf(DETAIL_KEYS), depth);
+	if (text === undefined) return detail ?? firstText(valuesOf(OTHER_TEXT_KEYS), depth);
+	const more = detail ?? sentenceIn(valuesOf(DETAIL_KEYS), depth);
+	return more === undefined || text.includes(more) ? text : `${text}: ${more}`;
 }
 
 function firstText(values: readonly unknown[], depth: number): string | undefined {
