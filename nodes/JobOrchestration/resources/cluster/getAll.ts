@@ -79,7 +79,7 @@ export const getAll: Operation = {
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether to return a single page as the service sent it, with items and metadata, so that the workflow can do the paging itself',
+					'Whether to return a single page as the service sent it, unfiltered, with items and metadata, so that the workflow can do the paging itself',
 				displayOptions: { show: { '/returnAll': [false] } },
 			},
 		),
