@@ -1,5 +1,5 @@
 /*
- * Who may import whom. docs/architecture.md shows it as a picture and says why.
+ * Who may import whom. docs/architecture.md shows it as a picture.
  *
  * `npm run lint:imports` checks it. An import of types only counts as one: to know a shape is to know its owner.
  */
