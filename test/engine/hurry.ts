@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-import type * as Wait from '../../nodes/JobOrchestration/service/request/timers';
+import type * as Timers from '../../nodes/JobOrchestration/service/request/timers';
 import type { Fault } from '../../sandbox';
 
 /** Taken before anything is mocked, since more than one test of a file may hurry. */
@@ -74,12 +74,12 @@ export function hurry(): Limits {
 		limits.add(limit);
 		return limit.signal;
 	};
-	const wait = builtWait();
-	jest.spyOn(wait, 'timeoutSignal').mockImplementation(limitAfter);
+	const timers = builtTimers();
+	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
 	jest
-		.spyOn(wait, 'onDeadline')
+		.spyOn(timers, 'onDeadline')
 		.mockImplementation((milliseconds, callback) =>
-			wait.onAbort(limitAfter(milliseconds), callback),
+			timers.onAbort(limitAfter(milliseconds), callback),
 		);
 	const runOut = () => {
 		for (const limit of limits) limit.abort();
@@ -94,6 +94,6 @@ export function hurry(): Limits {
 }
 
 /** The module as n8n's loader has it, too. */
-function builtWait(): typeof Wait {
+function builtTimers(): typeof Timers {
 	return jest.requireActual('../../dist/nodes/JobOrchestration/service/request/timers');
 }

@@ -40,7 +40,7 @@ export function newSender(
 function newLimiter(): Sender['limiter'] {
 	let denial: Denial | undefined;
 	const release: Permit['release'] = ({ kind }, failure) => {
-		if (kind === 'tooMany' && failure !== undefined) {
+		if (kind === 'throttled' && failure !== undefined) {
 			denial = { denied: 'givenUp', failure, waited: 60_000, probes: 9 };
 		}
 	};

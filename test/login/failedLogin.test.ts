@@ -28,10 +28,10 @@ describe('a log-in that hangs', () => {
 	test('is left by whoever gives up, and the next one begins anew', async () => {
 		const { begin, end } = slowLogin();
 		let giveUp: (failure: RequestFailure) => void = () => {};
-		const givesUp = new Promise<RequestFailure>((resolve) => (giveUp = resolve));
+		const abandoned = new Promise<RequestFailure>((resolve) => (giveUp = resolve));
 		const sources = { isRenewal: false, login: begin };
 		const patient = getToken(account('a'), sources);
-		const impatient = getToken(account('a'), { ...sources, givesUp });
+		const impatient = getToken(account('a'), { ...sources, abandoned });
 		await turn();
 		giveUp(timeout);
 		expect(await impatient).toEqual({ failure: timeout });
@@ -46,8 +46,8 @@ describe('a log-in that hangs', () => {
 	test('is left by one whose execution was cancelled, and waited for by all others', async () => {
 		const { begin, end } = slowLogin();
 		const sources = { isRenewal: false, login: begin };
-		const givesUp = Promise.resolve<RequestFailure>({ kind: 'cancelled' });
-		const cancelled = getToken(account('a'), { ...sources, givesUp });
+		const abandoned = Promise.resolve<RequestFailure>({ kind: 'cancelled' });
+		const cancelled = getToken(account('a'), { ...sources, abandoned });
 		expect(await cancelled).toEqual({ failure: { kind: 'cancelled' } });
 		const other = getToken(account('a'), sources);
 		await turn();

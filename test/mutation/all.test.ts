@@ -8,7 +8,7 @@ import { join } from 'node:path';
  */
 const files = [
 	'faults/retryPolicy',
-	'faults/failureOf',
+	'faults/failureFromError',
 	'leaks/secrets',
 	'node/fieldValue',
 	'pace/limiter',

@@ -1,6 +1,6 @@
 import {
 	describeBody as describeAnswer,
-	failureIn,
+	failureFromResponse,
 	readResponse,
 } from '../../nodes/JobOrchestration/service/request/response';
 import { Secrets } from '../../nodes/JobOrchestration/service/secrets/secrets';
@@ -13,7 +13,10 @@ const secrets = new Secrets({ userName: 'me', password: 'open sesame' });
 
 /** The words in a refusal with this body. */
 function wordsIn(body: unknown): string | undefined {
-	const failure = failureIn(readResponse({ statusCode: 400, body, headers: {} }), secrets);
+	const failure = failureFromResponse(
+		readResponse({ statusCode: 400, body, headers: {} }),
+		secrets,
+	);
 	if (failure?.kind !== 'status') throw new Error('A 400 is a status');
 	return failure.text;
 }
@@ -162,7 +165,7 @@ describe('A redirect', () => {
 		[['/a'], undefined],
 	])('to %j is said to go to %s, without its query', (location, said) => {
 		const redirect = readResponse({ statusCode: 302, headers: { location } });
-		expect(failureIn(redirect, secrets)).toEqual({
+		expect(failureFromResponse(redirect, secrets)).toEqual({
 			kind: 'redirect',
 			status: 302,
 			location: said,
@@ -179,9 +182,12 @@ test.each([
 	[400, 'status'],
 	['200', 'status'],
 ])('the status %s is a failure of the kind %s', (statusCode, kind) => {
-	expect(failureIn(readResponse({ statusCode }), secrets)?.kind).toBe(kind);
+	expect(failureFromResponse(readResponse({ statusCode }), secrets)?.kind).toBe(kind);
 });
 
 test.each([[undefined], [null], ['text'], [[]]])('%j is no answer, and no success', (response) => {
-	expect(failureIn(readResponse(response), secrets)).toMatchObject({ kind: 'status', status: 0 });
+	expect(failureFromResponse(readResponse(response), secrets)).toMatchObject({
+		kind: 'status',
+		status: 0,
+	});
 });

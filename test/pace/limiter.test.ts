@@ -19,7 +19,7 @@ test('ten begin at first, in their order, whosever they are', async () => {
 	const [first, second, third] = [come(one, 6), come(another, 6), come(one, 6)];
 	await settled();
 	expect([first, second, third].map(begun)).toEqual([6, 4, 0]);
-	permitAt(first, 0).release({ kind: 'answered' });
+	permitAt(first, 0).release({ kind: 'otherAnswer' });
 	await settled();
 	expect([first, second, third].map(begun)).toEqual([6, 5, 0]);
 });
@@ -29,10 +29,10 @@ test('a single request waits for one of a batch, not for all of them', async () 
 	await settled();
 	const single = come(limiter.forExecution(), 1);
 	const another = come(limiter.forExecution(), 3);
-	for (const index of [0, 1, 2]) permitAt(batch, index).release({ kind: 'answered' });
+	for (const index of [0, 1, 2]) permitAt(batch, index).release({ kind: 'otherAnswer' });
 	await settled();
 	expect([batch, single, another].map(begun)).toEqual([11, 1, 1]);
-	for (const index of [3, 4]) permitAt(batch, index).release({ kind: 'answered' });
+	for (const index of [3, 4]) permitAt(batch, index).release({ kind: 'otherAnswer' });
 	await settled();
 	expect([batch, single, another].map(begun)).toEqual([12, 1, 2]);
 });
@@ -42,7 +42,7 @@ test('whoever was sent before goes first, even before another execution that has
 	await settled();
 	const single = come(limiter.forExecution(), 1);
 	const again = come(limiter.forExecution(), 2, undefined, { goesFirst: true });
-	permitAt(batch, 0).release({ kind: 'answered' });
+	permitAt(batch, 0).release({ kind: 'otherAnswer' });
 	await settled();
 	expect([begun(batch), begun(single), begun(again)]).toEqual([10, 0, 1]);
 });
@@ -71,7 +71,7 @@ test('several runs of one execution, as tools that an agent calls at once, never
 	const all = runs.map((run) => come(run, 2));
 	await settled();
 	expect(all.map(begun)).toEqual([2, 0, 0]);
-	permitAt(all[0] ?? [], 0).release({ kind: 'answered' });
+	permitAt(all[0] ?? [], 0).release({ kind: 'otherAnswer' });
 	await settled();
 	expect(all.map(begun)).toEqual([2, 1, 0]);
 });
@@ -192,14 +192,14 @@ describe('The accounts of a process', () => {
 		await settled();
 		for (let n = 0; n < 150; n += 1) limiterFor(`one more ${n}`);
 		expect(limiterFor('busy')).toBe(busy);
-		permitAt(all, 0).release({ kind: 'answered' });
+		permitAt(all, 0).release({ kind: 'otherAnswer' });
 	});
 
 	test('are not forgotten while requests wait to begin', async () => {
 		const held = limiterFor('held');
 		const first = come(held.forExecution(), 1);
 		await settled();
-		permitAt(first, 0).release({ kind: 'tooMany', retryAfter: 50_000 });
+		permitAt(first, 0).release({ kind: 'throttled', retryAfter: 50_000 });
 		const stop = new AbortController();
 		const second = come(held.forExecution(), 1, stop.signal);
 		await settled();

@@ -29,14 +29,14 @@ describe('When the service says "too many"', () => {
 		const all = executions.map((execution) => come(execution, 10));
 		await settled();
 		const first = all[0] ?? [];
-		permitAt(first, 0).release({ kind: 'tooMany', retryAfter: 5_000 }, tooMany);
+		permitAt(first, 0).release({ kind: 'throttled', retryAfter: 5_000 }, tooMany);
 		for (let index = 1; index < 10; index += 1)
-			permitAt(first, index).release({ kind: 'answered' });
+			permitAt(first, index).release({ kind: 'otherAnswer' });
 		await clock.pass(4_999);
 		expect(all.map(begun)).toEqual([10, 0]);
 		await clock.pass(1);
 		expect(all.map(begun)).toEqual([10, 1]);
-		permitAt(all[1] ?? [], 0).release({ kind: 'answered' });
+		permitAt(all[1] ?? [], 0).release({ kind: 'otherAnswer' });
 		await clock.pass(1_000);
 		expect(all.map(begun)).toEqual([10, 10]);
 	});
@@ -46,7 +46,7 @@ describe('When the service says "too many"', () => {
 		const all = come(execution, 12);
 		await settled();
 		for (let index = 0; index < 10; index += 1) {
-			permitAt(all, index).release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
+			permitAt(all, index).release({ kind: 'throttled', retryAfter: undefined }, tooMany);
 		}
 		const again = come(execution, 10, undefined, { goesFirst: true });
 		await clock.pass(100);
@@ -63,13 +63,13 @@ describe('When the service says "too many"', () => {
 		const execution = await answered(limiter);
 		const all = come(execution, 1);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 40_000 }, tooMany);
-		const again = come(execution, 1, undefined, { wasTurnedAway: true });
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 40_000 }, tooMany);
+		const again = come(execution, 1, undefined, { wasThrottled: true });
 		await clock.pass(1_000);
 		const late = come(limiter.forExecution(), 1);
 		await clock.pass(39_000);
 		expect([begun(again), begun(late)]).toEqual([0, 1]);
-		permitAt(late, 0).release({ kind: 'answered' });
+		permitAt(late, 0).release({ kind: 'otherAnswer' });
 		await clock.pass(1_000);
 		expect(begun(again)).toBe(1);
 	});
@@ -78,8 +78,8 @@ describe('When the service says "too many"', () => {
 		const execution = await answered(limiter);
 		const all = come(execution, 1);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 900 }, tooMany);
-		const again = come(execution, 1, undefined, { goesFirst: true, wasTurnedAway: true });
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 900 }, tooMany);
+		const again = come(execution, 1, undefined, { goesFirst: true, wasThrottled: true });
 		const late = come(limiter.forExecution(), 1);
 		await clock.pass(900);
 		expect([begun(again), begun(late)]).toEqual([1, 0]);
@@ -90,8 +90,8 @@ describe('When the service says "too many"', () => {
 		const execution = await answered(limiter);
 		const all = come(execution, 1);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 1_000 }, tooMany);
-		const again = come(execution, 1, undefined, { goesFirst: true, wasTurnedAway: true });
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 1_000 }, tooMany);
+		const again = come(execution, 1, undefined, { goesFirst: true, wasThrottled: true });
 		const late = come(limiter.forExecution(), 1);
 		await clock.pass(1_000);
 		expect([begun(again), begun(late)]).toEqual([0, 1]);
@@ -102,7 +102,7 @@ describe('When the service says "too many"', () => {
 		const execution = await answered(limiter);
 		const all = come(execution, 20);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 60_000 }, tooMany);
 		await clock.pass(59_999);
 		expect(begun(all)).toBe(10);
 		await clock.pass(1);
@@ -116,12 +116,12 @@ describe('When the service says "too many"', () => {
 			const execution = await answered(limiter);
 			const all = come(execution, 20);
 			await settled();
-			permitAt(all, 0).release({ kind: 'tooMany', retryAfter }, tooMany);
+			permitAt(all, 0).release({ kind: 'throttled', retryAfter }, tooMany);
 			await clock.pass(59_999);
 			expect(begun(all)).toBe(10);
 			await clock.pass(1);
 			expect(begun(all)).toBe(11);
-			permitAt(all, 10).release({ kind: 'tooMany', retryAfter }, tooMany);
+			permitAt(all, 10).release({ kind: 'throttled', retryAfter }, tooMany);
 			await settled();
 			expect(without(all)).toEqual(
 				new Array(9).fill({ denied: 'givenUp', failure: tooMany, waited: 60_000, probes: 1 }),
@@ -132,9 +132,9 @@ describe('When the service says "too many"', () => {
 	test('for so long, whoever comes later has not waited', async () => {
 		const all = come(await answered(limiter), 20);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 60_000 }, tooMany);
 		await clock.pass(60_000);
-		permitAt(all, 10).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
+		permitAt(all, 10).release({ kind: 'throttled', retryAfter: 60_000 }, tooMany);
 		await clock.pass(10_000);
 		const late = come(limiter.forExecution({ patience: 5_000 }), 1);
 		await settled();
@@ -149,7 +149,7 @@ describe('When the service says "too many"', () => {
 		];
 		const all = come(patient, 11);
 		await settled();
-		permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 20_000 }, tooMany);
+		permitAt(all, 0).release({ kind: 'throttled', retryAfter: 20_000 }, tooMany);
 		const refused = come(impatient, 1);
 		await settled();
 		expect(without(refused)).toHaveLength(1);
@@ -165,7 +165,7 @@ describe('When the service says "too many"', () => {
 		for (let second = 0; second < 69; second += 1) {
 			for (const permit of all) {
 				if (permit !== undefined && !('denied' in permit)) {
-					permit.release({ kind: 'tooMany', retryAfter: undefined }, tooMany);
+					permit.release({ kind: 'throttled', retryAfter: undefined }, tooMany);
 				}
 			}
 			await clock.pass(1_000);
@@ -183,8 +183,8 @@ describe('When the service says "too many"', () => {
 test('who is turned away is told why, and not in what words others were, nor what another request was answered', async () => {
 	const all = come(await answered(limiter), 2);
 	await settled();
-	permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 60_000 }, tooMany);
-	permitAt(all, 1).release({ kind: 'answered' }, { ...tooMany, status: 404 });
+	permitAt(all, 0).release({ kind: 'throttled', retryAfter: 60_000 }, tooMany);
+	permitAt(all, 1).release({ kind: 'otherAnswer' }, { ...tooMany, status: 404 });
 	const late = come(limiter.forExecution({ patience: 5_000 }), 1);
 	await settled();
 	const failure = { ...tooMany, text: undefined, ofOthers: true };
@@ -196,11 +196,11 @@ test('a probe that was not sent hands on to the next request, at once', async ()
 	const all = come(execution, 13);
 	await settled();
 	for (let index = 0; index < 10; index += 1) {
-		permitAt(all, index).release({ kind: 'tooMany', retryAfter: 1_000 }, tooMany);
+		permitAt(all, index).release({ kind: 'throttled', retryAfter: 1_000 }, tooMany);
 	}
 	await clock.pass(1_000);
 	expect(permitAt(all, 10).isProbe).toBe(true);
-	permitAt(all, 10).release({ kind: 'unsent' });
+	permitAt(all, 10).release({ kind: 'nothingSent' });
 	await settled();
 	expect(permitAt(all, 11).isProbe).toBe(true);
 	expect(begun(all)).toBe(12);
@@ -211,7 +211,7 @@ test('whoever has waited in vain for a service that is away, waits no second tim
 	const first = limiter.forExecution({ execution, patience: 5_000 });
 	const [answer] = [come(first, 1)];
 	await settled();
-	permitAt(answer, 0).release({ kind: 'answered' });
+	permitAt(answer, 0).release({ kind: 'otherAnswer' });
 	const all = come(first, 20);
 	await settled();
 	for (let index = 0; index < 10; index += 1) {
@@ -234,7 +234,7 @@ test('what a service has answered to one run of an execution, holds for the next
 	const first = limiter.forExecution({ execution });
 	const all = come(first, 1);
 	await settled();
-	permitAt(all, 0).release({ kind: 'answered' });
+	permitAt(all, 0).release({ kind: 'otherAnswer' });
 	expect(limiter.forExecution({ execution }).hasBeenAnswered).toBe(true);
 	expect(limiter.forExecution({ execution: other }).hasBeenAnswered).toBe(false);
 	expect(limiter.forExecution().hasBeenAnswered).toBe(false);
@@ -298,13 +298,13 @@ test('whoever waits for more than a few seconds is told so, once, and when it is
 	const execution = await answered(limiter, Infinity, (notice) => told.push(notice));
 	const all = come(execution, 20);
 	await settled();
-	permitAt(all, 0).release({ kind: 'tooMany', retryAfter: 10_000 }, tooMany);
+	permitAt(all, 0).release({ kind: 'throttled', retryAfter: 10_000 }, tooMany);
 	await clock.pass(2_999);
 	expect(told).toEqual([]);
 	await clock.pass(5_000);
-	expect(told).toEqual([{ kind: 'waiting', why: 'tooMany' }]);
-	for (let index = 1; index < 10; index += 1) permitAt(all, index).release({ kind: 'answered' });
+	expect(told).toEqual([{ kind: 'waiting', reason: 'throttled' }]);
+	for (let index = 1; index < 10; index += 1) permitAt(all, index).release({ kind: 'otherAnswer' });
 	await clock.pass(2_001);
-	permitAt(all, 10).release({ kind: 'answered' });
+	permitAt(all, 10).release({ kind: 'otherAnswer' });
 	expect(told.slice(1)).toEqual([{ kind: 'resumed', after: 10_000 }]);
 });

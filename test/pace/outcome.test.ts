@@ -10,37 +10,40 @@ test('a connection that breaks is about all requests; one of a log-in can be tri
 });
 
 test.each<[number, string]>([
-	[400, 'answered'],
-	[408, 'answered'],
-	[429, 'tooMany'],
-	[500, 'answered'],
-	[501, 'answered'],
+	[400, 'otherAnswer'],
+	[408, 'otherAnswer'],
+	[429, 'throttled'],
+	[500, 'otherAnswer'],
+	[501, 'otherAnswer'],
 	[502, 'unavailable'],
 	[503, 'unavailable'],
 	[504, 'unavailable'],
-	[505, 'answered'],
+	[505, 'otherAnswer'],
 ])('an HTTP status of %i is one of a service that has "%s"', (code, kind) => {
 	expect(outcomeOf(status(code))).toEqual({ kind });
 });
 
 test('a log-in that would fail again has sent nothing, one that may succeed is as any request', () => {
-	expect(outcomeOf({ kind: 'login', cause: status(401) })).toEqual({ kind: 'unsent' });
+	expect(outcomeOf({ kind: 'login', cause: status(401) })).toEqual({ kind: 'nothingSent' });
 	expect(outcomeOf({ kind: 'login', cause: status(503) })).toEqual({ kind: 'unavailable' });
 	expect(outcomeOf({ kind: 'login', cause: status(500) })).toEqual({ kind: 'loginFailed' });
-	expect(outcomeOf(status(401))).toEqual({ kind: 'answered' });
+	expect(outcomeOf(status(401))).toEqual({ kind: 'otherAnswer' });
 });
 
 test('a 503 that says when to come back is one of too many', () => {
-	expect(outcomeOf(status(503, 2_000))).toEqual({ kind: 'tooMany', retryAfter: 2_000 });
+	expect(outcomeOf(status(503, 2_000))).toEqual({ kind: 'throttled', retryAfter: 2_000 });
 });
 
 test.each<[Failure, string]>([
-	[{ kind: 'unexpectedResponse', status: 200, received: 'nothing', expected: 'a job' }, 'answered'],
-	[{ kind: 'redirect', status: 302, location: undefined }, 'answered'],
+	[
+		{ kind: 'unexpectedResponse', status: 200, received: 'nothing', expected: 'a job' },
+		'otherAnswer',
+	],
+	[{ kind: 'redirect', status: 302, location: undefined }, 'otherAnswer'],
 	[{ kind: 'unreachable', code: 'ECONNREFUSED' }, 'unreachable'],
 	[{ kind: 'timeout' }, 'timedOut'],
-	[{ kind: 'notSent', reason: 'database is locked' }, 'unsent'],
-	[{ kind: 'blocked', reason: 'restricted' }, 'unsent'],
+	[{ kind: 'n8nFailed', reason: 'database is locked' }, 'nothingSent'],
+	[{ kind: 'blocked', reason: 'restricted' }, 'nothingSent'],
 	[{ kind: 'cancelled' }, 'unknown'],
 	[{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }, 'unknown'],
 ])('what comes of %j is "%s"', (failure, kind) => {

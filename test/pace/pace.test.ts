@@ -55,7 +55,7 @@ function serviceOf(given: Generated): SimulatedService {
 	const random = randomFrom(given.seed);
 	const latencies = { always, spread, exponential };
 	const latency = latencies[given.kind](given.latency, random);
-	const refusal: Outcome = { kind: 'tooMany', retryAfter: given.retryAfter };
+	const refusal: Outcome = { kind: 'throttled', retryAfter: given.retryAfter };
 	const atWork = serving(given.atOnce, latency);
 	const limit = limited(given.perSecond, { counting: given.counting, refusal, latency: () => 0 });
 	const outageEnds = given.outage.from + given.outage.for;
@@ -96,7 +96,7 @@ test('whatever the service, nothing begins before the time that it has named', (
 				longest: Infinity,
 				each: ({ now, kind }) => {
 					if (kind === 'begin') expect(now).toBeGreaterThanOrEqual(closedUntil);
-					if (kind === 'tooMany')
+					if (kind === 'throttled')
 						closedUntil = Math.max(closedUntil, now + (given.retryAfter ?? 0));
 				},
 			});
@@ -128,7 +128,7 @@ test('a service that turns one in fifty away by chance is not slowed down to a t
 		const atWork = serving(1_000, spread(20, random));
 		const run = simulate(3_000, (now) =>
 			random() < 0.02
-				? { outcome: { kind: 'tooMany', retryAfter: undefined }, at: now + 20 }
+				? { outcome: { kind: 'throttled', retryAfter: undefined }, at: now + 20 }
 				: atWork(now),
 		);
 		expect(run.time).toBeLessThan(10_000);
@@ -141,7 +141,7 @@ test('nor is one that turns one in ten away', () => {
 		const atWork = serving(1_000, spread(20, random));
 		return simulate(3_000, (now) =>
 			random() < 0.1
-				? { outcome: { kind: 'tooMany', retryAfter: undefined }, at: now + 20 }
+				? { outcome: { kind: 'throttled', retryAfter: undefined }, at: now + 20 }
 				: atWork(now),
 		).time;
 	}).sort((a, b) => a - b);

@@ -23,7 +23,7 @@ test('a log-in that fails makes all wait, and one ask', () => {
 	expect(pace.delay(0)).toBe(300);
 	pace.end(pace.begin(300), { kind: 'loginFailed' }, 300);
 	expect(pace.delay(300)).toBe(600);
-	expect(pace.hold?.why).toBe('loginFailed');
+	expect(pace.hold?.reason).toBe('loginFailed');
 	expect(pace.limit).toBe(10);
 	pace.end(pace.begin(900), { kind: 'done' }, 960);
 	expect(pace.hold).toBeUndefined();
@@ -32,10 +32,10 @@ test('a log-in that fails makes all wait, and one ask', () => {
 test('a log-in that fails while too many are turned away does not hide that', () => {
 	const pace = new Pace(() => 1);
 	const [one, another, late] = [pace.begin(0), pace.begin(0), pace.begin(0)];
-	pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
+	pace.end(one, { kind: 'throttled', retryAfter: undefined }, 1);
 	pace.end(another, { kind: 'loginFailed' }, 2);
 	pace.end(late, { kind: 'done' }, 3);
-	expect(pace.hold?.why).toBe('tooMany');
+	expect(pace.hold?.reason).toBe('throttled');
 });
 
 test.each([
@@ -51,9 +51,9 @@ test.each([
 test('waits are spread over a quarter of their length, but for what the service has named', () => {
 	const waitsBy = (random: number, retryAfter?: number) => {
 		const pace = new Pace(() => random);
-		pace.end(pace.begin(0), { kind: 'tooMany', retryAfter }, 0);
+		pace.end(pace.begin(0), { kind: 'throttled', retryAfter }, 0);
 		const first = pace.delay(0);
-		pace.end(pace.begin(first), { kind: 'tooMany', retryAfter }, first);
+		pace.end(pace.begin(first), { kind: 'throttled', retryAfter }, first);
 		return [first, pace.delay(first)];
 	};
 	expect(waitsBy(1)).toEqual([50, 100]);
@@ -74,7 +74,7 @@ describe('A connection that breaks', () => {
 			waits.push(pace.delay(now));
 		}
 		expect(waits).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 8_000, 8_000]);
-		expect(pace.hold?.why).toBe('broken');
+		expect(pace.hold?.reason).toBe('broken');
 	});
 
 	test('among others that are answered makes nobody wait for long, and halves the number at once', () => {
@@ -90,10 +90,10 @@ describe('A connection that breaks', () => {
 	test('while the service takes too many requests does not hide that, be it of a probe', () => {
 		const pace = new Pace(() => 1);
 		const [one, another] = [pace.begin(0), pace.begin(0)];
-		pace.end(one, { kind: 'tooMany', retryAfter: undefined }, 1);
+		pace.end(one, { kind: 'throttled', retryAfter: undefined }, 1);
 		pace.end(another, { kind: 'broken' }, 2);
 		pace.end(pace.begin(51), { kind: 'broken' }, 52);
-		expect(pace.hold?.why).toBe('tooMany');
+		expect(pace.hold?.reason).toBe('throttled');
 	});
 
 	test('again and again is forgotten once the service answers', () => {
@@ -110,7 +110,7 @@ test.each<[Outcome, longest: number]>([
 	[{ kind: 'unreachable' }, 1_000],
 	[{ kind: 'broken' }, 8_000],
 	[{ kind: 'unavailable' }, 8_000],
-	[{ kind: 'tooMany', retryAfter: undefined }, 8_000],
+	[{ kind: 'throttled', retryAfter: undefined }, 8_000],
 ])(
 	'after many probes in vain that ended with %j, the next one comes after %i ms',
 	(outcome, longest) => {
@@ -127,13 +127,13 @@ test.each<[Outcome, longest: number]>([
 
 test('a request whose end says nothing does not keep others from asking', () => {
 	const pace = new Pace(() => 1);
-	pace.end(pace.begin(0), { kind: 'tooMany', retryAfter: undefined }, 1);
+	pace.end(pace.begin(0), { kind: 'throttled', retryAfter: undefined }, 1);
 	expect(pace.delay(1)).toBe(50);
 	const probe = pace.begin(51);
 	expect(pace.delay(51)).toBe(Infinity);
 	pace.end(probe, { kind: 'unknown' }, 60);
 	expect(pace.delay(60)).toBe(100);
-	pace.end(pace.begin(160), { kind: 'answered' }, 170);
+	pace.end(pace.begin(160), { kind: 'otherAnswer' }, 170);
 	expect(pace.hold).toBeUndefined();
 });
 
@@ -165,7 +165,7 @@ test('why all wait is forgotten where nobody has asked for a minute', () => {
 	const pace = new Pace(() => 1);
 	pace.end(pace.begin(0), { kind: 'broken' }, 1);
 	pace.forget(60_051);
-	expect(pace.hold?.why).toBe('broken');
+	expect(pace.hold?.reason).toBe('broken');
 	pace.forget(60_052);
 	expect(pace.hold).toBeUndefined();
 });
@@ -175,33 +175,33 @@ describe('A request that is turned away after others have gone on', () => {
 	function withOneLeft() {
 		const pace = new Pace(() => 1);
 		const [first, late] = [pace.begin(0), pace.begin(0)];
-		pace.end(first, { kind: 'tooMany', retryAfter: undefined }, 1);
-		pace.end(pace.begin(51), { kind: 'answered' }, 60);
+		pace.end(first, { kind: 'throttled', retryAfter: undefined }, 1);
+		pace.end(pace.begin(51), { kind: 'otherAnswer' }, 60);
 		expect(pace.hold).toBeUndefined();
 		return { pace, late };
 	}
 
 	test('makes nobody wait', () => {
 		const { pace, late } = withOneLeft();
-		pace.end(late, { kind: 'tooMany', retryAfter: undefined }, 70);
+		pace.end(late, { kind: 'throttled', retryAfter: undefined }, 70);
 		expect(pace.hold).toBeUndefined();
 	});
 
 	test('makes all wait until a time that it names, and not for longer', () => {
 		const { pace, late } = withOneLeft();
-		pace.end(late, { kind: 'tooMany', retryAfter: 20 }, 70);
-		expect(pace.hold).toMatchObject({ why: 'tooMany', since: 70, until: 90 });
+		pace.end(late, { kind: 'throttled', retryAfter: 20 }, 70);
+		expect(pace.hold).toMatchObject({ reason: 'throttled', since: 70, until: 90 });
 	});
 });
 
 test('a time that the service has named is waited for, also where it can not be reached meanwhile', () => {
 	const pace = new Pace(() => 1);
 	const [first, unreachable, late] = [pace.begin(0), pace.begin(0), pace.begin(0)];
-	pace.end(first, { kind: 'tooMany', retryAfter: 5_000 }, 1);
+	pace.end(first, { kind: 'throttled', retryAfter: 5_000 }, 1);
 	pace.end(unreachable, { kind: 'unreachable' }, 2);
-	pace.end(late, { kind: 'answered' }, 3);
+	pace.end(late, { kind: 'otherAnswer' }, 3);
 	expect(pace.delay(10)).toBe(4_991);
-	expect(pace.delay(10, { regardless: true })).toBe(4_991);
+	expect(pace.delay(10, { ignoreUnreachable: true })).toBe(4_991);
 	expect(pace.delay(5_001)).toBe(0);
 });
 
@@ -209,8 +209,8 @@ test('requests that could not be sent say nothing of how many a second the servi
 	const pace = new Pace(() => 1);
 	const [last, ...others] = [pace.begin(0), pace.begin(0), pace.begin(0), pace.begin(0)];
 	for (const one of others) pace.end(one, { kind: 'unreachable' }, 1);
-	pace.end(last, { kind: 'tooMany', retryAfter: undefined }, 2);
-	pace.end(pace.begin(60), { kind: 'answered' }, 70);
+	pace.end(last, { kind: 'throttled', retryAfter: undefined }, 2);
+	pace.end(pace.begin(60), { kind: 'otherAnswer' }, 70);
 	expect(pace.hold).toBeUndefined();
 	expect(pace.rate(70)).toBe(Infinity);
 });

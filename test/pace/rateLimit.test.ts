@@ -20,7 +20,7 @@ function pass(limit: RateLimit, from: number, count: number, perSecond: number):
 /** One is turned away, and all go on: what the rate is then. */
 function turnAway(limit: RateLimit, now: number, how: typeof single): number {
 	limit.begun(now);
-	limit.turnedAway(now);
+	limit.throttled(now);
 	limit.resumed(now, how);
 	return Math.round(limit.rate(now));
 }
@@ -32,7 +32,7 @@ function turnAway(limit: RateLimit, now: number, how: typeof single): number {
 function afterAHundred(perSecond: number) {
 	const limit = new RateLimit();
 	const met = pass(limit, 0, 200, 100);
-	for (let n = 0; n < 30; n += 1) limit.turnedAway(met);
+	for (let n = 0; n < 30; n += 1) limit.throttled(met);
 	expect(turnAway(limit, met, inNumbers)).toBe(90);
 	return { limit, now: pass(limit, met, 3 * perSecond, perSecond) };
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../nodes/JobOrchestration/service/pace/clock';
 import type {
 	AccountLimiter,
 	ExecutionLimiter,
-	Order,
+	QueuePosition,
 	Permit,
 	Denial,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
@@ -72,11 +72,11 @@ export function come(
 	execution: ExecutionLimiter,
 	count: number,
 	stop?: AbortSignal,
-	order?: Order,
+	position?: QueuePosition,
 ): Array<Permit | Denial | undefined> {
 	const all: Array<Permit | Denial | undefined> = new Array<undefined>(count).fill(undefined);
 	all.forEach((_, index) => {
-		void execution.acquire(stop, order).then((permit) => (all[index] = permit));
+		void execution.acquire(stop, position).then((permit) => (all[index] = permit));
 	});
 	return all;
 }
@@ -103,6 +103,6 @@ export async function answered(
 	});
 	const first = come(execution, 1);
 	await settled();
-	permitAt(first, 0).release({ kind: 'answered' });
+	permitAt(first, 0).release({ kind: 'otherAnswer' });
 	return execution;
 }

@@ -44,7 +44,7 @@ function limits(perSecond: number, items: number): Batch[] {
 					service: (seed) =>
 						limited(perSecond, {
 							...options(seed),
-							refusal: { kind: 'tooMany', retryAfter: 1_000 },
+							refusal: { kind: 'throttled', retryAfter: 1_000 },
 						}),
 					times: 2,
 					turnedAway,

@@ -91,10 +91,10 @@ export function simulate(
 			pace.end(request, outcome, now, { idle: now - busy, waiting });
 			each({ now, kind: outcome.kind, pace });
 			if (outcome.kind === 'done') result.done += 1;
-			else if (outcome.kind === 'tooMany') result.turnedAway += 1;
+			else if (outcome.kind === 'throttled') result.turnedAway += 1;
 			else if (outcome.kind === 'unreachable') result.unreached += 1;
 			else result.uncertain += 1;
-			if (outcome.kind === 'tooMany' || outcome.kind === 'unreachable') waiting += 1;
+			if (outcome.kind === 'throttled' || outcome.kind === 'unreachable') waiting += 1;
 			beginAll();
 		}
 	}
@@ -191,7 +191,7 @@ export function limited(
 	{
 		counting = 'bucket',
 		latency = always(5),
-		refusal = { kind: 'tooMany', retryAfter: undefined },
+		refusal = { kind: 'throttled', retryAfter: undefined },
 		seconds = 1,
 	}: {
 		counting?: Counting;

@@ -29,7 +29,7 @@ function everyNth(n: number, outcome: Outcome, service: SimulatedService): Simul
 }
 
 const quick = () => serving(1_000, always(20));
-const tooMany: Outcome = { kind: 'tooMany', retryAfter: undefined };
+const tooMany: Outcome = { kind: 'throttled', retryAfter: undefined };
 
 /** Services that become others, fail now and then, or turn requests away by chance. */
 const others: Array<[name: string, items: number, service: SimulatedService, own?: number]> = [

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import type { ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+import type { FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
 import { keyOf } from './retryStorage';
 
 export function isCancelled(context: IExecuteFunctions): boolean {
@@ -9,7 +9,7 @@ export function isCancelled(context: IExecuteFunctions): boolean {
 }
 
 /** The error of a cancelled execution in which no item has failed: that of the first item not begun. */
-export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes): ItemError {
+export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes): FailedItem {
 	return {
 		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
 		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),

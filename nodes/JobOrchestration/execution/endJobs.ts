@@ -6,7 +6,7 @@ import { withCancelSignal } from '../service/request/ownRequest';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { CreatedJob } from './itemOutcome';
 import { inParallel } from './inParallel';
-import type { Prepared } from './prepare';
+import type { PreparedRun } from './prepare';
 
 /**
  * Stops or terminates jobs, if the node is set so, and notes in each what came of it. A cancel does not keep it
@@ -15,7 +15,7 @@ import type { Prepared } from './prepare';
 export async function endJobs(
 	context: IExecuteFunctions,
 	jobs: CreatedJob[],
-	{ ifStopped, concurrency, calls }: Prepared,
+	{ ifStopped, concurrency, calls }: PreparedRun,
 ): Promise<void> {
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;

@@ -4,7 +4,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { FieldError } from '../parameters/fieldValue';
 import { asPlainText, forPanel } from '../service/messages/message';
 import { ServiceError } from '../service/messages/serviceError';
-import type { CreatedJob, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+import type { CreatedJob, FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
 import { errorsIn, jobMayExist } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
@@ -40,7 +40,7 @@ export function failItem(
 	outcomes: ItemOutcomes,
 	{ itemIndex, error: cause }: { itemIndex: number; error: unknown },
 	createdJobs: CreatedJob[] = [],
-): ItemError {
+): FailedItem {
 	const error = nodeErrorOf(node, cause);
 	outcomes[itemIndex] = { createdJobs, error };
 	return { itemIndex, error };
@@ -84,7 +84,7 @@ export function newApiError(
  *
  * @param makesJobs whether the operation creates jobs: then the item says whether its job may exist
  */
-export function errorItem(
+export function errorOutputItem(
 	error: NodeError,
 	itemIndex: number,
 	makesJobs = false,
@@ -108,7 +108,7 @@ export function errorItem(
  * @param redact for the jobs' names: a service may repeat a secret in them
  */
 export function completeError(
-	{ itemIndex, error }: ItemError,
+	{ itemIndex, error }: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
 	redact: (text: string) => string,
 ): NodeError {

@@ -4,23 +4,23 @@ import { NodeOperationError } from 'n8n-workflow';
 import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
 import { HttpClient } from '../service/request/httpClient';
-import { NotSent } from '../service/calls/sendWithRetries';
+import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
-import type { Restored } from './retryState';
+import type { RestoredRun } from './retryState';
 import { omittedJobsIn, restore, retryStateOf } from './retryState';
 import { endJobs } from './endJobs';
-import { completeError, errorItem, failItem, hintOf, nodeErrorOf } from './errors';
+import { completeError, errorOutputItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
-import type { CreatedJob, ItemError, ItemOutcome, NodeError } from './itemOutcome';
+import type { CreatedJob, FailedItem, ItemOutcome, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
-import type { Prepared, PreparedItem } from './prepare';
+import type { PreparedRun, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
 import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
 /** One run of the node, and what becomes of its items. */
-interface Run extends Restored {
+interface Run extends RestoredRun {
 	context: IExecuteFunctions;
 	operation: Operation;
 	/** The HTTP client of all items. */
@@ -66,7 +66,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		if (!context.continueOnFail() || isCancelled(context)) throw nodeError;
 		// n8n would pass the input items on as if they had succeeded.
 		saveRetryState(context, undefined);
-		return [items.map((_, itemIndex) => errorItem(nodeError, itemIndex))];
+		return [items.map((_, itemIndex) => errorOutputItem(nodeError, itemIndex))];
 	}
 }
 
@@ -90,7 +90,7 @@ function operationOf(context: IExecuteFunctions): { name: string; operation: Ope
  *
  * @returns that error, if one does
  */
-async function settleAll(run: Run): Promise<ItemError | undefined> {
+async function settleAll(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
 	const prepared = await prepareAll(context, operation, outcomes);
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
@@ -110,16 +110,16 @@ async function settleAll(run: Run): Promise<ItemError | undefined> {
  */
 async function makeCalls(
 	run: Run,
-	{ concurrency, calls }: Prepared,
-): Promise<ItemError | undefined> {
+	{ concurrency, calls }: PreparedRun,
+): Promise<FailedItem | undefined> {
 	const { context, outcomes } = run;
-	const goesOn = context.continueOnFail();
+	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 
-	let firstError: ItemError | undefined;
+	let firstError: FailedItem | undefined;
 	const callFor = async (
 		[itemIndex, { call, options }]: [number, PreparedItem],
 		letOthersTry: () => Promise<void>,
@@ -131,7 +131,7 @@ async function makeCalls(
 				{
 					...options,
 					signal,
-					onFailure: goesOn ? undefined : stop,
+					onFailure: continueOnFail ? undefined : stop,
 					letOthersTry,
 				},
 				(uid, { namespace, displayName }) =>
@@ -139,10 +139,10 @@ async function makeCalls(
 			);
 			outcomes[itemIndex] = { createdJobs, output: await call(client) };
 		} catch (error) {
-			if (error instanceof NotSent) return;
-			const itemError = failItem(context.getNode(), outcomes, { itemIndex, error }, createdJobs);
-			if (goesOn) return;
-			firstError ??= itemError;
+			if (error instanceof StoppedBeforeSending) return;
+			const failedItem = failItem(context.getNode(), outcomes, { itemIndex, error }, createdJobs);
+			if (continueOnFail) return;
+			firstError ??= failedItem;
 			stop();
 		}
 	};
@@ -152,7 +152,7 @@ async function makeCalls(
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
-async function completeFatalError(run: Run, fatalError: ItemError): Promise<NodeError> {
+async function completeFatalError(run: Run, fatalError: FailedItem): Promise<NodeError> {
 	const { context, operation, outcomes, endedJobs, openClient } = run;
 	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes), ...omittedJobsIn(run)];
 	const httpClient = createdJobs.length > 0 ? await openClient().catch(() => undefined) : undefined;
@@ -168,6 +168,6 @@ function outputItems(
 	operation: Operation,
 ): INodeExecutionData[] {
 	if (outcome === undefined) return [];
-	if ('error' in outcome) return [errorItem(outcome.error, itemIndex, operation.makesJobs)];
+	if ('error' in outcome) return [errorOutputItem(outcome.error, itemIndex, operation.makesJobs)];
 	return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
 }

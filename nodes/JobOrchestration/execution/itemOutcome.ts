@@ -26,20 +26,20 @@ export type ItemOutcome = { createdJobs: CreatedJob[] } & (
 /** The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was sent. */
 export type ItemOutcomes = Array<ItemOutcome | undefined>;
 
-export interface ItemError {
+export interface FailedItem {
 	itemIndex: number;
 	error: NodeError;
 }
 
 /** The errors among the outcomes, in the order of the items. */
-export function errorsIn(outcomes: ItemOutcomes): ItemError[] {
+export function errorsIn(outcomes: ItemOutcomes): FailedItem[] {
 	return outcomes.flatMap((outcome, itemIndex) =>
 		outcome !== undefined && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [],
 	);
 }
 
 /** Whether the service may have created a job without this node having learned of it. */
-export function jobMayExist({ error }: ItemError): boolean {
+export function jobMayExist({ error }: FailedItem): boolean {
 	return error.context.jobMayExist === true;
 }
 

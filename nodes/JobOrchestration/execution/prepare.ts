@@ -8,7 +8,7 @@ import type { CallOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/timers';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
-import type { ItemError, ItemOutcomes } from './itemOutcome';
+import type { FailedItem, ItemOutcomes } from './itemOutcome';
 
 /** Milliseconds after which reading parameters lets n8n's other work go on. */
 const YIELD_AFTER = 10;
@@ -20,7 +20,7 @@ export interface PreparedItem {
 }
 
 /** The parameters of all items, read and checked. */
-export interface Prepared {
+export interface PreparedRun {
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
@@ -28,7 +28,7 @@ export interface Prepared {
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
 	/** The error of a wrong parameter at which the reading has ended. */
-	fatalError?: ItemError;
+	fatalError?: FailedItem;
 }
 
 /**
@@ -40,10 +40,10 @@ export async function prepareAll(
 	context: IExecuteFunctions,
 	operation: Operation,
 	outcomes: ItemOutcomes,
-): Promise<Prepared> {
-	const goesOn = context.continueOnFail();
+): Promise<PreparedRun> {
+	const continueOnFail = context.continueOnFail();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: Prepared = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
+	const prepared: PreparedRun = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
 	const { calls } = prepared;
 	let lastYield = Date.now();
 
@@ -65,8 +65,8 @@ export async function prepareAll(
 			}
 			calls.set(itemIndex, item);
 		} catch (error) {
-			const itemError = failItem(context.getNode(), outcomes, { itemIndex, error });
-			if (!goesOn) return { ...prepared, fatalError: itemError };
+			const failedItem = failItem(context.getNode(), outcomes, { itemIndex, error });
+			if (!continueOnFail) return { ...prepared, fatalError: failedItem };
 		}
 	}
 	return prepared;

@@ -20,7 +20,7 @@ export interface RetryState {
 }
 
 /** What a run begins with. */
-export interface Restored {
+export interface RestoredRun {
 	/** Undefined for each item to be run. */
 	outcomes: ItemOutcomes;
 	/** The jobs that earlier runs have made and ended. */
@@ -45,7 +45,7 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
  */
 export function retryStateOf(
 	operation: string,
-	{ outcomes, endedJobs: endedBefore, omitted }: Restored,
+	{ outcomes, endedJobs: endedBefore, omitted }: RestoredRun,
 ): RetryState | undefined {
 	const given = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
 	const items = [...given, ...omitted];
@@ -58,7 +58,7 @@ export function retryStateOf(
 export function restore(
 	earlier: RetryState | undefined,
 	{ operation, count, node }: { operation: string; count: number; node: INode },
-): Restored {
+): RestoredRun {
 	const isSame = earlier?.operation === operation;
 	const items = isSame ? earlier.items : [];
 	const endedJobs = isSame ? (earlier.endedJobs ?? []) : [];
@@ -74,7 +74,7 @@ export function restore(
 }
 
 /** The jobs of items that this run isn't given. */
-export function omittedJobsIn({ omitted }: Restored): CreatedJob[] {
+export function omittedJobsIn({ omitted }: RestoredRun): CreatedJob[] {
 	return omitted.flatMap((item) => item?.createdJobs ?? []);
 }
 

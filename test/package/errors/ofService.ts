@@ -53,7 +53,7 @@ function loginFailures({ url, location, proxy }: typeof things) {
 		unexpectedResponse: ['an empty object', '"No."'].map((received) => ({
 			...{ kind: 'unexpectedResponse', status: 200, received, expected: 'a token' },
 		})),
-		notSent: [{ kind: 'notSent', reason: 'database is locked' }],
+		n8nFailed: [{ kind: 'n8nFailed', reason: 'database is locked' }],
 		foreignAddress: [{ kind: 'foreignAddress', address: 'elsewhere.example' }],
 		proxy: [{ kind: 'proxy' }],
 	};

@@ -25,7 +25,7 @@ type RequestOptions = IHttpRequestOptions & {
 };
 
 /** The requests of other nodes, by the credentials object that n8n passes with each. */
-const requests = new WeakMap<object, 'refused' | { sentAt: number; timeout: number }>();
+const requests = new WeakMap<object, 'withheld' | { sentAt: number; timeout: number }>();
 
 /** Milliseconds within which a service rejects a token if it does. */
 const REJECTION_TIMEOUT = 30_000;
@@ -38,7 +38,7 @@ const TIMER_TOLERANCE = 10;
  * there is none or the stored one was rejected.
  *
  * It also asks after any error of its HTTP Request node, and sends the request again if it gets a token. So it gets
- * none as long as the service accepts the present one.
+ * none as long as the service accepts the current one.
  *
  * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
  */
@@ -47,10 +47,10 @@ export async function newToken(
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
 	const own = ownRequestOf(credentials);
-	own?.hold();
+	own?.authenticating();
 	const account = own?.options.account ?? accountOf(credentials);
-	const givesUp = own?.waitForLogin();
-	const present = await unsealToken(credentials.accessToken, account);
+	const abandoned = own?.waitForLogin();
+	const current = await unsealToken(credentials.accessToken, account);
 	let lastGood: string | undefined;
 	const isGood = async (token: string): Promise<boolean> => {
 		const ask = async () => await serviceRejects(helpers, account, token);
@@ -61,13 +61,13 @@ export async function newToken(
 	};
 
 	const request = requests.get(credentials);
-	if (request === 'refused') return {};
-	if (present !== undefined && !wasRejected(account, present)) {
+	if (request === 'withheld') return {};
+	if (current !== undefined && !wasRejected(account, current)) {
 		if (request !== undefined && tookTooLong(request)) return {};
-		if (await isGood(present)) return {};
+		if (await isGood(current)) return {};
 	}
 	const result = await getToken(account, {
-		isRenewal: present !== undefined,
+		isRenewal: current !== undefined,
 		...(own === undefined
 			? { isGood }
 			: {
@@ -76,7 +76,7 @@ export async function newToken(
 						return await unsealToken(accessToken, account);
 					},
 					execution: own.options.execution,
-					givesUp,
+					abandoned,
 					isCancelled: () => own.isCancelled,
 				}),
 		login: async () => await login(helpers, account),
@@ -103,12 +103,12 @@ export async function withToken(
 	request: RequestOptions,
 ): Promise<IHttpRequestOptions> {
 	const own = ownRequestOf(credentials);
-	own?.hold();
+	own?.authenticating();
 	const account = own?.options.account ?? accountOf(credentials);
 	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
 
-	// n8n asks for a token after any error: after a refusal here it gets none.
-	requests.set(credentials, 'refused');
+	// If the next line throws, n8n asks newToken for another token, to send the request again: it gets none.
+	requests.set(credentials, 'withheld');
 	const url = own === undefined ? addressForToken(request, account) : request.url;
 	requests.delete(credentials);
 
@@ -129,7 +129,7 @@ export async function withToken(
 	if (own === undefined) {
 		requests.set(credentials, { sentAt: Date.now(), timeout: request.timeout ?? Infinity });
 	} else {
-		own.letGo();
+		own.authenticated();
 	}
 	return authorized;
 }

@@ -1,10 +1,10 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { HttpResponse } from '../request/response';
-import { describeBody, failureIn, isHtml, readResponse } from '../request/response';
+import { describeBody, failureFromResponse, isHtml, readResponse } from '../request/response';
 import type { Account } from './account';
 import { LOGIN_TIMEOUT } from '../messages/loginMessage';
-import { requestFailureOf } from '../request/failure';
+import { requestFailureFromError } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
 import { isJsonObject } from '../../json';
 import { timeoutSignal, unlessAborted } from '../request/timers';
@@ -37,12 +37,12 @@ export async function login(helpers: Helpers, account: Account): Promise<LoginRe
 		});
 		response = await unlessAborted(request, limit);
 	} catch (error) {
-		return { failure: limit.aborted ? { kind: 'timeout' } : requestFailureOf(error) };
+		return { failure: limit.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
 	}
 
 	const { status, body } = response;
 	const secrets = new Secrets({ userName, password });
-	const failure = failureIn(response, secrets);
+	const failure = failureFromResponse(response, secrets);
 	if (failure !== undefined) return { failure };
 	const token = isJsonObject(body) ? body.access_token : undefined;
 	if (typeof token === 'string' && TOKEN.test(token)) return { token };

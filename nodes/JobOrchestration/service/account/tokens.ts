@@ -14,7 +14,7 @@ export interface TokenSources {
 	/** Whether the token is to replace a rejected one. */
 	isRenewal: boolean;
 	/** Resolves when the caller does not wait for a log-in any longer. The log-in itself goes on. */
-	givesUp?: Promise<RequestFailure> | undefined;
+	abandoned?: Promise<RequestFailure> | undefined;
 	/** Whether a log-in must not begin for the caller any more. */
 	isCancelled?: () => boolean;
 	/** Reads the token in the stored credential. */
@@ -107,7 +107,7 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 		tokens.backOff ??= wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER)).finally(
 			() => delete tokens.backOff,
 		);
-		const givenUp = await Promise.race([tokens.backOff, sources.givesUp ?? tokens.backOff]);
+		const givenUp = await Promise.race([tokens.backOff, sources.abandoned ?? tokens.backOff]);
 		if (givenUp !== undefined) return { failure: givenUp };
 		known = await knownToken(tokens, sources);
 	}
@@ -178,10 +178,10 @@ function noteRefusal(
 async function unlessGivenUp(
 	loginInFlight: Promise<LoginResult>,
 	tokens: AccountTokens,
-	{ givesUp }: TokenSources,
+	{ abandoned }: TokenSources,
 ): Promise<LoginResult> {
-	if (givesUp === undefined) return await loginInFlight;
-	const givenUp = givesUp.then((failure) => {
+	if (abandoned === undefined) return await loginInFlight;
+	const givenUp = abandoned.then((failure) => {
 		if (failure.kind === 'timeout' && tokens.loginInFlight === loginInFlight)
 			delete tokens.loginInFlight;
 		return { failure };

@@ -1,6 +1,6 @@
 import type { Call } from './call';
 import { CallError } from './callError';
-import type { ExecutionLimiter, Order } from '../pace/limiter';
+import type { ExecutionLimiter, QueuePosition } from '../pace/limiter';
 import type { HttpClient } from '../request/httpClient';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
@@ -30,14 +30,14 @@ export interface CallOptions {
 const LONG_RETRY_AFTER = 30_000;
 
 /** Nothing was sent, because the execution was stopped before that. */
-export class NotSent extends Error {}
+export class StoppedBeforeSending extends Error {}
 
 /**
  * Makes a call: sends its request until the expected response comes, or until it may not be sent again
  * (retryPolicy.ts).
  *
  * @returns the body of the response
- * @throws CallError if it failed, NotSent if the signal came first
+ * @throws CallError if it failed, StoppedBeforeSending if the signal came first
  */
 export async function sendWithRetries<Body>(
 	httpClient: Sender,
@@ -48,7 +48,7 @@ export async function sendWithRetries<Body>(
 	let earlierMayHaveActed = false;
 	let lastFailure: Failure | undefined;
 	let retries = 0;
-	let order: Order = {};
+	let position: QueuePosition = {};
 
 	for (let timesSent = 0; ; ) {
 		const attempts = { baseUrl: httpClient.baseUrl, timeout, earlierMayHaveActed };
@@ -56,10 +56,10 @@ export async function sendWithRetries<Body>(
 		if (refusedLogin !== undefined) {
 			throw new CallError(call, refusedLogin, { ...attempts, timesSent });
 		}
-		const permit = await limiter.acquire(signal, order);
+		const permit = await limiter.acquire(signal, position);
 		if ('denied' in permit) {
 			if (permit.denied === 'givenUp') {
-				// Of the same reason, the service's words about this request.
+				// If this request itself failed for the same reason, that failure has the service's words about it.
 				const { kind } = outcomeOf(permit.failure);
 				const own = lastFailure && outcomeOf(lastFailure).kind === kind ? lastFailure : undefined;
 				throw new CallError(call, own ?? permit.failure, {
@@ -69,7 +69,7 @@ export async function sendWithRetries<Body>(
 					probes: permit.probes,
 				});
 			}
-			if (lastFailure === undefined) throw new NotSent();
+			if (lastFailure === undefined) throw new StoppedBeforeSending();
 			throw new CallError(call, lastFailure, { ...attempts, timesSent });
 		}
 		const result = await httpClient
@@ -88,12 +88,12 @@ export async function sendWithRetries<Body>(
 		const { failure } = result;
 		const outcome = outcomeOf(failure);
 		lastFailure = failure;
-		const isTooMany = outcome.kind === 'tooMany';
-		const isLong = isTooMany && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
-		order = { goesFirst: !permit.isProbe && !isLong, wasTurnedAway: isTooMany };
+		const isThrottled = outcome.kind === 'throttled';
+		const isLong = isThrottled && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
+		position = { goesFirst: !permit.isProbe && !isLong, wasThrottled: isThrottled };
 
 		// These are waited for by all requests together, at their next permit: they don't count as retries.
-		const allWait = isTooMany || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
+		const allWait = isThrottled || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
 		// At first contact, the log-in is tried again for all of the run together.
 		const isOfAll = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
 		const retriesSoFar = isOfAll ? permit.countFailedLogin() - 1 : retries;
@@ -108,7 +108,7 @@ export async function sendWithRetries<Body>(
 		if (!again || signal?.aborted === true) {
 			throw new CallError(call, failure, { ...attempts, timesSent });
 		}
-		if (isTooMany && (isLong || permit.isLateProbe)) await letOthersTry?.();
+		if (isThrottled && (isLong || permit.isLateProbe)) await letOthersTry?.();
 		// A read has no effect that the error would have to mention.
 		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
 	}

@@ -56,7 +56,7 @@ export function explainConnection(
 			};
 		case 'cancelled':
 			return { message: 'The execution was cancelled', advice: '' };
-		case 'notSent':
+		case 'n8nFailed':
 			return {
 				message: "n8n couldn't send the request",
 				advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",

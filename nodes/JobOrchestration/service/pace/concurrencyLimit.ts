@@ -2,16 +2,16 @@
 export const FIRST_CONCURRENCY = 10;
 export const MAX_CONCURRENCY = 100;
 
-/** With each answer the number grows by so many, at first: it is tripled with each round of answers. */
+/** While it grows, each answer adds up to so many. A round is as many answers as the limit, so a round triples it. */
 const GROWTH = 2;
 
 /**
- * Milliseconds that answers take where it grows as fast. By less where they take less: there ten at once are a
- * lot, and a limit would be met by a crowd.
+ * Answers that take so many milliseconds add all of GROWTH; quicker ones add less, since where they are quick ten at
+ * once are already many, and a limit would be met by a crowd.
  */
 const SLOW_ENOUGH = 60;
 
-/** Answers that take so many times as long as with few under way wait for one another; and may begin to. */
+/** An answer that takes so many times as long as with few under way has queued; from SLOWER on, it may have. */
 const QUEUED = 1.4;
 const SLOWER = 1.25;
 
@@ -19,7 +19,7 @@ const SLOWER = 1.25;
 const SAME_THROUGHPUT = 0.85;
 const LOWER_THROUGHPUT = 0.65;
 
-/** So many times as many under way should get more done. */
+/** A load so many times as high should get more done. */
 const MORE_LOAD = 1.4;
 
 /** More than the service works on, so that it never waits for a request. */
@@ -44,7 +44,7 @@ const FIRST_LOOK = 4_000;
 const LAST_LOOK = 30_000;
 
 /** A request that has ended. */
-export interface Ended {
+export interface EndedRequest {
 	/** Milliseconds that its answer took; undefined where that says nothing of the service's pace. */
 	duration: number | undefined;
 	/** For how many of them this process had nothing to do. */
@@ -56,7 +56,7 @@ export interface Ended {
 }
 
 /** What there is to know beside, when a request ends. */
-export interface Present {
+export interface Moment {
 	now: number;
 	/** The number of the request to begin next. */
 	next: number;
@@ -65,7 +65,7 @@ export interface Present {
 }
 
 /** What was measured over some answers. */
-interface Measured {
+interface Measurement {
 	/** Milliseconds that an answer took at the service, on average. */
 	duration: number;
 	/** How many were under way meanwhile, on average. */
@@ -105,7 +105,7 @@ export class ConcurrencyLimit {
 	/** The most that got done in a millisecond, when the halving began. */
 	private best = 0;
 	/** What was measured before, while the number grows. */
-	private before: Measured = { duration: 0, load: Infinity, throughput: 0 };
+	private before: Measurement = { duration: 0, load: Infinity, throughput: 0 };
 	/** Whether half as many got as much done. */
 	private isCrowded = false;
 	/** When answers last were as quick as without waiting, or the following began. */
@@ -124,7 +124,7 @@ export class ConcurrencyLimit {
 	constructor(private from = 1) {}
 
 	/** A request has ended. */
-	ended({ duration, idle, load, number }: Ended, { now, next, isFull }: Present): void {
+	ended({ duration, idle, load, number }: EndedRequest, { now, next, isFull }: Moment): void {
 		if (number >= this.from && number < this.from + this.size) {
 			this.left -= 1;
 			if (duration !== undefined) {
@@ -184,7 +184,7 @@ export class ConcurrencyLimit {
 		if (this.mode === 'halving') this.follow(now);
 	}
 
-	private learn(measured: Measured, now: number, isFull: boolean): void {
+	private learn(measured: Measurement, now: number, isFull: boolean): void {
 		const { duration, load, throughput } = measured;
 		switch (this.mode) {
 			case 'growing': {
@@ -226,7 +226,7 @@ export class ConcurrencyLimit {
 		}
 	}
 
-	private halve({ load, throughput }: Measured): void {
+	private halve({ load, throughput }: Measurement): void {
 		this.mode = 'halving';
 		this.isCrowded = false;
 		this.best = throughput;

@@ -23,13 +23,13 @@ const MAX_BURST = 4;
 /** With fewer under way, there is nothing to spread. */
 const FEW_UNDER_WAY = 16;
 
-/** Milliseconds for which all wait until those find out, too, that the service has not turned away. */
+/** Once all have waited for so many milliseconds, requests that were never turned away go first: they find out for the others. */
 const LONG_HOLD = 1_000;
 
 /** Outcomes that show that the service can be reached. */
-const ANSWERED: Array<Outcome['kind']> = ['done', 'answered', 'tooMany', 'unavailable'];
+const SHOWS_REACHABLE: Array<Outcome['kind']> = ['done', 'otherAnswer', 'throttled', 'unavailable'];
 /** Outcomes that make all requests wait. */
-const CONCERNS_ALL: Array<Outcome['kind']> = ['tooMany', 'unavailable', ...AWAY];
+const CONCERNS_ALL: Array<Outcome['kind']> = ['throttled', 'unavailable', ...AWAY];
 
 /** Outcomes that need not be met again by an execution that the service has never answered. */
 const ENDS_FIRST_CONTACT: Array<Outcome['kind']> = ['unreachable', 'loginFailed'];
@@ -54,20 +54,20 @@ export type Denial =
 	/** What the service last said; how many milliseconds was waited, and how often it was probed meanwhile. */
 	| { denied: 'givenUp'; failure: Failure; waited: number; probes: number };
 
-/** In which order requests begin. */
-export interface Order {
+/** Where a request stands in the queue. */
+export interface QueuePosition {
 	/**
 	 * Whether it goes before all that were never sent: it has waited longest, and a service may turn away what it does
 	 * not know yet. One that was a probe in vain, or is to wait for long, should wait in its turn.
 	 */
 	goesFirst?: boolean;
 	/** Whether the service has turned it away: where all wait for long, others find out whether they can go on. */
-	wasTurnedAway?: boolean;
+	wasThrottled?: boolean;
 }
 
 interface QueuedRequest {
 	execution: ExecutionLimiter;
-	wasTurnedAway: boolean;
+	wasThrottled: boolean;
 	/** Those with a lower one begin earlier. */
 	turn: number;
 	resolve: (permit: Permit | Denial) => void;
@@ -128,21 +128,21 @@ export class ExecutionLimiter {
 
 	/** Whether the service has answered this execution, in this run or an earlier one. */
 	get hasBeenAnswered(): boolean {
-		return this.account.answered.has(this.execution);
+		return this.account.answeredExecutions.has(this.execution);
 	}
 
 	noteAnswer(): void {
-		this.account.answered.add(this.execution);
+		this.account.answeredExecutions.add(this.execution);
 	}
 
 	/** The service was away for too long: the execution's next run need not wait for it as long again. */
 	forgetAnswer(): void {
-		this.account.answered.delete(this.execution);
+		this.account.answeredExecutions.delete(this.execution);
 	}
 
 	/** Waits until a request may begin, or until it is clear that it won't. */
-	async acquire(stop?: AbortSignal, order: Order = {}): Promise<Permit | Denial> {
-		return await this.account.acquire(this, stop, order);
+	async acquire(stop?: AbortSignal, position: QueuePosition = {}): Promise<Permit | Denial> {
+		return await this.account.acquire(this, stop, position);
 	}
 
 	/**
@@ -167,12 +167,12 @@ export class AccountLimiter {
 	/** The turn of those that begin now. */
 	private turn = 0;
 	/** The executions that the service has answered. */
-	readonly answered = new WeakSet<object>();
+	readonly answeredExecutions = new WeakSet<object>();
 	/** How many requests of each execution are under way whose number somebody has set. */
 	readonly boundedUnderWay = new WeakMap<object, number>();
 	/** How many are under way where the pace says how many may be. */
 	private pacedUnderWay = 0;
-	/** What the service last said to whoever it turned away. */
+	/** The failure that last made all wait. */
 	private failure: Failure | undefined;
 	private readonly notices = new WaitNotices();
 	/** When the next request may begin. */
@@ -197,7 +197,7 @@ export class AccountLimiter {
 	async acquire(
 		execution: ExecutionLimiter,
 		stop: AbortSignal | undefined,
-		{ goesFirst = false, wasTurnedAway = false }: Order,
+		{ goesFirst = false, wasThrottled = false }: QueuePosition,
 	): Promise<Permit | Denial> {
 		if (stop?.aborted === true) return { denied: 'stopped' };
 		if (execution.denial !== undefined) return execution.denial;
@@ -212,7 +212,7 @@ export class AccountLimiter {
 			const turn = goesFirst ? 0 : Math.max(this.turn, execution.lastTurn) + 1;
 			const request: QueuedRequest = {
 				execution,
-				wasTurnedAway,
+				wasThrottled,
 				turn,
 				resolve: (answer) => {
 					stopListening();
@@ -248,7 +248,7 @@ export class AccountLimiter {
 			if (waiting.has(execution)) continue;
 			const isFull = execution.boundedUnderWay >= execution.concurrency;
 			const terms = {
-				regardless: !execution.hasBeenAnswered,
+				ignoreUnreachable: !execution.hasBeenAnswered,
 				paced: execution.isPaced ? this.pacedUnderWay : 0,
 			};
 			const delay = isFull ? Infinity : this.pace.delay(now, terms);
@@ -272,8 +272,8 @@ export class AccountLimiter {
 	/** Those that wait, in the order in which they may begin. */
 	private inOrder(now: number): QueuedRequest[] {
 		if (!isLong(this.pace.hold, now)) return [...this.queue];
-		const others = this.queue.filter(({ wasTurnedAway }) => !wasTurnedAway);
-		return [...others, ...this.queue.filter(({ wasTurnedAway }) => wasTurnedAway)];
+		const others = this.queue.filter(({ wasThrottled }) => !wasThrottled);
+		return [...others, ...this.queue.filter(({ wasThrottled }) => wasThrottled)];
 	}
 
 	/** Lets n8n go on where enough have begun together: whether none begins until then. */
@@ -307,12 +307,12 @@ export class AccountLimiter {
 				if (isReleased) return;
 				isReleased = true;
 				this.count(execution, -1);
-				if (ANSWERED.includes(outcome.kind)) execution.noteAnswer();
+				if (SHOWS_REACHABLE.includes(outcome.kind)) execution.noteAnswer();
 				// Whoever meets a service that isn't there for the first time makes nobody else wait.
 				const concernsAll = outcome.kind !== 'unreachable' || execution.hasBeenAnswered;
 				const observed: Outcome = concernsAll ? outcome : { kind: 'unknown' };
-				const present = { idle: this.clock.idle(), waiting: this.queue.length };
-				this.pace.end(request, observed, this.clock.now(), present);
+				const moment = { idle: this.clock.idle(), waiting: this.queue.length };
+				this.pace.end(request, observed, this.clock.now(), moment);
 				if (CONCERNS_ALL.includes(observed.kind)) {
 					this.failure = failure;
 					const { since = -Infinity } = this.pace.hold ?? {};
@@ -336,7 +336,7 @@ export class AccountLimiter {
 		if (hold === undefined || failure === undefined) return;
 		this.deny(({ execution }) => {
 			if (execution.denial !== undefined) return execution.denial;
-			if (Math.max(now, hold.named) < this.patienceEnds(execution, now)) return undefined;
+			if (Math.max(now, hold.retryAfterUntil) < this.patienceEnds(execution, now)) return undefined;
 			const waited = now - Math.max(hold.since, execution.firstRequestAt ?? -Infinity);
 			const own = execution.lastHold?.since === hold.since ? execution.lastHold.failure : undefined;
 			execution.denial = {
@@ -354,7 +354,7 @@ export class AccountLimiter {
 	private patienceEnds(execution: ExecutionLimiter, now: number): number {
 		const { hold, lastTaken = -Infinity } = this.pace;
 		const isFirstContact =
-			hold?.why === 'unreachable' && now >= hold.named && !execution.hasBeenAnswered;
+			hold?.reason === 'unreachable' && now >= hold.retryAfterUntil && !execution.hasBeenAnswered;
 		// What a probe finds out is worth waiting for, but not to whoever has little time.
 		const awaitsProbe = this.pace.isProbing && execution.patience >= PATIENCE;
 		if (hold === undefined || isFirstContact || awaitsProbe) return Infinity;

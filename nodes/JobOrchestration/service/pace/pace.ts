@@ -7,9 +7,9 @@ export type Outcome =
 	/** The service did what was asked. Only this says how fast it is. */
 	| { kind: 'done' }
 	/** It answered otherwise, about this request alone. */
-	| { kind: 'answered' }
+	| { kind: 'otherAnswer' }
 	/** Too many requests, and how long to wait (ms), where it says so: 429, or 503 with Retry-After. */
-	| { kind: 'tooMany'; retryAfter: number | undefined }
+	| { kind: 'throttled'; retryAfter: number | undefined }
 	/** It, or a gateway before it, can't take requests: 502, 503, 504. */
 	| { kind: 'unavailable' }
 	/** No connection could be made. */
@@ -20,7 +20,7 @@ export type Outcome =
 	| { kind: 'loginFailed' }
 	| { kind: 'timedOut' }
 	/** Nothing was sent: its log-in was refused, say. */
-	| { kind: 'unsent' }
+	| { kind: 'nothingSent' }
 	/** Nothing is known of it: it was cancelled, say. */
 	| { kind: 'unknown' };
 
@@ -42,16 +42,16 @@ export const AWAY = ['unreachable', 'broken', 'loginFailed'] as const;
 
 /** Why all wait, and since when. */
 export interface Hold {
-	why: 'tooMany' | 'unavailable' | (typeof AWAY)[number];
+	reason: 'throttled' | 'unavailable' | (typeof AWAY)[number];
 	since: number;
 	/** Nothing begins before. */
 	until: number;
 	/** The time that the service itself has named, if any. */
-	named: number;
+	retryAfterUntil: number;
 	/** How many probes found that the service still takes none. */
 	probes: number;
 	/** How many requests were turned away meanwhile, and how many were taken. */
-	turnedAway: number;
+	throttled: number;
 	taken: number;
 	/** Whether a rate was told from those that were turned away. */
 	isMeasured: boolean;
@@ -61,7 +61,7 @@ export interface Hold {
 const FIRST_WAIT = 50;
 const LONGEST_WAIT = 8_000;
 /** However long the service asks for, it is probed after so many milliseconds. */
-const LONGEST_NAMED = 60_000;
+const LONGEST_RETRY_AFTER = 60_000;
 /** Probing a service that isn't there costs nobody anything. */
 const LONGEST_WAIT_UNREACHABLE = 1_000;
 
@@ -128,16 +128,19 @@ export class Pace {
 	/**
 	 * Milliseconds until the next request may begin: 0 is now, Infinity is not before one under way has ended.
 	 *
-	 * @param regardless of whether the service can be reached
+	 * @param ignoreUnreachable whether it may begin though the service can't be reached
 	 * @param paced how many are under way of those whose number the pace decides: some may be, however many others are;
 	 * 0 for a request whose number somebody else has set
 	 */
-	delay(now: number, { regardless = false, paced = this.underWay } = {}): number {
+	delay(now: number, { ignoreUnreachable = false, paced = this.underWay } = {}): number {
 		const { hold } = this;
 		if (this.underWay >= this.limit && paced >= Math.min(FIRST_CONCURRENCY, this.limit)) {
 			return Infinity;
 		}
-		if (hold !== undefined && !(regardless && hold.why === 'unreachable' && now >= hold.named)) {
+		if (
+			hold !== undefined &&
+			!(ignoreUnreachable && hold.reason === 'unreachable' && now >= hold.retryAfterUntil)
+		) {
 			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
 		}
 		return this.rateLimit.delay(now);
@@ -181,28 +184,28 @@ export class Pace {
 
 		switch (outcome.kind) {
 			case 'done':
-			case 'answered':
+			case 'otherAnswer':
 				this.lastTaken = now;
 				this.rateLimit.passed(now);
 				if (isProbe || isAway(this.hold, now)) this.endHold(now);
 				else if (this.hold !== undefined) this.hold.taken += 1;
 				return;
-			case 'tooMany':
+			case 'throttled':
 				this.holdAll(
 					{ number, isProbe },
-					{ why: 'tooMany', atLeast: Math.min(outcome.retryAfter ?? 0, LONGEST_NAMED) },
+					{ reason: 'throttled', atLeast: Math.min(outcome.retryAfter ?? 0, LONGEST_RETRY_AFTER) },
 					now,
 				);
 				return;
 			case 'unavailable':
 			case 'unreachable':
 			case 'loginFailed':
-				this.holdAll({ number, isProbe }, { why: outcome.kind, atLeast: 0 }, now);
+				this.holdAll({ number, isProbe }, { reason: outcome.kind, atLeast: 0 }, now);
 				return;
 			case 'broken':
 				// Some services cut off whoever is one too many.
 				this.concurrencyLimit.failed(number, this.next);
-				this.holdAll({ number, isProbe }, { why: 'broken', atLeast: 0 }, now);
+				this.holdAll({ number, isProbe }, { reason: 'broken', atLeast: 0 }, now);
 				return;
 			case 'timedOut':
 				this.concurrencyLimit.failed(number, this.next);
@@ -211,7 +214,7 @@ export class Pace {
 			case 'unknown':
 				if (isProbe) this.probeLater(now);
 				return;
-			case 'unsent':
+			case 'nothingSent':
 			// The next one is the probe, at once: where all are refused, none waits.
 		}
 	}
@@ -219,38 +222,38 @@ export class Pace {
 	/** All wait: from now on, or, where they do already, as long as this answer says. */
 	private holdAll(
 		request: { number: number; isProbe: boolean },
-		{ why, atLeast }: { why: Hold['why']; atLeast: number },
+		{ reason, atLeast }: { reason: Hold['reason']; atLeast: number },
 		now: number,
 	) {
 		// A service that was down for a while takes as many a second afterwards as before.
-		const isMeasured = why === 'tooMany' || (why === 'unavailable' && !request.isProbe);
-		if (isMeasured) this.rateLimit.turnedAway(now);
+		const isMeasured = reason === 'throttled' || (reason === 'unavailable' && !request.isProbe);
+		if (isMeasured) this.rateLimit.throttled(now);
 		if (this.hold === undefined) {
 			// Where others have gone on since it began, it comes late, and only a time that it names counts.
 			const isLate = request.number < this.firstAfterHold;
 			if (isLate && atLeast === 0) return;
-			const until = now + Math.max(isLate ? 0 : this.withJitter(firstWait(why)), atLeast);
+			const until = now + Math.max(isLate ? 0 : this.withJitter(firstWait(reason)), atLeast);
 			this.hold = {
-				why,
+				reason,
 				since: now,
 				until,
-				named: now + atLeast,
+				retryAfterUntil: now + atLeast,
 				probes: 0,
-				turnedAway: 1,
+				throttled: 1,
 				taken: 0,
 				isMeasured,
 			};
 			if (!isLate) this.firstAfterHold = this.next;
 			return;
 		}
-		if (why === 'tooMany' || why === 'unavailable') this.hold.turnedAway += 1;
+		if (reason === 'throttled' || reason === 'unavailable') this.hold.throttled += 1;
 		this.hold.isMeasured ||= isMeasured;
 		// What may be about this request alone does not hide why the others were turned away.
-		const isMinor = why === 'broken' || why === 'loginFailed';
-		if (!isMinor || isAway(this.hold, now)) this.hold.why = why;
+		const isMinor = reason === 'broken' || reason === 'loginFailed';
+		if (!isMinor || isAway(this.hold, now)) this.hold.reason = reason;
 		if (request.isProbe) this.probeLater(now);
-		this.hold.named = Math.max(this.hold.named, now + atLeast);
-		this.hold.until = Math.max(this.hold.until, this.hold.named);
+		this.hold.retryAfterUntil = Math.max(this.hold.retryAfterUntil, now + atLeast);
+		this.hold.until = Math.max(this.hold.until, this.hold.retryAfterUntil);
 	}
 
 	/** A little less than so many milliseconds: processes that were turned away together come back apart. */
@@ -263,8 +266,8 @@ export class Pace {
 		const { hold } = this;
 		if (hold === undefined) return;
 		hold.probes += 1;
-		const longest = hold.why === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
-		const wait = Math.min(firstWait(hold.why) * 2 ** hold.probes, longest);
+		const longest = hold.reason === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
+		const wait = Math.min(firstWait(hold.reason) * 2 ** hold.probes, longest);
 		hold.until = Math.max(hold.until, now + this.withJitter(wait));
 	}
 
@@ -272,26 +275,28 @@ export class Pace {
 	private endHold(now: number): void {
 		const { hold } = this;
 		if (hold === undefined) return;
-		const { turnedAway, taken, isMeasured, probes } = hold;
+		const { throttled, taken, isMeasured, probes } = hold;
 		this.hold = undefined;
 		this.probe = undefined;
 		this.firstAfterHold = this.next;
-		if (hold.why === 'unreachable' || (probes > 0 && !isMeasured)) {
+		if (hold.reason === 'unreachable' || (probes > 0 && !isMeasured)) {
 			// It may have become another meanwhile. A connection that broke alone says nothing of it.
 			this.concurrencyLimit = new ConcurrencyLimit(this.next);
 		} else if (isMeasured) {
-			const inNumbers = probes > 1 || (turnedAway > 2 && turnedAway * 2 > taken);
-			this.rateLimit.resumed(now, { inNumbers, probes, isCostly: hold.why === 'unavailable' });
+			const inNumbers = probes > 1 || (throttled > 2 && throttled * 2 > taken);
+			this.rateLimit.resumed(now, { inNumbers, probes, isCostly: hold.reason === 'unavailable' });
 		}
 	}
 }
 
 /** Milliseconds that all wait the first time; after a log-in that failed as long as a request that did. */
-function firstWait(why: Hold['why']): number {
-	return why === 'loginFailed' ? FIRST_DELAY : FIRST_WAIT;
+function firstWait(reason: Hold['reason']): number {
+	return reason === 'loginFailed' ? FIRST_DELAY : FIRST_WAIT;
 }
 
 /** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */
 function isAway(hold: Hold | undefined, now: number): boolean {
-	return hold !== undefined && AWAY.some((why) => why === hold.why) && now >= hold.named;
+	return (
+		hold !== undefined && AWAY.some((away) => away === hold.reason) && now >= hold.retryAfterUntil
+	);
 }

@@ -1,4 +1,4 @@
-import { RandomRejections } from './randomRejections';
+import { RandomThrottling } from './randomThrottling';
 
 /** Milliseconds over which what gets through is counted at least: most limits are about a second. */
 const SECOND = 1_000;
@@ -15,7 +15,7 @@ const RECOVERY_TIME = 4_000;
 const FEW_REQUESTS = 20;
 
 /** Where fewer got through between two that were turned away, it is no chance. */
-const MIN_BETWEEN_REJECTIONS = 4;
+const MIN_BETWEEN_THROTTLED = 4;
 
 /** What got through is less than this part of the rate: the rate is too high. */
 const TOO_HIGH_BELOW = 0.8;
@@ -23,9 +23,9 @@ const TOO_HIGH_BELOW = 0.8;
 /** Requests a second, up to which it would take too long to find out whether a lower rate helps. */
 const SLOW_RATE = 5;
 
-/** Times what it was, a rate has been forgotten. */
+/** A rate that has grown to so many times what it was, and above FAST, is dropped. */
 const FORGOTTEN = 50;
-/** Requests a second, beyond which a rate is none. */
+/** Requests a second. */
 const FAST = 1_000;
 
 /** The lowest rate, in requests a second. */
@@ -33,7 +33,7 @@ const LOWEST = 0.5;
 /** The lowest where others get through: it may be chance. */
 const LOWEST_BY_CHANCE = 10;
 
-/** Milliseconds that a late request is made up for at least: timers are late by as much. */
+/** A request that begins late may pull the next one forward by so many milliseconds at least: timers are late by as much. */
 const CATCH_UP = 2;
 
 /**
@@ -46,7 +46,7 @@ const CATCH_UP = 2;
  *
  * It converges, because each time that requests are turned away in numbers the rate becomes what the service
  * took in that time. A single one among others that get through takes back a tenth at most, and no more often than a
- * tenth is regained. Where a lower rate does not help, it is chance (randomRejections.ts): then the rate goes back to
+ * tenth is regained. Where a lower rate does not help, it is chance (randomThrottling.ts): then the rate goes back to
  * where it was, and is doubled each second for a while, instead of ending at next to nothing.
  */
 export class RateLimit {
@@ -63,7 +63,7 @@ export class RateLimit {
 	private inARow = 0;
 	/** What passed when the last request was turned away, and whether it was enough to tell a rate from. */
 	private measured = { rate: 0, isFew: true };
-	private readonly randomRejections = new RandomRejections();
+	private readonly randomThrottling = new RandomThrottling();
 	private readonly slots = new Array<number>(SLOTS).fill(0);
 	private slot = 0;
 
@@ -92,13 +92,13 @@ export class RateLimit {
 
 	passed(now: number): void {
 		this.passedInCycle += 1;
-		this.randomRejections.passed();
+		this.randomThrottling.passed();
 		this.moveTo(now);
 		this.slots[this.slot % SLOTS] = (this.slots[this.slot % SLOTS] ?? 0) + 1;
 	}
 
-	turnedAway(now: number): void {
-		this.randomRejections.turnedAway();
+	throttled(now: number): void {
+		this.randomThrottling.throttled();
 		this.moveTo(now);
 		const elapsed = now - (this.cycleBegan ?? now);
 		const inLastSecond = this.slots.reduce((sum, passed) => sum + passed, 0);
@@ -119,11 +119,11 @@ export class RateLimit {
 		now: number,
 		{ inNumbers, probes, isCostly }: { inNumbers: boolean; probes: number; isCostly: boolean },
 	): void {
-		const before = this.randomRejections.judge(now);
+		const before = this.randomThrottling.judge(now);
 		if (before !== undefined) this.rise(now, before);
 		const rate = this.rate(now);
 		const isKnown = this.baseRate !== undefined;
-		this.inARow = this.passedInCycle < MIN_BETWEEN_REJECTIONS ? this.inARow + 1 : 0;
+		this.inARow = this.passedInCycle < MIN_BETWEEN_THROTTLED ? this.inARow + 1 : 0;
 		const isOften =
 			isKnown && (this.isDoubling ? this.passedInCycle < FEW_REQUESTS : this.inARow > 2);
 		const isTooHigh =
@@ -132,15 +132,19 @@ export class RateLimit {
 			this.measured.rate < (isCostly ? 1 : TOO_HIGH_BELOW) * rate;
 
 		const isSure = probes > 2;
-		const isByChance = this.randomRejections.isLikely(now);
-		const isTried = this.randomRejections.isTried && !this.isDoubling;
+		const isByChance = this.randomThrottling.isLikely(now);
+		const isTried = this.randomThrottling.isTried && !this.isDoubling;
 		// While it is doubled, a single request that is turned away may be chance, and only the first of them.
-		const goesOn =
+		const keepsRate =
 			isByChance || (this.isDoubling && !inNumbers && probes === 0 && this.inARow <= 2);
-		if (isSure || (inNumbers && !isByChance) || ((isOften || isTooHigh) && !isTried && !goesOn)) {
+		if (
+			isSure ||
+			(inNumbers && !isByChance) ||
+			((isOften || isTooHigh) && !isTried && !keepsRate)
+		) {
 			const isBeginning = isKnown ? this.isDoubling : this.measured.isFew;
-			if (isSure) this.randomRejections.lowered(undefined);
-			else if (!isBeginning && this.measured.rate > SLOW_RATE) this.randomRejections.lowered(rate);
+			if (isSure) this.randomThrottling.lowered(undefined);
+			else if (!isBeginning && this.measured.rate > SLOW_RATE) this.randomThrottling.lowered(rate);
 			this.baseRate = Math.min(
 				Math.max(
 					this.measured.rate * (isCostly ? DECREASE_FACTOR : 1),
@@ -150,7 +154,11 @@ export class RateLimit {
 			);
 			this.isDoubling = !isKnown && this.measured.isFew;
 			this.loweredAt = now;
-		} else if (isKnown && !goesOn && (this.isDoubling || now - this.loweredAt >= RECOVERY_TIME)) {
+		} else if (
+			isKnown &&
+			!keepsRate &&
+			(this.isDoubling || now - this.loweredAt >= RECOVERY_TIME)
+		) {
 			this.baseRate = rate;
 			this.isDoubling = false;
 			this.loweredAt = now;

@@ -5,7 +5,7 @@ const LONG_WAIT = 3_000;
 
 /** What n8n's log says of a long wait. */
 export type WaitNotice =
-	| { kind: 'waiting'; why: Hold['why'] }
+	| { kind: 'waiting'; reason: Hold['reason'] }
 	/** After so many milliseconds. */
 	| { kind: 'resumed'; after: number };
 
@@ -31,7 +31,7 @@ export class WaitNotices {
 		for (const { execution } of waiting) {
 			if (this.told.has(execution)) continue;
 			this.told.add(execution);
-			execution.notify({ kind: 'waiting', why: hold.why });
+			execution.notify({ kind: 'waiting', reason: hold.reason });
 		}
 	}
 

@@ -26,7 +26,7 @@ export type Failure =
 	/** The execution was cancelled: the request was not sent, or was a read that was cut off. */
 	| { kind: 'cancelled' }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
-	| { kind: 'notSent'; reason: string }
+	| { kind: 'n8nFailed'; reason: string }
 	/** The answer points to another address; undefined if it does not say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/**
@@ -99,20 +99,20 @@ const CERTIFICATE =
 	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
 
 /** The failure behind whatever a request with the credential threw: that of its log-in, or its own. */
-export function failureOf(error: unknown): Failure {
-	return ownFailureOf(error) ?? requestFailureOf(error);
+export function failureFromError(error: unknown): Failure {
+	return ownFailureOf(error) ?? requestFailureFromError(error);
 }
 
 /**
- * The same of an error that came before the request was sent: if it isn't the credential's, it is n8n's.
+ * The failure behind an error that was thrown before the request was sent: if it isn't the credential's, it is n8n's.
  *
  * @param redact takes the secrets out of a text
  */
 export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
-	const failure = failureOf(error);
+	const failure = failureFromError(error);
 	if (failure.kind === 'cancelled' || ownFailureOf(error) !== undefined) return failure;
 	const reason = error instanceof Error ? error.message : String(error);
-	return { kind: 'notSent', reason: redact(reason).slice(0, 200) };
+	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }
 
 /** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
@@ -130,7 +130,7 @@ function ownFailureOf(error: unknown): Failure | undefined {
  * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. Whatever is not
  * recognised counts as a broken connection, after which a create is not sent again.
  */
-export function requestFailureOf(error: unknown): RequestFailure {
+export function requestFailureFromError(error: unknown): RequestFailure {
 	const chain = causesOf(error);
 	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
 	const texts = chain.flatMap(textsOf);

@@ -6,12 +6,12 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { describeBody, failureIn, readResponse } from './response';
+import { describeBody, failureFromResponse, readResponse } from './response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
 import type { Failure, FailureOf } from './failure';
-import { failureBeforeSending, failureOf } from './failure';
+import { failureBeforeSending, failureFromError } from './failure';
 import { unlessAborted, wait } from './timers';
 import { OwnRequest, withCancelSignal } from './ownRequest';
 import { Secrets } from '../secrets/secrets';
@@ -203,7 +203,7 @@ export class HttpClient {
 			);
 			const response = readResponse(await unlessAborted(answer, ownRequest.signal));
 			secrets.add(withoutSeal(credentials.accessToken));
-			const failure = failureIn(response, secrets);
+			const failure = failureFromResponse(response, secrets);
 			if (failure !== undefined) return { failure };
 			if (isExpected(response.body)) return { body: response.body };
 			const { status } = response;
@@ -213,7 +213,9 @@ export class HttpClient {
 			if (ownRequest.isTimedOut) return { failure: { kind: 'timeout' } };
 			const redact = (text: string) => secrets.redact(text);
 			return {
-				failure: ownRequest.isHeld ? failureBeforeSending(error, redact) : failureOf(error),
+				failure: ownRequest.isAuthenticating
+					? failureBeforeSending(error, redact)
+					: failureFromError(error),
 			};
 		} finally {
 			ownRequest.end();
@@ -266,14 +268,14 @@ function logMessage(notice: WaitNotice, baseUrl: string): string {
 	if (notice.kind === 'resumed') {
 		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(notice.after / 1_000)} s`;
 	}
-	const why = {
-		tooMany: 'it is receiving too many',
+	const reason = {
+		throttled: 'it is receiving too many',
 		unavailable: 'it is unavailable',
 		unreachable: "it can't be reached",
 		broken: 'its connections break',
 		loginFailed: 'its log-in fails',
-	}[notice.why];
-	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${why}`;
+	}[notice.reason];
+	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${reason}`;
 }
 
 function wasTokenRejected(result: SendResult<unknown>): boolean {

@@ -34,12 +34,12 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
 /**
  * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
  *
- * Its time counts from the beginning; if a log-in comes first, anew once that is done. Without the first, there would
- * be no limit where n8n's store of credentials is another, which doesn't pass on the very object.
+ * Its time limit runs from the beginning, and anew after a log-in. The first is a safety net: where n8n's store of
+ * credentials passes on a copy, the credential never finds this request.
  */
 export class OwnRequest {
-	/** Whether the credential has seen it, and has not let it go yet. */
-	isHeld = false;
+	/** Whether the credential has seen it, and nothing is sent yet. */
+	isAuthenticating = false;
 	/** Whether it took too long. n8n reports that as a cancel. */
 	isTimedOut = false;
 	private readonly controller = new AbortController();
@@ -93,14 +93,14 @@ export class OwnRequest {
 		});
 	}
 
-	/** The credential has it: nothing is sent before it is let go. */
-	hold(): void {
-		this.isHeld = true;
+	/** The credential has it: nothing is sent before it is authenticated. */
+	authenticating(): void {
+		this.isAuthenticating = true;
 	}
 
 	/** It is being sent. */
-	letGo(): void {
-		this.isHeld = false;
+	authenticated(): void {
+		this.isAuthenticating = false;
 		this.start();
 	}
 

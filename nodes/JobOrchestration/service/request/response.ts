@@ -35,7 +35,10 @@ export function readResponse(response: unknown): HttpResponse {
  *
  * @param secrets what no error may repeat, should the service echo it
  */
-export function failureIn(response: HttpResponse, secrets: Secrets): RequestFailure | undefined {
+export function failureFromResponse(
+	response: HttpResponse,
+	secrets: Secrets,
+): RequestFailure | undefined {
 	const { status, body, headers } = response;
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {

@@ -16,13 +16,13 @@ const MAX_DELAY = 30_000;
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
 	switch (failure.kind) {
 		case 'unreachable':
-		case 'notSent':
+		case 'n8nFailed':
 			return true;
 		case 'timeout':
 		case 'broken':
 			return call.idempotent;
 		case 'status':
-			return call.idempotent ? TRANSIENT.includes(failure.status) : wasTurnedAway(failure);
+			return call.idempotent ? TRANSIENT.includes(failure.status) : isThrottled(failure);
 		case 'login':
 			// Whatever came of the log-in, the request itself was not acted on. One log-in without an answer is enough
 			// to wait for.
@@ -51,14 +51,14 @@ export function mayHaveActed(failure: Failure): boolean {
 			// "See Other" comes from a service that has acted and shows the result elsewhere.
 			return failure.status === 303;
 		case 'status':
-			return failure.status === 408 || (failure.status >= 500 && !wasTurnedAway(failure));
+			return failure.status === 408 || (failure.status >= 500 && !isThrottled(failure));
 		default:
 			return false;
 	}
 }
 
 /** 429, and 503 with a time to come back: the service says that it did not take the request. */
-export function wasTurnedAway({ status, retryAfter }: FailureOf<'status'>): boolean {
+export function isThrottled({ status, retryAfter }: FailureOf<'status'>): boolean {
 	return status === 429 || (status === 503 && retryAfter !== undefined);
 }
 

@@ -13,7 +13,7 @@ const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
 /**
  * Calls back when a signal is aborted, at once where it is.
  *
- * @returns what takes that back
+ * @returns a function that removes the callback
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
 	if (signal === undefined) return () => {};
@@ -73,7 +73,7 @@ const deadlines = new Map<number, AbortSignal>();
 /**
  * Calls back after so many milliseconds, or a moment later: thousands of requests share a few timers.
  *
- * @returns what takes that back
+ * @returns a function that removes the callback
  */
 export function onDeadline(milliseconds: number, callback: () => void): () => void {
 	const now = performance.now();

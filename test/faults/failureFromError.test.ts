@@ -2,7 +2,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 import {
 	failureBeforeSending,
-	failureOf,
+	failureFromError,
 } from '../../nodes/JobOrchestration/service/request/failure';
 import { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 
@@ -105,7 +105,7 @@ describe('no connection', () => {
 			'127.0.0.1:80',
 		],
 	])('%s', (...[, error, code, address]) => {
-		expect(failureOf(error)).toEqual({ kind: 'unreachable', code, address });
+		expect(failureFromError(error)).toEqual({ kind: 'unreachable', code, address });
 	});
 });
 
@@ -118,7 +118,7 @@ describe('an untrusted certificate', () => {
 		['ERR_TLS_CERT_ALTNAME_INVALID'],
 		['HOSTNAME_MISMATCH'],
 	])('%s', (code) => {
-		expect(failureOf(systemError({ code }))).toEqual({ kind: 'certificate', code });
+		expect(failureFromError(systemError({ code }))).toEqual({ kind: 'certificate', code });
 	});
 
 	test.each([
@@ -133,7 +133,7 @@ describe('an untrusted certificate', () => {
 			"certificate's altnames",
 		],
 	])('"%s"', (message, code) => {
-		expect(failureOf({ message })).toEqual({ kind: 'certificate', code });
+		expect(failureFromError({ message })).toEqual({ kind: 'certificate', code });
 	});
 });
 
@@ -144,7 +144,7 @@ test.each([
 	['read ETIMEDOUT'],
 	['The connection timed out, consider setting the "Retry on Fail" option'],
 ])('a time-out: "%s"', (message) => {
-	expect(failureOf({ message })).toEqual({ kind: 'timeout' });
+	expect(failureFromError({ message })).toEqual({ kind: 'timeout' });
 });
 
 test.each([
@@ -152,11 +152,11 @@ test.each([
 	['EHOSTUNREACH', 'broken'],
 ])('%s while an answer is read is "%s"', (code, kind) => {
 	const error = systemError({ code, syscall: 'read' }, `read ${code}`);
-	expect(failureOf(error).kind).toBe(kind);
+	expect(failureFromError(error).kind).toBe(kind);
 });
 
 test.each([[{ code: 'ERR_CANCELED' }], [{ message: 'canceled' }]])('a cancel: %j', (error) => {
-	expect(failureOf(error)).toEqual({ kind: 'cancelled' });
+	expect(failureFromError(error)).toEqual({ kind: 'cancelled' });
 });
 
 test.each([
@@ -164,7 +164,7 @@ test.each([
 	[{ httpCode: '401' }],
 	[{ message: 'outside', cause: { httpCode: '401' } }],
 ])('a rejected token: %j', (error) => {
-	expect(failureOf(error)).toEqual({
+	expect(failureFromError(error)).toEqual({
 		kind: 'status',
 		status: 401,
 		text: undefined,
@@ -190,9 +190,11 @@ describe('a TLS handshake that failed', () => {
 	])('%s', (reason) => {
 		const error = systemError({ code: 'EPROTO' }, openSsl(reason));
 		const code = expect.stringMatching(/^EPROTO, [a-z ]+$/) as string;
-		expect(failureOf(error)).toEqual({ kind: 'tls', code });
-		expect(failureOf(new NodeApiError(node, error as never))).toEqual({ kind: 'tls', code });
-		expect(failureOf({ message: 'something', messages: [openSsl(reason)] }).kind).toBe('tls');
+		expect(failureFromError(error)).toEqual({ kind: 'tls', code });
+		expect(failureFromError(new NodeApiError(node, error as never))).toEqual({ kind: 'tls', code });
+		expect(failureFromError({ message: 'something', messages: [openSsl(reason)] }).kind).toBe(
+			'tls',
+		);
 	});
 
 	test.each([
@@ -200,7 +202,7 @@ describe('a TLS handshake that failed', () => {
 		['a record that was spoiled', openSsl('decryption failed or bad record mac')],
 		['nothing that was to be written', openSsl('wrong version number').replace('write', 'read')],
 	])('is not: %s', (_name, message) => {
-		expect(failureOf(systemError({ code: 'EPROTO' }, message)).kind).toBe('broken');
+		expect(failureFromError(systemError({ code: 'EPROTO' }, message)).kind).toBe('broken');
 	});
 });
 
@@ -256,16 +258,16 @@ describe('anything else is a broken connection, after which no create is sent ag
 		['a text that was thrown', 'thrown', 'unknown'],
 		['undefined', undefined, 'unknown'],
 	])('%s', (_name, error, code) => {
-		expect(failureOf(error)).toEqual({ kind: 'broken', code });
+		expect(failureFromError(error)).toEqual({ kind: 'broken', code });
 	});
 });
 
 test("an error of this node's own is found behind whatever n8n puts around it", () => {
 	const failure = { kind: 'login', cause: { kind: 'timeout' } } as const;
 	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
-	expect(failureOf(own)).toEqual(failure);
-	expect(failureOf(new NodeApiError(node, own as never))).toEqual(failure);
-	expect(failureOf(new Error('around', { cause: own }))).toEqual(failure);
+	expect(failureFromError(own)).toEqual(failure);
+	expect(failureFromError(new NodeApiError(node, own as never))).toEqual(failure);
+	expect(failureFromError(new Error('around', { cause: own }))).toEqual(failure);
 	// What a user can mend is none of n8n's faults: n8n does not report it.
 	expect(own.level).toBe('warning');
 });
@@ -274,23 +276,25 @@ test('what n8n says when it could not send a request is cut after its secrets ar
 	const error = new Error(`${'x'.repeat(195)} secret-token`);
 	const redact = (text: string) => text.replace('secret-token', '***');
 	expect(failureBeforeSending(error, redact)).toEqual({
-		kind: 'notSent',
+		kind: 'n8nFailed',
 		reason: `${'x'.repeat(195)} ***`,
 	});
 });
 
 test('a context of another kind is none of its own', () => {
-	expect(failureOf({ context: { failure: 'broken' }, code: 'ECONNRESET' })).toEqual({
+	expect(failureFromError({ context: { failure: 'broken' }, code: 'ECONNRESET' })).toEqual({
 		kind: 'broken',
 		code: 'ECONNRESET',
 	});
-	expect(failureOf({ context: { failure: { kind: 7 } }, code: 'ECONNRESET' })).toMatchObject({
-		kind: 'broken',
-	});
+	expect(failureFromError({ context: { failure: { kind: 7 } }, code: 'ECONNRESET' })).toMatchObject(
+		{
+			kind: 'broken',
+		},
+	);
 });
 
 test('an error that is its own cause is read once', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };
 	error.cause = { message: 'between', cause: error };
-	expect(failureOf(error)).toEqual({ kind: 'broken', code: 'round and round' });
+	expect(failureFromError(error)).toEqual({ kind: 'broken', code: 'round and round' });
 });

@@ -1,4 +1,4 @@
-/** So many requests tell whether a lower rate helps: the part of them that is turned away is another then. */
+/** After so many requests it is known whether a lower rate helps: if it does, the share turned away differs by a factor of ANOTHER. */
 const ENOUGH = 100;
 const ANOTHER = 2;
 
@@ -14,7 +14,7 @@ const CHANCE_FOR = 10_000;
  * rate. So each rate that is lowered is a trial, and taken back where it hasn't changed that part. Without that, a
  * rate that is lowered for each request turned away ends at next to nothing.
  */
-export class RandomRejections {
+export class RandomThrottling {
 	/** Since the rate was changed, or a bit less: how many got through, and how many were turned away. */
 	private through = 0;
 	private away = 0;
@@ -31,7 +31,7 @@ export class RandomRejections {
 		this.through += 1;
 	}
 
-	turnedAway(): void {
+	throttled(): void {
 		this.away += 1;
 	}
 
