@@ -23,7 +23,7 @@ export class JobLife {
 	readonly startedAt = Date.now();
 
 	/** What was last asked for; a running job may have succeeded since. */
-	private asked: AskedState = 'running';
+	private askedFor: AskedState = 'running';
 
 	private askedAt = this.startedAt;
 
@@ -35,7 +35,7 @@ export class JobLife {
 
 	/** The state at this moment. */
 	get state(): JobState {
-		return this.asked === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.asked;
+		return this.askedFor === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.askedFor;
 	}
 
 	/** When it will have succeeded, in milliseconds since the epoch, unless its state is changed; null where it isn't running. */
@@ -64,7 +64,7 @@ export class JobLife {
 		}
 		const now = Date.now();
 		if (state === 'running') this.ranBefore += now - this.askedAt;
-		this.asked = to;
+		this.askedFor = to;
 		this.askedAt = now;
 	}
 

@@ -9,10 +9,9 @@ import { Refusal } from './refusal';
 const newestKept = 100;
 
 /** A job that the sandbox holds. */
-export class StoredJob {
+export class StoredJob extends JobLife {
 	readonly uid = randomUUID();
 	readonly name = `job-${this.uid}`;
-	private readonly life: JobLife;
 
 	/**
 	 * @param namespace the namespace it is in
@@ -26,36 +25,16 @@ export class StoredJob {
 		readonly cluster: Cluster,
 		duration: number,
 	) {
-		this.life = new JobLife(duration);
+		super(duration);
 	}
 
 	get displayName(): string {
 		return this.asked.displayName;
 	}
 
-	/** The state at this moment. */
-	get state(): JobState {
-		return this.life.state;
-	}
-
-	/** Milliseconds since the epoch. */
-	get startedAt(): number {
-		return this.life.startedAt;
-	}
-
-	/** Milliseconds since the epoch, null while the job has not finished. */
-	get finishedAt(): number | null {
-		return this.life.finishedAt;
-	}
-
-	/** When it will have succeeded, in milliseconds since the epoch; null where it isn't running. */
-	get succeedsAt(): number | null {
-		return this.life.succeedsAt;
-	}
-
 	/** @throws Refusal 409, when that can't be done in the job's present state */
-	change(verb: Verb): void {
-		this.life.change(verb, this.uid);
+	override change(verb: Verb): void {
+		super.change(verb, this.uid);
 	}
 
 	/** The job as an answer carries it. */

@@ -9,7 +9,7 @@ import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
 import type { RestoredRun } from './retryState';
-import { omittedJobsIn, restore, retryStateOf } from './retryState';
+import { restore, retryStateOf } from './retryState';
 import { endJobs } from './endJobs';
 import { completeError, errorOutputItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
@@ -23,8 +23,8 @@ import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage'
 interface Run extends RestoredRun {
 	context: IExecuteFunctions;
 	operation: Operation;
-	/** The HTTP client of all items. */
-	openClient: (concurrency?: number) => Promise<HttpClient>;
+	/** The HTTP client of all items, once the first of them has opened it. */
+	httpClient?: Promise<HttpClient>;
 }
 
 /**
@@ -48,10 +48,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			node,
 		});
 		const { outcomes } = restored;
-		let httpClient: Promise<HttpClient> | undefined;
-		const openClient = async (concurrency?: number) =>
-			await (httpClient ??= HttpClient.open(context, { concurrency }));
-		const run = { ...restored, context, operation, openClient };
+		const run: Run = { ...restored, context, operation };
 		const fatalError = await settleAll(run);
 		const fails = fatalError !== undefined;
 		const mayRunAgain = fails || mayBeTriedAgain(context);
@@ -126,8 +123,9 @@ async function makeCalls(
 	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
+			run.httpClient ??= HttpClient.open(context, { concurrency });
 			const client = new ServiceClient(
-				await run.openClient(concurrency),
+				await run.httpClient,
 				{
 					...options,
 					signal,
@@ -153,9 +151,10 @@ async function makeCalls(
 
 /** The error that ends the execution, with what there is to know of the other items. */
 async function completeFatalError(run: Run, fatalError: FailedItem): Promise<NodeError> {
-	const { context, operation, outcomes, endedJobs, openClient } = run;
-	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes), ...omittedJobsIn(run)];
-	const httpClient = createdJobs.length > 0 ? await openClient().catch(() => undefined) : undefined;
+	const { context, operation, outcomes, endedJobs, omitted } = run;
+	const createdJobs = [...endedJobs, ...createdJobsIn([...outcomes, ...omitted])];
+	if (createdJobs.length > 0) run.httpClient ??= HttpClient.open(context);
+	const httpClient = await run.httpClient?.catch(() => undefined);
 	const redact = (text: string) => httpClient?.redact(text) ?? text;
 	const error = completeError(fatalError, { outcomes, createdJobs }, redact);
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);

@@ -44,6 +44,8 @@ export function jobMayExist({ error }: FailedItem): boolean {
 }
 
 /** All jobs that were created, in the order of the items. */
-export function createdJobsIn(outcomes: ItemOutcomes): CreatedJob[] {
-	return outcomes.flatMap((outcome) => outcome?.createdJobs ?? []);
+export function createdJobsIn(
+	items: ReadonlyArray<{ createdJobs: CreatedJob[] } | null | undefined>,
+): CreatedJob[] {
+	return items.flatMap((item) => item?.createdJobs ?? []);
 }

@@ -15,8 +15,8 @@ export interface RetryState {
 	operation: string;
 	/** By the item's position; null for those to be run again. */
 	items: Array<SettledItem | null>;
-	/** The jobs that were made and ended: an error still names them. Missing where there are none. */
-	endedJobs?: CreatedJob[];
+	/** The jobs that were made and ended: an error still names them. */
+	endedJobs: CreatedJob[];
 }
 
 /** What a run begins with. */
@@ -50,8 +50,8 @@ export function retryStateOf(
 	const given = outcomes.map((outcome) => (outcome === undefined ? null : settledItemOf(outcome)));
 	const items = [...given, ...omitted];
 	const endedJobs = [...endedBefore, ...createdJobsIn(outcomes).filter(isEnded)];
-	if (endedJobs.length > 0) return { operation, items, endedJobs };
-	return items.some((item) => item !== null) ? { operation, items } : undefined;
+	const isEmpty = endedJobs.length === 0 && items.every((item) => item === null);
+	return isEmpty ? undefined : { operation, items, endedJobs };
 }
 
 /** What an earlier run has left, for one of as many items. */
@@ -61,7 +61,7 @@ export function restore(
 ): RestoredRun {
 	const isSame = earlier?.operation === operation;
 	const items = isSame ? earlier.items : [];
-	const endedJobs = isSame ? (earlier.endedJobs ?? []) : [];
+	const endedJobs = isSame ? earlier.endedJobs : [];
 	const outcomes = Array.from({ length: count }, (_, itemIndex): ItemOutcome | undefined => {
 		const item = items[itemIndex] ?? undefined;
 		if (item === undefined || 'output' in item) return item;
@@ -73,11 +73,6 @@ export function restore(
 	return { outcomes, endedJobs, omitted: items.slice(count) };
 }
 
-/** The jobs of items that this run isn't given. */
-export function omittedJobsIn({ omitted }: RestoredRun): CreatedJob[] {
-	return omitted.flatMap((item) => item?.createdJobs ?? []);
-}
-
 /** Whether a value from n8n's database is what an earlier run has left. */
 export function isRetryState(value: unknown): value is RetryState {
 	return (
@@ -85,7 +80,7 @@ export function isRetryState(value: unknown): value is RetryState {
 		typeof value.operation === 'string' &&
 		Array.isArray(value.items) &&
 		value.items.every((item) => item === null || isSettledItem(item)) &&
-		(value.endedJobs === undefined || areObjects(value.endedJobs))
+		areObjects(value.endedJobs)
 	);
 }
 

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import type { JsonObject } from '../../json';
 import type { Job } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
 
@@ -76,7 +77,7 @@ export const jobOutputFields: INodeProperties[] = [
 ];
 
 /** Reads which of the created job's fields an item wants. @throws FieldError */
-export function readJobOutput(getField: GetField): (job: Job) => Job {
+export function readJobOutput(getField: GetField): (job: Job) => JsonObject {
 	const output = getField('output');
 	const simplify = getField('simplify');
 	const choice = output.isMissing
@@ -90,10 +91,6 @@ export function readJobOutput(getField: GetField): (job: Job) => Job {
 	return (job) => pick(job, (field) => wanted.includes(field));
 }
 
-function pick(job: Job, isWanted: (field: string) => boolean): Job {
-	const { metadata } = job;
-	return {
-		...Object.fromEntries(Object.entries(job).filter(([field]) => isWanted(field))),
-		metadata,
-	};
+function pick(job: Job, isWanted: (field: string) => boolean): JsonObject {
+	return Object.fromEntries(Object.entries(job).filter(([field]) => isWanted(field)));
 }

@@ -15,7 +15,7 @@ import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 export type { CallOptions };
 
 /** Which part of a list is wanted. */
-export interface PageRequest {
+interface PageRequest {
 	/** At most so many clusters. */
 	limit: number;
 	/** Where the page begins; the list's start where it is undefined. */
@@ -23,7 +23,7 @@ export interface PageRequest {
 }
 
 /** Which clusters of a list are wanted. */
-export interface ListRequest {
+interface ListRequest {
 	/** At most so many clusters are asked for at once. */
 	pageSize: number;
 	/** At most so many clusters in all; Infinity for all of them. */

@@ -44,7 +44,7 @@ const FIRST_LOOK = 4_000;
 const LAST_LOOK = 30_000;
 
 /** A request that has ended. */
-export interface EndedRequest {
+interface EndedRequest {
 	/** Milliseconds that its answer took; undefined where that says nothing of the service's pace. */
 	duration: number | undefined;
 	/** For how many of them this process had nothing to do. */
@@ -56,7 +56,7 @@ export interface EndedRequest {
 }
 
 /** What there is to know beside, when a request ends. */
-export interface Moment {
+interface Moment {
 	now: number;
 	/** The number of the request to begin next. */
 	next: number;
@@ -142,8 +142,9 @@ export class ConcurrencyLimit {
 				load: this.loads / this.count,
 				throughput: this.loads / Math.max(this.durations, 1e-3),
 			};
-			if (isBusy(this.idle, this.durations)) this.learnNothing(now);
-			else this.learn(measured, now, isFull);
+			// Where answers wait in this process, neither more under way would help nor fewer.
+			if (!isBusy(this.idle, this.durations)) this.learn(measured, now, isFull);
+			else if (this.mode === 'halving') this.follow(now);
 		}
 		this.observeFrom(next);
 	}
@@ -177,11 +178,6 @@ export class ConcurrencyLimit {
 	/** Milliseconds that an answer took at the service, on average over what is observed. */
 	private durationAtService(): number {
 		return atService(this.durations, this.idle) / this.count;
-	}
-
-	/** Answers wait in this process. More under way would not help, and fewer would not either. */
-	private learnNothing(now: number): void {
-		if (this.mode === 'halving') this.follow(now);
 	}
 
 	private learn(measured: Measurement, now: number, isFull: boolean): void {

@@ -109,8 +109,10 @@ export function failureFromError(error: unknown): Failure {
  * @param redact takes the secrets out of a text
  */
 export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
-	const failure = failureFromError(error);
-	if (failure.kind === 'cancelled' || ownFailureOf(error) !== undefined) return failure;
+	const own = ownFailureOf(error);
+	if (own !== undefined) return own;
+	const failure = requestFailureFromError(error);
+	if (failure.kind === 'cancelled') return failure;
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }
@@ -162,7 +164,7 @@ export function requestFailureFromError(error: unknown): RequestFailure {
 	) {
 		return { kind: 'timeout' };
 	}
-	if (chain.some((link) => statusOf(link) === 401)) {
+	if (chain.some(isUnauthorized)) {
 		return { kind: 'status', status: 401, text: undefined, retryAfter: undefined };
 	}
 	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
@@ -196,12 +198,8 @@ function textsOf(link: JsonObject): string[] {
 	return [link.message, ...messages].filter((text): text is string => typeof text === 'string');
 }
 
-function statusOf(link: JsonObject): number | undefined {
-	if (link.httpCode === '401') return 401;
-	const response = link.response;
-	return isJsonObject(response) && typeof response.status === 'number'
-		? response.status
-		: undefined;
+function isUnauthorized({ httpCode, response }: JsonObject): boolean {
+	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
 }
 
 function isFailure(value: unknown): value is Failure {

@@ -26,7 +26,7 @@ import type { WaitNotice } from '../pace/waitNotices';
 const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
-export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
+type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 /** A request without base URL and token, and what is to come back. */
 export interface ServiceRequest<Body> {
