@@ -25,10 +25,16 @@ function part(name, ...allowed) {
 	};
 }
 
+/** The rooms of service/: each knows those before it. */
+const rooms = ['secrets', 'request', 'messages', 'account', 'pace', 'calls'].map(
+	(room) => `service/${room}`,
+);
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
 	forbidden: [
 		part('service'),
+		...rooms.map((room, index) => part(room, ...rooms.slice(0, index))),
 		part('parameters'),
 		// Operations know the service by its calls and its shapes, never by HTTP.
 		part('resources', 'parameters', 'service/calls/serviceClient.ts', 'service/calls/shapes.ts'),

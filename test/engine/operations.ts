@@ -71,7 +71,8 @@ export const jobEnds = (ifStoppedOption.options ?? [])
 
 export function verbOf(value: string): Verb {
 	const verb = sandboxVerbs.find((candidate) => candidate === value);
-	if (verb === undefined) throw new Error(`The tests don't know what "${value}" does to a job`);
+	if (verb === undefined)
+		throw new Error(`"${value}" is no Verb of sandbox/messages.ts yet: see CONTRIBUTING.md`);
 	return verb;
 }
 

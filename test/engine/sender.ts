@@ -4,7 +4,7 @@ import type { Permit, Denial } from '../../nodes/JobOrchestration/service/pace/l
 import type {
 	SendResult,
 	ServiceRequest,
-} from '../../nodes/JobOrchestration/service/request/httpClient';
+} from '../../nodes/JobOrchestration/service/calls/httpClient';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {

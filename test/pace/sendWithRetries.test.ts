@@ -1,7 +1,7 @@
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { SendResult } from '../../nodes/JobOrchestration/service/request/httpClient';
+import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
 

@@ -8,7 +8,7 @@ import { ServiceError } from '../../../nodes/JobOrchestration/service/messages/s
 import type {
 	SendResult,
 	ServiceRequest,
-} from '../../../nodes/JobOrchestration/service/request/httpClient';
+} from '../../../nodes/JobOrchestration/service/calls/httpClient';
 import type { RequestFailure } from '../../../nodes/JobOrchestration/service/request/failure';
 import { newSender } from '../../engine/sender';
 import { shown } from './shown';

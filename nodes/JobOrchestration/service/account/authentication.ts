@@ -12,7 +12,7 @@ import { asTitleOnly } from '../messages/message';
 import type { RequestFailure } from '../request/failure';
 import type { Helpers } from './login';
 import { login, serviceRejects } from './login';
-import { ownRequestOf } from '../request/ownRequest';
+import { ownRequestOf } from './ownRequest';
 import { ServiceError } from '../messages/serviceError';
 import { getToken, markRejected, wasRejected } from './tokens';
 

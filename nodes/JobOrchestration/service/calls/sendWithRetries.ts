@@ -1,7 +1,7 @@
 import type { Call } from './call';
 import { CallError } from './callError';
 import type { ExecutionLimiter, QueuePosition } from '../pace/limiter';
-import type { HttpClient } from '../request/httpClient';
+import type { HttpClient } from './httpClient';
 import type { Failure } from '../request/failure';
 import { outcomeOf } from '../pace/outcome';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';

@@ -6,17 +6,17 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { describeBody, failureFromResponse, readResponse } from './response';
+import { describeBody, failureFromResponse, readResponse } from '../request/response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
-import type { Failure, FailureOf } from './failure';
-import { failureBeforeSending, failureFromError } from './failure';
-import { unlessAborted, wait } from './timers';
-import { OwnRequest, withCancelSignal } from './ownRequest';
+import type { Failure, FailureOf } from '../request/failure';
+import { failureBeforeSending, failureFromError } from '../request/failure';
+import { unlessAborted, wait } from '../request/timers';
+import { OwnRequest, withCancelSignal } from '../account/ownRequest';
 import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
-import { isRefusedLogin } from './retryPolicy';
+import { isRefusedLogin } from '../request/retryPolicy';
 import type { JsonObject } from '../../json';
 import type { ExecutionLimiter, LimiterOptions } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';

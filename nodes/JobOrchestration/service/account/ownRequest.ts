@@ -1,8 +1,8 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import type { Account } from '../account/account';
-import type { RequestFailure } from './failure';
-import { onAbort, onDeadline } from './timers';
+import type { Account } from './account';
+import type { RequestFailure } from '../request/failure';
+import { onAbort, onDeadline } from '../request/timers';
 
 /** What holds for a request of this node's own. */
 interface OwnRequestOptions {
