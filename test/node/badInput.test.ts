@@ -308,7 +308,7 @@ test.each([
 });
 
 test.each([
-	['={{ new Set(["a", "b"]) }}', 'a Set'],
+	['={{ new Set(["a", "b"]) }}', 'an object of the type Set'],
 	['={{ [1, 2 / 0] }}', 'Infinity'],
 	['={{ ({ rate: Number("n/a") }) }}', 'NaN'],
 	['={{ ({ due: new Date("soon") }) }}', 'an invalid date'],

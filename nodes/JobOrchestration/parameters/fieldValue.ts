@@ -224,12 +224,11 @@ export class FieldValue {
  */
 function lostInJson(value: unknown, asJson: unknown): string | undefined {
 	if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-	if (typeof asJson === 'bigint') return `${value}n`;
 	if (typeof value === 'function') return 'a function';
 	if (typeof value !== 'object' || value === null) return undefined;
 	if (asJson !== value) return asJson === null ? 'an invalid date' : undefined;
 	const [, tag = ''] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? [];
-	return SENT_IN_JSON.includes(tag) ? undefined : `a ${tag}`;
+	return SENT_IN_JSON.includes(tag) ? undefined : `an object of the type ${tag}`;
 }
 
 /** Tags of the objects whose contents JSON holds. */
