@@ -120,6 +120,7 @@ test.each<[string, unknown]>([
 	['an object of the type Map', new Map([[1, 2]])],
 	['an object of the type RegExp', [/x/]],
 	['a function', { run: () => 1 }],
+	['a symbol', { sign: Symbol('x') }],
 	['an object that contains itself', ring],
 ])('what JSON would lose is not sent: %s', (lost, given) => {
 	const refusal = [

@@ -49,6 +49,13 @@ describe('The words of the service', () => {
 		[{ message: 'one', errors: [], details: { code: 7 } }, 'one'],
 		[{ message: 'one', title: 'two', data: 'three' }, 'one'],
 		[{ message: 'one', errors: ['not open sesame'] }, 'one: not ***'],
+		[
+			{ title: 'Errors occurred.', errors: { Name: ['The Name field is required.'] } },
+			'Errors occurred. Name: The Name field is required.',
+		],
+		[{ message: 'not open ses', detail: 'one' }, 'not ***: one'],
+		[{ message: 'one', detail: 'sesame two' }, 'one: *** two'],
+		[{ message: 'one', errors: { two: 'sesame has three' } }, 'one: two: *** has three'],
 		[{ message: '', error: 'one' }, 'one'],
 		[{ message: ' ', error: 'one' }, 'one'],
 		[{ message: 7, error: 'one' }, 'one'],

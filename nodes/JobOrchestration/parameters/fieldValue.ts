@@ -224,7 +224,7 @@ export class FieldValue {
  */
 function lostInJson(value: unknown, asJson: unknown): string | undefined {
 	if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-	if (typeof value === 'function') return 'a function';
+	if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
 	if (typeof value !== 'object' || value === null) return undefined;
 	if (asJson !== value) return asJson === null ? 'an invalid date' : undefined;
 	const [, tag = ''] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? [];

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { isJsonObject } from '../json';
 import { FieldError, FieldValue } from './fieldValue';
 
 /** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
@@ -53,7 +54,9 @@ export class ItemParameters {
 }
 
 function unreadable(field: string, error: unknown): FieldError {
-	const reason = error instanceof Error ? error.message : String(error);
+	const { message, description } = isJsonObject(error) ? error : { message: String(error) };
+	const texts = [message, description].filter((text) => typeof text === 'string' && text !== '');
+	const reason = [...new Set(texts)].join('. ').replace(/\.$/, '');
 	return new FieldError(
 		field,
 		"can't be read",

@@ -107,7 +107,7 @@ export async function withToken(
 	const account = own?.options.account ?? accountOf(credentials);
 	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
 
-	// If the next line throws, n8n asks newToken for another token, to send the request again: it gets none.
+	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	requests.set(credentials, 'withheld');
 	const url = own === undefined ? addressForToken(request, account) : request.url;
 	requests.delete(credentials);

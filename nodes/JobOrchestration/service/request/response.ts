@@ -44,11 +44,12 @@ export function failureFromResponse(
 	if (status >= 300 && status < 400) {
 		return { kind: 'redirect', status, location: addressIn(headers.location, secrets) };
 	}
-	const text = textIn(body) ?? sentenceIn(body);
+	const words = wordsIn(body);
+	const parts = words.length > 0 ? words : sentenceIn(body);
 	return {
 		kind: 'status',
 		status,
-		text: text === undefined ? undefined : quotable(text, secrets),
+		text: parts.length > 0 ? quotable(parts, secrets) : undefined,
 		retryAfter: parseRetryAfter(headers['retry-after']),
 	};
 }
@@ -58,13 +59,15 @@ export function describeBody(body: unknown, secrets: Secrets): string {
 	if (body === undefined || body === null || body === '') return 'nothing';
 	if (Array.isArray(body)) return 'a list';
 	if (isJsonObject(body)) {
-		const text = textIn(body);
-		if (text !== undefined) return `"${quotable(text, secrets)}"`;
+		const words = wordsIn(body);
+		if (words.length > 0) return `"${quotable(words, secrets)}"`;
 		const keys = Object.keys(body).slice(0, 5).join(', ');
-		return keys === '' ? 'an empty object' : `an object with the fields ${quotable(keys, secrets)}`;
+		return keys === ''
+			? 'an empty object'
+			: `an object with the fields ${quotable([keys], secrets)}`;
 	}
 	if (isHtml(body)) return 'an HTML page';
-	return `the text "${quotable(String(body), secrets)}"`;
+	return `the text "${quotable([String(body)], secrets)}"`;
 }
 
 /** How a web page begins, and a part of one. */
@@ -77,45 +80,47 @@ export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && (PAGE.test(body) || PART.test(body));
 }
 
-/** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text. */
-function textIn(body: unknown, depth = 0): string | undefined {
+/** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text; none, or several. */
+function wordsIn(body: unknown, depth = 0): string[] {
 	if (typeof body === 'string') {
 		// In a field, markup may be what the words are about.
 		const isPage = depth === 0 ? isHtml(body) : PAGE.test(body);
 		const text = isPage ? wordsOfPage(body) : body.trim();
-		return text === '' ? undefined : text;
+		return text === '' ? [] : [text];
 	}
-	if (depth > 3) return undefined;
-	if (Array.isArray(body)) return firstText(body.slice(0, 5), depth);
-	if (!isJsonObject(body)) return undefined;
+	if (depth > 3) return [];
+	if (Array.isArray(body)) return firstWords(body.slice(0, 5), depth);
+	if (!isJsonObject(body)) return [];
 	const valuesOf = (keys: string[]) => keys.map((key) => body[key]);
-	const text = firstText(valuesOf(TEXT_KEYS), depth);
-	const detail = firstText(valuesOf(DETAIL_KEYS), depth);
-	if (text === undefined) return detail ?? firstText(valuesOf(OTHER_TEXT_KEYS), depth);
-	const more = detail ?? sentenceIn(valuesOf(DETAIL_KEYS), depth);
-	return more === undefined || text.includes(more) ? text : `${text}: ${more}`;
+	const details = firstWords(valuesOf(DETAIL_KEYS), depth);
+	const text = firstWords(valuesOf(TEXT_KEYS), depth);
+	if (text.length === 0 && details.length > 0) return details;
+	const words = text.length > 0 ? text : firstWords(valuesOf(OTHER_TEXT_KEYS), depth);
+	if (words.length === 0) return [];
+	const more = details.length > 0 ? details : sentenceIn(valuesOf(DETAIL_KEYS), depth);
+	return words.join().includes(more.join()) ? words : [...words, ...more];
 }
 
-function firstText(values: readonly unknown[], depth: number): string | undefined {
+function firstWords(values: readonly unknown[], depth: number): string[] {
 	for (const value of values) {
-		const text = textIn(value, depth + 1);
-		if (text !== undefined) return text;
+		const words = wordsIn(value, depth + 1);
+		if (words.length > 0) return words;
 	}
-	return undefined;
+	return [];
 }
 
 /** Two words at least. */
 const SENTENCE = /[a-z]\S?\s+\S{0,2}[a-z]/i;
 
 /** The first sentence in an error's body, with the name of its field: some services name the fields that are wrong. */
-function sentenceIn(body: unknown, depth = 0): string | undefined {
-	if (depth > 3 || typeof body !== 'object' || body === null) return undefined;
+function sentenceIn(body: unknown, depth = 0): string[] {
+	if (depth > 3 || typeof body !== 'object' || body === null) return [];
 	for (const [key, value] of Object.entries(body).slice(0, Array.isArray(body) ? 5 : 20)) {
 		const text: unknown = Array.isArray(value) ? value[0] : value;
-		const sentence = isSentence(text) ? `${key}: ${text.trim()}` : sentenceIn(value, depth + 1);
-		if (sentence !== undefined) return sentence;
+		const sentence = isSentence(text) ? [key, text.trim()] : sentenceIn(value, depth + 1);
+		if (sentence.length > 0) return sentence;
 	}
-	return undefined;
+	return [];
 }
 
 /** Whether a value is words for a person: no page, nothing that may be a token. */
@@ -143,16 +148,23 @@ const MAX_READ = 20 * MAX_TEXT;
 /** Characters cut from the end of an excerpt: a secret that was cut there could be too short to be recognised. */
 const CUT_FROM_END = 50;
 
-/** A text of the service's as an error may repeat it: on one line, not too long, and without the secrets. */
-function quotable(text: string, secrets: Secrets): string {
-	const clean = secrets.redactExcerpt(text.slice(0, MAX_READ));
-	const whole = text.length <= MAX_READ ? clean : clean.slice(0, -CUT_FROM_END);
-	const line = whole.replace(/\s+/g, ' ').trim();
+/**
+ * Texts of the service's as an error may repeat them: on one line, not too long, and without the secrets. Each is
+ * looked at by itself, since a secret may have been cut where one begins or ends.
+ */
+function quotable(texts: readonly string[], secrets: Secrets): string {
+	const line = texts
+		.map((text) => {
+			const clean = secrets.redactExcerpt(text.slice(0, MAX_READ));
+			return text.length <= MAX_READ ? clean : clean.slice(0, -CUT_FROM_END);
+		})
+		.map((text) => text.replace(/\s+/g, ' ').trim())
+		.reduce((before, text) => `${before}${/[.!?:]$/.test(before) ? ' ' : ': '}${text}`);
 	return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
 }
 
 /** Where a redirect points to, without its query: a service may put anything there. */
 function addressIn(location: unknown, secrets: Secrets): string | undefined {
 	if (typeof location !== 'string' || location === '') return undefined;
-	return quotable(location.replace(/[?#].*$/s, ''), secrets);
+	return quotable([location.replace(/[?#].*$/s, '')], secrets);
 }
