@@ -21,7 +21,6 @@ const files = [
 	'pace/concurrencyLimit',
 	'pace/outcome',
 	'pace/sendWithRetries',
-	'package/errorsDoc',
 	'login/byAccount',
 	'faults/deadlines',
 	'node/form',
