@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 
 import { PackageDirectoryLoader } from 'n8n-core/dist/nodes-loader/package-directory-loader';
-import type { ICredentialType, IDataObject, INodeType, INodeTypes } from 'n8n-workflow';
+import type {
+	IBinaryKeyData,
+	ICredentialType,
+	IDataObject,
+	INodeType,
+	INodeTypes,
+} from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
 const PACKAGE = 'n8n-nodes-job-orchestration';
@@ -58,7 +64,10 @@ function asTool(node: INodeType): INodeType {
 	return Object.assign(Object.create(node) as INodeType, { description });
 }
 
-/** Hands on what its static data holds: nothing of the test goes through the engine's parameters. */
+/**
+ * Hands on what its static data holds, `$binary` as an item's files: nothing of the test goes through the engine's
+ * parameters.
+ */
 const itemsNode: INodeType = {
 	description: {
 		displayName: 'Items',
@@ -74,7 +83,14 @@ const itemsNode: INodeType = {
 	async execute() {
 		const { items } = this.getWorkflowStaticData('node');
 		if (!Array.isArray(items)) return await Promise.resolve([[]]);
-		return await Promise.resolve([items.map((json, item) => ({ json, pairedItem: { item } }))]);
+		const given = items as Array<IDataObject & { $binary?: IBinaryKeyData }>;
+		return await Promise.resolve([
+			given.map(({ $binary, ...json }, item) => ({
+				json,
+				pairedItem: { item },
+				...($binary && { binary: $binary }),
+			})),
+		]);
 	},
 };
 

@@ -156,7 +156,7 @@ test.each([
 });
 
 test.each([[{ code: 'ERR_CANCELED' }], [{ message: 'canceled' }]])('a cancel: %j', (error) => {
-	expect(failureFromError(error)).toEqual({ kind: 'cancelled' });
+	expect(failureFromError(error)).toEqual({ kind: 'cancelled', sent: true });
 });
 
 test.each([

@@ -117,6 +117,20 @@ describe('Concurrency', () => {
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(3);
 	});
 
+	test('is a hundred at most', async () => {
+		const all = gate();
+		creates(() => ({ kind: 'wait', when: 'beforeActing', until: all.opened }));
+		const running = fixture.engine.start(
+			[{ parameters: batch({ concurrency: 300 }) }],
+			numbered(150),
+		);
+		await until(() => fixture.callsOf('createJob').length >= 100);
+		all.open();
+		expect((await running.result).items).toHaveLength(150);
+		// One may be left of the login.
+		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(101);
+	});
+
 	test.each([1_000_000, 10_000_000_000])('%i is more than there are items', async (concurrency) => {
 		const { items, error } = await fixture.engine.run(
 			{ parameters: batch({ concurrency }) },
@@ -238,6 +252,20 @@ describe('Where the workflow continues', () => {
 				),
 			).toEqual(expected);
 			expect(fixture.sandbox.calls).toEqual([]);
+		},
+	);
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'a failed item keeps its files: %s',
+		async (onError) => {
+			creates((item) => (item === 1 ? refused : undefined));
+			const binary = { file: { data: 'aGk=', mimeType: 'text/plain', fileName: 'hi.txt' } };
+			const { branches } = await fixture.engine.run(
+				{ parameters: batch(), onError },
+				numbered(2).map((json) => ({ ...json, $binary: binary })),
+			);
+			const failed = branches.flat().filter(({ json }) => json.error !== undefined);
+			expect(failed).toMatchObject([{ binary, pairedItem: { item: 1 } }]);
 		},
 	);
 

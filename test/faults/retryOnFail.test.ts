@@ -1,3 +1,4 @@
+import { ExecuteContext } from 'n8n-core';
 import type { INode } from 'n8n-workflow';
 
 import { actAndAnswer, answer } from '../engine/answer';
@@ -64,6 +65,32 @@ describe("n8n's Retry On Fail", () => {
 		expect(jobsOnService()).toHaveLength(5);
 		expect(createdIn(result)).toHaveLength(4);
 	});
+
+	test('makes no second job of one that was made and answered with a redirect', async () => {
+		creates(() => actAndAnswer(302, undefined, { location: '/jobs/1' }));
+		const result = await fixture.engine.run({ parameters: batch(), settings }, numbered(2));
+		expect(contextOf(result)).toMatchObject({ httpStatus: 302, jobMayExist: true });
+		expect(jobsOnService()).toHaveLength(2);
+	});
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'makes no job twice where n8n fails after the calls: %s',
+		async (onError) => {
+			creates((item) => (item === 0 ? refused : undefined));
+			const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
+			hint.mockImplementationOnce(() => {
+				throw new Error('n8n failed');
+			});
+			const { branches } = await fixture.engine.run(
+				{ parameters: batch(), settings, onError },
+				numbered(5),
+			);
+			hint.mockRestore();
+			expect(timesSent()).toEqual(new Map(numbered(5).map(({ n }) => [n, n === 0 ? 3 : 1])));
+			const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
+			expect(names).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4']);
+		},
+	);
 
 	test('says everything once, however many tries there were', async () => {
 		creates((item) => (item === 2 ? brokenAfter : undefined));

@@ -14,13 +14,15 @@ const redirect = (code: number): RequestFailure => ({
 	location: undefined,
 });
 
-/** A failure, whether an idempotent request and a create are sent again, and whether the service may have acted. */
+/**
+ * A failure, whether an idempotent request and a create are sent again, and whether the service may have acted: then a
+ * create's job may exist.
+ */
 type Row = [name: string, failure: Failure, idempotent: boolean, create: boolean, acted: boolean];
 
 const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 const timeout = { kind: 'timeout' } as const;
-const cancelled = { kind: 'cancelled' } as const;
 const unexpected = {
 	kind: 'unexpectedResponse',
 	status: 200,
@@ -29,18 +31,32 @@ const unexpected = {
 } as const;
 
 const rows: Row[] = [
-	['no connection', unreachable, true, true, false],
+	// Nothing was sent.
+	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false],
+	['an address that n8n blocks', { kind: 'blocked', reason: 'restricted' }, false, false, false],
 	['an untrusted certificate', { kind: 'certificate', code: 'CERT' }, false, false, false],
+	['a TLS handshake that failed', { kind: 'tls', code: 'EPROTO' }, false, false, false],
+	['another address', { kind: 'foreignAddress', address: 'elsewhere' }, false, false, false],
+	["a workflow's proxy", { kind: 'proxy' }, false, false, false],
+	['a store of credentials that hangs', { kind: 'n8nTimeout', after: 1 }, false, false, false],
+	['a cancel before sending', { kind: 'cancelled', sent: false }, false, false, false],
+	['no connection', unreachable, true, true, false],
+	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }, true, true, false],
+
+	// It was sent, and nobody knows what came of it.
 	['a time-out', timeout, true, false, true],
 	['a broken connection', broken, true, false, true],
-	['a cancel', cancelled, false, false, false],
+	['an abort after sending', { kind: 'cancelled', sent: true }, false, false, true],
 	['an odd answer', unexpected, false, false, true],
-	['a TLS handshake that failed', { kind: 'tls', code: 'EPROTO' }, false, false, false],
+	['an answer without a status', { ...unexpected, status: null }, false, false, true],
+	['what nobody knows', { kind: 'new' } as unknown as Failure, false, false, true],
+
+	// It was answered.
 	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false],
-	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false],
-	['another address', { kind: 'foreignAddress', address: 'elsewhere' }, false, false, false],
-	...[301, 302, 307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
-	['303', redirect(303), false, false, true],
+	...[300, 301, 302, 303, 304, 305, 399].map(
+		(code): Row => [String(code), redirect(code), false, false, true],
+	),
+	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
 	...[400, 401, 403, 404, 409, 410, 422, 499].map(
 		(code): Row => [String(code), status(code), false, false, false],
 	),
@@ -52,14 +68,19 @@ const rows: Row[] = [
 	...[501, 505, 599].map((code): Row => [String(code), status(code), false, false, true]),
 	['503', status(503), true, false, true],
 	['503 with a time to come back', status(503, 0), true, true, false],
+	...[100, 199, 600, 999].map((code): Row => [String(code), status(code), false, false, true]),
+
+	// Its login failed, so it was not sent, or answered with 401.
 	['a log-in without connection', login(unreachable), true, true, false],
 	['a log-in that timed out', login(timeout), false, false, false],
 	['a log-in that broke', login(broken), true, true, false],
 	['a log-in with 500', login(status(500)), true, true, false],
 	['a log-in with 503', login(status(503)), true, true, false],
+	['a log-in with 302', login(redirect(302)), false, false, false],
 	['a log-in with 401', login(status(401)), false, false, false],
 	['a log-in with 403', login(status(403)), false, false, false],
 	['a log-in with an odd answer', login(unexpected), false, false, false],
+	['a cancelled log-in', login({ kind: 'cancelled', sent: true }), false, false, false],
 ];
 
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted) => {
@@ -128,12 +149,20 @@ describe('Retry-After', () => {
 		[5, undefined],
 		[undefined, undefined],
 	])('%p is %p ms', (header, milliseconds) => {
-		expect(parseRetryAfter(header, now)).toBe(milliseconds);
+		expect(parseRetryAfter({ 'retry-after': header }, now)).toBe(milliseconds);
 	});
 
-	test('counts from the present', () => {
-		const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-		expect(parseRetryAfter(inAMinute)).toBeGreaterThan(57_000);
-		expect(parseRetryAfter(inAMinute)).toBeLessThanOrEqual(60_000);
+	test.each([
+		['Sat, 21 Nov 2026 12:05:00 GMT', 5_000],
+		['not a date', 305_000],
+	])("as a date counts from the answer's own date: %s", (date, milliseconds) => {
+		const headers = { 'retry-after': 'Sat, 21 Nov 2026 12:05:05 GMT', date };
+		expect(parseRetryAfter(headers, now)).toBe(milliseconds);
+	});
+
+	test('as a date counts from the present if the answer has none', () => {
+		const headers = { 'retry-after': new Date(Date.now() + 60_000).toUTCString() };
+		expect(parseRetryAfter(headers)).toBeGreaterThan(57_000);
+		expect(parseRetryAfter(headers)).toBeLessThanOrEqual(60_000);
 	});
 });

@@ -34,16 +34,18 @@ test.each([
 	expect(fixture.sandbox.calls).toHaveLength(2);
 });
 
-test('the limit is on each sending: a log-in before it takes nothing from it', async () => {
+test('one limit covers a login and the request after it', async () => {
 	fixture.sandbox.faults.plan(({ operation }) => ({
 		kind: 'wait',
 		when: 'afterActing',
-		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 700 : 500)),
+		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 300 : 30_000)),
 	}));
-	const { error } = await fixture.engine.run({
+	const began = Date.now();
+	const result = await fixture.engine.run({
 		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),
 	});
-	expect(error).toBeUndefined();
+	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: null });
+	expect(Date.now() - began).toBeLessThan(15_000);
 });
 
 test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => {

@@ -31,6 +31,22 @@ describe('Items that are always turned away do not keep the others from being se
 		expect(items[0]?.json.message).toBe('The service is receiving too many requests');
 	});
 
+	test('a date is counted from the clock of the service, not from ours', async () => {
+		await service.start({});
+		const inFiveMinutes = Date.now() + 300_000;
+		const headers = {
+			date: new Date(inFiveMinutes).toUTCString(),
+			'retry-after': new Date(inFiveMinutes + 1_000).toUTCString(),
+		};
+		service.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 1 ? answer(429, undefined, headers) : undefined,
+		);
+		const begunAt = performance.now();
+		const { items } = await service.engine.run(creates(), numbered(3));
+		expect(counted(items)).toEqual({ made: 3, mayExist: 0, failed: 0 });
+		expect(performance.now() - begunAt).toBeLessThan(15_000);
+	});
+
 	test('nor those of another execution', async () => {
 		await service.start({});
 		service.sandbox.faults.plan((call) =>

@@ -106,7 +106,7 @@ test('the seal is the same, however the address is written', async () => {
 			const { sealToken } = jest.requireActual<typeof Sealed>(
 				'../../nodes/JobOrchestration/service/account/sealedToken',
 			);
-			seals.push(await sealToken('token', accountAt(baseUrl)));
+			seals.push(sealToken('token', accountAt(baseUrl)));
 		});
 	}
 	expect(seals[0]).toBe(seals[1]);

@@ -5,6 +5,7 @@ import type { RequestFailure } from '../../nodes/JobOrchestration/service/reques
 import { clockAt, slowLogin, turn, useLogins } from './useLogins';
 
 const { account, ask, logins } = useLogins();
+const cancelledFirst: RequestFailure = { kind: 'cancelled', sent: false };
 
 test('no log-in begins for whoever was cancelled while the stored token was read', async () => {
 	const login = jest.fn();
@@ -18,7 +19,7 @@ test('no log-in begins for whoever was cancelled while the stored token was read
 		isCancelled: () => stop.isCancelled,
 		login,
 	});
-	expect(result).toEqual({ failure: { kind: 'cancelled' } });
+	expect(result).toEqual({ failure: cancelledFirst });
 	expect(login).not.toHaveBeenCalled();
 });
 
@@ -28,10 +29,11 @@ describe('a log-in that hangs', () => {
 	test('is left by whoever gives up, and the next one begins anew', async () => {
 		const { begin, end } = slowLogin();
 		let giveUp: (failure: RequestFailure) => void = () => {};
-		const abandoned = new Promise<RequestFailure>((resolve) => (giveUp = resolve));
+		const givenUp = new Promise<RequestFailure>((resolve) => (giveUp = resolve));
+		const loginGivenUp = async () => await givenUp;
 		const sources = { isRenewal: false, login: begin };
 		const patient = getToken(account('a'), sources);
-		const impatient = getToken(account('a'), { ...sources, abandoned });
+		const impatient = getToken(account('a'), { ...sources, loginGivenUp });
 		await turn();
 		giveUp(timeout);
 		expect(await impatient).toEqual({ failure: timeout });
@@ -46,9 +48,9 @@ describe('a log-in that hangs', () => {
 	test('is left by one whose execution was cancelled, and waited for by all others', async () => {
 		const { begin, end } = slowLogin();
 		const sources = { isRenewal: false, login: begin };
-		const abandoned = Promise.resolve<RequestFailure>({ kind: 'cancelled' });
-		const cancelled = getToken(account('a'), { ...sources, abandoned });
-		expect(await cancelled).toEqual({ failure: { kind: 'cancelled' } });
+		const loginGivenUp = async () => await Promise.resolve(cancelledFirst);
+		const cancelled = getToken(account('a'), { ...sources, loginGivenUp });
+		expect(await cancelled).toEqual({ failure: cancelledFirst });
 		const other = getToken(account('a'), sources);
 		await turn();
 		end('at last');

@@ -24,7 +24,7 @@ class Shared extends CredentialsInMemory {
 		if (next === 'holds it locked') throw new Error('database is locked');
 		const data = await super.read(id);
 		if (next === 'nothing') return data;
-		this.save(id, { ...data, accessToken: await sealToken(next.stores, accountOf(data)) });
+		this.save(id, { ...data, accessToken: sealToken(next.stores, accountOf(data)) });
 		return await super.read(id);
 	}
 }

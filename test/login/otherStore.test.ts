@@ -1,3 +1,5 @@
+import crypto from 'node:crypto';
+
 import type {
 	ICredentialDataDecryptedObject,
 	IHttpRequestHelper,
@@ -9,7 +11,7 @@ import type {
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { CredentialsInMemory } from '../engine/credentialsHelper';
-import { create, credentialFor, useSandbox } from '../engine/fixture';
+import { create, credentialFor, numbered, useSandbox } from '../engine/fixture';
 import { Engine } from '../engine/run';
 import { until } from '../sandbox/client';
 import { gate } from '../faults/batch';
@@ -73,6 +75,28 @@ class Locked extends CredentialsInMemory {
 	}
 }
 
+/** Fails to read for a moment, or hangs where it is told to. */
+class Unwell extends CredentialsInMemory {
+	static failures = 0;
+	static hangsAt: { read?: number; write?: number } = {};
+	private readonly never = new Promise<never>(() => {});
+	private readsSoFar = 0;
+
+	override async getDecrypted(...parameters: Parameters<CredentialsInMemory['getDecrypted']>) {
+		this.readsSoFar += 1;
+		if (this.readsSoFar === Unwell.hangsAt.read) return await this.never;
+		if ((Unwell.failures -= 1) >= 0) throw databaseError('SQLITE_BUSY', 'database is locked');
+		return await super.getDecrypted(...parameters);
+	}
+
+	override async updateCredentials(
+		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
+	): Promise<void> {
+		if (this.writes + 1 === Unwell.hangsAt.write) await this.never;
+		await super.updateCredentials(...parameters);
+	}
+}
+
 const databaseError = (code: string, message: string) =>
 	Object.assign(new Error(message), { code });
 
@@ -99,6 +123,83 @@ describe('where the store of credentials', () => {
 			password: 'edited',
 			userName: 'somebody else',
 		});
+	});
+
+	describe('does not answer', () => {
+		beforeEach(() => {
+			Unwell.failures = 0;
+			Unwell.hangsAt = {};
+		});
+		afterEach(() => jest.restoreAllMocks());
+		const numberedItems = numbered(30);
+
+		test('for a moment at the beginning, no item fails', async () => {
+			const engine = await engineWith(Unwell);
+			Unwell.failures = 2;
+			const { items, error } = await engine.run({ parameters: create() }, numberedItems);
+			expect(error).toBeUndefined();
+			expect(items).toHaveLength(30);
+		});
+
+		test('at all, the error says what n8n says', async () => {
+			const engine = await engineWith(Unwell);
+			Unwell.failures = Infinity;
+			const parameters = create({ options: { maxRetries: 1 } });
+			const { error } = await engine.run({ parameters }, numberedItems);
+			expect(error?.message).toBe("n8n couldn't send the request");
+			expect(error?.description).toContain('n8n says: "database is locked"');
+			expect(fixture.sandbox.calls).toEqual([]);
+		});
+
+		const places = [
+			['the first read', { read: 1 }],
+			['the read before a login', { read: 2 }],
+			['the write of the token', { write: 1 }],
+		] as const;
+
+		test.each(places)('for ever, Timeout ends it: %s', async (_, hangsAt) => {
+			const engine = await engineWith(Unwell);
+			Unwell.hangsAt = hangsAt;
+			const { items } = await engine.run(
+				{
+					parameters: create({ options: { timeout: 300 } }),
+					onError: 'continueRegularOutput',
+				},
+				numberedItems,
+			);
+			for (const { json } of items.slice(0, 1)) {
+				expect(json.message).toBe("n8n's store of credentials didn't answer within 0.3 s");
+				expect(json.error).toMatchObject({ jobMayExist: false, httpStatus: null });
+			}
+			expect(fixture.callsOf('createJob').length).toBe(fixture.sandbox.store.jobs.size);
+		});
+
+		test.each(places)('for ever, a cancel ends it at once: %s', async (_, hangsAt) => {
+			const engine = await engineWith(Unwell);
+			Unwell.hangsAt = hangsAt;
+			const execute = jest.spyOn(engine.loaded.node, 'execute');
+			const running = engine.start([{ parameters: create() }], [{}]);
+			await until(() =>
+				'write' in hangsAt
+					? fixture.callsOf('login').length > 0
+					: engine.credentials.reads >= hangsAt.read - 1 && execute.mock.calls.length > 0,
+			);
+			running.cancel();
+			await running.result;
+			await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
+			expect(fixture.callsOf('createJob')).toEqual([]);
+		});
+	});
+
+	test('can be used, and the seal of a token once could not be made, the next execution makes it', async () => {
+		const { scryptSync } = crypto;
+		jest.spyOn(crypto, 'scryptSync').mockImplementationOnce(() => {
+			throw new Error('out of memory');
+		});
+		expect(scryptSync).not.toBe(crypto.scryptSync);
+		const parameters = create({ options: { maxRetries: 0 } });
+		expect((await fixture.engine.run({ parameters })).error?.message).toBeDefined();
+		expect((await fixture.engine.run({ parameters })).error).toBeUndefined();
 	});
 
 	beforeEach(() => {

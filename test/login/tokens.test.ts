@@ -132,7 +132,7 @@ test('what makes an account is all that the log-in depends on', async () => {
 			token: `token ${index}`,
 		});
 		expect(own).toHaveBeenCalledTimes(1);
-		bound.add(await sealToken('token', identity));
+		bound.add(sealToken('token', identity));
 	}
 	expect(bound.size).toBe(differing.length);
 });

@@ -326,6 +326,100 @@ test.each([
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 
+test.each([
+	['={{ ({ count: BigInt(5) }) }}', 'holds the BigInt 5'],
+	[
+		'={{ ({ it: { toJSON: () => { throw new Error("no") } } }) }}',
+		"holds an object whose 'toJSON' fails",
+	],
+])('what JSON has no form for makes no job, and names the field: %s', async (metadata, holds) => {
+	const { error } = await fixture.engine.run({
+		parameters: create({ additionalFields: { metadata } }),
+	});
+	expect(error?.message).toBe(`'Metadata (JSON)' ${holds}, which can't be sent`);
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+describe('An ID', () => {
+	const unsafe = [
+		...['..%2f..%2fx', '%2e%2e/x', 'a/../../b', '..\\..\\x', '..;/x', 'x%2F..%2F..', '..;x'],
+		...['%252e%252e%252fx', 'a%5Cb', 'a\0b', 'a\nb', 'a\u0085b', '/', '\\'],
+	];
+	const fields = {
+		Namespace: (id: string) => create({ namespace: id }),
+		'Workflow UID': (id: string) => create({ workflowUid: id }),
+		'Work Cluster': (id: string) => create({ workCluster: clusterById(id) }),
+		'Job ID': (id: string) => change('terminate', { jobId: id }),
+	};
+
+	test.each(Object.entries(fields))(
+		'that could lead elsewhere is not sent: %s',
+		async (field, parameters) => {
+			for (const id of unsafe) {
+				const { error } = await fixture.engine.run(
+					{ parameters: parameters('={{ $json.id ?? "default" }}') },
+					[{}, { id }],
+				);
+				expect({ id, message: error?.message }).toEqual({
+					id,
+					message: expect.stringContaining(`'${field}' `),
+				});
+				expect(error).toMatchObject({ context: { itemIndex: 1 } });
+			}
+			expect(fixture.sandbox.calls).toEqual([]);
+		},
+	);
+
+	test.each([
+		'7c9e6679-7425-40de-944b-e07fc1f90ae7',
+		'job:1',
+		'Größe',
+		'a b',
+		'x@y',
+		'1+1',
+		'100%',
+		'%41',
+		'a..b',
+		'...',
+	])('as real services have it is sent as it is: %s', async (jobId) => {
+		await fixture.engine.run({ parameters: change('terminate', { jobId }) });
+		const paths = fixture.callsOf('changeJobState').map(({ path }) => path);
+		expect(paths).toEqual([
+			`/api/v1/namespaces/default/jobs/${encodeURIComponent(jobId)}/terminate`,
+		]);
+	});
+
+	test.each(['={{ 12345678901234567890 }}', '={{ -9007199254740993 }}'])(
+		'that is a number without all its digits is not sent: %s',
+		async (jobId) => {
+			const { error } = await fixture.engine.run({ parameters: change('terminate', { jobId }) });
+			expect(error?.message).toMatch(/^'Job ID' is -?\d+, a number that has lost digits$/);
+			expect(error?.description).toMatch(/in quotes/);
+			expect(fixture.sandbox.calls).toEqual([]);
+		},
+	);
+
+	test('that is a number with all its digits is sent', async () => {
+		await fixture.engine.run({
+			parameters: change('terminate', { jobId: '={{ 9007199254740991 }}' }),
+		});
+		expect(fixture.callsOf('changeJobState')).toMatchObject([
+			{ path: expect.stringContaining('/9007199254740991/') },
+		]);
+	});
+});
+
+test.each([['9007199254740993'], ['={{ 1e300 }}']])(
+	'a number that has lost digits: %s',
+	async (priority) => {
+		const { error } = await fixture.engine.run({
+			parameters: create({ additionalFields: { priority } }),
+		});
+		expect(error?.message).toMatch(/^'Priority' is .*, which is too large to be exact$/);
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
+
 test('an operation that there is not, in a workflow that was not made in the editor', async () => {
 	const { error } = await fixture.engine.run({
 		parameters: { resource: 'job', operation: 'erase' },

@@ -48,6 +48,13 @@ test('a service that sends more than it was asked for changes nothing', async ()
 });
 
 describe('filters', () => {
+	test('are compared without regard to case', async () => {
+		const exact = await list({ returnAll: true, filters: { phase: 'Pending', type: 'virtual' } });
+		expect(exact).not.toEqual([]);
+		const filters = { phase: 'pENDING', type: 'Virtual' };
+		expect(await list({ returnAll: true, filters })).toEqual(exact);
+	});
+
 	test('by the phase: only those, in their order', async () => {
 		const clusters = await list({ returnAll: true, filters: { phase: 'Pending' } });
 		expect(clusters.length).toBeGreaterThan(10);
@@ -88,7 +95,7 @@ describe('filters', () => {
 	});
 
 	test.each([
-		['spelled otherwise', 'running', 0],
+		['of another name', 'runs', 0],
 		['left empty', '', 50],
 		['of an expression that gives nothing', '={{ $json.absent }}', 50],
 	])('a phase %s', async (_, phase, count) => {

@@ -187,14 +187,14 @@ test.each([
 	[300, 'redirect'],
 	[399, 'redirect'],
 	[400, 'status'],
-	['200', 'status'],
+	['200', 'unexpectedResponse'],
 ])('the status %s is a failure of the kind %s', (statusCode, kind) => {
 	expect(failureFromResponse(readResponse({ statusCode }), secrets)?.kind).toBe(kind);
 });
 
 test.each([[undefined], [null], ['text'], [[]]])('%j is no answer, and no success', (response) => {
 	expect(failureFromResponse(readResponse(response), secrets)).toMatchObject({
-		kind: 'status',
-		status: 0,
+		kind: 'unexpectedResponse',
+		status: null,
 	});
 });

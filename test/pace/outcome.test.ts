@@ -44,7 +44,7 @@ test.each<[Failure, string]>([
 	[{ kind: 'timeout' }, 'timedOut'],
 	[{ kind: 'n8nFailed', reason: 'database is locked' }, 'nothingSent'],
 	[{ kind: 'blocked', reason: 'restricted' }, 'nothingSent'],
-	[{ kind: 'cancelled' }, 'unknown'],
+	[{ kind: 'cancelled', sent: true }, 'unknown'],
 	[{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' }, 'unknown'],
 ])('what comes of %j is "%s"', (failure, kind) => {
 	expect(outcomeOf(failure)).toEqual({ kind });

@@ -50,9 +50,10 @@ const ids = fc.oneof(
 	fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => parts.join('')),
 );
 
-/** Whether a text can stand in a path as one segment, and says something. */
+/** Whether a text can stand in a path as one segment, even if it is decoded again, and says something. */
 function isSendable(id: string): boolean {
-	return id.trim() !== '' && id !== '.' && id !== '..' && isWellFormed(id);
+	const staysInPlace = !/[/\\\p{Cc}]|%2e|%2f|%5c|%25/iu.test(id) && !/^\.\.?(;|$)/.test(id);
+	return id.trim() !== '' && staysInPlace && isWellFormed(id);
 }
 
 /** Whether each half of a surrogate pair has its other half. */

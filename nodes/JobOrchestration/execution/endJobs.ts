@@ -19,7 +19,7 @@ export async function endJobs(
 ): Promise<void> {
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
-	const httpClient = openClient(context, concurrency);
+	const httpClient = openClient(context, { ...first.options, concurrency });
 	await inParallel(jobs, concurrency, async (job, letOthersTry) => {
 		try {
 			const options = { ...first.options, letOthersTry };
@@ -37,9 +37,9 @@ export async function endJobs(
 /** An HTTP client that outlives a cancel. The jobs show that the service has answered: if it is away, it is waited for. */
 async function openClient(
 	context: IExecuteFunctions,
-	concurrency: number | undefined,
+	options: Parameters<typeof HttpClient.open>[1],
 ): Promise<HttpClient> {
-	const httpClient = await HttpClient.open(withCancelSignal(context, undefined), { concurrency });
+	const httpClient = await HttpClient.open(withCancelSignal(context, undefined), options);
 	httpClient.limiter.noteAnswer();
 	return httpClient;
 }

@@ -82,10 +82,12 @@ export function newApiError(
  * handleNodeErrorOutput; a third field only since 2.34). An `error` beside the JSON would do as well, but
  * then n8n reduces the JSON to a text, and a workflow could not tell whether the job may exist.
  *
+ * @param input the input item, whose files go on with the error
  * @param makesJobs whether the operation creates jobs: then the item says whether its job may exist
  */
 export function errorOutputItem(
 	error: NodeError,
+	input: INodeExecutionData,
 	itemIndex: number,
 	makesJobs = false,
 ): INodeExecutionData {
@@ -96,6 +98,7 @@ export function errorOutputItem(
 			message: error.message,
 			error: { description, itemIndex, httpStatus, ...(makesJobs ? { jobMayExist } : {}) },
 		},
+		...(input.binary === undefined ? {} : { binary: input.binary }),
 		pairedItem: { item: itemIndex },
 	};
 }
@@ -105,7 +108,7 @@ export function errorOutputItem(
  * the other items that have failed and whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
- * @param redact for the jobs' names: a service may repeat a secret in them
+ * @param redact for the jobs' IDs, which the service has sent: it may repeat a secret in them
  */
 export function completeError(
 	{ itemIndex, error }: FailedItem,
@@ -115,12 +118,7 @@ export function completeError(
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
-	const namedJobs = createdJobs.map((job) => ({
-		...job,
-		namespace: redact(job.namespace),
-		uid: redact(job.uid),
-		displayName: redact(job.displayName),
-	}));
+	const namedJobs = createdJobs.map((job) => ({ ...job, uid: redact(job.uid) }));
 	Object.assign(error.context, { itemIndex, createdJobs: namedJobs, uncertainItems });
 
 	const paragraphs = [error.description ?? ''];

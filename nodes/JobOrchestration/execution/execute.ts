@@ -8,21 +8,28 @@ import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
-import type { RestoredRun } from './retryState';
+import type { RestoredRun, RetryState } from './retryState';
 import { restore, retryStateOf } from './retryState';
 import { endJobs } from './endJobs';
 import { completeError, errorOutputItem, failItem, hintOf, nodeErrorOf } from './errors';
 import { inParallel } from './inParallel';
-import type { CreatedJob, FailedItem, ItemOutcome, NodeError } from './itemOutcome';
+import type { CreatedJob, FailedItem, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
 import type { PreparedRun, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
 import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
+/** Milliseconds that an error waits for the credential, to keep its secrets out of the jobs' IDs. */
+const REDACTION_TIMEOUT = 10_000;
+
 /** One run of the node, and what becomes of its items. */
 interface Run extends RestoredRun {
 	context: IExecuteFunctions;
+	/** Resource and operation: a name that no other operation has. */
+	name: string;
 	operation: Operation;
+	/** What it leaves to the next run, once its items are settled. */
+	retryState?: { left: RetryState | undefined };
 	/** The HTTP client of all items, once the first of them has opened it. */
 	httpClient?: Promise<HttpClient>;
 }
@@ -38,36 +45,43 @@ interface Run extends RestoredRun {
  * @throws NodeApiError or NodeOperationError; where the node is set to continue, only if it is cancelled
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const items = context.getInputData();
 	const node = context.getNode();
+	let run: Run | undefined;
 	try {
-		const { name, operation } = operationOf(context);
-		const restored = restore(loadRetryState(context), {
-			operation: name,
-			count: items.length,
-			node,
-		});
-		const { outcomes } = restored;
-		const run: Run = { ...restored, context, operation };
+		run = beginRun(context);
 		const fatalError = await settleAll(run);
-		const fails = fatalError !== undefined;
-		const mayRunAgain = fails || mayBeTriedAgain(context);
-		saveRetryState(context, mayRunAgain ? retryStateOf(name, restored) : undefined, { fails });
+		rememberForRetry(run, { fails: fatalError !== undefined });
 		if (fatalError !== undefined) throw await completeFatalError(run, fatalError);
 
-		const hint = hintOf(outcomes);
+		const hint = hintOf(run.outcomes);
 		if (hint !== undefined) context.addExecutionHints(hint);
-		return [outcomes.flatMap((outcome, itemIndex) => outputItems(outcome, itemIndex, operation))];
+		return [outputOf(context, run)];
 	} catch (error) {
 		const nodeError = nodeErrorOf(node, error);
+		// Whatever has failed, a job that was created is not created again.
+		if (run !== undefined) rememberForRetry(run, { fails: true });
 		if (!context.continueOnFail() || isCancelled(context)) throw nodeError;
 		// n8n would pass the input items on as if they had succeeded.
-		saveRetryState(context, undefined);
-		return [items.map((_, itemIndex) => errorOutputItem(nodeError, itemIndex))];
+		return [outputOf(context, run, nodeError)];
 	}
 }
 
-/** @returns the operation, with a name that no other has */
+function beginRun(context: IExecuteFunctions): Run {
+	const { name, operation } = operationOf(context);
+	const count = context.getInputData().length;
+	const earlier = loadRetryState(context);
+	const restored = restore(earlier, { operation: name, count, node: context.getNode() });
+	return { ...restored, context, name, operation };
+}
+
+/** Leaves to the next run with these items what it needs, if there may be one. */
+function rememberForRetry(run: Run, { fails }: { fails: boolean }): void {
+	const mayRunAgain = fails || mayBeTriedAgain(run.context);
+	// Once: an error that ends the run is completed after that, and the next run completes it by itself.
+	run.retryState ??= { left: retryStateOf(run.name, run) };
+	saveRetryState(run.context, mayRunAgain ? run.retryState.left : undefined, { fails });
+}
+
 function operationOf(context: IExecuteFunctions): { name: string; operation: Operation } {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const name = String(context.getNodeParameter('operation', 0));
@@ -123,7 +137,7 @@ async function makeCalls(
 	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
-			run.httpClient ??= HttpClient.open(context, { concurrency });
+			run.httpClient ??= HttpClient.open(context, { ...options, concurrency, signal });
 			const client = new ServiceClient(
 				await run.httpClient,
 				{
@@ -153,7 +167,8 @@ async function makeCalls(
 async function completeFatalError(run: Run, fatalError: FailedItem): Promise<NodeError> {
 	const { context, operation, outcomes, endedJobs, omitted } = run;
 	const createdJobs = [...endedJobs, ...createdJobsIn([...outcomes, ...omitted])];
-	if (createdJobs.length > 0) run.httpClient ??= HttpClient.open(context);
+	if (createdJobs.length > 0)
+		run.httpClient ??= HttpClient.open(context, { maxRetries: 0, timeout: REDACTION_TIMEOUT });
 	const httpClient = await run.httpClient?.catch(() => undefined);
 	const redact = (text: string) => httpClient?.redact(text) ?? text;
 	const error = completeError(fatalError, { outcomes, createdJobs }, redact);
@@ -161,12 +176,22 @@ async function completeFatalError(run: Run, fatalError: FailedItem): Promise<Nod
 	return error;
 }
 
-function outputItems(
-	outcome: ItemOutcome | undefined,
-	itemIndex: number,
-	operation: Operation,
+/**
+ * The output items, in the order of the input items.
+ *
+ * @param error of the items that have no outcome
+ */
+function outputOf(
+	context: IExecuteFunctions,
+	run: Run | undefined,
+	error?: NodeError,
 ): INodeExecutionData[] {
-	if (outcome === undefined) return [];
-	if ('error' in outcome) return [errorOutputItem(outcome.error, itemIndex, operation.makesJobs)];
-	return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
+	return context.getInputData().flatMap((item, itemIndex) => {
+		const outcome = run?.outcomes[itemIndex] ?? (error && { error });
+		if (outcome === undefined) return [];
+		if ('error' in outcome) {
+			return [errorOutputItem(outcome.error, item, itemIndex, run?.operation.makesJobs)];
+		}
+		return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
+	});
 }

@@ -34,7 +34,7 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const httpClient = await HttpClient.open(this, { patience: PATIENCE });
+		const httpClient = await HttpClient.open(this, { ...OPTIONS, patience: PATIENCE });
 		const client = new ServiceClient(httpClient, OPTIONS);
 		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {

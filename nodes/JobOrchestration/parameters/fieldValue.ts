@@ -70,11 +70,26 @@ export class FieldValue {
 		return text;
 	}
 
-	/** An ID: a text that can be part of a URL's path without changing where it leads. */
+	/**
+	 * An ID: a text that stays one segment of a URL's path, even if a proxy or a server decodes it once more.
+	 */
 	id(): string {
+		if (typeof this.value === 'number' && hasLostDigits(this.value)) {
+			throw this.error(
+				`is ${this.value}, a number that has lost digits`,
+				'Give the ID as text: put it in quotes where it comes from.',
+			);
+		}
 		const text = this.requiredText();
-		if (text === '.' || text === '..') {
+		if (/^\.{1,2}(?:;|$)/.test(text)) {
 			throw this.error(`is "${text}", which isn't an ID`, 'Enter the ID as the service shows it.');
+		}
+		const [unsafe] = UNSAFE_IN_ID.exec(text) ?? [];
+		if (unsafe !== undefined) {
+			throw this.error(
+				`contains ${/\p{Cc}/u.test(unsafe) ? 'a control character' : `"${unsafe}"`}, which can change the address of the request`,
+				'Enter the ID alone, as the service shows it.',
+			);
 		}
 		if (!isWellFormed(text)) {
 			throw this.error(
@@ -91,6 +106,12 @@ export class FieldValue {
 		const value = typeof this.value === 'string' && !this.isBlank ? Number(this.value) : this.value;
 		if (typeof value !== 'number' || !Number.isFinite(value)) {
 			throw this.error(`is ${kindOf(this.value)}, not a number`, 'Enter a number, such as 3.');
+		}
+		if (hasLostDigits(value)) {
+			throw this.error(
+				`is ${kindOf(this.value)}, which is too large to be exact`,
+				`Enter a number of ${Number.MAX_SAFE_INTEGER} or less.`,
+			);
 		}
 		if (value < min || (integer && !Number.isInteger(value))) {
 			const kind = integer ? 'whole number' : 'number';
@@ -205,8 +226,9 @@ export class FieldValue {
 				lost ??= lostInJson(this[key], part);
 				return part;
 			});
-		} catch {
-			lost ??= 'an object that contains itself';
+		} catch (error) {
+			const isCircular = error instanceof Error && /circular/i.test(error.message);
+			lost ??= isCircular ? 'an object that contains itself' : "an object whose 'toJSON' fails";
 		}
 		if (lost === undefined) return json;
 		throw this.error(
@@ -225,6 +247,7 @@ export class FieldValue {
 function lostInJson(value: unknown, asJson: unknown): string | undefined {
 	if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
 	if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+	if (typeof value === 'bigint') return `the BigInt ${value}`;
 	if (typeof value !== 'object' || value === null) return undefined;
 	if (asJson !== value) return asJson === null ? 'an invalid date' : undefined;
 	const [, tag = ''] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? [];
@@ -233,6 +256,17 @@ function lostInJson(value: unknown, asJson: unknown): string | undefined {
 
 /** Tags of the objects whose contents JSON holds. */
 const SENT_IN_JSON = ['Object', 'Array', 'String', 'Number', 'Boolean'];
+
+/**
+ * What may lead a request elsewhere once a proxy or a server has decoded the ID: slashes, backslashes, a dot or a
+ * percent sign that are percent-encoded, and control characters.
+ */
+const UNSAFE_IN_ID = /[/\\\p{Cc}]|%(?:2e|2f|5c|25)/iu;
+
+/** Whether a number may stand for another one: above 2^53, JavaScript can't tell all whole numbers apart. */
+function hasLostDigits(value: number): boolean {
+	return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
 
 function isWellFormed(text: string): boolean {
 	try {
@@ -243,11 +277,15 @@ function isWellFormed(text: string): boolean {
 	}
 }
 
-/** A date in ISO 8601, be it JavaScript's or Luxon's, which n8n's `$now` is; undefined if a value is none. */
+/** A date in ISO 8601, JavaScript's or Luxon's, which n8n's `$now` is; undefined if a value is none. */
 function isoDateOf(value: unknown): string | undefined {
-	if (!isJsonObject(value) || !('toJSON' in value)) return undefined;
-	const json: unknown = JSON.parse(JSON.stringify(value));
-	return typeof json === 'string' ? json : undefined;
+	if (!isJsonObject(value) || typeof value.toJSON !== 'function') return undefined;
+	try {
+		const json: unknown = value.toJSON();
+		return typeof json === 'string' ? json : undefined;
+	} catch {
+		return undefined;
+	}
 }
 
 function isDate(value: unknown): boolean {

@@ -6,14 +6,17 @@ import type { GetField } from '../parameters/itemParameters';
 /** The verb by which jobs are ended if an execution stops half-way. */
 export type JobEnd = 'stop' | 'terminate';
 
+/** The most requests of an execution in flight, whatever the user sets. */
+const MAX_CONCURRENCY = 100;
+
 const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
-	typeOptions: { minValue: 1 },
+	typeOptions: { minValue: 1, maxValue: MAX_CONCURRENCY },
 	default: 10,
 	description:
-		'Max number of requests to have under way at once. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
+		'Max number of requests to have under way at once, 100 at most. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
 };
 
 const maxRetries: INodeProperties = {
@@ -88,9 +91,10 @@ export function readIfStopped(getField: GetField): JobEnd | undefined {
 	return choice === 'keep' ? undefined : choice;
 }
 
-/** @throws FieldError */
+/** A higher number than the bound counts as the bound: n8n's editor doesn't let a user enter one. @throws FieldError */
 export function readConcurrency(getField: GetField): number | undefined {
-	return getField('options', concurrency.name).optionalNumber({ min: 1, integer: true });
+	const given = getField('options', concurrency.name).optionalNumber({ min: 1, integer: true });
+	return given === undefined ? undefined : Math.min(given, MAX_CONCURRENCY);
 }
 
 /** @throws FieldError */

@@ -66,8 +66,6 @@ export const noAnswer: Row[] = [
 	},
 	{
 		faults: {
-			'301': [{ kind: 'redirect', location: elsewhere, status: 301 }, 301],
-			'302': [{ kind: 'redirect', location: elsewhere, status: 302 }, 302],
 			'307': [{ kind: 'redirect', location: elsewhere, status: 307 }, 307],
 			'308': [{ kind: 'redirect', location: elsewhere, status: 308 }, 308],
 		},
@@ -92,10 +90,13 @@ export const noAnswer: Row[] = [
 		},
 	},
 	{
-		// "See other" is what follows a POST that has done its work.
-		faults: {
-			'303, after acting': [actAndAnswer(303, undefined, { location: elsewhere }), 303],
-		},
+		// Post/Redirect/Get: many services answer so after a POST that has done its work.
+		faults: Object.fromEntries(
+			[300, 301, 302, 303, 399].map((status) => [
+				`${status}, after acting`,
+				[actAndAnswer(status, undefined, { location: elsewhere }), status],
+			]),
+		),
 		create: {
 			once: 'an error after 1',
 			always: 'an error after 1',

@@ -51,7 +51,7 @@ export const getAll: Operation = {
 					name: 'phase',
 					type: 'string',
 					default: 'Running',
-					description: "Only return clusters whose 'status.phase' is exactly this",
+					description: "Only return clusters with this 'status.phase', in upper or lower case",
 				},
 				{
 					displayName: 'Type',
@@ -59,7 +59,7 @@ export const getAll: Operation = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. virtual',
-					description: "Only return clusters whose 'type' is exactly this",
+					description: "Only return clusters with this 'type', in upper or lower case",
 				},
 			],
 		},
@@ -101,12 +101,16 @@ export const getAll: Operation = {
 	},
 };
 
-/** Whether a cluster passes the filters; undefined if there are none. @throws FieldError */
+/** Whether a cluster passes the filters, without regard to case; undefined if there are none. @throws FieldError */
 function readFilters(getField: GetField): ((cluster: JsonObject) => boolean) | undefined {
 	const phase = getField('filters', 'phase').text();
 	const type = getField('filters', 'type').text();
 	if (phase === '' && type === '') return undefined;
-	return (cluster) =>
-		(phase === '' || (isJsonObject(cluster.status) && cluster.status.phase === phase)) &&
-		(type === '' || cluster.type === type);
+	return ({ status, type: ownType }) =>
+		matches(phase, isJsonObject(status) ? status.phase : undefined) && matches(type, ownType);
+}
+
+function matches(wanted: string, value: unknown): boolean {
+	if (wanted === '') return true;
+	return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
 }

@@ -49,8 +49,7 @@ export async function newToken(
 	const own = ownRequestOf(credentials);
 	own?.authenticating();
 	const account = own?.options.account ?? accountOf(credentials);
-	const abandoned = own?.waitForLogin();
-	const current = await unsealToken(credentials.accessToken, account);
+	const current = unsealToken(credentials.accessToken, account);
 	let lastGood: string | undefined;
 	const isGood = async (token: string): Promise<boolean> => {
 		const ask = async () => await serviceRejects(helpers, account, token);
@@ -73,21 +72,22 @@ export async function newToken(
 			: {
 					storedToken: async () => {
 						const { accessToken } = await own.options.storedCredentials();
-						return await unsealToken(accessToken, account);
+						return unsealToken(accessToken, account);
 					},
 					execution: own.options.execution,
-					abandoned,
-					isCancelled: () => own.isCancelled,
+					loginGivenUp: async () => await own.loginGivenUp(),
+					isCancelled: () => own.isOver,
 				}),
 		login: async () => await login(helpers, account),
 	});
+	own?.authenticating();
 	if ('failure' in result) throw loginError(result.failure, account);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been good.
 	if (request !== undefined && result.token !== lastGood && !(await isGood(result.token)))
 		return {};
 	// With the token, n8n up to 2.20 stores all of these credentials again, and would undo what was edited meanwhile.
 	if (own !== undefined) Object.assign(credentials, await own.options.storedCredentials());
-	return { accessToken: await sealToken(result.token, account) };
+	return { accessToken: sealToken(result.token, account) };
 }
 
 /**
@@ -105,14 +105,14 @@ export async function withToken(
 	const own = ownRequestOf(credentials);
 	own?.authenticating();
 	const account = own?.options.account ?? accountOf(credentials);
-	if (own?.isCancelled === true) throw connectionError({ kind: 'cancelled' }, account);
+	if (own?.isOver === true) throw connectionError({ kind: 'cancelled', sent: false }, account);
 
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	requests.set(credentials, 'withheld');
 	const url = own === undefined ? addressForToken(request, account) : request.url;
 	requests.delete(credentials);
 
-	const token = await unsealToken(credentials.accessToken, account);
+	const token = unsealToken(credentials.accessToken, account);
 	if (token === undefined || wasRejected(account, token)) throw new TokenRequired();
 
 	const authorized: RequestOptions = {

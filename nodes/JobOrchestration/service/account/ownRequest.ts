@@ -1,20 +1,20 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type { Account } from './account';
-import type { RequestFailure } from '../request/failure';
+import type { Failure, RequestFailure } from '../request/failure';
 import { onAbort, onDeadline } from '../request/timers';
 
 /** What holds for a request of this node's own. */
 interface OwnRequestOptions {
-	/** Milliseconds that it may take once it is sent, to the end of its answer. */
+	/** Milliseconds that it may take in all: with its login, with each time that it is sent, to the end of the answer. */
 	timeout: number;
-	/** Called when it is sent. */
+	/** Called each time that it is sent. */
 	onSent: () => void;
 	/** The execution's cancel. */
 	cancelSignal: AbortSignal | undefined;
 	/** Ends the execution's sending: after it, the request must not be sent any more. */
 	stopSignal: AbortSignal | undefined;
-	/** Whether a cancel cuts it off. It must not where only the answer says what has been done. */
+	/** Whether a cancel cuts it off after it was sent. It must not where only the answer says what has been done. */
 	isCancellable: boolean;
 	account: Account;
 	/** The same object for all requests of its execution, where there is one. */
@@ -23,7 +23,7 @@ interface OwnRequestOptions {
 	storedCredentials: () => Promise<ICredentialDataDecryptedObject>;
 }
 
-/** By the credentials object: HttpClient makes one for each request, and n8n passes that very object on. */
+/** By the credentials object: HttpClient makes one each time that it sends a request, and n8n passes that object on. */
 const ownRequests = new WeakMap<object, OwnRequest>();
 
 /** The request that a credentials object was made for; undefined where another node sends it. */
@@ -31,34 +31,31 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
 	return ownRequests.get(credentials);
 }
 
-/**
- * A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that.
- *
- * Its time limit runs from the beginning, and anew after a log-in. The first is a safety net: where n8n's store of
- * credentials passes on a copy, the credential never finds this request.
- */
+/** A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that. */
 export class OwnRequest {
-	/** Whether the credential has seen it, and nothing is sent yet. */
-	isAuthenticating = false;
-	/** Whether it took too long. n8n reports that as a cancel. */
-	isTimedOut = false;
+	/**
+	 * How far it is. While it is `given` to n8n, it may have been sent: where n8n's store of credentials passes on a
+	 * copy, the credential never finds this request.
+	 */
+	private phase: 'given' | 'authenticating' | 'loggingIn' | 'sent' = 'given';
+	private isTimedOut = false;
 	private readonly controller = new AbortController();
-	/** Ends its limit of time, while one runs. */
-	private endLimit: (() => void) | undefined;
-	/** Ends its wait for a log-in. */
-	private endLogin: (() => void) | undefined;
-	private readonly stopListening: () => void;
+	private readonly stopListening: Array<() => void>;
 
-	/** @param credentials the object that n8n is given with the request */
-	constructor(
-		credentials: object,
-		readonly options: OwnRequestOptions,
-	) {
-		ownRequests.set(credentials, this);
-		this.stopListening = onAbort(options.isCancellable ? options.cancelSignal : undefined, () =>
-			this.controller.abort(),
-		);
-		this.start();
+	constructor(readonly options: OwnRequestOptions) {
+		const { timeout, cancelSignal, stopSignal } = options;
+		const cancelled = () => {
+			const isCutOff = options.isCancellable && cancelSignal?.aborted === true;
+			if (isCutOff || this.isUnsent) this.controller.abort();
+		};
+		this.stopListening = [
+			onDeadline(timeout, () => {
+				this.isTimedOut = true;
+				this.controller.abort();
+			}),
+			onAbort(cancelSignal, cancelled),
+			onAbort(stopSignal, cancelled),
+		];
 	}
 
 	/** What ends it: n8n is to pass it on in place of the execution's cancel. */
@@ -67,60 +64,62 @@ export class OwnRequest {
 	}
 
 	/** Whether it must not be sent any more. */
-	get isCancelled(): boolean {
+	get isOver(): boolean {
 		const { cancelSignal, stopSignal } = this.options;
-		return cancelSignal?.aborted === true || stopSignal?.aborted === true;
+		return [this.signal, cancelSignal, stopSignal].some((signal) => signal?.aborted);
 	}
 
-	/**
-	 * A log-in comes first, and has as much time again.
-	 *
-	 * @returns why the request does not wait for it any longer, as soon as that is so
-	 */
-	async waitForLogin(): Promise<RequestFailure> {
-		this.endLimit?.();
-		this.endLimit = undefined;
-		this.endLogin?.();
-		const { timeout: after, cancelSignal, stopSignal } = this.options;
-		return await new Promise((resolve) => {
-			const endTime = onDeadline(after, () => resolve({ kind: 'timeout', after }));
-			const cancelled = () => resolve({ kind: 'cancelled' });
-			const stopListening = [onAbort(cancelSignal, cancelled), onAbort(stopSignal, cancelled)];
-			this.endLogin = () => {
-				endTime();
-				for (const stop of stopListening) stop();
-			};
-		});
+	/** Whether it has certainly not been sent, this time. */
+	get isUnsent(): boolean {
+		return this.phase === 'authenticating' || this.phase === 'loggingIn';
+	}
+
+	/** Why it has ended, once its signal is aborted: what was waited for decides what there is to say. */
+	get failure(): Failure {
+		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
+		const after = this.options.timeout;
+		if (this.phase === 'loggingIn') return { kind: 'login', cause: { kind: 'timeout', after } };
+		return this.isUnsent
+			? { kind: 'login', cause: { kind: 'n8nTimeout', after } }
+			: { kind: 'timeout' };
+	}
+
+	/** It is given to n8n, to be sent. @param credentials the object that n8n is given with it */
+	given(credentials: object): void {
+		ownRequests.set(credentials, this);
+		this.phase = 'given';
 	}
 
 	/** The credential has it: nothing is sent before it is authenticated. */
 	authenticating(): void {
-		this.isAuthenticating = true;
+		this.phase = 'authenticating';
+	}
+
+	/**
+	 * It waits for a login.
+	 *
+	 * @returns why it does not wait any longer, as soon as that is so
+	 */
+	async loginGivenUp(): Promise<RequestFailure> {
+		this.phase = 'loggingIn';
+		return await new Promise((resolve) => {
+			const givenUp = () => {
+				const { failure } = this;
+				resolve(failure.kind === 'login' ? failure.cause : { kind: 'cancelled', sent: false });
+			};
+			this.stopListening.push(onAbort(this.signal, givenUp));
+		});
 	}
 
 	/** It is being sent. */
 	authenticated(): void {
-		this.isAuthenticating = false;
-		this.start();
-	}
-
-	/** Its time counts from now on. */
-	private start(): void {
-		if (this.endLimit !== undefined) return;
-		this.endLogin?.();
+		this.phase = 'sent';
 		this.options.onSent();
-		// AbortSignal.any would do, but on Node.js 20 it forgets a time limit when garbage is collected.
-		this.endLimit = onDeadline(this.options.timeout, () => {
-			this.isTimedOut = true;
-			this.controller.abort();
-		});
 	}
 
 	/** It is answered, or has failed. */
 	end(): void {
-		this.endLimit?.();
-		this.endLogin?.();
-		this.stopListening();
+		for (const stop of this.stopListening) stop();
 	}
 }
 

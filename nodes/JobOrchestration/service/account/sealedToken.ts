@@ -1,4 +1,4 @@
-import { scrypt } from 'node:crypto';
+import { scryptSync } from 'node:crypto';
 
 import type { Account } from './account';
 import { byAccount } from './byAccount';
@@ -19,15 +19,15 @@ const WORK = 4096;
 const sealOf = byAccount(makeSeal);
 
 /** A token as it is stored. */
-export async function sealToken(token: string, account: Account): Promise<string> {
-	return `${await sealOf(account)}.${token}`;
+export function sealToken(token: string, account: Account): string {
+	return `${sealOf(account)}.${token}`;
 }
 
 /** The token in what is stored; undefined if there is none, or it is another account's. */
-export async function unsealToken(stored: unknown, account: Account): Promise<string | undefined> {
+export function unsealToken(stored: unknown, account: Account): string | undefined {
 	const token = withoutSeal(stored);
 	if (token === undefined) return undefined;
-	return stored === (await sealToken(token, account)) ? token : undefined;
+	return stored === sealToken(token, account) ? token : undefined;
 }
 
 /** The token in what is stored, whosever it is. */
@@ -37,12 +37,7 @@ export function withoutSeal(stored: unknown): string | undefined {
 	return token === '' ? undefined : token;
 }
 
-async function makeSeal(account: Account): Promise<string> {
-	const { address, userName, password, ignoreSslIssues } = account;
+function makeSeal({ address, userName, password, ignoreSslIssues }: Account): string {
 	const salt = JSON.stringify([address, userName, ignoreSslIssues]);
-	return await new Promise((resolve, reject) => {
-		scrypt(password, salt, 16, { N: WORK }, (error, key) =>
-			error === null ? resolve(key.toString('base64url')) : reject(error),
-		);
-	});
+	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }

@@ -13,8 +13,8 @@ export type LoginResult = { token: string } | { failure: RequestFailure };
 export interface TokenSources {
 	/** Whether the token is to replace a rejected one. */
 	isRenewal: boolean;
-	/** Resolves when the caller does not wait for a log-in any longer. The log-in itself goes on. */
-	abandoned?: Promise<RequestFailure> | undefined;
+	/** Called when the caller waits for a login. Resolves when it does not wait any longer; the login itself goes on. */
+	loginGivenUp?: () => Promise<RequestFailure>;
 	/** Whether a log-in must not begin for the caller any more. */
 	isCancelled?: () => boolean;
 	/** Reads the token in the stored credential. */
@@ -107,7 +107,10 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 		tokens.backOff ??= wait(MIN_BACK_OFF + Math.round(Math.random() * BACK_OFF_JITTER)).finally(
 			() => delete tokens.backOff,
 		);
-		const givenUp = await Promise.race([tokens.backOff, sources.abandoned ?? tokens.backOff]);
+		const givenUp = await Promise.race([
+			tokens.backOff,
+			sources.loginGivenUp?.() ?? tokens.backOff,
+		]);
 		if (givenUp !== undefined) return { failure: givenUp };
 		known = await knownToken(tokens, sources);
 	}
@@ -116,7 +119,7 @@ async function findToken(tokens: AccountTokens, sources: TokenSources): Promise<
 	const { refused } = tokens;
 	if (refused !== undefined && isRefusedTo(sources, tokens, refused)) return refused;
 
-	if (sources.isCancelled?.() === true) return { failure: { kind: 'cancelled' } };
+	if (sources.isCancelled?.() === true) return { failure: { kind: 'cancelled', sent: false } };
 	tokens.loginInFlight ??= startLogin(tokens, sources);
 	return await unlessGivenUp(tokens.loginInFlight, tokens, sources);
 }
@@ -178,10 +181,10 @@ function noteRefusal(
 async function unlessGivenUp(
 	loginInFlight: Promise<LoginResult>,
 	tokens: AccountTokens,
-	{ abandoned }: TokenSources,
+	{ loginGivenUp }: TokenSources,
 ): Promise<LoginResult> {
-	if (abandoned === undefined) return await loginInFlight;
-	const givenUp = abandoned.then((failure) => {
+	if (loginGivenUp === undefined) return await loginInFlight;
+	const givenUp = loginGivenUp().then((failure) => {
 		if (failure.kind === 'timeout' && tokens.loginInFlight === loginInFlight)
 			delete tokens.loginInFlight;
 		return { failure };

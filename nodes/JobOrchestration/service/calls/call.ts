@@ -20,12 +20,11 @@ export type Call<Body> = {
 	| {
 			/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
 			idempotent: true;
-			/** Made once the call has failed: secrets that were learned by then are redacted. */
-			messages: () => CallMessages;
+			messages: CallMessages;
 	  }
 	| {
 			idempotent: false;
-			messages: () => CallMessages & {
+			messages: CallMessages & {
 				/** Says that the call may have worked nevertheless. Its message is put behind the title: "...; the job may exist". */
 				uncertain: Explanation;
 			};

@@ -43,7 +43,7 @@ function explain(
 	isUncertain: boolean,
 ): ErrorMessage {
 	const { baseUrl, timesSent, earlierMayHaveActed, waited, probes = 0 } = attempts;
-	const messages: CallMessages & { uncertain?: Explanation } = call.messages();
+	const messages: CallMessages & { uncertain?: Explanation } = call.messages;
 	const { message, advice, ...rest } = explainFailure(call, messages, failure, attempts);
 	// How to find out comes in place of any other advice, above all of "try again".
 	const uncertain = isUncertain ? messages.uncertain : undefined;

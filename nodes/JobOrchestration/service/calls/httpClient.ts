@@ -5,18 +5,22 @@ import type {
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 
 import { describeBody, failureFromResponse, readResponse } from '../request/response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
+import type { ConnectionFailure } from '../messages/connectionMessage';
+import { explainConnection } from '../messages/connectionMessage';
+import { ServiceError } from '../messages/serviceError';
 import type { Failure, FailureOf } from '../request/failure';
 import { failureBeforeSending, failureFromError } from '../request/failure';
-import { unlessAborted, wait } from '../request/timers';
+import { onAbort, onDeadline, unlessAborted, wait } from '../request/timers';
 import { OwnRequest, withCancelSignal } from '../account/ownRequest';
 import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
-import { isRefusedLogin } from '../request/retryPolicy';
+import { isRefusedLogin, retryDelay } from '../request/retryPolicy';
 import type { JsonObject } from '../../json';
 import type { ExecutionLimiter, LimiterOptions } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
@@ -49,6 +53,12 @@ interface SendOptions {
 	/** After it, the request is not sent again. */
 	signal?: AbortSignal | undefined;
 }
+
+/** How a client is opened: as its first request is sent, and with these limits. */
+type OpenOptions = Pick<SendOptions, 'timeout' | 'signal'> & { maxRetries: number } & Pick<
+		LimiterOptions,
+		'concurrency' | 'patience'
+	>;
 
 /** The body of the expected response, or why there is none. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
@@ -90,15 +100,18 @@ export class HttpClient {
 	}
 
 	/**
-	 * @param limits the most requests at once, where somebody has set it; milliseconds that it waits for a service that
-	 * takes nothing, where a minute is too long
-	 * @throws ServiceError where the credential's Base URL can't be used
+	 * Reads the credential, and again if n8n fails to read it.
+	 *
+	 * @param limits the most requests at once, if the user set it; milliseconds that it waits for a service that takes
+	 * nothing, where a minute is too long
+	 * @throws ServiceError if the credential can't be read in time, or its Base URL can't be used; NodeOperationError if
+	 * the node has no credential
 	 */
 	static async open(
 		context: N8nContext,
-		limits: Pick<LimiterOptions, 'concurrency' | 'patience'> = {},
+		{ maxRetries, timeout, signal, ...limits }: OpenOptions,
 	): Promise<HttpClient> {
-		const credentials = await context.getCredentials(CREDENTIAL);
+		const credentials = await readCredentials(context, { maxRetries, timeout, signal });
 		const account = accountOf(credentials);
 		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, account.baseUrl));
 		const execution = executionOf(context);
@@ -115,7 +128,7 @@ export class HttpClient {
 		const { refusedLogin } = this;
 		if (refusedLogin === undefined) return undefined;
 		const { cause } = refusedLogin;
-		const hasMoreTime = cause.kind === 'timeout' && timeout > (cause.after ?? Infinity);
+		const hasMoreTime = 'after' in cause && timeout > (cause.after ?? Infinity);
 		return hasMoreTime ? undefined : refusedLogin;
 	}
 
@@ -133,28 +146,50 @@ export class HttpClient {
 		const refusedLogin = this.refusedLoginFor(terms);
 		if (refusedLogin !== undefined) return { failure: refusedLogin };
 
-		const stop = terms.signal ?? this.cancelSignal;
-		const isStopped = () => terms.signal?.aborted === true;
+		const ownRequest = new OwnRequest({
+			timeout: terms.timeout,
+			onSent: terms.onSent,
+			account: this.account,
+			execution: this.execution,
+			cancelSignal: this.cancelSignal,
+			stopSignal: terms.signal,
+			isCancellable: request.method === 'GET',
+			storedCredentials: async () => await this.storedCredentials(),
+		});
+		try {
+			const result = await this.sendWithRenewals(request, ownRequest);
+			if ('failure' in result && isRefusedLogin(result.failure)) this.refusedLogin = result.failure;
+			return result;
+		} finally {
+			ownRequest.end();
+		}
+	}
+
+	private async sendWithRenewals<Body>(
+		request: ServiceRequest<Body>,
+		ownRequest: OwnRequest,
+	): Promise<SendResult<Body>> {
 		// A copy for each request: n8n writes a new token into it, and the log-in has to see which token
 		// was rejected, not which one another request has got by then.
 		const initial = this.credentials;
 		const credentials = { ...initial };
 		let begun = Date.now();
-		let result = await this.sendOnce(request, terms, credentials);
+		let result = await this.sendOnce(request, ownRequest, credentials);
 		for (let renewals = 0; wasTokenRejected(result); renewals += 1) {
-			const token = await unsealToken(credentials.accessToken, this.account);
+			const token = unsealToken(credentials.accessToken, this.account);
 			if (token !== undefined) markRejected(this.account, token);
-			if (isStopped()) return { failure: { kind: 'cancelled' } };
+			// The service has rejected the request: it is as if it had never been sent.
+			ownRequest.authenticating();
 			if (renewals >= MAX_RENEWALS) break;
 			if (renewals > 0) {
 				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun - FRESH);
 				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
-				await wait(renewalDelay(renewals), stop);
-				if (isStopped()) return { failure: { kind: 'cancelled' } };
-				if (isFresh && !(await this.hasOtherToken(stop))) break;
+				await wait(renewalDelay(renewals), ownRequest.signal);
+				if (isFresh && !(await this.hasOtherToken(ownRequest.signal))) break;
 			}
+			if (ownRequest.isOver) return { failure: ownRequest.failure };
 			begun = Date.now();
-			result = await this.sendOnce(request, terms, credentials);
+			result = await this.sendOnce(request, ownRequest, credentials);
 		}
 
 		if (credentials.accessToken !== initial.accessToken) {
@@ -163,26 +198,16 @@ export class HttpClient {
 			// Another request, with less time, has given up the log-in that this one waited for.
 			if (this.refusedLogin?.cause.kind === 'timeout') this.refusedLogin = undefined;
 		}
-		if ('failure' in result && isRefusedLogin(result.failure)) this.refusedLogin = result.failure;
 		return result;
 	}
 
 	private async sendOnce<Body>(
 		{ method, path, qs, body, expected, isExpected }: ServiceRequest<Body>,
-		{ timeout, onSent, signal }: SendOptions,
+		ownRequest: OwnRequest,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<SendResult<Body>> {
-		const { account, context, secrets } = this;
-		const ownRequest = new OwnRequest(credentials, {
-			timeout,
-			onSent,
-			account,
-			execution: this.execution,
-			cancelSignal: this.cancelSignal,
-			stopSignal: signal,
-			isCancellable: method === 'GET',
-			storedCredentials: async () => await this.storedCredentials(),
-		});
+		const { context, secrets } = this;
+		ownRequest.given(credentials);
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${this.baseUrl}${path}`,
@@ -210,24 +235,25 @@ export class HttpClient {
 			const received = describeBody(response.body, secrets);
 			return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 		} catch (error) {
-			if (ownRequest.isTimedOut) return { failure: { kind: 'timeout' } };
+			// n8n reports that its time is up as a cancel.
+			if (ownRequest.signal.aborted) return { failure: ownRequest.failure };
 			const redact = (text: string) => secrets.redact(text);
 			return {
-				failure: ownRequest.isAuthenticating
+				failure: ownRequest.isUnsent
 					? failureBeforeSending(error, redact)
 					: failureFromError(error),
 			};
-		} finally {
-			ownRequest.end();
 		}
 	}
 
 	/** Whether another process has stored a token meanwhile that has not been rejected. It may be about to. */
-	private async hasOtherToken(stop: AbortSignal | undefined): Promise<boolean> {
+	private async hasOtherToken(stop: AbortSignal): Promise<boolean> {
 		for (let looks = 1; ; looks += 1) {
 			// What can't be read may be read a moment later.
-			const { accessToken } = await this.storedCredentials().catch(() => ({ accessToken: '' }));
-			const token = await unsealToken(accessToken, this.account);
+			const { accessToken } = await unlessAborted(this.storedCredentials(), stop).catch(() => ({
+				accessToken: '',
+			}));
+			const token = unsealToken(accessToken, this.account);
 			if (token !== undefined && !wasRejected(this.account, token)) return true;
 			if (looks === LOOKS) return false;
 			await wait(renewalDelay(looks), stop);
@@ -242,6 +268,41 @@ export class HttpClient {
 		const { context } = this;
 		return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	}
+}
+
+/** @throws see HttpClient.open */
+async function readCredentials(
+	context: N8nContext,
+	{ maxRetries, timeout, signal }: Omit<OpenOptions, 'concurrency' | 'patience'>,
+): Promise<ICredentialDataDecryptedObject> {
+	const controller = new AbortController();
+	let ended: ConnectionFailure | undefined;
+	const end = (failure: ConnectionFailure) => {
+		ended = failure;
+		controller.abort();
+	};
+	const stopListening = [
+		onAbort(signal, () => end({ kind: 'cancelled', sent: false })),
+		onDeadline(timeout, () => end({ kind: 'n8nTimeout', after: timeout })),
+	];
+	const read = async () =>
+		await unlessAborted(context.getCredentials(CREDENTIAL), controller.signal).then(
+			(credentials) => ({ credentials }),
+			(error: unknown) => ({ error }),
+		);
+	let result = await read();
+	for (let retries = 1; 'error' in result && retries <= maxRetries; retries += 1) {
+		// What n8n says of the node's settings, it would say again.
+		if (ended !== undefined || result.error instanceof NodeOperationError) break;
+		await wait(retryDelay({ kind: 'n8nFailed', reason: '' }, retries), controller.signal);
+		result = await read();
+	}
+	for (const stop of stopListening) stop();
+	if ('credentials' in result) return result.credentials;
+	if (result.error instanceof NodeOperationError) throw result.error;
+	const reason = result.error instanceof Error ? result.error.message : String(result.error);
+	const failure = ended ?? { kind: 'n8nFailed', reason };
+	throw new ServiceError(failure, explainConnection(failure, '', timeout));
 }
 
 /**

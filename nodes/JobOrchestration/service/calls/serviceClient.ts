@@ -50,6 +50,7 @@ export class ServiceClient {
 	 * @throws CallError, whose `jobMayExist` says whether there may be a job nevertheless
 	 */
 	async createJob(job: NewJob): Promise<Job> {
+		const name = `'${job.displayName}' in namespace '${job.namespace}'`;
 		const created = await this.call({
 			request: {
 				method: 'POST',
@@ -60,25 +61,20 @@ export class ServiceClient {
 			},
 			idempotent: false,
 			action: 'create the job',
-			messages: () => {
-				const redact = (text: string) => this.httpClient.redact(text);
-				const namespace = redact(job.namespace);
-				const name = `'${redact(job.displayName)}' in namespace '${namespace}'`;
-				return {
-					subject: `Job ${name}`,
-					notFound: {
-						message: 'The namespace, the workflow template or the work cluster was not found',
-						advice: `Check 'Namespace' (${namespace}), 'Workflow UID' (${redact(job.workflowUid)}) and 'Work Cluster' (${redact(job.workCluster)}).`,
-					},
-					conflict: {
-						message: 'The new job conflicts with something on the service',
-						advice: "Change this node's fields, or remove what is in the way on the service.",
-					},
-					uncertain: {
-						message: 'the job may exist',
-						advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
-					},
-				};
+			messages: {
+				subject: `Job ${name}`,
+				notFound: {
+					message: 'The namespace, the workflow template or the work cluster was not found',
+					advice: `Check 'Namespace' (${job.namespace}), 'Workflow UID' (${job.workflowUid}) and 'Work Cluster' (${job.workCluster}).`,
+				},
+				conflict: {
+					message: 'The new job conflicts with something on the service',
+					advice: "Change this node's fields, or remove what is in the way on the service.",
+				},
+				uncertain: {
+					message: 'the job may exist',
+					advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
+				},
 			},
 		});
 		this.onJobCreated(created.metadata.uid, job);
@@ -109,22 +105,18 @@ export class ServiceClient {
 			},
 			idempotent: true,
 			action: `${verb} the job`,
-			messages: () => {
-				const id = this.httpClient.redact(jobId);
-				const space = this.httpClient.redact(namespace);
-				return {
-					subject: `Job '${id}' in namespace '${space}'`,
-					notFound: {
-						message: `No job '${truncate(id)}' in namespace '${truncate(space, 18)}'`,
-						advice:
-							"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
-					},
-					conflict: {
-						message: `Can't ${verb} the job in its current state`,
-						advice:
-							'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
-					},
-				};
+			messages: {
+				subject: `Job '${jobId}' in namespace '${namespace}'`,
+				notFound: {
+					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
+					advice:
+						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+				},
+				conflict: {
+					message: `Can't ${verb} the job in its current state`,
+					advice:
+						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+				},
 			},
 		});
 		return body === undefined || body === '' ? null : body;
@@ -163,7 +155,8 @@ export class ServiceClient {
 			if (sign !== undefined) throw this.error(call, { kind: 'endlessList', sign });
 			if (isEnough) return clusters;
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
-			if (this.options.signal?.aborted === true) throw this.error(call, { kind: 'cancelled' });
+			if (this.options.signal?.aborted === true)
+				throw this.error(call, { kind: 'cancelled', sent: true });
 		}
 	}
 
@@ -181,14 +174,14 @@ export class ServiceClient {
 			},
 			idempotent: true,
 			action: 'list the work clusters',
-			messages: () => ({
+			messages: {
 				subject: 'Work clusters',
 				notFound: {
 					message: `No list of work clusters at ${truncate(this.httpClient.baseUrl)}`,
 					advice:
 						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
 				},
-			}),
+			},
 		};
 	}
 

@@ -62,6 +62,12 @@ export function explainConnection(
 				advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
 				detail: `Nothing was sent. n8n says: "${failure.reason}".`,
 			};
+		case 'n8nTimeout':
+			return {
+				message: `n8n's store of credentials didn't answer within ${inSeconds(failure.after)}`,
+				advice: "Try again later. If that doesn't help, check n8n's database.",
+				detail: 'Nothing was sent.',
+			};
 		case 'redirect':
 			return explainRedirect(failure);
 		case 'foreignAddress':

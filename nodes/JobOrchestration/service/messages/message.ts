@@ -41,7 +41,7 @@ export function unexpectedMessage(
 		message: `The service ${answered} with ${titleOf(received)} instead of ${expected}`,
 		advice:
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
-		detail: `It sent ${received} (HTTP ${status}).`,
+		detail: `It sent ${received}${status === null ? '' : ` (HTTP ${status})`}.`,
 	};
 }
 

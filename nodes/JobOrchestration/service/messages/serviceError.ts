@@ -3,7 +3,7 @@ import { ExecutionBaseError } from 'n8n-workflow';
 import type { ErrorMessage } from './message';
 import { asPlainText } from './message';
 import type { Failure } from '../request/failure';
-import { rootCauseOf } from '../request/failure';
+import { contextOf, rootCauseOf } from '../request/failure';
 
 /**
  * A failure with a message for people.
@@ -21,7 +21,7 @@ export class ServiceError extends ExecutionBaseError {
 	) {
 		super(asPlainText(message), { level: 'warning' });
 		this.description = asPlainText([reason, advice, detail].filter(Boolean).join('\n'));
-		this.context = { failure };
+		this.context = contextOf(failure);
 	}
 
 	/** The HTTP status of the answer; null where none came. */

@@ -24,6 +24,7 @@ export function outcomeOf(failure: Failure): Outcome {
 		case 'timeout':
 			return { kind: 'timedOut' };
 		case 'n8nFailed':
+		case 'n8nTimeout':
 		case 'blocked':
 			return { kind: 'nothingSent' };
 		default:

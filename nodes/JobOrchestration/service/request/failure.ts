@@ -23,10 +23,12 @@ export type Failure =
 	| { kind: 'timeout'; after?: number }
 	/** The connection broke after it was made. */
 	| { kind: 'broken'; code: string }
-	/** The execution was cancelled: the request was not sent, or was a read that was cut off. */
-	| { kind: 'cancelled' }
+	/** The request was aborted, above all because the execution was cancelled; `sent` unless that came before it was sent. */
+	| { kind: 'cancelled'; sent: boolean }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'n8nFailed'; reason: string }
+	/** n8n's store of credentials took too long: nothing was sent within `after` milliseconds. */
+	| { kind: 'n8nTimeout'; after: number }
 	/** The answer points to another address; undefined if it does not say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/**
@@ -40,8 +42,8 @@ export type Failure =
 			retryAfter: number | undefined;
 			ofOthers?: true;
 	  }
-	/** An answer that isn't what the interface shows. */
-	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
+	/** An answer that isn't what the interface shows; `status` is null if n8n's request helper returned none. */
+	| { kind: 'unexpectedResponse'; status: number | null; received: string; expected: string }
 	/** A list that would have no end, and what shows it. */
 	| { kind: 'endlessList'; sign: string }
 	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
@@ -55,6 +57,19 @@ export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: K
 
 /** The ways in which a single request can fail, a log-in too. */
 export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
+
+/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
+const ownFailures = new WeakSet<object>();
+
+/** The context of an error with this failure. */
+export function contextOf(failure: Failure): { failure: Failure } {
+	ownFailures.add(failure);
+	return { failure };
+}
+
+function isOwnFailure(value: unknown): value is Failure {
+	return isJsonObject(value) && ownFailures.has(value);
+}
 
 /** What failed at last: of a log-in that failed, why it did. */
 export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
@@ -112,7 +127,7 @@ export function failureBeforeSending(error: unknown, redact: (text: string) => s
 	const own = ownFailureOf(error);
 	if (own !== undefined) return own;
 	const failure = requestFailureFromError(error);
-	if (failure.kind === 'cancelled') return failure;
+	if (failure.kind === 'cancelled') return { kind: 'cancelled', sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }
@@ -120,7 +135,8 @@ export function failureBeforeSending(error: unknown, redact: (text: string) => s
 /** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
 function ownFailureOf(error: unknown): Failure | undefined {
 	for (const link of causesOf(error)) {
-		if (isJsonObject(link.context) && isFailure(link.context.failure)) return link.context.failure;
+		const failure = isJsonObject(link.context) ? link.context.failure : undefined;
+		if (isOwnFailure(failure)) return failure;
 	}
 	return undefined;
 }
@@ -138,7 +154,7 @@ export function requestFailureFromError(error: unknown): RequestFailure {
 	const texts = chain.flatMap(textsOf);
 	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);
 
-	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled' };
+	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled', sent: true };
 
 	const blocked = says(BLOCKED);
 	if (blocked) return { kind: 'blocked', reason: blocked[0] };
@@ -200,8 +216,4 @@ function textsOf(link: JsonObject): string[] {
 
 function isUnauthorized({ httpCode, response }: JsonObject): boolean {
 	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
-}
-
-function isFailure(value: unknown): value is Failure {
-	return isJsonObject(value) && typeof value.kind === 'string';
 }

@@ -6,7 +6,8 @@ import { isJsonObject } from '../../json';
 
 /** What n8n's request helper gives where `returnFullResponse` is set, as far as it is used here. */
 export interface HttpResponse {
-	status: number;
+	/** Null if what was returned is no response at all. */
+	status: number | null;
 	body: unknown;
 	/** By their name in lower case. */
 	headers: JsonObject;
@@ -24,7 +25,7 @@ const OTHER_TEXT_KEYS = ['title', 'data', 'body'];
 export function readResponse(response: unknown): HttpResponse {
 	const { statusCode, body, headers } = isJsonObject(response) ? response : {};
 	return {
-		status: typeof statusCode === 'number' ? statusCode : 0,
+		status: typeof statusCode === 'number' ? statusCode : null,
 		body,
 		headers: isJsonObject(headers) ? headers : {},
 	};
@@ -40,6 +41,10 @@ export function failureFromResponse(
 	secrets: Secrets,
 ): RequestFailure | undefined {
 	const { status, body, headers } = response;
+	if (status === null) {
+		const received = 'data without a status';
+		return { kind: 'unexpectedResponse', status, received, expected: 'an HTTP response' };
+	}
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {
 		return { kind: 'redirect', status, location: addressIn(headers.location, secrets) };
@@ -50,7 +55,7 @@ export function failureFromResponse(
 		kind: 'status',
 		status,
 		text: parts.length > 0 ? quotable(parts, secrets) : undefined,
-		retryAfter: parseRetryAfter(headers['retry-after']),
+		retryAfter: parseRetryAfter(headers),
 	};
 }
 

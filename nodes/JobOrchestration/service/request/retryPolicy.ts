@@ -1,5 +1,6 @@
 import type { Failure, FailureOf } from './failure';
 import { rootCauseOf } from './failure';
+import type { JsonObject } from '../../json';
 
 /** Statuses after which an idempotent request is sent again. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
@@ -8,28 +9,74 @@ const TRANSIENT = [408, 429, 500, 502, 503, 504];
 export const FIRST_DELAY = 300;
 const MAX_DELAY = 30_000;
 
+/** What a failure means for sending the request again. */
+interface RetryRule {
+	/** Which requests may be sent again: those that do the same if sent twice, all of them, or none. */
+	resend: 'idempotent' | 'all' | 'none';
+	/** Whether the service may have acted on the request. */
+	mayHaveActed: boolean;
+}
+
+/** The service certainly did nothing, and would do nothing the next time. */
+const REFUSED: RetryRule = { resend: 'none', mayHaveActed: false };
+/** The service certainly did nothing, and may do it the next time. */
+const NOT_TAKEN: RetryRule = { resend: 'all', mayHaveActed: false };
+/** Nobody knows whether the service acted, and it may answer the next time. */
+const UNCERTAIN: RetryRule = { resend: 'idempotent', mayHaveActed: true };
+/** Nobody knows whether the service acted, and it would answer the same the next time. */
+const UNCLEAR: RetryRule = { resend: 'none', mayHaveActed: true };
+
+/** The redirects after which the client is to send the same request elsewhere (RFC 9110): nothing was done. */
+const NOTHING_DONE = [307, 308];
+
+/**
+ * The one table from a failure to what follows from it. Whatever it doesn't know may have acted: a job that may exist
+ * is never created a second time.
+ */
+function retryRuleOf(failure: Failure): RetryRule {
+	switch (failure.kind) {
+		case 'baseUrl':
+		case 'blocked':
+		case 'tls':
+		case 'certificate':
+		case 'endlessList':
+		case 'foreignAddress':
+		case 'n8nTimeout':
+		case 'proxy':
+			return REFUSED;
+		case 'unreachable':
+		case 'n8nFailed':
+			return NOT_TAKEN;
+		case 'timeout':
+		case 'broken':
+			return UNCERTAIN;
+		case 'cancelled':
+			return failure.sent ? UNCLEAR : REFUSED;
+		case 'redirect':
+			return NOTHING_DONE.includes(failure.status) ? REFUSED : UNCLEAR;
+		case 'status':
+			if (isThrottled(failure)) return NOT_TAKEN;
+			if (TRANSIENT.includes(failure.status)) return UNCERTAIN;
+			return failure.status >= 400 && failure.status < 500 ? REFUSED : UNCLEAR;
+		case 'login':
+			// Whatever came of the login, the request itself was not acted on. One login without an answer is enough to
+			// wait for.
+			return failure.cause.kind !== 'timeout' && retryRuleOf(failure.cause).resend !== 'none'
+				? NOT_TAKEN
+				: REFUSED;
+		default:
+			return UNCLEAR;
+	}
+}
+
 /**
  * Whether a request that failed so may be sent again.
  *
  * @param call `idempotent` where sending it twice does the same as sending it once
  */
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
-	switch (failure.kind) {
-		case 'unreachable':
-		case 'n8nFailed':
-			return true;
-		case 'timeout':
-		case 'broken':
-			return call.idempotent;
-		case 'status':
-			return call.idempotent ? TRANSIENT.includes(failure.status) : isThrottled(failure);
-		case 'login':
-			// Whatever came of the log-in, the request itself was not acted on. One log-in without an answer is enough
-			// to wait for.
-			return failure.cause.kind !== 'timeout' && mayRetry(failure.cause, { idempotent: true });
-		default:
-			return false;
-	}
+	const { resend } = retryRuleOf(failure);
+	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
 }
 
 /** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
@@ -37,24 +84,9 @@ export function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> 
 	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
 }
 
-/**
- * Whether the service may have acted on a request that failed so. It is false only if the service certainly has
- * not.
- */
+/** Whether the service may have acted on a request that failed so. False only if it certainly has not. */
 export function mayHaveActed(failure: Failure): boolean {
-	switch (failure.kind) {
-		case 'timeout':
-		case 'broken':
-		case 'unexpectedResponse':
-			return true;
-		case 'redirect':
-			// "See Other" comes from a service that has acted and shows the result elsewhere.
-			return failure.status === 303;
-		case 'status':
-			return failure.status === 408 || (failure.status >= 500 && !isThrottled(failure));
-		default:
-			return false;
-	}
+	return retryRuleOf(failure).mayHaveActed;
 }
 
 /** 429, and 503 with a time to come back: the service says that it did not take the request. */
@@ -81,12 +113,20 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
 
 /**
- * A Retry-After header, which holds seconds or a date (RFC 9110), in milliseconds from now; undefined where
- * there is none that can be read. Some services send fractions of a second.
+ * The wait that a Retry-After header asks for, in milliseconds; undefined if there is none that can be read. It holds
+ * seconds, which some services send as a fraction, or a date (RFC 9110). A date is read against the `date` header of
+ * the same answer, since the service's clock may differ from this one.
  */
-export function parseRetryAfter(header: unknown, now = Date.now()): number | undefined {
-	if (typeof header !== 'string') return undefined;
-	if (/^\s*\d+(?:\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-	const date = DATE.test(header) ? Date.parse(header) : Number.NaN;
-	return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
+	const retryAfter = headers['retry-after'];
+	if (typeof retryAfter !== 'string') return undefined;
+	if (/^\s*\d+(?:\.\d+)?\s*$/.test(retryAfter)) return Number(retryAfter) * 1000;
+	const until = dateIn(retryAfter);
+	return until === undefined ? undefined : Math.max(0, until - (dateIn(headers.date) ?? now));
+}
+
+/** A date as headers have it, in milliseconds; undefined if it is none. */
+function dateIn(header: unknown): number | undefined {
+	const date = typeof header === 'string' && DATE.test(header) ? Date.parse(header) : Number.NaN;
+	return Number.isNaN(date) ? undefined : date;
 }
