@@ -14,7 +14,6 @@ import type { Steps } from '../steps';
 import { Stops } from '../stops';
 import { startPostgres, type Postgres } from './postgres';
 import { startRedis, type Redis } from './redis';
-import { startRestartable, type Restartable } from './restartable';
 
 /** How an n8n in queue mode is started. */
 export interface ClusterOptions {
@@ -33,15 +32,12 @@ export interface ClusterOptions {
 export interface Cluster {
 	redis: Redis;
 	postgres: Postgres;
-	main: RunningN8n & Restartable;
+	main: RunningN8n;
 	/** Those that were started, in that order, whether they still run or not. */
 	workers: readonly RunningN8n[];
 	api: N8nApi;
-	/**
-	 * Starts another worker.
-	 * @param env settings of n8n for this one alone
-	 */
-	addWorker(env?: NodeJS.ProcessEnv): Promise<RunningN8n>;
+	/** Starts another worker. */
+	addWorker(): Promise<RunningN8n>;
 	/** Stops everything. May be called twice. */
 	stop(): Promise<void>;
 }
@@ -95,29 +91,21 @@ export async function startCluster({
 			await installNode(mainFolder, packed, buildLog);
 			const logFile = join(dataFolder, 'main.log');
 			const port = await freePort();
-			const running = await startRestartable(
-				async () =>
-					await startN8n({
-						hostFolder,
-						userFolder: mainFolder,
-						logFile,
-						port,
-						env: shared,
-						signal,
-					}),
+			const userFolder = mainFolder;
+			return started(
+				await startN8n({ hostFolder, userFolder, logFile, port, env: shared, signal }),
 			);
-			return started(Object.assign(running, { port, url: `http://${loopback}:${port}` }));
 		});
 
 		const workers: RunningN8n[] = [];
-		const addWorker = async (own: NodeJS.ProcessEnv = {}) => {
+		const addWorker = async () => {
 			const name = `worker-${workers.length + 1}`;
 			const userFolder = join(dataFolder, name);
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
 			const logFile = join(dataFolder, `${name}.log`);
-			const env = { ...shared, ...own };
-			const start = async () => await startWorker({ hostFolder, userFolder, logFile, env, signal });
+			const options = { hostFolder, userFolder, logFile, env: shared, signal };
+			const start = async () => await startWorker(options);
 			const worker = started(await start().catch(onceMoreIfPortTaken(start)));
 			workers.push(worker);
 			return worker;

@@ -8,13 +8,11 @@ import { promisify } from 'node:util';
 import { runCommand } from '../command';
 import { emptyFolder } from '../install';
 import { freePort, loopback } from '../ports';
-import { startProcess } from '../process';
-import { waitFor } from '../wait';
+import { startProcess, type RunningProcess } from '../process';
 import { endsWithItsStarter, postgresPrograms, postgresUser } from './debian';
-import { startRestartable, type Restartable } from './restartable';
 
 /** A PostgreSQL that answers, with nothing in it. */
-export interface Postgres extends Restartable {
+export interface Postgres extends RunningProcess {
 	port: number;
 	user: string;
 	password: string;
@@ -55,25 +53,22 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 	await rm(passwordFile);
 
 	const port = await freePort();
-	const running = await startRestartable(
-		async () =>
-			await startProcess({
-				name: 'PostgreSQL',
-				...endsWithItsStarter(
-					join(programs, 'postgres'),
-					['-D', data, '-h', loopback, '-p', String(port), '-k', folder],
-					systemUser,
-				),
-				cwd: folder,
-				logFile: join(folder, 'postgres.log'),
-				// Ends it without waiting for those who are connected.
-				stopSignal: 'SIGINT',
-				isReady: async () => await isReady(programs, port),
-				startTimeout: 30_000,
-				signal,
-			}),
-	);
-	const { stop, startAgain } = running;
+	const running = await startProcess({
+		name: 'PostgreSQL',
+		...endsWithItsStarter(
+			join(programs, 'postgres'),
+			['-D', data, '-h', loopback, '-p', String(port), '-k', folder],
+			systemUser,
+		),
+		cwd: folder,
+		logFile: join(folder, 'postgres.log'),
+		// Ends it without waiting for those who are connected.
+		stopSignal: 'SIGINT',
+		isReady: async () => await isReady(programs, port),
+		startTimeout: 30_000,
+		signal,
+	});
+	const { stop } = running;
 	return Object.assign(running, {
 		port,
 		user,
@@ -82,19 +77,6 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 		stop: async () => {
 			await stop();
 			if (folder !== ownFolder) await rm(folder, { recursive: true, force: true });
-		},
-		// Killed, it leaves a process for each connection, which end when they notice; it waits for them.
-		startAgain: async () => {
-			const tries = { timeout: 15_000 };
-			const started = await waitFor(
-				async () =>
-					await startAgain().then(
-						() => true,
-						() => undefined,
-					),
-				tries,
-			);
-			if (!started) await startAgain();
 		},
 	});
 }

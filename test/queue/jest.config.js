@@ -1,13 +1,11 @@
 const base = require('../../jest.config.js');
 
-const all = process.env.QUEUE_TESTS === 'all';
-
-/** @type {import('jest').Config} Tests on an n8n in queue mode; needs Debian's Redis and PostgreSQL. See run.ts. */
+/** @type {import('jest').Config} Tests on an n8n in queue mode; needs Debian's Redis and PostgreSQL. */
 module.exports = {
 	...base,
 	rootDir: '../..',
 	testMatch: ['<rootDir>/test/queue/**/*.test.ts'],
-	testPathIgnorePatterns: all ? [] : ['/fourWorkers.test.ts'],
+	testPathIgnorePatterns: [],
 	testTimeout: 120_000,
 	maxWorkers: 1,
 };

@@ -5,25 +5,18 @@ import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { brokenAfter, itemOf, refused } from '../faults/batch';
-import { begunBy, byWebhook, everySecond, post, publish, type Answer } from './load';
+import { begunBy, byWebhook, post, publish, type Answer } from './load';
 import { useCluster } from './useCluster';
 
 /*
- * The examples on two workers, by hundreds of executions: every job once, and few log-ins. What exists is
- * asked of the sandbox, not of n8n.
+ * Two workers share an account: one token, a cancel, and a retry reach the other worker. What exists is asked of the
+ * sandbox, not of n8n.
  */
 
 const cluster = useCluster('queue-load', { workers: 2 });
 
 /** How many calls of a webhook are under way at once: both workers have their hands full. */
 const atOnce = 20;
-
-const lines: string[] = [];
-
-/** Notes a figure, to be shown at the end: Jest holds back what is printed meanwhile. */
-function note(text: string): void {
-	lines.push(text);
-}
 
 let nightly: SavedWorkflow;
 const nightlyUrl = () => `${cluster().main.url}/webhook/nightly`;
@@ -33,20 +26,9 @@ beforeAll(async () => {
 	nightly = await publish(cluster().api, workflow);
 });
 
-afterAll(() => {
-	process.stdout.write(`\n${lines.join('\n')}\n`);
-});
-
 /** Calls the nightly job's webhook so many times. */
 async function callNightly(times: number): Promise<Answer[]> {
 	return await post(nightlyUrl(), new Array(times).fill({}), atOnce);
-}
-
-/** The uids of the jobs that the callers were told of. */
-function uidsIn(answers: Answer[]): Array<string | undefined> {
-	return answers
-		.filter(({ status }) => status !== 0)
-		.map(({ body }) => (body as { metadata?: { uid?: string } }).metadata?.uid);
 }
 
 /**
@@ -55,9 +37,7 @@ function uidsIn(answers: Answer[]): Array<string | undefined> {
  */
 function expectAnswered(answers: Answer[]): void {
 	expect(answers.filter(({ status }) => status !== 200 && status !== 0)).toEqual([]);
-	const unanswered = answers.filter(({ status }) => status === 0).length;
-	expect(unanswered).toBeLessThanOrEqual(2);
-	if (unanswered > 0) note(`n8n left ${unanswered} calls without an answer.`);
+	expect(answers.filter(({ status }) => status === 0).length).toBeLessThanOrEqual(2);
 }
 
 function jobsOf({ store }: Sandbox) {
@@ -93,68 +73,6 @@ test('the token that one worker fetched is used by the other', async () => {
 	const tokens = callsOf(sandbox, 'createJob').map(({ token }) => token);
 	expect(new Set(tokens).size).toBe(1);
 	expect(callsOf(sandbox, 'login')).toHaveLength(1);
-});
-
-test('500 executions by webhooks and schedules make 500 jobs, each once', async () => {
-	const sandbox = await cluster().useSandbox();
-	const { api, example } = cluster();
-	const total = 500;
-	const timeout = { timeout: 60_000 };
-	const before = await begun();
-	const startedAt = performance.now();
-
-	const copies = await Promise.all(
-		[1, 2].map(async (copy) => await publish(api, everySecond(example('nightly-job.json'), copy))),
-	);
-	const scheduled = async (...status: string[]) => {
-		const counts = copies.map(async ({ id }) => await api.countExecutions(id, status));
-		return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-	};
-	const someBySchedule = async () => {
-		await waitFor(async () => (await scheduled('success')) >= 30 || undefined, timeout);
-		await Promise.all(copies.map(async ({ id }) => await api.deactivate(id)));
-		await waitFor(async () => (await scheduled('new', 'running')) === 0 || undefined, timeout);
-	};
-	const [answers] = await Promise.all([callNightly(300), someBySchedule()]);
-	const bySchedule = await scheduled('success', 'error', 'crashed');
-	answers.push(...(await callNightly(total - answers.length - bySchedule)));
-	const seconds = (performance.now() - startedAt) / 1000;
-
-	const { uids, names } = jobsOf(sandbox);
-	expect(answers.length + bySchedule).toBe(total);
-	expectAnswered(answers);
-	expect(uids).toHaveLength(total);
-	expect(new Set(names).size).toBe(total);
-	expect(callsOf(sandbox, 'createJob')).toHaveLength(total);
-	const told = uidsIn(answers);
-	expect(new Set(told).size).toBe(told.length);
-	expect(told.filter((uid) => uid === undefined || !uids.includes(uid))).toEqual([]);
-
-	const logins = callsOf(sandbox, 'login').length;
-	expect(logins).toBeLessThanOrEqual(cluster().workers.length);
-	const after = await begun();
-	const shares = after.map((count, index) => count - (before[index] ?? 0));
-	expect(Math.min(...shares)).toBeGreaterThan(0);
-	note(
-		`${total} executions (${answers.length} by webhook, ${bySchedule} by schedule) on two workers ` +
-			`(${shares.join(' and ')}): ${uids.length} jobs, ${total - new Set(names).size} of them twice, ` +
-			`${logins} log-ins, ${seconds.toFixed(1)} s.`,
-	);
-});
-
-test('the webhook example stops 100 jobs, each once', async () => {
-	const sandbox = await cluster().useSandbox();
-	const { api, example, main } = cluster();
-	const made = await callNightly(100);
-	const stopJob = example('stop-job-by-webhook.json');
-	await api.activate(stopJob);
-	const orders = uidsIn(made).map((jobId) => ({ jobId, action: 'stop' }));
-	const answers = await post(`${main.url}/webhook/stop-job`, orders, atOnce);
-	await api.deactivate(stopJob.id);
-	expectAnswered(answers);
-	expect(callsOf(sandbox, 'changeJobState')).toHaveLength(100);
-	const states = [...sandbox.store.jobs.values()].map(({ state }) => state);
-	expect(states).toEqual(new Array(100).fill('stopped'));
 });
 
 test('a cancel ends an execution on its worker, and terminates its jobs where it is set so', async () => {
@@ -196,47 +114,19 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 	expect(callsOf(sandbox, 'createJob')).toHaveLength(6);
 });
 
-test('while tokens expire every three seconds, jobs are made once, and each process logs in once for a token', async () => {
+test('executions whose logins end the token before share it: few logins, no job twice', async () => {
 	const tokenLifetime = 3;
-	const sandbox = await cluster().useSandbox({ tokenLifetime });
-	const startedAt = performance.now();
-	const answers: Answer[] = [];
-	const secondsSoFar = () => (performance.now() - startedAt) / 1000;
-	while (secondsSoFar() < 5 * tokenLifetime) answers.push(...(await callNightly(atOnce)));
-
-	const lives = Math.ceil(secondsSoFar() / tokenLifetime);
-	const logins = callsOf(sandbox, 'login').length;
-	const { uids, names } = jobsOf(sandbox);
-	expectAnswered(answers);
-	expect(uids).toHaveLength(answers.length);
-	expect(new Set(names).size).toBe(answers.length);
-	expect(logins).toBeGreaterThanOrEqual(lives - 1);
-	expect(logins).toBeLessThanOrEqual(cluster().workers.length * lives);
-	note(
-		`${answers.length} executions while tokens live ${tokenLifetime} s: ${uids.length} jobs, ` +
-			`${answers.length - new Set(names).size} of them twice, ${logins} log-ins in ${lives} lives of a token.`,
-	);
-	expect(await cluster().api.countExecutions(nightly.id, ['error', 'crashed'])).toBe(0);
-});
-
-test('500 executions while tokens live three seconds, and each log-in ends the token before it', async () => {
-	const tokenLifetime = 3;
+	const total = 200;
 	const sandbox = await cluster().useSandbox({ tokenLifetime, oneSession: true });
 	const startedAt = performance.now();
-	const answers = await callNightly(500);
-	const seconds = (performance.now() - startedAt) / 1000;
+	const answers = await callNightly(total);
+	const lives = Math.ceil((performance.now() - startedAt) / 1000 / tokenLifetime);
 
-	const lives = Math.ceil(seconds / tokenLifetime);
-	const logins = callsOf(sandbox, 'login').length;
 	const { uids, names } = jobsOf(sandbox);
 	expectAnswered(answers);
-	expect(uids).toHaveLength(answers.length);
-	expect(new Set(names).size).toBe(answers.length);
-	expect(logins).toBeLessThanOrEqual(4 * lives);
-	note(
-		`${answers.length} executions where a user has one session, for ${tokenLifetime} s: ${uids.length} jobs, ` +
-			`none failed, ${logins} log-ins in ${lives} lives of a token.`,
-	);
+	expect(uids).toHaveLength(total);
+	expect(new Set(names).size).toBe(total);
+	expect(callsOf(sandbox, 'login').length).toBeLessThanOrEqual(4 * lives);
 	expect(await cluster().api.countExecutions(nightly.id, ['error', 'crashed'])).toBe(0);
 }, 300_000);
 

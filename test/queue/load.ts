@@ -30,16 +30,6 @@ function namedByExecution(node: WorkflowNode): WorkflowNode {
 	};
 }
 
-/** A workflow with a Schedule Trigger, as one that runs every second. */
-export function everySecond(workflow: SavedWorkflow, copy: number): WorkflowFile {
-	const rule = { interval: [{ field: 'seconds', secondsInterval: 1 }] };
-	return changed(workflow, `every second, ${copy}`, (node) =>
-		node.type === scheduleTrigger
-			? { ...node, parameters: { ...node.parameters, rule } }
-			: namedByExecution(node),
-	);
-}
-
 /**
  * A workflow with a trigger of another kind, as one that runs when its webhook is called.
  * @param responseMode when the caller is answered: `lastNode` at the end, with what came out there
@@ -132,21 +122,7 @@ function parsed(text: string): unknown {
 }
 
 /** The ids of the executions that a worker has begun, by its log. */
-export async function begunBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
-	return await executionsIn(worker, 'started');
-}
-
-/** The ids of the executions that a worker has brought to an end, by its log. */
-export async function endedBy(worker: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
-	return await executionsIn(worker, 'finished');
-}
-
-async function executionsIn(
-	{ logFile }: Pick<RunningN8n, 'logFile'>,
-	what: 'started' | 'finished',
-): Promise<string[]> {
+export async function begunBy({ logFile }: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
 	const log = await readFile(logFile, 'utf8');
-	return [...log.matchAll(new RegExp(`Worker ${what} execution (\\d+)`, 'g'))].map(([, id]) =>
-		String(id),
-	);
+	return [...log.matchAll(/Worker started execution (\d+)/g)].map(([, id]) => String(id));
 }

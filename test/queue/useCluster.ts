@@ -6,13 +6,6 @@ import { clusterSteps, startCluster, type Cluster } from '../../host/queue/clust
 import { Steps } from '../../host/steps';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
 
-/** Settings by which a worker is taken for dead after fifteen seconds: n8n's own take sixty. */
-export const takenForDeadSooner = {
-	QUEUE_WORKER_LOCK_RENEW_TIME: '3000',
-	QUEUE_WORKER_LOCK_DURATION: '15000',
-	QUEUE_WORKER_STALLED_INTERVAL: '5000',
-};
-
 /** What the tests of a file share: an n8n in queue mode with the examples in it. */
 export interface ClusterUnderTest extends Cluster {
 	/** The example of this file name. */

@@ -18,6 +18,3 @@ export interface Schema {
 export function schemaAt(where: string): Schema {
 	return partAt(where) as Schema;
 }
-
-/** The contract's own schemas, by their names. */
-export const schemas = partAt('#/components/schemas') as Record<string, Schema>;
