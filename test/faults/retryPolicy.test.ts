@@ -57,7 +57,7 @@ const rows: Row[] = [
 		(code): Row => [String(code), redirect(code), false, false, true],
 	),
 	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
-	...[400, 401, 403, 404, 409, 410, 422, 499].map(
+	...[400, 401, 403, 404, 405, 409, 410, 413, 422, 451].map(
 		(code): Row => [String(code), status(code), false, false, false],
 	),
 	['408', status(408), true, false, true],
@@ -68,7 +68,9 @@ const rows: Row[] = [
 	...[501, 505, 599].map((code): Row => [String(code), status(code), false, false, true]),
 	['503', status(503), true, false, true],
 	['503 with a time to come back', status(503, 0), true, true, false],
-	...[100, 199, 600, 999].map((code): Row => [String(code), status(code), false, false, true]),
+	...[100, 199, 452, 499, 600, 999].map(
+		(code): Row => [String(code), status(code), false, false, true],
+	),
 
 	// Its login failed, so it was not sent, or answered with 401.
 	['a log-in without connection', login(unreachable), true, true, false],

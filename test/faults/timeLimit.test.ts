@@ -48,6 +48,24 @@ test('one limit covers a login and the request after it', async () => {
 	expect(Date.now() - began).toBeLessThan(15_000);
 });
 
+test('a token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {
+	const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+		if (operation === 'login' && nOfOperation === 2)
+			return { kind: 'wait', when: 'beforeActing', until: after(700) };
+		if (operation === 'createJob' && nOfOperation === 1)
+			return [{ kind: 'wait', when: 'beforeActing', until: after(900) }, { kind: 'expireTokens' }];
+		return undefined;
+	});
+	const { items, error } = await fixture.engine.run(
+		{ parameters: batch({ timeout: 1_500, concurrency: 1 }) },
+		numbered(4),
+	);
+	expect(error).toBeUndefined();
+	expect(items).toHaveLength(4);
+	expect(fixture.callsOf('login')).toHaveLength(2);
+});
+
 test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => {
 	const { error } = await fixture.engine.run({
 		parameters: getAll({ options: { maxRetries: 0, timeout } }),

@@ -342,13 +342,23 @@ test.each([
 
 describe('An ID', () => {
 	const unsafe = [
-		...['..%2f..%2fx', '%2e%2e/x', 'a/../../b', '..\\..\\x', '..;/x', 'x%2F..%2F..', '..;x'],
+		...[
+			'..%2f..%2fx',
+			'%2e%2e/x',
+			'a/../../b',
+			'..\\..\\x',
+			'..;/x',
+			'x%2F..%2F..',
+			'..;x',
+			'.. ',
+			'..%3bx',
+			'..%00',
+			'x%0d%0ay',
+		],
 		...['%252e%252e%252fx', 'a%5Cb', 'a\0b', 'a\nb', 'a\u0085b', '/', '\\'],
 	];
 	const fields = {
 		Namespace: (id: string) => create({ namespace: id }),
-		'Workflow UID': (id: string) => create({ workflowUid: id }),
-		'Work Cluster': (id: string) => create({ workCluster: clusterById(id) }),
 		'Job ID': (id: string) => change('terminate', { jobId: id }),
 	};
 
@@ -398,6 +408,14 @@ describe('An ID', () => {
 			expect(fixture.sandbox.calls).toEqual([]);
 		},
 	);
+
+	test('that is not in the address may hold a slash', async () => {
+		const parameters = create({ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') });
+		await fixture.engine.run({ parameters });
+		expect(fixture.callsOf('createJob')).toMatchObject([
+			{ body: { job: { workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' } } },
+		]);
+	});
 
 	test('that is a number with all its digits is sent', async () => {
 		await fixture.engine.run({

@@ -52,7 +52,8 @@ const ids = fc.oneof(
 
 /** Whether a text can stand in a path as one segment, even if it is decoded again, and says something. */
 function isSendable(id: string): boolean {
-	const staysInPlace = !/[/\\\p{Cc}]|%2e|%2f|%5c|%25/iu.test(id) && !/^\.\.?(;|$)/.test(id);
+	const staysInPlace =
+		!/[/\\\p{Cc}]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/iu.test(id) && !/^\.\.?\s*(;|$)/.test(id);
 	return id.trim() !== '' && staysInPlace && isWellFormed(id);
 }
 

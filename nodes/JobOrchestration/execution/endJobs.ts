@@ -24,7 +24,7 @@ export async function endJobs(
 		try {
 			const options = { ...first.options, letOthersTry };
 			const client = new ServiceClient(await httpClient, options);
-			const jobId = new FieldValue('Job ID', job.uid).id();
+			const jobId = new FieldValue('Job ID', job.uid).pathId();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
 			job.ending = { operation: ifStopped, success: true };
 		} catch (error) {

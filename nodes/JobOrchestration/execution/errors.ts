@@ -108,17 +108,15 @@ export function errorOutputItem(
  * the other items that have failed and whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
- * @param redact for the jobs' IDs, which the service has sent: it may repeat a secret in them
  */
 export function completeError(
 	{ itemIndex, error }: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
-	redact: (text: string) => string,
 ): NodeError {
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
-	const namedJobs = createdJobs.map((job) => ({ ...job, uid: redact(job.uid) }));
+	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
 	Object.assign(error.context, { itemIndex, createdJobs: namedJobs, uncertainItems });
 
 	const paragraphs = [error.description ?? ''];
@@ -154,8 +152,11 @@ export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
 	return { message: sentences.join(' '), type: 'warning', location: 'outputPane' };
 }
 
+/** A created job as errors show it. */
+type NamedJob = Omit<CreatedJob, 'shownUid'>;
+
 /** The jobs by what was done to them; first those that somebody has to look after. */
-function listsOf(jobs: CreatedJob[]): string[] {
+function listsOf(jobs: NamedJob[]): string[] {
 	const untouched = jobs.filter(({ ending }) => ending === undefined);
 	const notEnded = jobs.filter(({ ending }) => ending?.success === false);
 	const ended = jobs.filter(({ ending }) => ending?.success === true);
@@ -169,7 +170,7 @@ function listsOf(jobs: CreatedJob[]): string[] {
 	];
 }
 
-function listOf(jobs: CreatedJob[], listed: ReadonlySet<CreatedJob>, title: string): string {
+function listOf(jobs: NamedJob[], listed: ReadonlySet<NamedJob>, title: string): string {
 	if (jobs.length === 0) return '';
 	const lines = jobs
 		.filter((job) => listed.has(job))

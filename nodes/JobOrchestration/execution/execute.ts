@@ -5,6 +5,7 @@ import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
 import { HttpClient } from '../service/calls/httpClient';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
+import type { CallOptions } from '../service/calls/serviceClient';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
@@ -19,9 +20,6 @@ import type { PreparedRun, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
 import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
-/** Milliseconds that an error waits for the credential, to keep its secrets out of the jobs' IDs. */
-const REDACTION_TIMEOUT = 10_000;
-
 /** One run of the node, and what becomes of its items. */
 interface Run extends RestoredRun {
 	context: IExecuteFunctions;
@@ -30,8 +28,6 @@ interface Run extends RestoredRun {
 	operation: Operation;
 	/** What it leaves to the next run, once its items are settled. */
 	retryState?: { left: RetryState | undefined };
-	/** The HTTP client of all items, once the first of them has opened it. */
-	httpClient?: Promise<HttpClient>;
 }
 
 /**
@@ -51,7 +47,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		run = beginRun(context);
 		const fatalError = await settleAll(run);
 		rememberForRetry(run, { fails: fatalError !== undefined });
-		if (fatalError !== undefined) throw await completeFatalError(run, fatalError);
+		if (fatalError !== undefined) throw completeFatalError(run, fatalError);
 
 		const hint = hintOf(run.outcomes);
 		if (hint !== undefined) context.addExecutionHints(hint);
@@ -77,7 +73,7 @@ function beginRun(context: IExecuteFunctions): Run {
 /** Leaves to the next run with these items what it needs, if there may be one. */
 function rememberForRetry(run: Run, { fails }: { fails: boolean }): void {
 	const mayRunAgain = fails || mayBeTriedAgain(run.context);
-	// Once: an error that ends the run is completed after that, and the next run completes it by itself.
+	// Computed once: completeFatalError adds to the error's text, and the next run must not inherit that.
 	run.retryState ??= { left: retryStateOf(run.name, run) };
 	saveRetryState(run.context, mayRunAgain ? run.retryState.left : undefined, { fails });
 }
@@ -130,6 +126,8 @@ async function makeCalls(
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 
+	const slowest = slowestOf(calls);
+	let httpClient: Promise<HttpClient> | undefined;
 	let firstError: FailedItem | undefined;
 	const callFor = async (
 		[itemIndex, { call, options }]: [number, PreparedItem],
@@ -137,17 +135,16 @@ async function makeCalls(
 	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
-			run.httpClient ??= HttpClient.open(context, { ...options, concurrency, signal });
+			httpClient ??= HttpClient.open(context, { ...slowest, concurrency, signal });
 			const client = new ServiceClient(
-				await run.httpClient,
+				await httpClient,
 				{
 					...options,
 					signal,
 					onFailure: continueOnFail ? undefined : stop,
 					letOthersTry,
 				},
-				(uid, { namespace, displayName }) =>
-					createdJobs.push({ itemIndex, namespace, uid, displayName }),
+				(job) => createdJobs.push({ itemIndex, ...job }),
 			);
 			outcomes[itemIndex] = { createdJobs, output: await call(client) };
 		} catch (error) {
@@ -163,15 +160,21 @@ async function makeCalls(
 	return firstError ?? (signal.aborted ? cancelError(context, outcomes) : undefined);
 }
 
+/** The longest Timeout and the most retries of a batch: its items share one client. */
+function slowestOf(calls: PreparedRun['calls']): Pick<CallOptions, 'maxRetries' | 'timeout'> {
+	const slowest = { maxRetries: 0, timeout: 0 };
+	for (const { options } of calls.values()) {
+		slowest.maxRetries = Math.max(slowest.maxRetries, options.maxRetries);
+		slowest.timeout = Math.max(slowest.timeout, options.timeout);
+	}
+	return slowest;
+}
+
 /** The error that ends the execution, with what there is to know of the other items. */
-async function completeFatalError(run: Run, fatalError: FailedItem): Promise<NodeError> {
+function completeFatalError(run: Run, fatalError: FailedItem): NodeError {
 	const { context, operation, outcomes, endedJobs, omitted } = run;
 	const createdJobs = [...endedJobs, ...createdJobsIn([...outcomes, ...omitted])];
-	if (createdJobs.length > 0)
-		run.httpClient ??= HttpClient.open(context, { maxRetries: 0, timeout: REDACTION_TIMEOUT });
-	const httpClient = await run.httpClient?.catch(() => undefined);
-	const redact = (text: string) => httpClient?.redact(text) ?? text;
-	const error = completeError(fatalError, { outcomes, createdJobs }, redact);
+	const error = completeError(fatalError, { outcomes, createdJobs });
 	if (isCancelled(context) && operation.makesJobs === true) logCreatedJobs(context, error);
 	return error;
 }

@@ -10,6 +10,8 @@ export interface CreatedJob {
 	itemIndex: number;
 	namespace: string;
 	uid: string;
+	/** The uid as errors and logs show it: the service may repeat a secret in it. */
+	shownUid: string;
 	displayName: string;
 	/** What came of stopping or terminating it, where the node is set to do so. */
 	ending?:

@@ -70,9 +70,7 @@ export class FieldValue {
 		return text;
 	}
 
-	/**
-	 * An ID: a text that stays one segment of a URL's path, even if a proxy or a server decodes it once more.
-	 */
+	/** An ID, as text. */
 	id(): string {
 		if (typeof this.value === 'number' && hasLostDigits(this.value)) {
 			throw this.error(
@@ -80,8 +78,13 @@ export class FieldValue {
 				'Give the ID as text: put it in quotes where it comes from.',
 			);
 		}
-		const text = this.requiredText();
-		if (/^\.{1,2}(?:;|$)/.test(text)) {
+		return this.requiredText();
+	}
+
+	/** An ID that stays one segment of a URL's path, even if a proxy or a server decodes it once more. */
+	pathId(): string {
+		const text = this.id();
+		if (/^\.{1,2}\s*(?:;|$)/.test(text)) {
 			throw this.error(`is "${text}", which isn't an ID`, 'Enter the ID as the service shows it.');
 		}
 		const [unsafe] = UNSAFE_IN_ID.exec(text) ?? [];
@@ -110,7 +113,7 @@ export class FieldValue {
 		if (hasLostDigits(value)) {
 			throw this.error(
 				`is ${kindOf(this.value)}, which is too large to be exact`,
-				`Enter a number of ${Number.MAX_SAFE_INTEGER} or less.`,
+				`Enter a number between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`,
 			);
 		}
 		if (value < min || (integer && !Number.isInteger(value))) {
@@ -227,8 +230,7 @@ export class FieldValue {
 				return part;
 			});
 		} catch (error) {
-			const isCircular = error instanceof Error && /circular/i.test(error.message);
-			lost ??= isCircular ? 'an object that contains itself' : "an object whose 'toJSON' fails";
+			lost ??= whyNoJson(error);
 		}
 		if (lost === undefined) return json;
 		throw this.error(
@@ -236,6 +238,13 @@ export class FieldValue {
 			'Check the expression that the field holds.',
 		);
 	}
+}
+
+/** Why JSON.stringify failed. */
+function whyNoJson(error: unknown): string {
+	if (error instanceof RangeError) return 'an object that is nested too deeply';
+	const isCircular = error instanceof Error && /circular/i.test(error.message);
+	return isCircular ? 'an object that contains itself' : "an object whose 'toJSON' fails";
 }
 
 /**
@@ -258,10 +267,10 @@ function lostInJson(value: unknown, asJson: unknown): string | undefined {
 const SENT_IN_JSON = ['Object', 'Array', 'String', 'Number', 'Boolean'];
 
 /**
- * What may lead a request elsewhere once a proxy or a server has decoded the ID: slashes, backslashes, a dot or a
- * percent sign that are percent-encoded, and control characters.
+ * What may lead a request elsewhere once a proxy or a server has decoded the ID: slashes, backslashes and control
+ * characters, also percent-encoded, and a percent-encoded dot, semicolon or percent sign.
  */
-const UNSAFE_IN_ID = /[/\\\p{Cc}]|%(?:2e|2f|5c|25)/iu;
+const UNSAFE_IN_ID = /[/\\\p{Cc}]|%(?:2e|2f|5c|25|3b|[01][\da-f]|7f)/iu;
 
 /** Whether a number may stand for another one: above 2^53, JavaScript can't tell all whole numbers apart. */
 function hasLostDigits(value: number): boolean {

@@ -26,8 +26,8 @@ export function changeState({
 			optionsField(),
 		],
 		prepare(getField) {
-			const namespace = getField('namespace').id();
-			const jobId = getField('jobId').id();
+			const namespace = getField('namespace').pathId();
+			const jobId = getField('jobId').pathId();
 			return async (client) => {
 				const response = await client.changeJobState({ namespace, jobId, verb: value });
 				return [{ metadata: { namespace, uid: jobId }, operation: value, success: true, response }];

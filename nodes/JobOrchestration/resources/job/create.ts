@@ -144,7 +144,7 @@ function readJob(getField: GetField): NewJob {
 	const retryInterval = getField('additionalFields', 'retryInterval').optionalNumber({ min: 0 });
 	const workspace = getField('additionalFields', 'workspace').text();
 	return {
-		namespace: getField('namespace').id(),
+		namespace: getField('namespace').pathId(),
 		workflowUid: getField('workflowUid').id(),
 		workCluster: getField('workCluster').id(),
 		displayName: getField('displayName').requiredText(),

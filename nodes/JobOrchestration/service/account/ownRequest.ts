@@ -6,7 +6,7 @@ import { onAbort, onDeadline } from '../request/timers';
 
 /** What holds for a request of this node's own. */
 interface OwnRequestOptions {
-	/** Milliseconds that it may take in all: with its login, with each time that it is sent, to the end of the answer. */
+	/** Milliseconds that it may take each time that it is sent: from its login to the end of the answer. */
 	timeout: number;
 	/** Called each time that it is sent. */
 	onSent: () => void;
@@ -34,28 +34,22 @@ export function ownRequestOf(credentials: object): OwnRequest | undefined {
 /** A request of this node's own, as far as the credential has to know it; n8n tells it nothing of that. */
 export class OwnRequest {
 	/**
-	 * How far it is. While it is `given` to n8n, it may have been sent: where n8n's store of credentials passes on a
-	 * copy, the credential never finds this request.
+	 * Progress. `given` must count as possibly sent: if n8n's store of credentials passes on a copy, the credential
+	 * never finds this request.
 	 */
 	private phase: 'given' | 'authenticating' | 'loggingIn' | 'sent' = 'given';
-	private isTimedOut = false;
+	isTimedOut = false;
+	private endDeadline: () => void = () => {};
 	private readonly controller = new AbortController();
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: OwnRequestOptions) {
-		const { timeout, cancelSignal, stopSignal } = options;
+		const { cancelSignal, stopSignal } = options;
 		const cancelled = () => {
 			const isCutOff = options.isCancellable && cancelSignal?.aborted === true;
 			if (isCutOff || this.isUnsent) this.controller.abort();
 		};
-		this.stopListening = [
-			onDeadline(timeout, () => {
-				this.isTimedOut = true;
-				this.controller.abort();
-			}),
-			onAbort(cancelSignal, cancelled),
-			onAbort(stopSignal, cancelled),
-		];
+		this.stopListening = [onAbort(cancelSignal, cancelled), onAbort(stopSignal, cancelled)];
 	}
 
 	/** What ends it: n8n is to pass it on in place of the execution's cancel. */
@@ -79,20 +73,24 @@ export class OwnRequest {
 		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
 		const after = this.options.timeout;
 		if (this.phase === 'loggingIn') return { kind: 'login', cause: { kind: 'timeout', after } };
-		return this.isUnsent
-			? { kind: 'login', cause: { kind: 'n8nTimeout', after } }
-			: { kind: 'timeout' };
+		return this.isUnsent ? { kind: 'n8nTimeout', after } : { kind: 'timeout' };
 	}
 
-	/** It is given to n8n, to be sent. @param credentials the object that n8n is given with it */
+	/** Hands the request to n8n, with these credentials. One deadline covers all until it is answered. */
 	given(credentials: object): void {
 		ownRequests.set(credentials, this);
 		this.phase = 'given';
+		this.endDeadline();
+		this.endDeadline = onDeadline(this.options.timeout, () => {
+			this.isTimedOut = true;
+			this.controller.abort();
+		});
 	}
 
-	/** The credential has it: nothing is sent before it is authenticated. */
+	/** The credential has it, or the service has rejected its token: nothing is sent before it is authenticated. */
 	authenticating(): void {
 		this.phase = 'authenticating';
+		if (this.isOver) this.controller.abort();
 	}
 
 	/**
@@ -119,6 +117,7 @@ export class OwnRequest {
 
 	/** It is answered, or has failed. */
 	end(): void {
+		this.endDeadline();
 		for (const stop of this.stopListening) stop();
 	}
 }

@@ -15,7 +15,7 @@ import type { ConnectionFailure } from '../messages/connectionMessage';
 import { explainConnection } from '../messages/connectionMessage';
 import { ServiceError } from '../messages/serviceError';
 import type { Failure, FailureOf } from '../request/failure';
-import { failureBeforeSending, failureFromError } from '../request/failure';
+import { failureBeforeSending, failureFromError, n8nFailureOf } from '../request/failure';
 import { onAbort, onDeadline, unlessAborted, wait } from '../request/timers';
 import { OwnRequest, withCancelSignal } from '../account/ownRequest';
 import { Secrets } from '../secrets/secrets';
@@ -181,12 +181,13 @@ export class HttpClient {
 			// The service has rejected the request: it is as if it had never been sent.
 			ownRequest.authenticating();
 			if (renewals >= MAX_RENEWALS) break;
-			if (renewals > 0) {
+			if (renewals > 0 && !ownRequest.isOver) {
 				const isFresh = token !== undefined && wasFetchedSince(this.account, token, begun - FRESH);
 				// Two processes that log each other out part, where one of them waits for longer than a log-in takes.
 				await wait(renewalDelay(renewals), ownRequest.signal);
 				if (isFresh && !(await this.hasOtherToken(ownRequest.signal))) break;
 			}
+			if (ownRequest.isTimedOut) break;
 			if (ownRequest.isOver) return { failure: ownRequest.failure };
 			begun = Date.now();
 			result = await this.sendOnce(request, ownRequest, credentials);
@@ -300,8 +301,7 @@ async function readCredentials(
 	for (const stop of stopListening) stop();
 	if ('credentials' in result) return result.credentials;
 	if (result.error instanceof NodeOperationError) throw result.error;
-	const reason = result.error instanceof Error ? result.error.message : String(result.error);
-	const failure = ended ?? { kind: 'n8nFailed', reason };
+	const failure = ended ?? n8nFailureOf(result.error);
 	throw new ServiceError(failure, explainConnection(failure, '', timeout));
 }
 

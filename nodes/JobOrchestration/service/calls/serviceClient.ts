@@ -22,6 +22,14 @@ interface PageRequest {
 	pageToken?: string | undefined;
 }
 
+/** A job that was created; `shownUid` is its uid as errors and logs may show it, without secrets. */
+interface CreatedJob {
+	uid: string;
+	shownUid: string;
+	namespace: string;
+	displayName: string;
+}
+
 /** Which clusters of a list are wanted. */
 interface ListRequest {
 	/** At most so many clusters are asked for at once. */
@@ -39,8 +47,8 @@ export class ServiceClient {
 	constructor(
 		private readonly httpClient: Sender,
 		private readonly options: CallOptions,
-		/** Called with each job's ID as soon as the service has sent it. */
-		private readonly onJobCreated: (uid: string, job: NewJob) => void = () => {},
+		/** Called with each job as soon as the service has sent its ID. */
+		private readonly onJobCreated: (job: CreatedJob) => void = () => {},
 	) {}
 
 	/**
@@ -77,7 +85,10 @@ export class ServiceClient {
 				},
 			},
 		});
-		this.onJobCreated(created.metadata.uid, job);
+		const { uid } = created.metadata;
+		const { namespace, displayName } = job;
+		const shownUid = this.httpClient.redact(uid);
+		this.onJobCreated({ uid, shownUid, namespace, displayName });
 		return created;
 	}
 

@@ -65,7 +65,8 @@ export function explainConnection(
 		case 'n8nTimeout':
 			return {
 				message: `n8n's store of credentials didn't answer within ${inSeconds(failure.after)}`,
-				advice: "Try again later. If that doesn't help, check n8n's database.",
+				advice:
+					"Try again later, or allow more time with the option 'Timeout'. If that doesn't help, check n8n's database.",
 				detail: 'Nothing was sent.',
 			};
 		case 'redirect':

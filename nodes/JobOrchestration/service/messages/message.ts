@@ -37,11 +37,18 @@ export function unexpectedMessage(
 	{ status, received, expected }: FailureOf<'unexpectedResponse'>,
 	answered = 'answered',
 ): ErrorMessage {
+	if (status === null) {
+		return {
+			message: "n8n's request helper returned no HTTP response",
+			advice: 'Try again later.',
+			detail: `It returned ${received}.`,
+		};
+	}
 	return {
 		message: `The service ${answered} with ${titleOf(received)} instead of ${expected}`,
 		advice:
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
-		detail: `It sent ${received}${status === null ? '' : ` (HTTP ${status})`}.`,
+		detail: `It sent ${received} (HTTP ${status}).`,
 	};
 }
 

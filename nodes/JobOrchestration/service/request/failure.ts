@@ -23,7 +23,7 @@ export type Failure =
 	| { kind: 'timeout'; after?: number }
 	/** The connection broke after it was made. */
 	| { kind: 'broken'; code: string }
-	/** The request was aborted, above all because the execution was cancelled; `sent` unless that came before it was sent. */
+	/** The request was aborted, above all because the execution was cancelled; `sent` is false only if it certainly was not sent. */
 	| { kind: 'cancelled'; sent: boolean }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'n8nFailed'; reason: string }
@@ -128,6 +128,14 @@ export function failureBeforeSending(error: unknown, redact: (text: string) => s
 	if (own !== undefined) return own;
 	const failure = requestFailureFromError(error);
 	if (failure.kind === 'cancelled') return { kind: 'cancelled', sent: false };
+	return n8nFailureOf(error, redact);
+}
+
+/** The failure of n8n itself, in its own words. @param redact takes the secrets out of a text */
+export function n8nFailureOf(
+	error: unknown,
+	redact = (text: string) => text,
+): FailureOf<'n8nFailed'> {
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }

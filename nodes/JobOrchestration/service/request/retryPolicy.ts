@@ -29,6 +29,9 @@ const UNCLEAR: RetryRule = { resend: 'none', mayHaveActed: true };
 /** The redirects after which the client is to send the same request elsewhere (RFC 9110): nothing was done. */
 const NOTHING_DONE = [307, 308];
 
+/** The last status that HTTP assigns to a refusal. Servers have others of their own: 499 may be a call cut off midway. */
+const LAST_REFUSAL = 451;
+
 /**
  * The one table from a failure to what follows from it. Whatever it doesn't know may have acted: a job that may exist
  * is never created a second time.
@@ -57,7 +60,7 @@ function retryRuleOf(failure: Failure): RetryRule {
 		case 'status':
 			if (isThrottled(failure)) return NOT_TAKEN;
 			if (TRANSIENT.includes(failure.status)) return UNCERTAIN;
-			return failure.status >= 400 && failure.status < 500 ? REFUSED : UNCLEAR;
+			return failure.status >= 400 && failure.status <= LAST_REFUSAL ? REFUSED : UNCLEAR;
 		case 'login':
 			// Whatever came of the login, the request itself was not acted on. One login without an answer is enough to
 			// wait for.
