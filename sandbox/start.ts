@@ -56,6 +56,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const record = new CallRecord(settings.recordCalls);
 	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
+	app.server.maxConnections = settings.limits.connections ?? Infinity;
 	await app.listen({ host: settings.host, port: settings.port });
 	const url = urlOf(app.server.address(), settings);
 	const door = new Door(app.server, connections);

@@ -14,6 +14,8 @@ export interface LimitOptions {
 	retryAfter?: number;
 	/** Works on so many calls at once, `latency` included; the others wait in line. */
 	atOnce?: number;
+	/** Takes so many connections at once, and cuts off the others. The log-in needs one, too. */
+	connections?: number;
 }
 
 /** What the calls have met, since the last reset. */

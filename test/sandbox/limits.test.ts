@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 import { freePort } from '../../host/ports';
@@ -121,6 +122,23 @@ describe('So many calls at once', () => {
 		leaves.abort();
 		await expect(stalled).rejects.toThrow('aborted');
 		expect((await next).status).toBe(200);
+	});
+});
+
+describe('So many connections at once', () => {
+	it('are taken, and the others cut off', async () => {
+		await start({ connections: 2 });
+		// The client's own is the first.
+		const { hostname, port } = new URL(sandbox.url);
+		const second = connect(Number(port), hostname);
+		await until(() => sandbox.connections.open === 2);
+		const third = connect(Number(port), hostname)
+			.on('error', () => {})
+			.resume();
+		await once(third, 'close');
+		second.destroy();
+		await until(() => sandbox.connections.open === 1);
+		expect((await client.create()).status).toBe(200);
 	});
 });
 
