@@ -8,3 +8,6 @@ export const contenders = {
 } as const;
 
 export type ContenderName = keyof typeof contenders;
+
+/** Whether it is the node of this package: others need an n8n. */
+export const isOwn = (name: ContenderName) => name === 'thisNode' || name === 'tenAtOnce';

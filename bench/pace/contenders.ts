@@ -11,17 +11,21 @@ import { job, numbered } from '../performance/contenders/job';
 import type { NodeToRun } from '../performance/engine/workbench';
 import { LOOP, WAIT, Workbench } from '../performance/engine/workbench';
 import type { Target } from '../performance/sandbox/messages';
-import type { ContenderName } from './contenderNames';
+import { isOwn, type ContenderName } from './contenderNames';
 import type { Service } from './services';
 
 /** What is done with a service: its execution, and what comes out. */
-export type Task = Pick<Service, 'count' | 'executions' | 'batching' | 'loop'>;
+type Task = Pick<
+	Service,
+	'count' | 'executions' | 'namespaceOf' | 'concurrency' | 'batching' | 'loop'
+>;
 
 /** n8n's engine with all nodes that take part, and this package's credential. All of them continue after an error. */
 export class Contenders {
 	private constructor(private readonly workbench: Workbench) {}
 
-	static async load(): Promise<Contenders> {
+	static async load(contender: ContenderName): Promise<Contenders> {
+		if (isOwn(contender)) return new Contenders(await Workbench.load());
 		const nodeTypes = {
 			[TYPE]: loadNodeOfN8n('HttpRequest/HttpRequest.node.js', 'HttpRequest'),
 			[LOOP]: loadNodeOfN8n('SplitInBatches/SplitInBatches.node.js', 'SplitInBatches'),
@@ -34,32 +38,36 @@ export class Contenders {
 	async run(contender: ContenderName, task: Task, target: Target): Promise<INodeExecutionData[]> {
 		const { workbench } = this;
 		workbench.saveCredential(target);
-		const { count, executions = 1, batching, loop } = task;
-		const node = nodeOf(contender, target.url, batching);
-		const items = numbered(count);
+		const { count, executions = 1, namespaceOf, loop } = task;
+		const node = nodeOf(contender, target.url, task);
 		const outputs = await Promise.all(
-			Array.from({ length: executions }, async () =>
-				contender === 'loopWithWait' && loop !== undefined
+			Array.from({ length: executions }, async (_, execution) => {
+				const items = numbered(count);
+				for (const { json } of namespaceOf ? items : []) {
+					json.namespace = namespaceOf?.(Number(json.n), execution);
+				}
+				return contender === 'loopWithWait' && loop !== undefined
 					? await workbench.runInLoop(node, loop, items)
-					: await workbench.run(node, items),
-			),
+					: await workbench.run(node, items);
+			}),
 		);
 		return outputs.flat();
 	}
 }
 
-function nodeOf(contender: ContenderName, url: string, batching: Task['batching']): NodeToRun {
+function nodeOf(contender: ContenderName, url: string, task: Task): NodeToRun {
+	const { batching, namespaceOf, concurrency } = task;
 	const common = { credential: CREDENTIAL, onError: 'continueRegularOutput' } as const;
-	if (contender === 'thisNode' || contender === 'tenAtOnce') {
-		const options: INodeParameters = contender === 'tenAtOnce' ? { concurrency: 10 } : {};
+	if (isOwn(contender)) {
+		const most = contender === 'tenAtOnce' ? 10 : concurrency;
 		const parameters = {
 			resource: 'job',
 			operation: 'create',
-			namespace: job.namespace,
+			namespace: namespaceOf === undefined ? job.namespace : '={{ $json.namespace }}',
 			workflowUid: job.workflowUid,
 			workCluster: { __rl: true, mode: 'id', value: job.workCluster },
 			displayName: '=Report {{ $json.n }}',
-			options,
+			options: most === undefined ? {} : { concurrency: most },
 		};
 		return { type: NODE_TYPE, parameters, ...common };
 	}

@@ -27,8 +27,6 @@ export interface NodeToRun {
 
 /** n8n's engine with this package in it and other node types and credential types beside. */
 export class Workbench {
-	/** The items that the next workflow starts with. */
-	private items: INodeExecutionData[] = [];
 	private readonly credentials: Credentials;
 
 	private constructor(
@@ -94,7 +92,6 @@ export class Workbench {
 		last: string,
 		items: INodeExecutionData[],
 	): Promise<INodeExecutionData[]> {
-		this.items = items;
 		const workflow = new Workflow({
 			id: '1',
 			name: 'Bench',
@@ -122,7 +119,7 @@ export class Workbench {
 				]),
 			),
 			active: false,
-			nodeTypes: this.types(),
+			nodeTypes: this.types(items),
 			settings: { executionOrder: 'v1' },
 		});
 		const startNode = workflow.getNode('Items');
@@ -137,15 +134,18 @@ export class Workbench {
 		return runData[last]?.at(-1)?.data?.main?.[0] ?? [];
 	}
 
-	private types(): INodeTypes {
+	private types(items: INodeExecutionData[]): INodeTypes {
 		const getByName = (name: string): INodeType =>
 			name === ITEMS
-				? this.itemsNode
+				? itemsNode(items)
 				: (this.nodeTypes[name] ?? this.engine.loaded.nodeTypes.getByNameAndVersion(name));
 		return { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) };
 	}
+}
 
-	private readonly itemsNode: INodeType = {
+/** Hands on the items that a workflow starts with. */
+function itemsNode(items: INodeExecutionData[]): INodeType {
+	return {
 		description: {
 			displayName: 'Items',
 			name: 'items',
@@ -157,7 +157,7 @@ export class Workbench {
 			outputs: [NodeConnectionTypes.Main],
 			properties: [],
 		},
-		execute: async () => await Promise.resolve([this.items]),
+		execute: async () => await Promise.resolve([items]),
 	};
 }
 

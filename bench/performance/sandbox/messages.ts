@@ -1,4 +1,5 @@
 import type { SandboxOptions } from '../../../sandbox';
+import type { PlanName } from './plans';
 
 /** Where a sandbox is, and who may log in there. */
 export interface Target {
@@ -9,7 +10,12 @@ export interface Target {
 
 /** What the benchmark asks the process of the sandboxes. */
 export type Request =
-	| { kind: 'open'; options: SandboxOptions; away?: Away | undefined }
+	| {
+			kind: 'open';
+			options: SandboxOptions;
+			away?: Away | undefined;
+			plan?: PlanName | undefined;
+	  }
 	| { kind: 'close' };
 
 /** When the measured sandbox can't be reached: once it has made so many jobs, and for how many milliseconds. */
@@ -33,7 +39,4 @@ export interface Seen {
 	requestsAtOnce: number;
 	/** The most connections that were open at once, those that were about to close among them. */
 	connectionsAtOnce: number;
-	/** Requests that were too many, and those that waited in line, on average. */
-	turnedAway: number;
-	averageWaiting: number;
 }

@@ -2,6 +2,7 @@
 import { freePort } from '../../../host/ports';
 import { startSandbox, type Sandbox } from '../../../sandbox';
 import type { Away, Opened, Request, Seen, Target } from './messages';
+import { plans } from './plans';
 import { Requests } from './requests';
 
 /** Milliseconds between two looks at how many jobs there are. */
@@ -9,13 +10,18 @@ const LOOK = 5;
 
 let open: { measured: Sandbox; warmUp: Sandbox; requests: Requests } | undefined;
 
-async function openBoth({ options, away }: Extract<Request, { kind: 'open' }>): Promise<Opened> {
+async function openBoth({
+	options,
+	away,
+	plan,
+}: Extract<Request, { kind: 'open' }>): Promise<Opened> {
 	await closeBoth();
 	const [measured, warmUp] = await Promise.all([
 		startSandbox({ port: await freePort(), ...options, recordCalls: false }),
 		startSandbox({ recordCalls: false }),
 	]);
 	open = { measured, warmUp, requests: new Requests(Number(new URL(measured.url).port)) };
+	if (plan !== undefined) measured.faults.plan(plans[plan]());
 	if (away !== undefined) await goAway(measured, away);
 	return { measured: targetOf(measured), warmUp: targetOf(warmUp) };
 }
@@ -43,8 +49,6 @@ async function closeBoth(): Promise<Seen | undefined> {
 		requests: requests.total,
 		requestsAtOnce: requests.atOnce,
 		connectionsAtOnce: measured.connections.peak,
-		turnedAway: measured.limits.met.turnedAway,
-		averageWaiting: measured.limits.met.averageWaiting,
 	};
 	requests.stop();
 	await Promise.all([measured.close(), warmUp.close()]);
