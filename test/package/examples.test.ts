@@ -161,8 +161,8 @@ test.each([
 	expect(await evaluated(`={{ ${expression} }}`, json)).toBe(state);
 });
 
-test('crash-safe-batch.md says what to do with each state that crash-safe-batch.json gives', () => {
-	const page = readFileSync(join(__dirname, '../../docs/crash-safe-batch.md'), 'utf8');
+test('retries.md says what to do with each state that crash-safe-batch.json gives', () => {
+	const page = readFileSync(join(__dirname, '../../docs/retries.md'), 'utf8');
 	const rows = [...page.matchAll(/^\| `(.*?)`(?:, `(.*?)`)? \| .* \| (.*) \|$/gm)];
 	const known = rows.flatMap(([, first, second]) => [first, second].filter(Boolean));
 	expect(known).toEqual(['state', 'waiting', 'sending', 'created', 'failed', 'may exist']);
