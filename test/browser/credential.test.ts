@@ -45,7 +45,7 @@ describe('the form of the credential', () => {
 			`There is no log-in at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.`,
 		);
 
-		const signedByItself = await startSandbox({ tls: await selfSignedCertificate() });
+		const signedByItself = await startSandbox({ tls: selfSignedCertificate });
 		atEnd(async () => await signedByItself.close());
 		await form.fill({ baseUrl: signedByItself.url });
 		expect(await form.saveAndFail()).toContain(

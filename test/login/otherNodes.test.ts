@@ -129,7 +129,7 @@ describe('A request whose token is rejected is sent again', () => {
 	});
 
 	test('by a service whose certificate the credential accepts', async () => {
-		const sandbox = await startSandbox({ tls: await selfSignedCertificate() });
+		const sandbox = await startSandbox({ tls: selfSignedCertificate });
 		try {
 			fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 			await fixture.engine.run({ parameters: getAll() });

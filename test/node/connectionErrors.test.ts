@@ -48,7 +48,7 @@ test('no such host', async () => {
 });
 
 test('a certificate that is not trusted, and the switch that accepts it', async () => {
-	const sandbox = await startSandbox({ tls: await selfSignedCertificate() });
+	const sandbox = await startSandbox({ tls: selfSignedCertificate });
 	try {
 		const { message, description } = await errorWith({ baseUrl: sandbox.url });
 		expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);

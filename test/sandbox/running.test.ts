@@ -160,7 +160,7 @@ describe('A sandbox', () => {
 	});
 
 	it('can speak https, with a certificate that nobody trusts', async () => {
-		const { key, cert } = await selfSignedCertificate();
+		const { key, cert } = selfSignedCertificate;
 		await start({ tls: { key, cert } });
 		expect(sandbox.url).toMatch(/^https:/);
 		await expect(send(sandbox.url)).rejects.toMatchObject({

@@ -1,10 +1,19 @@
-import { generate } from 'selfsigned';
-
-/** A key and a certificate for 127.0.0.1 that nobody has signed but itself, both PEM. */
-export async function selfSignedCertificate(): Promise<{ key: string; cert: string }> {
-	const { private: key, cert } = await generate([{ name: 'commonName', value: 'sandbox' }], {
-		keyType: 'ec',
-		extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
-	});
-	return { key, cert };
-}
+/** A key and a certificate for 127.0.0.1 that only it has signed, both PEM. It protects nothing. */
+export const selfSignedCertificate = {
+	key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjNV/Pv3yFyVVwMTx
+wRPXepIadnYZu2kTNZzusUdHcCWhRANCAAQq47AqbZrI6XG1HcW9QL1PkU+R9vAz
+pp+jrbOsjI6O3YiEiBOr4iYvFHCPHAX09j6vIU1hM8nXvw9RikdafjSH
+-----END PRIVATE KEY-----`,
+	cert: `-----BEGIN CERTIFICATE-----
+MIIBjDCCATKgAwIBAgIUKU5qFF3ZowCm0haUFDUdUWKhKP4wCgYIKoZIzj0EAwIw
+EjEQMA4GA1UEAwwHc2FuZGJveDAgFw0yNjExMjUwMDQyMjNaGA8yMTI2MTEwMTAw
+NDIyM1owEjEQMA4GA1UEAwwHc2FuZGJveDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABCrjsCptmsjpcbUdxb1AvU+RT5H28DOmn6Ots6yMjo7diISIE6viJi8UcI8c
+BfT2Pq8hTWEzyde/D1GKR1p+NIejZDBiMB0GA1UdDgQWBBRSuk4pHni9J5bcxaoF
+kC7G9GlKDDAfBgNVHSMEGDAWgBRSuk4pHni9J5bcxaoFkC7G9GlKDDAPBgNVHRMB
+Af8EBTADAQH/MA8GA1UdEQQIMAaHBH8AAAEwCgYIKoZIzj0EAwIDSAAwRQIhAIQv
+DdJHFTZBR7H7dUMdMFi6ZiACTIxjQ2jMZDe0nClZAiAR2ihug5vOWTBg7V85BCTb
+yxU97dln4PpGX4P9NfzLGQ==
+-----END CERTIFICATE-----`,
+};
