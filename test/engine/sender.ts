@@ -1,6 +1,6 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import type { Permit, Denial } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	SendResult,
 	ServiceRequest,
@@ -36,26 +36,10 @@ export function newSender(
 	};
 }
 
-/** One that lets each request begin, and has no more patience for a service that takes none. */
+/** One whose waits take no time. */
 function newLimiter(): Sender['limiter'] {
-	let denial: Denial | undefined;
-	const release: Permit['release'] = ({ kind }, failure) => {
-		if (kind === 'throttled' && failure !== undefined) {
-			denial = { denied: 'givenUp', failure, waited: 60_000, probes: 9 };
-		}
-	};
-	return {
-		acquire: async () =>
-			await Promise.resolve(
-				denial ?? {
-					isProbe: false,
-					isLateProbe: false,
-					sent: () => {},
-					countFailedLogin: () => 1,
-					release,
-				},
-			),
-		hasBeenAnswered: false,
-		giveUp: () => {},
-	};
+	let now = 0;
+	const wait = async (milliseconds: number) => await Promise.resolve(void (now += milliseconds));
+	const clock = { now: () => now, idle: () => now, wait, pause: async () => await wait(1) };
+	return new AccountLimiter(clock).forExecution();
 }

@@ -15,6 +15,7 @@ import { create, credentialFor, numbered, useSandbox } from '../engine/fixture';
 import { Engine } from '../engine/run';
 import { until } from '../sandbox/client';
 import { gate } from '../faults/batch';
+import { hurry } from '../engine/hurry';
 
 /*
  * n8n's store of credentials is not part of its engine, and another one may pass on copies of what it is given, or
@@ -79,13 +80,13 @@ class Locked extends CredentialsInMemory {
 class Unwell extends CredentialsInMemory {
 	static failures = 0;
 	static hangsAt: { read?: number; write?: number } = {};
-	private readonly never = new Promise<never>(() => {});
+	hangs = false;
 	private readsSoFar = 0;
 	private writesSoFar = 0;
 
 	override async getDecrypted(...parameters: Parameters<CredentialsInMemory['getDecrypted']>) {
 		this.readsSoFar += 1;
-		if (this.readsSoFar === Unwell.hangsAt.read) return await this.never;
+		if (this.readsSoFar === Unwell.hangsAt.read) return await this.hang();
 		if ((Unwell.failures -= 1) >= 0) throw databaseError('SQLITE_BUSY', 'database is locked');
 		return await super.getDecrypted(...parameters);
 	}
@@ -94,8 +95,13 @@ class Unwell extends CredentialsInMemory {
 		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
 	): Promise<void> {
 		this.writesSoFar += 1;
-		if (this.writesSoFar === Unwell.hangsAt.write) await this.never;
+		if (this.writesSoFar === Unwell.hangsAt.write) await this.hang();
 		await super.updateCredentials(...parameters);
+	}
+
+	private async hang(): Promise<never> {
+		this.hangs = true;
+		return await new Promise<never>(() => {});
 	}
 }
 
@@ -160,22 +166,27 @@ describe('where the store of credentials', () => {
 		] as const;
 
 		test.each(places)('for ever, Timeout ends it: %s', async (_, hangsAt, failed) => {
+			const { runOut } = hurry();
 			const engine = await engineWith(Unwell);
 			Unwell.hangsAt = hangsAt;
-			const { items } = await engine.run(
-				{
-					parameters: create({ options: { timeout: '={{ $json.n === 0 ? 20 : 300 }}' } }),
-					onError: 'continueRegularOutput',
-				},
-				numberedItems,
-			);
+			const node = { parameters: create(), onError: 'continueRegularOutput' } as const;
+			const { result } = engine.start([node], numberedItems);
+			const { credentials } = engine;
+			const hangs = () =>
+				credentials instanceof Unwell &&
+				credentials.hangs &&
+				fixture.sandbox.store.jobs.size === 30 - failed;
+			// All others have their answer.
+			await until(() => hangs() && fixture.sandbox.connections.open === 0);
+			await new Promise((resolve) => setTimeout(resolve, 100));
+			runOut();
+			const { items } = await result;
 			const errors = items.filter(({ json }) => json.error !== undefined);
 			expect(errors).toHaveLength(failed);
 			for (const { json } of errors) {
-				expect(json.message).toMatch(/^n8n's store of credentials didn't answer within /);
+				expect(json.message).toBe("n8n's store of credentials didn't answer within 60 s");
 				expect(json.error).toMatchObject({ jobMayExist: false, httpStatus: null });
 			}
-			expect(fixture.sandbox.store.jobs.size).toBe(30 - failed);
 		});
 
 		test.each(places)('for ever, a cancel ends it at once: %s', async (_, hangsAt) => {

@@ -1,119 +1,116 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
-import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
+import {
+	sendWithRetries,
+	StoppedBeforeSending,
+} from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
+import type { LimiterOptions } from '../../nodes/JobOrchestration/service/pace/limiter';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
-import { SetClock } from './requests';
 
 /*
- * Executions of one account at a service, by a clock that a test sets: their items wait for the limiter, and are sent
- * again, as in the node.
+ * Executions of one account at a service, by a clock that a test sets. Their items are sent as by the node.
  */
 
-/** When the service answers a request, and whether it turns it away. */
-export type Service = (request: { n: number; now: number }) => {
-	after: number;
-	status?: 429;
-	/** Milliseconds. */
-	retryAfter?: number;
-};
+/** A clock that goes on when it is told to. */
+class SetClock {
+	private time = 1_000;
+	private timers: Array<{ at: number; ring: () => void }> = [];
+	readonly now = () => this.time;
+	readonly idle = () => this.time;
+	readonly pause = async () => await this.wait(1);
+	readonly wait = async (milliseconds: number) => {
+		await new Promise<void>((ring) => this.timers.push({ at: this.time + milliseconds, ring }));
+	};
 
-/** What becomes of the items of one execution. */
+	/** Lets milliseconds pass, and whatever is due happen in them, until something is over. */
+	async pass(milliseconds: number, isOver = () => false): Promise<void> {
+		const end = this.time + milliseconds;
+		while (!isOver()) {
+			await new Promise(setImmediate);
+			const next = Math.min(...this.timers.map(({ at }) => at));
+			if (next > end) break;
+			this.time = Math.max(this.time, next);
+			const due = this.timers.filter(({ at }) => at <= next);
+			this.timers = this.timers.filter(({ at }) => at > next);
+			for (const { ring } of due) ring();
+		}
+		if (!isOver()) this.time = end;
+	}
+}
+
+/** How a service answers an item's request that comes after so many milliseconds: a failure, or nothing if it does. */
+export type Service = (n: number, at: number) => Failure | undefined;
+
 export interface Execution {
-	begunAt: number;
-	/** In the order of their end. */
+	/** When each request was sent, and for which item. */
+	sent: Array<{ n: number; at: number }>;
 	done: Array<{ n: number; at: number }>;
-	failed: number[];
+	failed: Array<{ n: number; at: number; error: Error }>;
+	mostInFlight: number;
 	isOver: boolean;
-	/** The most requests under way at once. */
-	most: number;
+	stop: () => void;
 }
 
-/** Takes so many a second, and turns the others away. */
-export function takes(perSecond: number, burst: number, retryAfter?: number): Service {
-	let tokens = burst;
-	let last = 0;
-	return ({ now }) => {
-		tokens = Math.min(burst, tokens + ((now - last) * perSecond) / 1_000);
-		last = now;
-		if (tokens < 1)
-			return { after: 5, status: 429, ...(retryAfter !== undefined && { retryAfter }) };
-		tokens -= 1;
-		return { after: 20 };
-	};
-}
+export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
+export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
+export const refused: Failure = { kind: 'unreachable', code: 'ECONNREFUSED' };
 
-/** Takes so many in each minute; those that it turns away are told how long it lasts, or not. */
-export function takesAMinute(most: number, { says }: { says: boolean }): Service {
-	let minute = -1;
-	let taken = 0;
-	return ({ now }) => {
-		const current = Math.floor(now / 60_000);
-		if (current !== minute) [minute, taken] = [current, 0];
-		taken += 1;
-		if (taken <= most) return { after: 20 };
-		const left = Math.ceil((current + 1) * 60 - now / 1_000) * 1_000;
-		return { after: 5, status: 429, ...(says && { retryAfter: left }) };
-	};
-}
-
-/** Executions at one service. */
 export class Executions {
 	readonly clock = new SetClock();
-	private readonly account = new AccountLimiter(this.clock);
+	readonly limiter = new AccountLimiter(this.clock);
 	private readonly all: Execution[] = [];
+	private readonly startedAt = this.clock.now();
 
-	constructor(private readonly service: Service) {}
+	constructor(
+		private readonly service: Service,
+		private readonly latency = 20,
+	) {}
 
-	/** Runs one with these items, so many milliseconds from now. */
+	/** @param maxRetries of each request */
 	begin(
 		items: number[],
-		{ after = 0, concurrency }: { after?: number; concurrency?: number } = {},
-	) {
-		const execution: Execution = { begunAt: 0, done: [], failed: [], isOver: false, most: 0 };
+		{ maxRetries = 0, ...options }: LimiterOptions & { maxRetries?: number } = {},
+	): Execution {
+		const abort = new AbortController();
+		const execution: Execution = {
+			...{ sent: [], done: [], failed: [], mostInFlight: 0, isOver: false },
+			stop: () => abort.abort(),
+		};
 		this.all.push(execution);
-		void this.run(execution, items, after, concurrency);
+		const limiter = this.limiter.forExecution(options);
+		let inFlight = 0;
+		const at = () => this.clock.now() - this.startedAt;
+		const work = async (n: number, beginNext: () => void) => {
+			const send = async () => {
+				execution.sent.push({ n, at: at() });
+				inFlight += 1;
+				execution.mostInFlight = Math.max(execution.mostInFlight, inFlight);
+				const failure = this.service(n, at());
+				await this.clock.wait(failure === undefined ? this.latency : 5);
+				inFlight -= 1;
+				return failure === undefined ? { body: 'done' } : { failure };
+			};
+			const call = { maxRetries, timeout: 1_000, signal: abort.signal, beginNext };
+			await sendWithRetries(newSender(send, { limiter }), anyCall, call).then(
+				() => execution.done.push({ n, at: at() }),
+				(error: Error) => {
+					if (error instanceof StoppedBeforeSending) return;
+					execution.failed.push({ n, at: at(), error });
+				},
+			);
+		};
+		void inParallel(items, options.concurrency, work, abort.signal).then(() => {
+			execution.isOver = true;
+		});
 		return execution;
 	}
 
-	/** Lets time pass until all are over. @throws Error where one isn't after so many hours */
-	async end(hours = 2): Promise<void> {
-		for (let seconds = 0; seconds < hours * 3_600; seconds += 1) {
-			if (this.all.every(({ isOver }) => isOver)) return;
-			await this.clock.pass(1_000);
-		}
-		throw new Error(`Not over after ${hours} hours`);
-	}
-
-	private async run(
-		execution: Execution,
-		items: number[],
-		after: number,
-		concurrency: number | undefined,
-	): Promise<void> {
-		await this.clock.wait(after);
-		execution.begunAt = this.clock.now();
-		const limiter = this.account.forExecution({ concurrency });
-		let underWay = 0;
-		const work = async (n: number, letOthersTry: () => Promise<void>) => {
-			const sender = newSender(
-				async () => {
-					underWay += 1;
-					execution.most = Math.max(execution.most, underWay);
-					const answer = this.service({ n, now: this.clock.now() });
-					await this.clock.wait(answer.after);
-					underWay -= 1;
-					if (answer.status === undefined) return { body: 'done' };
-					return { failure: { ...statusFailure(429), retryAfter: answer.retryAfter } };
-				},
-				{ limiter },
-			);
-			await sendWithRetries(sender, anyCall, { maxRetries: 0, timeout: 1_000, letOthersTry }).then(
-				() => execution.done.push({ n, at: this.clock.now() }),
-				() => execution.failed.push(n),
-			);
-		};
-		await inParallel(items, concurrency, work);
-		execution.isOver = true;
+	/** Lets time pass until all are over. @throws Error if they aren't after an hour */
+	async end(): Promise<void> {
+		const isOver = () => this.all.every((execution) => execution.isOver);
+		await this.clock.pass(3_600_000, isOver);
+		if (!isOver()) throw new Error('Not over after an hour');
 	}
 }

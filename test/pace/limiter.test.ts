@@ -1,211 +1,279 @@
-import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { begun, come, permitAt, SetClock, settled, without } from './requests';
+import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
+import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { Executions, range, refused, rejected } from './executions';
+import { bucket, randomFrom } from './simulate';
 
-/*
- * Which requests may begin, and in what order. When all wait: limiterWaits.test.ts.
- */
+const always = () => undefined;
+const seconds = (count: number) => count * 1_000;
+const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
+const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a, b) => a - b);
 
-let clock: SetClock;
-let limiter: AccountLimiter;
-beforeEach(() => {
-	clock = new SetClock();
-	limiter = new AccountLimiter(clock);
-});
+beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomFrom(1)));
 afterEach(() => jest.restoreAllMocks());
 
-test('ten begin at first, in their order, whosever they are', async () => {
-	const [one, another] = [limiter.forExecution(), limiter.forExecution()];
-	const [first, second, third] = [come(one, 6), come(another, 6), come(one, 6)];
-	await settled();
-	expect([first, second, third].map(begun)).toEqual([6, 4, 0]);
-	permitAt(first, 0).release({ kind: 'otherAnswer' });
-	await settled();
-	expect([first, second, third].map(begun)).toEqual([6, 5, 0]);
-});
+/** A service with a rate limit that all items share. */
+function limited(perSecond: number, burst: number, retryAfter?: number) {
+	const service = bucket(perSecond, burst);
+	return (_: number, at: number) =>
+		service(at).outcome.kind === 'answered' ? undefined : rejected(retryAfter);
+}
 
-test('a single request waits for one of a batch, not for all of them', async () => {
-	const batch = come(limiter.forExecution(), 100);
-	await settled();
-	const single = come(limiter.forExecution(), 1);
-	const another = come(limiter.forExecution(), 3);
-	for (const index of [0, 1, 2]) permitAt(batch, index).release({ kind: 'otherAnswer' });
-	await settled();
-	expect([batch, single, another].map(begun)).toEqual([11, 1, 1]);
-	for (const index of [3, 4]) permitAt(batch, index).release({ kind: 'otherAnswer' });
-	await settled();
-	expect([batch, single, another].map(begun)).toEqual([12, 1, 2]);
-});
-
-test('whoever was sent before goes first, even before another execution that has waited for its turn', async () => {
-	const batch = come(limiter.forExecution(), 20);
-	await settled();
-	const single = come(limiter.forExecution(), 1);
-	const again = come(limiter.forExecution(), 2, undefined, { goesFirst: true });
-	permitAt(batch, 0).release({ kind: 'otherAnswer' });
-	await settled();
-	expect([begun(batch), begun(single), begun(again)]).toEqual([10, 0, 1]);
-});
-
-test('nobody comes back later for those that have begun, nor for those who wait for an answer', async () => {
-	const all = come(limiter.forExecution(), 15);
-	await settled();
-	expect(begun(all)).toBe(10);
-	expect(clock.waiting).toBe(0);
-});
-
-test('an execution never has more under way than it may, and others go by', async () => {
-	const narrow = come(limiter.forExecution({ concurrency: 2 }), 5);
-	const wide = come(limiter.forExecution(), 5);
-	await settled();
-	expect([narrow, wide].map(begun)).toEqual([2, 5]);
-	permitAt(narrow, 0).release({ kind: 'done' });
-	permitAt(narrow, 0).release({ kind: 'done' });
-	await settled();
-	expect(begun(narrow)).toBe(3);
-});
-
-test('several runs of one execution, as tools that an agent calls at once, never have more than it may', async () => {
-	const execution = {};
-	const runs = [1, 2, 3].map(() => limiter.forExecution({ concurrency: 2, execution }));
-	const all = runs.map((run) => come(run, 2));
-	await settled();
-	expect(all.map(begun)).toEqual([2, 0, 0]);
-	permitAt(all[0] ?? [], 0).release({ kind: 'otherAnswer' });
-	await settled();
-	expect(all.map(begun)).toEqual([2, 1, 0]);
-});
-
-test('an execution with a number of its own leaves some room for the others', async () => {
-	const bounded = come(limiter.forExecution({ concurrency: 40 }), 40);
-	const others = come(limiter.forExecution(), 20);
-	await settled();
-	await clock.pass(100);
-	expect([begun(bounded), begun(others)]).toEqual([40, 10]);
-});
-
-test('of a hundred that may begin, a few do at a time, and n8n goes on in between', async () => {
-	const all = come(limiter.forExecution({ concurrency: 100 }), 100);
-	await settled();
-	expect(begun(all)).toBe(16);
-	await clock.pass(1);
-	expect(begun(all)).toBe(20);
-	await clock.pass(1);
-	expect(begun(all)).toBe(24);
-	await clock.pass(19);
-	expect(begun(all)).toBe(100);
-});
-
-test("the time of a log-in isn't taken for the service's", async () => {
-	const all = come(limiter.forExecution(), 10);
-	await settled();
-	await clock.pass(1_000);
-	all.forEach((_, index) => permitAt(all, index).sent());
-	await clock.pass(3);
-	all.forEach((_, index) => permitAt(all, index).release({ kind: 'done' }));
-	// After a second each, there would be twenty more.
-	expect(limiter.pace.limit).toBe(10);
-});
-
-test('more may begin, although they wait for others to begin', async () => {
-	const all = come(limiter.forExecution(), 100);
-	await settled();
-	await clock.pass(300);
-	all.slice(0, 10).forEach((_, index) => permitAt(all, index).release({ kind: 'done' }));
-	expect(limiter.pace.limit).toBe(30);
-});
-
-test.each([
-	['was waiting for it says how fast the service is', { idle: 50, limit: 23 }],
-	['had other work says nothing of that', { idle: 0, limit: 15 }],
-])('an answer that came while n8n %s', async (_, { idle, limit }) => {
-	const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
-	const utilization = { active: 0, utilization: 0 };
-	const loop = jest
-		.spyOn(performance, 'eventLoopUtilization')
-		.mockReturnValue({ ...utilization, idle: 500 });
-	const real = new AccountLimiter();
-	const all = come(real.forExecution(), 100);
-	await settled();
-	now.mockReturnValue(1_050);
-	loop.mockReturnValue({ ...utilization, idle: 500 + idle });
-	all.slice(0, 10).forEach((_permit, index) => permitAt(all, index).release({ kind: 'done' }));
-	expect(real.pace.limit).toBe(limit);
-});
-
-test('a stop ends the waiting of those whom it concerns, at once', async () => {
-	const stop = new AbortController();
-	const execution = limiter.forExecution();
-	const [stopped, other] = [come(execution, 15, stop.signal), come(execution, 1)];
-	await settled();
-	stop.abort();
-	await settled();
-	expect(begun(stopped)).toBe(10);
-	expect(without(stopped)).toEqual(new Array(5).fill({ denied: 'stopped' }));
-	expect(other).toEqual([undefined]);
-	expect(await execution.acquire(stop.signal)).toEqual({ denied: 'stopped' });
-});
-
-test('a failed log-in that several waited for counts once, and only for its own run', async () => {
-	const [run, other] = [limiter.forExecution(), limiter.forExecution()];
-	const [all, others] = [come(run, 3), come(other, 1)];
-	await settled();
-	await clock.pass(10);
-	const counts = [0, 1, 2].map((index) => permitAt(all, index).countFailedLogin());
-	expect(counts).toEqual([1, 1, 1]);
-	for (const index of [0, 1, 2]) permitAt(all, index).release({ kind: 'loginFailed' });
-	const again = come(run, 1);
-	await clock.pass(300);
-	expect(permitAt(again, 0).countFailedLogin()).toBe(2);
-	expect(permitAt(others, 0).countFailedLogin()).toBe(1);
-});
-
-describe('The accounts of a process', () => {
-	const limiterFor = (userName: string) =>
-		limiterOf(accountOf({ baseUrl: 'http://jobs.test', userName, password: 'secret' }));
-
-	test('have limiters of their own, each the same for all who ask', () => {
-		expect(limiterFor('a')).toBe(limiterFor('a'));
-		expect(limiterFor('a')).not.toBe(limiterFor('b'));
+describe('Concurrency', () => {
+	test('is ten at first, in the order of the items', async () => {
+		const executions = new Executions(always, 50);
+		const { sent } = executions.begin(range(30));
+		await executions.clock.pass(40);
+		expect(sent.map(({ n }) => n)).toEqual(range(10));
+		await executions.end();
 	});
 
-	test('are the same, however their address is written', () => {
-		const at = (baseUrl: string) =>
-			limiterOf(accountOf({ baseUrl, userName: 'a', password: 'secret' }));
-		expect(at('HTTP://Jobs.test:80/')).toBe(limiterFor('a'));
-		expect(at('http://jobs.test/below')).not.toBe(limiterFor('a'));
+	test.each([
+		[1, 1],
+		[3, 3],
+		[40, 40],
+		[300, 100],
+	])('of %i: there are never more than %i in flight', async (concurrency, most) => {
+		const executions = new Executions(always, 500);
+		const execution = executions.begin(range(400), { concurrency });
+		await executions.end();
+		expect(execution.mostInFlight).toBe(most);
 	});
 
-	test('are forgotten, the least recent first, once there are more than a hundred', () => {
-		const [kept, forgotten] = [limiterFor('kept'), limiterFor('forgotten')];
-		for (let n = 0; n < 99; n += 1) {
-			limiterFor(`another ${n}`);
-			limiterFor('kept');
+	test('holds for all runs of an execution together, as for the tools of an agent', async () => {
+		const executions = new Executions(always);
+		const execution = {};
+		const runs = range(3).map(() => executions.begin([0, 1], { concurrency: 2, execution }));
+		await executions.clock.pass(15);
+		expect(runs.flatMap(({ sent }) => sent)).toHaveLength(2);
+		await executions.end();
+		expect(runs.flatMap(({ done }) => done)).toHaveLength(6);
+	});
+
+	test('of 1 keeps the order of items that a limit rejects once', async () => {
+		const executions = new Executions(limited(10, 5));
+		const { done } = executions.begin(range(60), { concurrency: 1 });
+		await executions.end();
+		expect(done.map(({ n }) => n)).toEqual(range(60));
+	});
+
+	test('that fills the account leaves room for others', async () => {
+		const executions = new Executions(always, seconds(1));
+		executions.begin(range(200), { concurrency: 40 });
+		await executions.clock.pass(100);
+		const single = executions.begin([0]);
+		await executions.end();
+		expect(single.sent[0]?.at).toBeLessThan(200);
+	});
+});
+
+describe('Executions take turns', () => {
+	test.each([
+		['5 a second', limited(5, 1), 1],
+		['2 a second', limited(2, 2), 1],
+		['20 a second, and Retry-After is 1', limited(20, 20, seconds(1)), 2],
+	])('a single item soon begins beside a batch at %s', async (_, service, longest) => {
+		const executions = new Executions(service);
+		const batch = executions.begin(range(150));
+		for (let n = 0; n < 8; n += 1) {
+			await executions.clock.pass(2_700);
+			const begunAt = executions.clock.now() - seconds(1);
+			const single = executions.begin([n]);
+			await executions.clock.pass(seconds(4));
+			expect(single.done).toHaveLength(1);
+			expect(Number(single.sent[0]?.at) - begunAt).toBeLessThanOrEqual(seconds(longest));
 		}
-		expect(limiterFor('kept')).toBe(kept);
-		expect(limiterFor('forgotten')).not.toBe(forgotten);
+		await executions.end();
+		expect(batch.done).toHaveLength(150);
 	});
 
-	test('are not forgotten while a request is under way', async () => {
-		const busy = limiterFor('busy');
-		const all = come(busy.forExecution(), 1);
-		await settled();
-		for (let n = 0; n < 150; n += 1) limiterFor(`one more ${n}`);
-		expect(limiterFor('busy')).toBe(busy);
-		permitAt(all, 0).release({ kind: 'otherAnswer' });
+	test('a long batch does not keep others from starting until it is done', async () => {
+		const executions = new Executions(always, 50);
+		const batch = executions.begin(range(2_000));
+		await executions.clock.pass(100);
+		const others = range(10).map(() => executions.begin(range(5)));
+		await executions.end();
+		for (const { done } of others) expect(lastAt(done)).toBeLessThan(lastAt(batch.done) / 2);
+	});
+});
+
+describe('Items that are always rejected', () => {
+	test.each([
+		['15 of 300 in a row, Retry-After 60', 300, (n: number) => n < 15, seconds(60), 7],
+		[
+			'20 of 200 evenly spread, Retry-After 3600',
+			200,
+			(n: number) => n % 10 === 3,
+			seconds(3_600),
+			12,
+		],
+		['20 of 200 at the end, Retry-After 60', 200, (n: number) => n >= 180, seconds(60), 12],
+		['15 of 300 in a row, without Retry-After', 300, (n: number) => n < 15, undefined, 12],
+		['15 of 300 in a row, Retry-After 1', 300, (n: number) => n < 15, seconds(1), 60],
+		['all but one, Retry-After 60', 30, (n: number) => n !== 29, seconds(60), 7],
+	])('%s: do not delay the others', async (_, count, isRejected, retryAfter, longest) => {
+		const executions = new Executions((n) => (isRejected(n) ? rejected(retryAfter) : undefined));
+		const execution = executions.begin(range(count));
+		await executions.end();
+		expect(items(execution.done)).toEqual(range(count).filter((n) => !isRejected(n)));
+		expect(lastAt(execution.done)).toBeLessThanOrEqual(seconds(longest));
+		expect(execution.failed[0]?.error.message).toBe('The service is receiving too many requests');
+		expect(lastAt(execution.failed)).toBeLessThanOrEqual(seconds(400));
 	});
 
-	test('are not forgotten while requests wait to begin', async () => {
-		const held = limiterFor('held');
-		const first = come(held.forExecution(), 1);
-		await settled();
-		permitAt(first, 0).release({ kind: 'throttled', retryAfter: 50_000 });
-		const stop = new AbortController();
-		const second = come(held.forExecution(), 1, stop.signal);
-		await settled();
-		for (let n = 0; n < 150; n += 1) limiterFor(`yet another ${n}`);
-		expect(limiterFor('held')).toBe(held);
-		expect(begun(second)).toBe(0);
-		stop.abort();
+	test.each([
+		[seconds(60), 12],
+		[undefined, 20],
+		// A Retry-After of up to 5 s stops all requests each time.
+		[seconds(1), 70],
+	])(
+		'do not delay another execution (Retry-After %s), and fail while others pass',
+		async (retryAfter, longest) => {
+			const executions = new Executions((n) => (n < 20 ? rejected(retryAfter) : undefined));
+			const rejectedOnes = executions.begin(range(20));
+			await executions.clock.pass(100);
+			const other = executions.begin(range(320).slice(20));
+			await executions.clock.pass(seconds(longest));
+			expect(other.isOver).toBe(true);
+			expect(other.failed).toEqual([]);
+			const steady = executions.begin(range(20_000).slice(20), { concurrency: 1 });
+			await executions.clock.pass(seconds(360));
+			expect(rejectedOnes.failed).toHaveLength(20);
+			steady.stop();
+			await executions.end();
+			expect(steady.failed).toEqual([]);
+		},
+	);
+
+	test('let the next items begin also with Concurrency 1', async () => {
+		const executions = new Executions((n) => (n === 1 ? rejected() : undefined));
+		const execution = executions.begin(range(20), { concurrency: 1 });
+		await executions.end();
+		expect(items(execution.done)).toEqual(range(20).filter((n) => n !== 1));
+		expect(execution.mostInFlight).toBe(1);
 	});
+});
+
+describe('A service that rejects all', () => {
+	test.each([
+		['each time for 60 s', seconds(60), 16],
+		['without Retry-After', undefined, 25],
+		['each time for 2 s', seconds(2), 40],
+	])('%s, is probed, and recovers', async (_, retryAfter, most) => {
+		const executions = new Executions((_n, at) =>
+			at < seconds(55) ? rejected(retryAfter) : undefined,
+		);
+		const execution = executions.begin(range(40));
+		await executions.clock.pass(seconds(54));
+		// Ten were in flight at first.
+		expect(execution.sent.length - 10).toBeLessThanOrEqual(most);
+		await executions.end();
+		expect(execution.failed).toEqual([]);
+		expect(execution.done).toHaveLength(40);
+	});
+
+	test('for a minute: what waits fails, in its words', async () => {
+		const executions = new Executions((n) => ({ ...rejected(), text: `No ${n}` }));
+		const execution = executions.begin(range(300), { concurrency: 3 });
+		await executions.clock.pass(seconds(69));
+		const other = executions.begin([300]);
+		await executions.clock.pass(seconds(8));
+		expect(execution.isOver).toBe(true);
+		expect(execution.failed).toHaveLength(300);
+		const own = execution.failed.map(({ n, error }) =>
+			(error as CallError).description?.includes(`No ${n}`),
+		);
+		expect(own.filter(Boolean).length).toBeGreaterThan(3);
+		expect(other.failed).toEqual([]);
+		await executions.end();
+		expect(other.failed[0]?.at).toBeGreaterThan(seconds(138));
+	});
+
+	test('fails a run with little patience sooner', async () => {
+		const executions = new Executions(() => rejected(seconds(20)));
+		const patient = executions.begin(range(10));
+		const impatient = executions.begin([0], { patience: seconds(5) });
+		await executions.clock.pass(seconds(6));
+		expect([patient.failed.length, impatient.failed.length]).toEqual([0, 1]);
+		await executions.end();
+	});
+
+	test('for some seconds: the log says so, and when requests go on', async () => {
+		const executions = new Executions((_, at) => (at < seconds(12) ? rejected() : undefined));
+		const notices: WaitNotice[] = [];
+		executions.begin(range(20), { notify: (notice) => notices.push(notice) });
+		await executions.end();
+		expect(notices).toEqual([
+			{ waitsBecause: 'throttled' },
+			{ resumedAfter: expect.any(Number) as number },
+		]);
+	});
+});
+
+describe('A service that can not be reached', () => {
+	test('is given up within about two seconds by an execution that it has never answered', async () => {
+		const executions = new Executions(() => refused);
+		const execution = executions.begin(range(1_000), { maxRetries: 3 });
+		await executions.end();
+		expect(execution.failed).toHaveLength(1_000);
+		expect(lastAt(execution.failed)).toBeLessThanOrEqual(2_500);
+		expect(execution.sent.length).toBeLessThanOrEqual(13);
+	});
+
+	test('is waited for by all together if it has answered', async () => {
+		const executions = new Executions((_, at) =>
+			at > 200 && at < seconds(50) ? refused : undefined,
+		);
+		const execution = executions.begin(range(200), { concurrency: 10 });
+		await executions.end();
+		expect(execution.failed).toEqual([]);
+		expect(execution.sent.length).toBeLessThan(200 + 10 + 20);
+	});
+
+	test('for longer than a minute: what waits fails, and the next run does not wait as long again', async () => {
+		const executions = new Executions((_, at) => (at > 200 ? refused : undefined));
+		const execution = {};
+		const first = executions.begin(range(200), { concurrency: 10, execution });
+		await executions.end();
+		expect(lastAt(first.failed)).toBeLessThanOrEqual(seconds(80));
+		expect(lastAt(first.failed)).toBeGreaterThanOrEqual(seconds(70));
+		const begunAt = executions.clock.now() - seconds(1);
+		const second = executions.begin([0], { execution, maxRetries: 1 });
+		await executions.end();
+		expect(lastAt(second.failed) - begunAt).toBeLessThanOrEqual(seconds(6));
+	});
+
+	test('was answered in an earlier run of the execution: that counts', async () => {
+		const executions = new Executions((_, at) =>
+			at > 200 && at < seconds(20) ? refused : undefined,
+		);
+		const execution = {};
+		executions.begin([0], { execution });
+		await executions.clock.pass(300);
+		const second = executions.begin([1], { execution });
+		await executions.end();
+		expect(second.done).toHaveLength(1);
+	});
+});
+
+test('a stop ends all waiting at once', async () => {
+	const executions = new Executions((n) => (n < 10 ? rejected(seconds(60)) : undefined));
+	const execution = executions.begin(range(50), { concurrency: 10 });
+	await executions.clock.pass(seconds(1));
+	execution.stop();
+	await executions.clock.pass(0);
+	expect(execution.isOver).toBe(true);
+	expect(execution.sent).toHaveLength(10);
+	expect(items(execution.failed)).toEqual(range(10));
+});
+
+test('of a hundred that may start, a few do at a time, and n8n goes on in between', async () => {
+	const executions = new Executions(always, seconds(1));
+	const { sent } = executions.begin(range(100), { concurrency: 100 });
+	await executions.clock.pass(0);
+	expect(sent.length).toBeLessThanOrEqual(12);
+	await executions.clock.pass(10);
+	expect(sent.length).toBeLessThanOrEqual(60);
+	await executions.clock.pass(30);
+	expect(sent).toHaveLength(100);
+	await executions.end();
 });

@@ -1,260 +1,174 @@
-import fc from 'fast-check';
-
-import type { Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
-import { batches } from './services';
-import type { Simulated, SimulatedService } from './simulate';
+import { MAX_LIMIT, Pace } from '../../nodes/JobOrchestration/service/pace/pace';
+import type { Service, Simulated } from './simulate';
 import {
-	always,
-	away,
-	exponential,
-	limited,
+	atOnce,
+	bucket,
+	byChance,
+	connections,
+	during,
+	open,
 	randomFrom,
-	serving,
 	simulate,
-	spread,
+	windowed,
 } from './simulate';
 
-const SEEDS = [1, 2, 3, 4, 5];
+/** What a batch may cost: a factor of the best time, and how many requests end without success. */
+type Bounds = { times: number; resent?: number; uncertain?: number };
+type Row = [name: string, items: number, best: number, bounds: Bounds, service: () => Service];
 
-/** The middle one of several runs by a figure. */
-function median(runs: Simulated[], figure: (run: Simulated) => number): number {
-	return runs.map(figure).sort((a, b) => a - b)[Math.floor(runs.length / 2)] ?? NaN;
-}
+const second = { kind: 'throttled', retryAfter: 1_000 } as const;
+const bare503 = { kind: 'unavailable' } as const;
+const throttled = { kind: 'throttled' } as const;
+const exponential = (mean: number) => -mean * Math.log(1 - Math.random());
 
-test.each(batches.map((batch) => [batch.name, batch] as const))('%s', (_name, batch) => {
-	const runs = SEEDS.map((seed) => simulate(batch.items, batch.service(seed)));
-	for (const run of runs) expect(run.most).toBeLessThanOrEqual(100);
-	// An uncertain item takes no more time: the service did not have to serve it.
-	const settled = (run: Simulated) => (batch.best * run.done) / batch.items;
-	expect(median(runs, (run) => run.time / settled(run))).toBeLessThanOrEqual(batch.times);
-	expect(median(runs, (run) => run.turnedAway)).toBeLessThanOrEqual(batch.turnedAway ?? 0);
-	expect(median(runs, (run) => run.uncertain)).toBeLessThanOrEqual(batch.uncertain ?? 0);
-	expect(median(runs, (run) => run.average)).toBeLessThanOrEqual(batch.average ?? 100);
-});
+const rows: Row[] = [
+	['100/s, burst 20', 600, 5_800, { times: 1.3, resent: 60 }, () => bucket(100, 20)],
+	[
+		'the same at 50 ms',
+		600,
+		5_800,
+		{ times: 1.3, resent: 130 },
+		() => bucket(100, 20, throttled, 50),
+	],
+	[
+		'the same, Retry-After 1',
+		600,
+		5_800,
+		{ times: 1.7, resent: 25 },
+		() => bucket(100, 20, second),
+	],
+	['200/s, burst 20', 1_000, 4_900, { times: 1.4, resent: 60 }, () => bucket(200, 20)],
+	['200/s, Retry-After 1', 1_000, 4_900, { times: 1.9, resent: 25 }, () => bucket(200, 20, second)],
+	['100/s, burst 1', 600, 6_000, { times: 2, resent: 60 }, () => bucket(100, 1)],
+	['50/s, burst 1', 300, 6_000, { times: 2, resent: 60 }, () => bucket(50, 1)],
+	['1000/s, burst 50', 3_000, 3_000, { times: 1.5, resent: 60 }, () => bucket(1_000, 50)],
+	['10/s', 150, 14_000, { times: 1.25, resent: 100 }, () => bucket(10, 10)],
+	['2/s', 40, 19_000, { times: 1.25, resent: 80 }, () => bucket(2, 2)],
+	['100 in each second', 600, 5_000, { times: 1.4, resent: 60 }, () => windowed(100, 1_000)],
+	['100 in ten seconds', 500, 40_000, { times: 1.25, resent: 70 }, () => windowed(100, 10_000)],
+	['60 in a minute', 240, 180_000, { times: 1.1, resent: 90 }, () => windowed(60, 60_000)],
+	[
+		'60 in a minute, and says so',
+		240,
+		180_000,
+		{ times: 1.1, resent: 90 },
+		() => windowed(60, 60_000, true),
+	],
+	['100/s, bare 503', 600, 5_800, { times: 1.4, uncertain: 13 }, () => bucket(100, 20, bare503)],
+	['50 ms, no limit', 1_000, 5_000, { times: 0.25 }, () => open(() => 50)],
+	['300 ms, no limit', 1_000, 30_000, { times: 0.2 }, () => open(() => 300)],
+	['50 ms on average', 1_000, 5_000, { times: 0.4 }, () => open(() => exponential(50))],
+	['four at once at 50 ms', 200, 2_500, { times: 1.1 }, () => atOnce(4, 50)],
+	['twenty at once at 50 ms', 600, 1_500, { times: 1.2 }, () => atOnce(20, 50)],
+	[
+		'a tenth rejected by chance',
+		600,
+		1_000,
+		{ times: 60, resent: 100 },
+		() => byChance(0.1, throttled),
+	],
+	[
+		'away for 8 s',
+		600,
+		8_600,
+		{ times: 1.6, resent: 50 },
+		() =>
+			during(
+				300,
+				8_300,
+				{ kind: 'unreachable' },
+				open(() => 5),
+			),
+	],
+	[
+		'rejects all for 30 s',
+		600,
+		31_000,
+		{ times: 1.3, resent: 60 },
+		() =>
+			during(
+				300,
+				30_300,
+				throttled,
+				open(() => 5),
+			),
+	],
+	['takes 5 connections', 300, 1_200, { times: 1.5, uncertain: 14 }, () => connections(5, 20)],
+	['takes 20 connections', 600, 1_500, { times: 2, uncertain: 26 }, () => connections(20, 50)],
+];
 
-/** Any service that takes something: how fast it is, how much it takes, and when it is away. */
-const services = fc.record({
-	seed: fc.nat(),
-	latency: fc.integer({ min: 1, max: 500 }),
-	kind: fc.constantFrom('always', 'spread', 'exponential' as const),
-	atOnce: fc.constantFrom(1, 2, 5, 20, 50, 100, 1_000),
-	perSecond: fc.constantFrom(0.5, 1, 3, 10, 30, 100, 300, Infinity),
-	counting: fc.constantFrom('bucket', 'window', 'spaced' as const),
-	retryAfter: fc.constantFrom(undefined, 0, 1_000, 5_000),
-	/** One in so many requests is turned away by chance. */
-	oneIn: fc.constantFrom(Infinity, Infinity, 50, 10),
-	outage: fc.record({
-		from: fc.integer({ min: 0, max: 5_000 }),
-		for: fc.integer({ min: 0, max: 30_000 }),
-	}),
-	items: fc.integer({ min: 1, max: 400 }),
-});
-type Generated = typeof services extends fc.Arbitrary<infer Value> ? Value : never;
+afterEach(() => jest.restoreAllMocks());
 
-function serviceOf(given: Generated): SimulatedService {
-	const random = randomFrom(given.seed);
-	const latencies = { always, spread, exponential };
-	const latency = latencies[given.kind](given.latency, random);
-	const refusal: Outcome = { kind: 'throttled', retryAfter: given.retryAfter };
-	const atWork = serving(given.atOnce, latency);
-	const limit = limited(given.perSecond, { counting: given.counting, refusal, latency: () => 0 });
-	const outageEnds = given.outage.from + given.outage.for;
-	return away(
-		(now) => {
-			const answer = random() * given.oneIn < 1 ? { outcome: refusal, at: now } : limit(now);
-			return answer.outcome.kind === 'done' ? atWork(now) : { ...answer, at: now + 2 };
-		},
-		given.outage.from,
-		outageEnds,
-	);
-}
-
-/** Milliseconds that a service takes at best, were it never away. */
-const bestOf = ({ items, latency, atOnce, perSecond }: Generated) =>
-	Math.max((items * latency) / Math.min(atOnce, 100), (items / perSecond) * 1_000, latency);
-
-test('whatever the service, all items get through, and never more than a hundred are under way', () => {
-	fc.assert(
-		fc.property(services, (given) => {
-			const run = simulate(given.items, serviceOf(given), {
-				// Whoever is told to wait for five seconds each time is not fast.
-				longest: 90_000 + 8 * bestOf(given) + given.items * (given.retryAfter ?? 0),
-			});
-			expect(run.done).toBe(given.items);
-			expect(run.most).toBeLessThanOrEqual(100);
-		}),
-		{ numRuns: 200, seed: 14 },
-	);
-});
-
-test('whatever the service, nothing begins before the time that it has named', () => {
-	fc.assert(
-		fc.property(services, (given) => {
-			fc.pre(given.retryAfter !== undefined);
-			let closedUntil = -Infinity;
-			simulate(given.items, serviceOf(given), {
-				longest: Infinity,
-				each: ({ now, kind }) => {
-					if (kind === 'begin') expect(now).toBeGreaterThanOrEqual(closedUntil);
-					if (kind === 'throttled')
-						closedUntil = Math.max(closedUntil, now + (given.retryAfter ?? 0));
-				},
-			});
-		}),
-		{ numRuns: 100, seed: 14 },
-	);
-});
-
-test('while the service is away, one request at a time asks, at least every second', () => {
-	const asked: number[] = [];
-	const run = simulate(600, away(serving(1_000, always(50)), 200, 8_200), {
-		each: ({ now, kind, pace }) => {
-			if (kind === 'begin' && now > 300 && now < 8_200) {
-				expect(pace.underWay).toBe(1);
-				asked.push(now);
-			}
-		},
+test.each(rows)('%s', (_, items, best, { times, resent = 0, uncertain = 0 }, service) => {
+	const runs: Simulated[] = [1, 2, 3, 4, 5].map((seed) => {
+		jest.spyOn(Math, 'random').mockImplementation(randomFrom(seed));
+		return simulate(items, service());
 	});
-	expect(run.done).toBe(600);
-	expect(run.time).toBeLessThan(10_500);
-	expect(asked.length).toBeGreaterThan(7);
-	expect(asked.length).toBeLessThan(20);
-	asked.slice(1).forEach((at, index) => expect(at - (asked[index] ?? 0)).toBeLessThan(1_010));
-});
-
-test('a service that turns one in fifty away by chance is not slowed down to a trickle', () => {
-	for (const seed of SEEDS) {
-		const random = randomFrom(seed);
-		const atWork = serving(1_000, spread(20, random));
-		const run = simulate(3_000, (now) =>
-			random() < 0.02
-				? { outcome: { kind: 'throttled', retryAfter: undefined }, at: now + 20 }
-				: atWork(now),
-		);
-		expect(run.time).toBeLessThan(10_000);
+	for (const run of runs) {
+		expect(run.answered + run.uncertain).toBe(items);
+		expect(run.time / best).toBeLessThanOrEqual(times);
+		expect(run.resent).toBeLessThanOrEqual(resent);
+		expect(run.uncertain).toBeLessThanOrEqual(uncertain);
+		expect(run.mostInFlight).toBeLessThanOrEqual(MAX_LIMIT);
 	}
 });
 
-test('nor is one that turns one in ten away', () => {
-	const times = Array.from({ length: 9 }, (_, seed) => {
-		const random = randomFrom(seed);
-		const atWork = serving(1_000, spread(20, random));
-		return simulate(3_000, (now) =>
-			random() < 0.1
-				? { outcome: { kind: 'throttled', retryAfter: undefined }, at: now + 20 }
-				: atWork(now),
-		).time;
-	}).sort((a, b) => a - b);
-	// It would be 600 ms without, and 300 times are waited for all together, at 50 ms each.
-	expect(times[4]).toBeLessThan(15_000);
-	expect(times[8]).toBeLessThan(120_000);
+test('answers that n8n has no time for raise no limit', () => {
+	// Each request takes n8n as long as the service.
+	expect(
+		simulate(
+			1_000,
+			open(() => 20),
+			20,
+		).mostInFlight,
+	).toBe(10);
 });
 
-describe('Where this process is busy itself,', () => {
-	test.each([
-		[0, 1_000],
-		[2, 1_000],
-	])('answers in %d ms are sent for by two dozen at once at the most', (latency, items) => {
-		const run = simulate(items, serving(1_000, always(latency)), { own: 0.7 });
-		expect(run.most).toBe(24);
-		expect(run.time).toBeLessThan(1.05 * items * 0.7);
-	});
-
-	test.each([
-		['each time', always(50)],
-		['more or less', spread(50, randomFrom(1))],
-	])(
-		'a batch takes little longer than its own work, with answers in 50 ms %s',
-		(_name, latency) => {
-			for (const own of [0.7, 1.4]) {
-				const run = simulate(3_000, serving(1_000, latency), { own });
-				expect(run.time).toBeLessThan((3_000 * own + 50) / 0.9);
-			}
-		},
-	);
-
-	test('a service that serves four at once is found out all the same', () => {
-		const run = simulate(1_000, serving(4, always(50)), { own: 1 });
-		expect(run.time).toBeLessThan(1.1 * 12_500);
-		expect(run.average).toBeLessThan(16);
-	});
+test('a slow service that becomes quick is sent more, and a quick one that becomes slow fewer', () => {
+	const pace = new Pace();
+	let now = 0;
+	const round = (latency: number) => {
+		const requests = Array.from({ length: pace.concurrency.limit }, () => pace.start(now, now));
+		now += latency;
+		for (const request of requests) pace.end(request, { kind: 'answered' }, now, now);
+	};
+	for (let rounds = 0; rounds < 6; rounds += 1) round(50);
+	expect(pace.concurrency.limit).toBe(100);
+	for (let rounds = 0; rounds < 8; rounds += 1) round(500);
+	expect(pace.concurrency.limit).toBeLessThan(20);
+	for (let rounds = 0; rounds < 30; rounds += 1) round(50);
+	expect(pace.concurrency.limit).toBe(100);
 });
 
-describe('What is known fades:', () => {
-	test('a service that took two a second takes a hundred at once some time after', () => {
-		const { pace, time } = simulate(40, limited(2));
-		expect(pace.rate(time)).toBeLessThan(3);
-		const later = time + 600_000;
-		const run = simulate(1_000, serving(1_000, always(50)), { pace, start: later });
-		// At two a second it would be eight minutes, with ten at once five seconds.
-		expect(run.time).toBeLessThan(1_500);
+test('nothing starts before a Retry-After of up to 5 s is over, to the millisecond', () => {
+	const pace = new Pace();
+	const requests = Array.from({ length: 3 }, () => pace.start(0, 0));
+	requests.forEach((request, n) => {
+		pace.end(request, { kind: 'throttled', retryAfter: 3_000 }, n, n);
 	});
-
-	test('a service that was slow for its crowd is found fast a minute after', () => {
-		const { pace, time } = simulate(500, serving(1, always(200)));
-		expect(pace.limit).toBeLessThan(10);
-		const run = simulate(1_000, serving(1_000, always(50)), { pace, start: time + 60_001 });
-		expect(run.time).toBeLessThan(1_500);
-	});
-
-	test('a service that took a hundred at once, and takes four a minute after, meets no crowd', () => {
-		const { pace, time } = simulate(500, serving(1_000, always(50)));
-		expect(pace.limit).toBe(100);
-		const run = simulate(1_000, serving(4, always(50)), { pace, start: time + 60_001 });
-		expect(run.average).toBeLessThan(16);
-	});
-
-	test('nor after it was away', () => {
-		const { pace, time: start } = simulate(500, serving(1_000, always(50)));
-		const few = away(serving(4, always(50)), start, start + 3_000);
-		expect(simulate(1_000, few, { pace, start }).average).toBeLessThan(16);
-	});
-
-	test.each([
-		['ten times as much', 10, 100],
-		['a tenth', 100, 10],
-	])('a limit that becomes %s is found while a batch runs', (_name, before, after) => {
-		const [first, then] = [limited(before), limited(after)];
-		const changesAt = 20_000;
-		let late = 0;
-		simulate(before * 20 + after * 60, (now) => (now < changesAt ? first : then)(now), {
-			each: ({ now, kind }) => {
-				// From half a minute after the change on: as much as there is now.
-				if (kind === 'done' && now > 50_000 && now <= 70_000) late += 1;
-			},
-		});
-		expect(late).toBeGreaterThan(0.8 * after * 20);
-		expect(late).toBeLessThanOrEqual(1.1 * after * 20);
-	});
-
-	test('a service that becomes slow is sent fewer at once, and more when it is fast again', () => {
-		const [fast, slow] = [serving(1_000, always(50)), serving(4, always(50))];
-		const loads: Record<string, number[]> = { slow: [], fast: [] };
-		simulate(60_000, (now) => (now > 5_000 && now < 25_000 ? slow : fast)(now), {
-			each: ({ now, pace }) => {
-				if (now > 15_000 && now < 25_000) loads.slow?.push(pace.underWay);
-				if (now > 30_000 && now < 31_000) loads.fast?.push(pace.underWay);
-			},
-		});
-		expect(loads.slow?.length).toBeGreaterThan(100);
-		expect(Math.max(...(loads.slow ?? []))).toBeLessThan(16);
-		expect(Math.max(...(loads.fast ?? []))).toBeGreaterThan(90);
-	});
+	expect(pace.delay(2)).toBe(3_000);
+	expect(pace.delay(3_001)).toBe(1);
+	expect(pace.delay(3_002)).toBeLessThanOrEqual(0);
 });
 
-test('a connection that breaks right at the beginning does not keep the number from following how long answers take', () => {
-	const serve = serving(4, always(50));
-	let isFirst = true;
-	const loads: number[] = [];
-	simulate(
-		1_000,
-		(now) => {
-			if (!isFirst) return serve(now);
-			isFirst = false;
-			return { outcome: { kind: 'broken' }, at: now + 1 };
-		},
-		{ each: ({ now, pace }) => now > 5_000 && loads.push(pace.underWay) },
-	);
-	expect(loads.length).toBeGreaterThan(100);
-	expect(Math.max(...loads)).toBeLessThan(40);
+test('a rejection of a request from before the service recovered stops nobody', () => {
+	const pace = new Pace();
+	const [first, late] = [pace.start(0, 0), pace.start(0, 0)];
+	pace.end(first, { kind: 'throttled' }, 1, 1);
+	const probe = pace.start(100, 100);
+	pace.end(probe, { kind: 'answered' }, 101, 101);
+	pace.end(late, { kind: 'throttled' }, 102, 102);
+	expect(pace.breaker.opening).toBeUndefined();
+	const next = pace.start(1_000, 1_000);
+	pace.end(next, { kind: 'throttled' }, 1_001, 1_001);
+	expect(pace.breaker.opening).toMatchObject({ reason: 'throttled' });
+});
+
+test('a broken connection stops all until any request is answered', () => {
+	const pace = new Pace();
+	const [first, second] = [pace.start(0, 0), pace.start(0, 0)];
+	pace.end(first, { kind: 'broken' }, 1, 1);
+	expect(pace.delay(1)).toBeGreaterThan(30);
+	pace.end(second, { kind: 'answered' }, 2, 2);
+	expect(pace.delay(2)).toBeLessThanOrEqual(0);
 });

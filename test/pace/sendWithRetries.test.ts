@@ -1,9 +1,13 @@
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
+import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
+
+const answered = (status: number) => ({ failure: statusFailure(status) });
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
 	const limiter = new AccountLimiter().forExecution({ concurrency: 1 });
@@ -21,69 +25,32 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 	expect(await sendWithRetries(sender, anyCall, options)).toBe('done');
 });
 
-test('what waited for the pace waits after its own first failure as long as any', async () => {
-	const answered = (status: number) => ({ failure: statusFailure(status) });
+test('rejections are no retries, and the first retry after them waits as long as any', async () => {
 	const results = [answered(429), answered(429), answered(429), answered(502), { body: 'done' }];
-	const permit = {
-		isProbe: false,
-		isLateProbe: false,
-		sent: () => {},
-		countFailedLogin: () => 1,
-		release: () => {},
-	};
-	const sender = newSender(() => results.shift() ?? { body: 'none' }, {
-		limiter: {
-			acquire: async () => await Promise.resolve(permit),
-			giveUp: () => {},
-			hasBeenAnswered: true,
-		},
-	});
+	const sender = newSender(() => results.shift() ?? { body: 'none' });
 	jest.spyOn(Math, 'random').mockReturnValue(1);
 	const waits = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
 		const timer = new AbortController();
 		setImmediate(() => timer.abort());
 		return timer.signal;
 	});
-
 	const options = { maxRetries: 1, timeout: 1_000 };
 	expect(await sendWithRetries(sender, anyCall, options)).toBe('done');
 	expect(waits.mock.calls).toEqual([[300]]);
 	jest.restoreAllMocks();
 });
 
-test.each([
-	[{ waited: 999, probes: 9 }, ''],
-	[{ waited: 1_000, probes: 0 }, ' All requests had been waiting for the service for 1 s.'],
-	[
-		{ waited: 61_000, probes: 1 },
-		' All requests had been waiting for the service for 61 s, and asked it once.',
-	],
-	[
-		{ waited: 61_400, probes: 2 },
-		' All requests had been waiting for the service for 61 s, and asked it 2 times.',
-	],
-])(
-	'one that is given up says how long it waited, and how often the service was asked: %j',
-	async (given, says) => {
-		const sender = newSender(() => ({ body: 'none' }), {
-			limiter: {
-				acquire: async () =>
-					await Promise.resolve({ denied: 'givenUp', failure: statusFailure(429), ...given }),
-				giveUp: () => {},
-				hasBeenAnswered: true,
-			},
-		});
-		const options = { maxRetries: 0, timeout: 1_000 };
-		const error: unknown = await sendWithRetries(sender, anyCall, options).catch(
-			(thrown: unknown) => thrown,
-		);
-		expect(error).toMatchObject({ jobMayExist: false });
-		const { description } = error as CallError;
-		expect(description).toContain(
-			`ask whoever runs the service how many requests it accepts.${says}\n`,
-		);
-	},
-);
+test('a request that is given up says how long all waited, and how often the service was asked', async () => {
+	const sender = newSender(() => answered(429));
+	const options = { maxRetries: 0, timeout: 1_000 };
+	const error: unknown = await sendWithRetries(sender, anyCall, options).catch(
+		(thrown: unknown) => thrown,
+	);
+	expect(error).toMatchObject({ jobMayExist: false });
+	expect((error as CallError).description).toMatch(
+		/how many requests it accepts\. All requests had been waiting for the service for 7\d s, and asked it \d\d times\. It was tried \d\d times\.\n/,
+	);
+});
 
 test('nothing is sent where the log-in was refused before', async () => {
 	const send = jest.fn();
@@ -93,4 +60,33 @@ test('nothing is sent where the log-in was refused before', async () => {
 		'The user name or the password is wrong',
 	);
 	expect(send).not.toHaveBeenCalled();
+});
+
+describe('The limiters of a process', () => {
+	const limiterFor = (userName: string, baseUrl = 'http://jobs.test') =>
+		limiterOf(accountOf({ baseUrl, userName, password: 'secret' }));
+
+	test('are one for each account, however its address is written', () => {
+		expect(limiterFor('a')).toBe(limiterFor('a', 'HTTP://Jobs.test:80/'));
+		expect(limiterFor('a')).not.toBe(limiterFor('b'));
+		expect(limiterFor('a')).not.toBe(limiterFor('a', 'http://jobs.test/below'));
+	});
+
+	test('are forgotten once there are more than a hundred, unless they are in use', async () => {
+		const [kept, forgotten, busy] = [
+			limiterFor('kept'),
+			limiterFor('forgotten'),
+			limiterFor('busy'),
+		];
+		const request = new LimitedRequest(busy.forExecution());
+		await request.acquire();
+		for (let n = 0; n < 150; n += 1) {
+			limiterFor(`another ${n}`);
+			limiterFor('kept');
+		}
+		expect(limiterFor('kept')).toBe(kept);
+		expect(limiterFor('busy')).toBe(busy);
+		expect(limiterFor('forgotten')).not.toBe(forgotten);
+		request.release({ kind: 'answered' });
+	});
 });

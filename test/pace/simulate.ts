@@ -1,146 +1,25 @@
 import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 
-/** A service in a time of its own: says when a request that arrives is answered, and how. */
-export type SimulatedService = (now: number) => { outcome: Outcome; at: number };
+/*
+ * Batches at simulated services, in virtual milliseconds: the arithmetic of the pace without timers and promises.
+ */
+
+/** When a service answers a request that comes now, and what. */
+export type Service = (now: number) => { outcome: Outcome; after: number };
 
 export interface Simulated {
-	/** Milliseconds until every item was settled. */
+	/** Milliseconds. */
 	time: number;
-	done: number;
-	/** Items whose job may exist, after an answer that is no refusal. */
+	answered: number;
+	/** Requests that were sent again, because they were rejected or met no service. */
+	resent: number;
+	/** Requests that may have had an effect. */
 	uncertain: number;
-	/** Requests that were turned away. */
-	turnedAway: number;
-	/** Requests that found no service. */
-	unreached: number;
-	/** The most that were under way at once, and how many on average. */
-	most: number;
-	average: number;
-	pace: Pace;
+	mostInFlight: number;
 }
 
-/** A batch at a service, in no time: a loop over what happens next. */
-export function simulate(
-	items: number,
-	service: SimulatedService,
-	{
-		pace = new Pace(() => 1),
-		start = 0,
-		longest = 3_600_000,
-		most = Infinity,
-		own = 0,
-		each = () => {},
-	}: {
-		pace?: Pace;
-		start?: number;
-		/** Milliseconds after which it is stuck. */
-		longest?: number;
-		most?: number;
-		/** Milliseconds of this process's own that each request takes, one after the other. */
-		own?: number;
-		each?: (event: { now: number; kind: string; pace: Pace }) => void;
-	} = {},
-): Simulated {
-	const result = {
-		time: 0,
-		done: 0,
-		uncertain: 0,
-		turnedAway: 0,
-		unreached: 0,
-		most: 0,
-		average: 0,
-		pace,
-	};
-	const underWay = new Heap();
-	let waiting = items;
-	let now = start;
-	let area = 0;
-	let busy = 0;
-	const work = () => {
-		now += own / 2;
-		busy += own / 2;
-	};
-	/** Begins what may begin; milliseconds until the next may. */
-	const beginAll = (): number => {
-		for (;;) {
-			const delay = waiting > 0 && pace.underWay < most ? pace.delay(now) : Infinity;
-			if (delay > 0) return delay;
-			const request = pace.begin(now, now - busy);
-			each({ now, kind: 'begin', pace });
-			waiting -= 1;
-			work();
-			underWay.add({ ...service(now), request });
-			result.most = Math.max(result.most, pace.underWay);
-		}
-	};
-	while (waiting > 0 || underWay.size > 0) {
-		const delay = beginAll();
-		const next = underWay.first;
-		// Timers have whole milliseconds, and are a bit late.
-		const timer = now + Math.max(1, Math.ceil(delay));
-		if (next === undefined && delay === Infinity) throw new Error(`Stuck at ${now} ms`);
-		const to = Math.max(now, Math.min(next?.at ?? Infinity, timer));
-		area += pace.underWay * (to - now);
-		now = to;
-		if (now - start > longest)
-			throw new Error(`Not done after ${longest} ms: ${JSON.stringify({ ...result, waiting })}`);
-		while (underWay.first !== undefined && underWay.first.at <= now) {
-			const { request, outcome } = underWay.take();
-			work();
-			pace.end(request, outcome, now, { idle: now - busy, waiting });
-			each({ now, kind: outcome.kind, pace });
-			if (outcome.kind === 'done') result.done += 1;
-			else if (outcome.kind === 'throttled') result.turnedAway += 1;
-			else if (outcome.kind === 'unreachable') result.unreached += 1;
-			else result.uncertain += 1;
-			if (outcome.kind === 'throttled' || outcome.kind === 'unreachable') waiting += 1;
-			beginAll();
-		}
-	}
-	result.time = now - start;
-	result.average = area / result.time;
-	return result;
-}
-
-interface UnderWay {
-	at: number;
-	request: InFlightRequest;
-	outcome: Outcome;
-}
-
-/** What is under way, by when it ends. */
-class Heap {
-	private readonly all: UnderWay[] = [];
-
-	get first(): UnderWay | undefined {
-		return this.all[0];
-	}
-
-	get size(): number {
-		return this.all.length;
-	}
-
-	add(entry: UnderWay): void {
-		let low = 0;
-		let high = this.all.length;
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if ((this.all[middle]?.at ?? Infinity) <= entry.at) low = middle + 1;
-			else high = middle;
-		}
-		this.all.splice(low, 0, entry);
-	}
-
-	take(): UnderWay {
-		const first = this.all.shift();
-		if (first === undefined) throw new Error('Nothing is under way');
-		return first;
-	}
-}
-
-/** How long an answer takes that waits for nothing, in milliseconds. */
-export type Latency = () => number;
+const RESENT: Array<Outcome['kind']> = ['throttled', 'unreachable', 'loginFailed'];
 
 /** A random number from 0 to 1, from a seed. */
 export function randomFrom(seed: number): () => number {
@@ -153,83 +32,129 @@ export function randomFrom(seed: number): () => number {
 	};
 }
 
-export const always =
-	(milliseconds: number): Latency =>
-	() =>
-		milliseconds;
-/** Between half and one and a half times as long. */
-export const spread =
-	(milliseconds: number, random: () => number): Latency =>
-	() =>
-		milliseconds * (0.5 + random());
-/** Mostly shorter, now and then much longer. */
-export const exponential =
-	(milliseconds: number, random: () => number): Latency =>
-	() =>
-		-milliseconds * Math.log(1 - random());
-
-/** Serves so many at once; the others wait in line. */
-export function serving(atOnce: number, latency: Latency): SimulatedService {
-	const freeAt = new Array<number>(Math.min(atOnce, 1_000)).fill(0);
-	return (now) => {
-		let first = 0;
-		freeAt.forEach((at, index) => {
-			if (at < (freeAt[first] ?? 0)) first = index;
-		});
-		const at = Math.max(now, freeAt[first] ?? 0) + latency();
-		freeAt[first] = at;
-		return { outcome: { kind: 'done' }, at };
+/**
+ * @param work milliseconds of n8n's own per request, one after the other
+ * @throws Error if the batch isn't done after an hour
+ */
+export function simulate(items: number, service: Service, work = 0.8): Simulated {
+	const pace = new Pace();
+	const inFlight: Array<{ at: number; request: InFlightRequest; outcome: Outcome }> = [];
+	const result = { time: 0, answered: 0, resent: 0, uncertain: 0, mostInFlight: 0 };
+	const start = 100_000;
+	let now = start;
+	let busy = 0;
+	let waiting = items;
+	let burst = 0;
+	let pausedUntil = 0;
+	const workFor = (milliseconds: number) => {
+		now += milliseconds;
+		busy += milliseconds;
 	};
-}
-
-/** How a limit counts. */
-export type Counting = 'window' | 'bucket' | 'spaced';
-
-/** Takes so many a second, and turns the others away. */
-export function limited(
-	perSecond: number,
-	{
-		counting = 'bucket',
-		latency = always(5),
-		refusal = { kind: 'throttled', retryAfter: undefined },
-		seconds = 1,
-	}: {
-		counting?: Counting;
-		latency?: Latency;
-		refusal?: Outcome;
-		/** How long a window is, or how many seconds' worth a bucket holds. */
-		seconds?: number;
-	} = {},
-): SimulatedService {
-	const takes = limiter(perSecond, counting, seconds);
-	return (now) => ({ outcome: takes(now) ? { kind: 'done' } : refusal, at: now + latency() });
-}
-
-function limiter(perSecond: number, counting: Counting, seconds: number): (now: number) => boolean {
-	if (counting === 'window') {
-		let window = -1;
-		let taken = 0;
-		return (now) => {
-			const current = Math.floor(now / (1_000 * seconds));
-			if (current !== window) [window, taken] = [current, 0];
-			taken += 1;
-			return taken <= Math.max(1, perSecond * seconds);
-		};
+	const mayStart = () => waiting > 0 && pace.inFlight + 1 <= pace.concurrency.limit;
+	while (waiting > 0 || inFlight.length > 0) {
+		while (mayStart() && pace.delay(now) <= 0 && now >= pausedUntil) {
+			const request = pace.start(now, now - busy);
+			waiting -= 1;
+			workFor(work / 2);
+			const { outcome, after } = service(now);
+			inFlight.push({ at: now + after, request, outcome });
+			result.mostInFlight = Math.max(result.mostInFlight, inFlight.length);
+			// As the limiter, it gives the event loop a turn.
+			burst = (burst + 1) % 4;
+			if (burst === 0 && pace.inFlight > 10) pausedUntil = now + 1;
+		}
+		inFlight.sort((a, b) => a.at - b.at);
+		// Timers count milliseconds, and are late.
+		const startsAt = Math.max(now + Math.ceil(pace.delay(now)) + Math.random(), pausedUntil);
+		const timer = mayStart() ? startsAt : Infinity;
+		now = Math.max(now, Math.min(timer, inFlight[0]?.at ?? Infinity));
+		if (now - start > 3_600_000) throw new Error(`Stuck: ${JSON.stringify(result)}`);
+		for (let first = inFlight[0]; first !== undefined && first.at <= now; first = inFlight[0]) {
+			inFlight.shift();
+			workFor(work / 2);
+			pace.end(first.request, first.outcome, now, now - busy);
+			if (first.outcome.kind === 'answered') result.answered += 1;
+			else if (!RESENT.includes(first.outcome.kind)) result.uncertain += 1;
+			else {
+				result.resent += 1;
+				waiting += 1;
+			}
+		}
 	}
-	const most = counting === 'spaced' ? 1 : Math.max(1, perSecond * seconds);
-	let tokens = most;
-	let last = 0;
+	return { ...result, time: now - start };
+}
+
+const answered: Outcome = { kind: 'answered' };
+
+/** Accepts a number of requests per second, and some of them at once: a token bucket. */
+export function bucket(
+	perSecond: number,
+	burst: number,
+	rejection: Outcome = { kind: 'throttled' },
+	latency = 2,
+): Service {
+	let tokens = burst;
+	let filledAt = 0;
 	return (now) => {
-		tokens = Math.min(most, tokens + ((now - last) / 1_000) * perSecond);
-		last = now;
-		if (tokens < 1 - 1e-9) return false;
+		tokens = Math.min(burst, tokens + ((now - filledAt) * perSecond) / 1_000);
+		filledAt = now;
+		// Sums of fractions are off by a bit.
+		if (tokens < 1 - 1e-9) return { outcome: rejection, after: latency };
 		tokens -= 1;
-		return true;
+		return { outcome: answered, after: latency };
 	};
 }
 
-/** Can't be reached for a while. */
-export function away(service: SimulatedService, from: number, until: number): SimulatedService {
-	return (now) =>
-		now >= from && now < until ? { outcome: { kind: 'unreachable' }, at: now + 1 } : service(now);
+/** Accepts a number of requests in each window of time; may say how long it lasts. */
+export function windowed(most: number, milliseconds: number, saysHowLong = false): Service {
+	let window = -1;
+	let count = 0;
+	return (now) => {
+		const current = Math.floor(now / milliseconds);
+		if (current !== window) [window, count] = [current, 0];
+		count += 1;
+		if (count <= most) return { outcome: answered, after: 2 };
+		const retryAfter = Math.ceil(((current + 1) * milliseconds - now) / 1_000) * 1_000;
+		return { outcome: { kind: 'throttled', ...(saysHowLong && { retryAfter }) }, after: 2 };
+	};
+}
+
+export const open = (latency: () => number): Service => {
+	return () => ({ outcome: answered, after: latency() });
+};
+
+/** Works on a few at once, while the others wait in line. */
+export function atOnce(places: number, latency: number): Service {
+	const freeAt = new Array<number>(places).fill(0);
+	return (now) => {
+		const place = freeAt.indexOf(Math.min(...freeAt));
+		const end = Math.max(now, freeAt[place] ?? 0) + latency;
+		freeAt[place] = end;
+		return { outcome: answered, after: end - now };
+	};
+}
+
+/** Takes a few connections at once, and cuts off the others. */
+export function connections(most: number, latency: number): Service {
+	let endsAt: number[] = [];
+	return (now) => {
+		endsAt = endsAt.filter((at) => at > now);
+		if (endsAt.length >= most) return { outcome: { kind: 'broken' }, after: 1 };
+		endsAt.push(now + latency);
+		return { outcome: answered, after: latency };
+	};
+}
+
+export const byChance = (share: number, outcome: Outcome): Service => {
+	return () => ({ outcome: Math.random() < share ? outcome : answered, after: 5 });
+};
+
+/** Ends requests with an outcome for a while. */
+export function during(from: number, to: number, outcome: Outcome, service: Service): Service {
+	let start: number | undefined;
+	return (now) => {
+		start ??= now;
+		const isDuring = now - start >= from && now - start < to;
+		return isDuring ? { outcome, after: 1 } : service(now);
+	};
 }

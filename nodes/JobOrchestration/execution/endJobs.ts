@@ -20,9 +20,9 @@ export async function endJobs(
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
 	const httpClient = openClient(context, { ...first.options, concurrency });
-	await inParallel(jobs, concurrency, async (job, letOthersTry) => {
+	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
-			const options = { ...first.options, letOthersTry };
+			const options = { ...first.options, beginNext };
 			const client = new ServiceClient(await httpClient, options);
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
@@ -40,6 +40,6 @@ async function openClient(
 	options: Parameters<typeof HttpClient.open>[1],
 ): Promise<HttpClient> {
 	const httpClient = await HttpClient.open(withCancelSignal(context, undefined), options);
-	httpClient.limiter.noteAnswer();
+	httpClient.limiter.execution.wasAnswered = true;
 	return httpClient;
 }

@@ -131,7 +131,7 @@ async function makeCalls(
 	let firstError: FailedItem | undefined;
 	const callFor = async (
 		[itemIndex, { call, options }]: [number, PreparedItem],
-		letOthersTry: () => Promise<void>,
+		beginNext: () => void,
 	): Promise<void> => {
 		const createdJobs: CreatedJob[] = [];
 		try {
@@ -142,7 +142,7 @@ async function makeCalls(
 					...options,
 					signal,
 					onFailure: continueOnFail ? undefined : stop,
-					letOthersTry,
+					beginNext,
 				},
 				(job) => createdJobs.push({ itemIndex, ...job }),
 			);

@@ -19,9 +19,9 @@ interface Attempts {
 	 * Milliseconds that all requests had waited for the service, where this one was given up with them. Then the
 	 * failure is what the service last said to any of them.
 	 */
-	waited?: number;
+	waited?: number | undefined;
 	/** How many probes found meanwhile that the service takes nothing. */
-	probes?: number;
+	probes?: number | undefined;
 }
 
 /** The error of a call that failed. It knows whether the call may have worked nevertheless. */

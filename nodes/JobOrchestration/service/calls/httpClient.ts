@@ -22,9 +22,8 @@ import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
 import { isRefusedLogin, retryDelay } from '../request/retryPolicy';
 import type { JsonObject } from '../../json';
-import type { ExecutionLimiter, LimiterOptions } from '../pace/limiter';
+import type { ExecutionLimiter, LimiterOptions, WaitNotice } from '../pace/limiter';
 import { limiterOf } from '../pace/limiter';
-import type { WaitNotice } from '../pace/waitNotices';
 
 /** The credential's name, as workflows store it. */
 const CREDENTIAL = 'jobOrchestrationApi';
@@ -326,8 +325,8 @@ function renewalDelay(renewals: number): number {
 
 /** What n8n's log says of a long wait, and of its end. */
 function logMessage(notice: WaitNotice, baseUrl: string): string {
-	if (notice.kind === 'resumed') {
-		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(notice.after / 1_000)} s`;
+	if ('resumedAfter' in notice) {
+		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(notice.resumedAfter / 1_000)} s`;
 	}
 	const reason = {
 		throttled: 'it is receiving too many',
@@ -335,7 +334,7 @@ function logMessage(notice: WaitNotice, baseUrl: string): string {
 		unreachable: "it can't be reached",
 		broken: 'its connections break',
 		loginFailed: 'its log-in fails',
-	}[notice.reason];
+	}[notice.waitsBecause];
 	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${reason}`;
 }
 

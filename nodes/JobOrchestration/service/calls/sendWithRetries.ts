@@ -1,114 +1,87 @@
-import type { Call } from './call';
-import { CallError } from './callError';
-import type { ExecutionLimiter, QueuePosition } from '../pace/limiter';
-import type { HttpClient } from './httpClient';
-import type { Failure } from '../request/failure';
+import { LimitedRequest } from '../pace/limiter';
 import { outcomeOf } from '../pace/outcome';
+import type { Failure } from '../request/failure';
 import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
 import { wait } from '../request/timers';
+import type { Call } from './call';
+import { CallError } from './callError';
+import type { HttpClient } from './httpClient';
 
 /** What sends the requests of a call: an HttpClient, as far as calls need it. */
-export type Sender = Pick<HttpClient, 'baseUrl' | 'redact' | 'refusedLoginFor' | 'send'> & {
-	limiter: Pick<ExecutionLimiter, 'acquire' | 'giveUp' | 'hasBeenAnswered'>;
-};
+export type Sender = Pick<HttpClient, keyof HttpClient>;
 
-/** How the requests of a call are sent. */
 export interface CallOptions {
-	/** How often a failed request is sent again, where it may be. */
+	/** How often a failed request is sent again if it may be, and its time limit in milliseconds. */
 	maxRetries: number;
-	/** Milliseconds, of one request. */
 	timeout: number;
-	/** Ends waiting and sending again; a request under way is left to end. */
+	/** Ends waiting and retries; a request in flight is awaited. */
 	signal?: AbortSignal;
-	/** Awaited by a request that may be the only one that the service turns away. Resolves when the others are done. */
-	letOthersTry?: (() => Promise<void>) | undefined;
-	/** Called when the call has failed, before a request that waits for this one's end may begin. */
+	/** Called when the service keeps rejecting the request, so that the next item can start beside it. */
+	beginNext?: (() => void) | undefined;
+	/** Called when the call has failed, before a waiting request gets its place. */
 	onFailure?: (() => void) | undefined;
 }
-
-/** Milliseconds: a service that wants a wait as long as this may mean one request alone, by a quota for example. */
-const LONG_RETRY_AFTER = 30_000;
 
 /** Nothing was sent, because the execution was stopped before that. */
 export class StoppedBeforeSending extends Error {}
 
 /**
- * Makes a call: sends its request until the expected response comes, or until it may not be sent again
- * (retryPolicy.ts).
+ * Sends the request of a call until the expected response comes, or until it may not be sent again (retryPolicy.ts).
  *
- * @returns the body of the response
  * @throws CallError if it failed, StoppedBeforeSending if the signal came first
  */
 export async function sendWithRetries<Body>(
 	httpClient: Sender,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal, letOthersTry, onFailure }: CallOptions,
+	{ maxRetries, timeout, signal, beginNext, onFailure }: CallOptions,
 ): Promise<Body> {
-	const { limiter } = httpClient;
+	const { limiter, baseUrl } = httpClient;
+	const request = new LimitedRequest(limiter);
 	let earlierMayHaveActed = false;
-	let lastFailure: Failure | undefined;
+	let failure: Failure | undefined;
 	let retries = 0;
-	let position: QueuePosition = {};
+	let timesSent = 0;
+	const errorOf = (reason: Failure, denial = {}) =>
+		new CallError(call, reason, { baseUrl, timeout, timesSent, earlierMayHaveActed, ...denial });
 
-	for (let timesSent = 0; ; ) {
-		const attempts = { baseUrl: httpClient.baseUrl, timeout, earlierMayHaveActed };
+	for (;;) {
 		const refusedLogin = httpClient.refusedLoginFor({ timeout });
-		if (refusedLogin !== undefined) {
-			throw new CallError(call, refusedLogin, { ...attempts, timesSent });
-		}
-		const permit = await limiter.acquire(signal, position);
-		if ('denied' in permit) {
-			if (permit.denied === 'givenUp') {
-				// If this request itself failed for the same reason, that failure has the service's words about it.
-				const { kind } = outcomeOf(permit.failure);
-				const own = lastFailure && outcomeOf(lastFailure).kind === kind ? lastFailure : undefined;
-				throw new CallError(call, own ?? permit.failure, {
-					...attempts,
-					timesSent,
-					waited: permit.waited,
-					probes: permit.probes,
-				});
-			}
-			if (lastFailure === undefined) throw new StoppedBeforeSending();
-			throw new CallError(call, lastFailure, { ...attempts, timesSent });
+		if (refusedLogin !== undefined) throw errorOf(refusedLogin);
+		const denial = await request.acquire(signal);
+		if (denial !== undefined) {
+			failure ??= denial.failure;
+			throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
 		}
 		const result = await httpClient
-			.send(call.request, { timeout, onSent: permit.sent, signal })
+			.send(call.request, { timeout, onSent: request.sent, signal })
 			.catch((error: unknown) => {
-				// Whoever has a permit must release it, whatever n8n throws.
+				// A permit that is never released would block the account.
 				onFailure?.();
-				permit.release({ kind: 'unknown' });
+				request.release({ kind: 'unknown' });
 				throw error;
 			});
 		timesSent += 1;
 		if ('body' in result) {
-			permit.release({ kind: 'done' });
+			request.release({ kind: 'answered' });
 			return result.body;
 		}
-		const { failure } = result;
+		failure = result.failure;
 		const outcome = outcomeOf(failure);
-		lastFailure = failure;
-		const isThrottled = outcome.kind === 'throttled';
-		const isLong = isThrottled && (outcome.retryAfter ?? 0) >= LONG_RETRY_AFTER;
-		position = { goesFirst: !permit.isProbe && !isLong, wasThrottled: isThrottled };
-
-		// These are waited for by all requests together, at their next permit: they don't count as retries.
-		const allWait = isThrottled || (outcome.kind === 'unreachable' && limiter.hasBeenAnswered);
-		// At first contact, the log-in is tried again for all of the run together.
-		const isOfAll = outcome.kind === 'loginFailed' && !limiter.hasBeenAnswered;
-		const retriesSoFar = isOfAll ? permit.countFailedLogin() - 1 : retries;
+		const isAway = outcome.kind === 'unreachable' || outcome.kind === 'loginFailed';
+		const isFirstContact = isAway && !limiter.execution.wasAnswered;
+		// All requests wait for these together, so they are no retries of one. At first contact, probes are.
+		const allWait = ['throttled', 'unreachable'].includes(outcome.kind) && !isFirstContact;
+		const retriesSoFar = isFirstContact ? (request.permit?.probe ?? 0) : retries;
 		const again = mayRetry(failure, call) && (allWait || retriesSoFar < maxRetries);
 		if (!again) onFailure?.();
-		permit.release(outcome, failure);
-		if (again && !allWait) {
+		request.release(outcome, failure);
+		if (!again && isFirstContact) limiter.giveUp(failure);
+		if (again && !allWait && !isFirstContact) {
 			retries += 1;
 			await wait(retryDelay(failure, retries), signal);
 		}
-		if (!again) limiter.giveUp(outcome, failure);
-		if (!again || signal?.aborted === true) {
-			throw new CallError(call, failure, { ...attempts, timesSent });
-		}
-		if (isThrottled && (isLong || permit.isLateProbe)) await letOthersTry?.();
+		if (!again || signal?.aborted === true) throw errorOf(failure);
+		if (request.isHeld) beginNext?.();
 		// A read has no effect that the error would have to mention.
 		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
 	}

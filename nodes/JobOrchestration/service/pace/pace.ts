@@ -1,302 +1,233 @@
-import { ConcurrencyLimit, FIRST_CONCURRENCY } from './concurrencyLimit';
-import { RateLimit } from './rateLimit';
-import { FIRST_DELAY } from '../request/retryPolicy';
+// The pace of an account as arithmetic, without timers: it is told the time in milliseconds. limiter.ts applies it.
 
-/** What came of a request, as far as it says something of the service's pace. */
-export type Outcome =
-	/** The service did what was asked. Only this says how fast it is. */
-	| { kind: 'done' }
-	/** It answered otherwise, about this request alone. */
-	| { kind: 'otherAnswer' }
-	/** Too many requests, and how long to wait (ms), where it says so: 429, or 503 with Retry-After. */
-	| { kind: 'throttled'; retryAfter: number | undefined }
-	/** It, or a gateway before it, can't take requests: 502, 503, 504. */
-	| { kind: 'unavailable' }
-	/** No connection could be made. */
-	| { kind: 'unreachable' }
-	/** The connection was made, and broke. */
-	| { kind: 'broken' }
-	/** Its log-in failed, and may succeed another time. */
-	| { kind: 'loginFailed' }
-	| { kind: 'timedOut' }
-	/** Nothing was sent: its log-in was refused, say. */
-	| { kind: 'nothingSent' }
-	/** Nothing is known of it: it was cancelled, say. */
-	| { kind: 'unknown' };
+/** The unit of rates. Over less time, a burst that the service allows once would be taken for its rate. */
+export const SECOND = 1_000;
+/** Without forgetting what is older than this, an account would stay slow after its service has recovered. */
+export const MINUTE = 60_000;
+/** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
+export const INITIAL_LIMIT = 10;
+/** Requests in flight at most. With more, one n8n could take all connections of a service. */
+export const MAX_LIMIT = 100;
+/** Milliseconds that n8n is idle per answer. With less, more requests would only block its event loop. */
+const MIN_IDLE = 10;
+/** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
+const DECREASE = 0.7;
+/** Growth of a limit per round or second. With more, requests would be rejected again at once. */
+const INCREASE = 0.1;
+/** The wait for the first probe, doubled for each further one. With less, a busy service would be flooded. */
+export const FIRST_WAIT = 50;
+/** The same if no connection or login succeeds. With less, four attempts would not outlast a restart. */
+const FIRST_WAIT_AWAY = 300;
+/** The longest wait for a probe. If all waited for a longer Retry-After, one namespace's quota would stop them. */
+export const LONG_WAIT = 5_000;
 
-/** A request that is under way. */
+/** What opens the circuit breaker: 429 or 503 with Retry-After; 502, 503 or 504; a failed connection or login. */
+export type OpenReason = 'throttled' | 'unavailable' | 'unreachable' | 'broken' | 'loginFailed';
+
+/** What the end of a request says about the pace. A Retry-After is in milliseconds. */
+export interface Outcome {
+	/** Others are an answer to this request alone, and a request that was cancelled or not sent. */
+	kind: OpenReason | 'answered' | 'timedOut' | 'unknown';
+	retryAfter?: number | undefined;
+}
+
 export interface InFlightRequest {
-	readonly at: number;
-	/** For how long this process had had nothing to do by then, since some time. */
-	readonly idle: number;
-	/** Which one it is, in the order in which they began. */
-	readonly number: number;
-	/** How many were under way with it. */
-	readonly load: number;
-	/** Whether it finds out, for all, whether the service takes requests again. */
-	readonly isProbe: boolean;
+	readonly startedAt: number;
+	/** How long n8n had been idle in all when it was sent. */
+	idleBefore: number;
+	/** Which probe in a row it is, from 1; 0 if it isn't one. */
+	readonly probe: number;
 }
-
-/** Outcomes after which the service may not be there at all. */
-export const AWAY = ['unreachable', 'broken', 'loginFailed'] as const;
-
-/** Why all wait, and since when. */
-export interface Hold {
-	reason: 'throttled' | 'unavailable' | (typeof AWAY)[number];
-	since: number;
-	/** Nothing begins before. */
-	until: number;
-	/** The time that the service itself has named, if any. */
-	retryAfterUntil: number;
-	/** How many probes found that the service still takes none. */
-	probes: number;
-	/** How many requests were turned away meanwhile, and how many were taken. */
-	throttled: number;
-	taken: number;
-	/** Whether a rate was told from those that were turned away. */
-	isMeasured: boolean;
-}
-
-/** Milliseconds that all wait the first time, doubled with each probe in vain; and the longest. */
-const FIRST_WAIT = 50;
-const LONGEST_WAIT = 8_000;
-/** However long the service asks for, it is probed after so many milliseconds. */
-const LONGEST_RETRY_AFTER = 60_000;
-/** Probing a service that isn't there costs nobody anything. */
-const LONGEST_WAIT_UNREACHABLE = 1_000;
-
-/** Milliseconds without a request after which the service may have become another. */
-const KNOWN_FOR = 60_000;
 
 /**
- * The pace at which a service takes requests: how many at once, how many a second, and when none.
- *
- * Where a request is turned away, its connection breaks, its log-in fails, or the service can't be reached, all wait:
- * as long as the service says, else a moment. Then one request, the probe, finds out for all whether the service takes
- * requests again; while it doesn't, the waits double, and as soon as it does all go on. So a service that is busy or
- * away meets one request at a time, and nobody is stuck while it lets something through: a probe is a request, too.
- * (Retry quotas, as AWS's and Finagle's, keep retries from making it worse; here there is nothing to save up:
- * there is one probe at a time.)
- *
- * How many at once: concurrencyLimit.ts. How many a second, after requests were turned away: rateLimit.ts.
- *
- * This is arithmetic: it knows neither promises nor timers, and is told what time it is, in milliseconds.
- * limiter.ts lets requests in by it.
+ * Limits the requests in flight (AIMD). Each round of as many answers doubles the limit (slow start), until answers take
+ * twice as long as usual or requests are lost. From then on it grows slowly.
  */
+class ConcurrencyLimit {
+	limit = INITIAL_LIMIT;
+	private growth = 2;
+	/** The mean time of an answer in the latest round with few requests in flight. */
+	private usual = 0;
+	private round = { time: 0, count: 0, isFull: false };
+	private decreasedAt = -Infinity;
+
+	answered(time: number, isFull: boolean): void {
+		const { round } = this;
+		round.time += time;
+		round.count += 1;
+		round.isFull ||= isFull;
+		if (round.count < this.limit) return;
+		const mean = round.time / round.count;
+		if (this.limit <= INITIAL_LIMIT) this.usual = mean;
+		const isUseful = mean > MIN_IDLE || this.limit < INITIAL_LIMIT;
+		if (mean > 2 * this.usual) {
+			this.growth = Math.min(this.growth, 1 + INCREASE);
+			this.change(DECREASE);
+		} else this.change(round.isFull && isUseful ? this.growth : 1);
+	}
+
+	/** A request got no answer. That may leave a job uncertain, so the limit grows even more slowly. */
+	lost({ startedAt }: InFlightRequest, now: number): void {
+		if (startedAt < this.decreasedAt) return;
+		this.decreasedAt = now;
+		this.growth = 1 + INCREASE ** 2;
+		this.change(DECREASE);
+	}
+
+	private change(factor: number): void {
+		this.limit = Math.min(Math.max(this.limit * factor, 1), MAX_LIMIT);
+		this.round = { time: 0, count: 0, isFull: false };
+	}
+}
+
+/**
+ * Limits the requests per second (AIMD): a token bucket without burst. The first rejection sets the limit to what was
+ * accepted in the last second. It is tripled each second (slow start) until that proves too high.
+ */
+class RateLimit {
+	value = Infinity;
+	growth = 1;
+	private grownAt = 0;
+	/** When requests last went on after a wait, which said nothing about the rate. */
+	resumedAt = -Infinity;
+	nextAt = 0;
+	private acceptedAt: number[] = [];
+
+	started(now: number): void {
+		const spacing = SECOND / this.value;
+		// Timers are late by a millisecond or two, which must not lower the rate.
+		this.nextAt = Math.max(this.nextAt, now - Math.max(spacing / 5, 2)) + spacing;
+	}
+
+	accepted(now: number): void {
+		if (this.acceptedAt.push(now) > 2 * SECOND) this.acceptedAt.splice(0, SECOND);
+		this.value *= this.growth ** ((now - Math.max(this.grownAt, this.resumedAt)) / SECOND);
+		this.grownAt = now;
+		// Timers can't keep to less than a millisecond.
+		if (this.value > SECOND) this.value = Infinity;
+	}
+
+	/** @param isCostly whether all wait for a Retry-After, or a job is uncertain. Else it may be chance */
+	rejected(now: number, isCostly: boolean): void {
+		const accepted = this.acceptedAt.filter((at) => at >= now - SECOND).length;
+		if (this.value === Infinity) {
+			this.value = Math.max(accepted, INITIAL_LIMIT);
+			this.growth = 3;
+			this.grownAt = now;
+		} else if (isCostly || this.value > 2 * accepted) {
+			const perSecond = accepted / Math.min(1, (now - this.resumedAt) / SECOND);
+			this.value = Math.max(1, DECREASE * Math.min(this.value, perSecond));
+			this.growth = 1 + INCREASE;
+		} else this.value *= 1 - INCREASE / 2;
+	}
+}
+
+/**
+ * Stops all requests after a rejection or failure, for as long as Retry-After says, else a moment. Then one request
+ * probes the service (half-open). If it is answered, all go on. A long Retry-After may concern one request or all: if a
+ * probe is answered before it is over, each long one concerns one request for the next minute.
+ */
+class CircuitBreaker {
+	/** Why and since when requests wait, when the next probe may start, and how many have failed. */
+	opening?: { reason: OpenReason; since: number; probeAt: number; probes: number };
+	probe?: InFlightRequest;
+	private closedAt = -Infinity;
+	/** When the last long Retry-After is over. */
+	private longUntil = -Infinity;
+	private singleUntil = -Infinity;
+	private longInARow = 0;
+
+	isLong(now: number): boolean {
+		return this.opening !== undefined && now < this.longUntil;
+	}
+
+	end(request: InFlightRequest, outcome: Outcome, now: number): 'opened' | 'closed' | 'nothing' {
+		const { kind: reason, retryAfter = 0 } = outcome;
+		const isProbe = request === this.probe;
+		if (isProbe) delete this.probe;
+		if (reason === 'answered') {
+			this.longInARow = 0;
+			const isRejection = ['throttled', 'unavailable'].includes(this.opening?.reason ?? '');
+			// Before a limit was reached, others that were in flight may have been accepted.
+			if (this.opening === undefined || (isRejection && !isProbe)) return 'nothing';
+			if (this.isLong(now)) this.singleUntil = now + MINUTE;
+			delete this.opening;
+			delete this.probe;
+			this.longUntil = -Infinity;
+			this.closedAt = now;
+			return 'closed';
+		}
+		if (reason === 'timedOut' || reason === 'unknown') return 'nothing';
+		const isLong = retryAfter > LONG_WAIT;
+		this.longInARow += Number(isLong);
+		if (isLong && now < this.singleUntil && this.longInARow < INITIAL_LIMIT) {
+			this.singleUntil = now + MINUTE;
+			return 'nothing';
+		}
+		const opens = this.opening === undefined;
+		// That requests were rejected that started before it closed is known.
+		if (opens && request.startedAt < this.closedAt && retryAfter === 0) return 'nothing';
+		const opening = (this.opening ??= { reason, since: now, probeAt: now, probes: 0 });
+		if (isProbe) opening.probes += 1;
+		if (isProbe || retryAfter > 0) opening.reason = reason;
+		if (isLong) this.longUntil = now + Math.min(retryAfter, MINUTE);
+		const isAway = reason === 'unreachable' || reason === 'loginFailed';
+		const grown = (isAway ? FIRST_WAIT_AWAY : FIRST_WAIT) * 2 ** opening.probes;
+		// With jitter, processes that were rejected together come back apart.
+		const wait = Math.min(isLong ? LONG_WAIT : grown, LONG_WAIT) * (0.75 + Math.random() / 4);
+		const least = opens || isProbe || isLong ? wait : 0;
+		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfter, least));
+		return opens ? 'opened' : 'nothing';
+	}
+}
+
+/** When the next request of an account may start. */
 export class Pace {
-	/** How many requests are under way. */
-	underWay = 0;
-	/** When the service last took a request; undefined where it never has. */
-	lastTaken: number | undefined;
-	/** Why all wait now, where they do. */
-	hold: Hold | undefined;
+	readonly concurrency = new ConcurrencyLimit();
+	readonly breaker = new CircuitBreaker();
+	rate = new RateLimit();
+	inFlight = 0;
+	answeredAt = -Infinity;
+	endedAt = -Infinity;
 
-	private concurrencyLimit = new ConcurrencyLimit();
-	private rateLimit = new RateLimit();
-	/** The number of the next request. */
-	private next = 1;
-	private lastActive = -Infinity;
-	/** The number of the probe that is under way. */
-	private probe: number | undefined;
-	/** A request with a lower number began before the last hold: what comes of it is known already. */
-	private firstAfterHold = 0;
-
-	/** @param random a number from 0 to 1, by chance */
-	constructor(private readonly random: () => number = Math.random) {}
-
-	/** How many may be under way at once. */
-	get limit(): number {
-		return Math.floor(this.concurrencyLimit.limit);
+	/** Milliseconds until the next request may start, if more than 0; Infinity during a probe. */
+	delay(now: number): number {
+		const { opening, probe } = this.breaker;
+		const wait = probe === undefined ? (opening?.probeAt ?? now) - now : Infinity;
+		return Math.max(wait, this.rate.nextAt - now);
 	}
 
-	/** Whether a request is under way that finds out whether the service takes requests again. */
-	get isProbing(): boolean {
-		return this.probe !== undefined;
-	}
-
-	/** Forgets why all wait, where nobody has asked for long whether that goes on. */
-	forget(now: number): void {
-		if (this.underWay > 0 || this.hold === undefined) return;
-		if (now - Math.max(this.lastActive, this.hold.until) > KNOWN_FOR) this.hold = undefined;
-	}
-
-	/** How many requests a second; Infinity where nothing is known of a limit. */
-	rate(now: number): number {
-		return this.rateLimit.rate(now);
-	}
-
-	/**
-	 * Milliseconds until the next request may begin: 0 is now, Infinity is not before one under way has ended.
-	 *
-	 * @param ignoreUnreachable whether it may begin though the service can't be reached
-	 * @param paced how many are under way of those whose number the pace decides: some may be, however many others are;
-	 * 0 for a request whose number somebody else has set
-	 */
-	delay(now: number, { ignoreUnreachable = false, paced = this.underWay } = {}): number {
-		const { hold } = this;
-		if (this.underWay >= this.limit && paced >= Math.min(FIRST_CONCURRENCY, this.limit)) {
-			return Infinity;
-		}
-		if (
-			hold !== undefined &&
-			!(ignoreUnreachable && hold.reason === 'unreachable' && now >= hold.retryAfterUntil)
-		) {
-			return this.probe !== undefined ? Infinity : Math.max(0, hold.until - now);
-		}
-		return this.rateLimit.delay(now);
-	}
-
-	/** @param idle milliseconds for which this process has had nothing to do, since some time */
-	begin(now: number, idle = now): InFlightRequest {
-		if (this.underWay === 0 && now - this.lastActive > KNOWN_FOR)
-			this.concurrencyLimit = new ConcurrencyLimit(this.next);
-		const isProbe = this.hold !== undefined && this.probe === undefined && now >= this.hold.until;
-		if (isProbe) this.probe = this.next;
-		this.underWay += 1;
-		this.rateLimit.begun(now);
-		const request = { at: now, idle, number: this.next, load: this.underWay, isProbe };
-		this.next += 1;
+	/** @param idle how long n8n has been idle in all: while it is busy, answers wait for n8n, not for the service */
+	start(now: number, idle: number): InFlightRequest {
+		const { opening, probe } = this.breaker;
+		const isProbe = opening !== undefined && probe === undefined;
+		const request = { startedAt: now, idleBefore: idle, probe: isProbe ? opening.probes + 1 : 0 };
+		if (isProbe) this.breaker.probe = request;
+		this.inFlight += 1;
+		this.rate.started(now);
 		return request;
 	}
 
-	/**
-	 * @param present for how many milliseconds this process has had nothing to do, since some time; how many requests
-	 * wait for their turn
-	 */
-	end(
-		request: InFlightRequest,
-		outcome: Outcome,
-		now: number,
-		{ idle = now, waiting = 0 } = {},
-	): void {
-		const isFull = this.underWay + waiting >= this.limit;
-		this.underWay -= 1;
-		this.lastActive = now;
-		// Others may have gone on meanwhile, and wait anew.
-		const isProbe = request.number === this.probe;
-		if (isProbe) this.probe = undefined;
-		const duration = outcome.kind === 'done' ? now - request.at : undefined;
-		const { number, load } = request;
-		this.concurrencyLimit.ended(
-			{ number, load, duration, idle: idle - request.idle },
-			{ now, next: this.next, isFull },
-		);
-
-		switch (outcome.kind) {
-			case 'done':
-			case 'otherAnswer':
-				this.lastTaken = now;
-				this.rateLimit.passed(now);
-				if (isProbe || isAway(this.hold, now)) this.endHold(now);
-				else if (this.hold !== undefined) this.hold.taken += 1;
-				return;
-			case 'throttled':
-				this.holdAll(
-					{ number, isProbe },
-					{ reason: 'throttled', atLeast: Math.min(outcome.retryAfter ?? 0, LONGEST_RETRY_AFTER) },
-					now,
-				);
-				return;
-			case 'unavailable':
-			case 'unreachable':
-			case 'loginFailed':
-				this.holdAll({ number, isProbe }, { reason: outcome.kind, atLeast: 0 }, now);
-				return;
-			case 'broken':
-				// Some services cut off whoever is one too many.
-				this.concurrencyLimit.failed(number, this.next);
-				this.holdAll({ number, isProbe }, { reason: 'broken', atLeast: 0 }, now);
-				return;
-			case 'timedOut':
-				this.concurrencyLimit.failed(number, this.next);
-				if (isProbe) this.probeLater(now);
-				return;
-			case 'unknown':
-				if (isProbe) this.probeLater(now);
-				return;
-			case 'nothingSent':
-			// The next one is the probe, at once: where all are refused, none waits.
+	end(request: InFlightRequest, outcome: Outcome, now: number, idle: number): void {
+		const { kind, retryAfter = 0 } = outcome;
+		const isFull = this.inFlight + 1 > this.concurrency.limit;
+		this.inFlight -= 1;
+		this.endedAt = now;
+		const isLost = kind === 'timedOut' || kind === 'broken';
+		if (isLost && request.probe === 0) this.concurrency.lost(request, now);
+		if (kind === 'answered') {
+			this.answeredAt = now;
+			this.concurrency.answered(idle - request.idleBefore, isFull);
+			this.rate.accepted(now);
 		}
+		const wasLong = this.breaker.isLong(now);
+		const change = this.breaker.end(request, outcome, now);
+		const isCostly = kind === 'unavailable' || retryAfter > 0;
+		const isRejection = isCostly || kind === 'throttled';
+		if (change === 'opened' && isRejection) this.rate.rejected(now, isCostly);
+		if (change !== 'closed') return;
+		// The rejections concerned one request each, so they say nothing about the rate.
+		if (wasLong) this.rate = new RateLimit();
+		this.rate.resumedAt = now;
 	}
-
-	/** All wait: from now on, or, where they do already, as long as this answer says. */
-	private holdAll(
-		request: { number: number; isProbe: boolean },
-		{ reason, atLeast }: { reason: Hold['reason']; atLeast: number },
-		now: number,
-	) {
-		// A service that was down for a while takes as many a second afterwards as before.
-		const isMeasured = reason === 'throttled' || (reason === 'unavailable' && !request.isProbe);
-		if (isMeasured) this.rateLimit.throttled(now);
-		if (this.hold === undefined) {
-			// Where others have gone on since it began, it comes late, and only a time that it names counts.
-			const isLate = request.number < this.firstAfterHold;
-			if (isLate && atLeast === 0) return;
-			const until = now + Math.max(isLate ? 0 : this.withJitter(firstWait(reason)), atLeast);
-			this.hold = {
-				reason,
-				since: now,
-				until,
-				retryAfterUntil: now + atLeast,
-				probes: 0,
-				throttled: 1,
-				taken: 0,
-				isMeasured,
-			};
-			if (!isLate) this.firstAfterHold = this.next;
-			return;
-		}
-		if (reason === 'throttled' || reason === 'unavailable') this.hold.throttled += 1;
-		this.hold.isMeasured ||= isMeasured;
-		// What may be about this request alone does not hide why the others were turned away.
-		const isMinor = reason === 'broken' || reason === 'loginFailed';
-		if (!isMinor || isAway(this.hold, now)) this.hold.reason = reason;
-		if (request.isProbe) this.probeLater(now);
-		this.hold.retryAfterUntil = Math.max(this.hold.retryAfterUntil, now + atLeast);
-		this.hold.until = Math.max(this.hold.until, this.hold.retryAfterUntil);
-	}
-
-	/** A little less than so many milliseconds: processes that were turned away together come back apart. */
-	private withJitter(milliseconds: number): number {
-		return Math.round(milliseconds * (0.75 + this.random() / 4));
-	}
-
-	/** A probe was in vain. */
-	private probeLater(now: number): void {
-		const { hold } = this;
-		if (hold === undefined) return;
-		hold.probes += 1;
-		const longest = hold.reason === 'unreachable' ? LONGEST_WAIT_UNREACHABLE : LONGEST_WAIT;
-		const wait = Math.min(firstWait(hold.reason) * 2 ** hold.probes, longest);
-		hold.until = Math.max(hold.until, now + this.withJitter(wait));
-	}
-
-	/** The service takes requests again. */
-	private endHold(now: number): void {
-		const { hold } = this;
-		if (hold === undefined) return;
-		const { throttled, taken, isMeasured, probes } = hold;
-		this.hold = undefined;
-		this.probe = undefined;
-		this.firstAfterHold = this.next;
-		if (hold.reason === 'unreachable' || (probes > 0 && !isMeasured)) {
-			// It may have become another meanwhile. A connection that broke alone says nothing of it.
-			this.concurrencyLimit = new ConcurrencyLimit(this.next);
-		} else if (isMeasured) {
-			const inNumbers = probes > 1 || (throttled > 2 && throttled * 2 > taken);
-			this.rateLimit.resumed(now, { inNumbers, probes, isCostly: hold.reason === 'unavailable' });
-		}
-	}
-}
-
-/** Milliseconds that all wait the first time; after a log-in that failed as long as a request that did. */
-function firstWait(reason: Hold['reason']): number {
-	return reason === 'loginFailed' ? FIRST_DELAY : FIRST_WAIT;
-}
-
-/** Whether all wait for a service that seems to be away: then any answer shows that it isn't. */
-function isAway(hold: Hold | undefined, now: number): boolean {
-	return (
-		hold !== undefined && AWAY.some((away) => away === hold.reason) && now >= hold.retryAfterUntil
-	);
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json';
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 
 /** The first delay in milliseconds, doubled each time, and the longest. */
-export const FIRST_DELAY = 300;
+const FIRST_DELAY = 300;
 const MAX_DELAY = 30_000;
 
 /** What a failure means for sending the request again. */
