@@ -14,7 +14,7 @@ export default tseslint.config(
 		languageOptions: {
 			parserOptions: {
 				// The one that knows all files: a program for each would take twice as long.
-				project: ['bench/tsconfig.json'],
+				project: ['tsconfig.tools.json'],
 				tsconfigRootDir: import.meta.dirname,
 			},
 		},

@@ -1,88 +1,96 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import type { Case } from './case';
+import { titles, type ContenderName } from './contenders/names';
+import { runMain } from './main';
+import { cellOf } from './report/columns';
+import { table } from './report/table';
+import { runBench } from './runner/commandLine';
+import type { Measured } from './runner/runner';
 
-import { ROOT } from './performance/childProcess';
-import type { Figures, Measured } from './performance/figures';
-import { measureAll } from './performance/measureAll';
-import { fullPlan, quickPlan } from './performance/plan';
-import { allTablesOf, summaryOf } from './performance/report/document';
-import { tablesOf } from './performance/report/page';
-import { plot } from './performance/report/plot';
-import { writeBetweenMarks } from './report/document';
+const CREATING: ContenderName[] = [
+	'thisNode',
+	'tenAtOnce',
+	'oneAtATime',
+	'httpRequest',
+	'httpRequestPlain',
+	'bareHelper',
+	'bareHelperWithExpression',
+];
 
-const help = `Measures this node against other ways to do the same, in n8n's engine.
+const cases: Case[] = [
+	create(0, 1_000, 5),
+	create(0, 10_000, 3),
+	create(50, 1_000, 3),
+	// One at a time, this takes nine minutes.
+	{ ...create(50, 10_000, 1), contenders: CREATING.filter((name) => name !== 'oneAtATime') },
+	list(10_000),
+	list(100_000),
+];
 
-  npm run bench                   about forty minutes; writes the figures into docs/performance.md,
-                                  and all tables into bench/results.md
-  npm run bench -- --continue     goes on with a run that was broken off
-  npm run bench -- --quick        about three minutes; only shows what it found
-  npm run bench -- --redraw       writes both from the figures of the last full run
-`;
-
-const FIGURES = join(ROOT, 'bench', 'figures', 'performance.json');
-const PAGE = join(ROOT, 'docs', 'performance.md');
-const TABLES = join(ROOT, 'bench', 'results.md');
-const PLOT = join(ROOT, 'docs', 'images', 'performance.svg');
-/** What a full run has measured so far. */
-const SO_FAR = join(ROOT, 'host', '.data', 'bench.json');
-
-async function main(): Promise<void> {
-	const { values } = parseArgs({
-		options: {
-			continue: { type: 'boolean', default: false },
-			quick: { type: 'boolean', default: false },
-			redraw: { type: 'boolean', default: false },
-			help: { type: 'boolean', default: false },
-		},
-	});
-	if (values.help) process.stdout.write(help);
-	else if (values.quick) {
-		show(await measureAll(quickPlan, { measured: [], keep: async () => {} }));
-	} else if (values.redraw) {
-		await write(await readJson<Figures>(FIGURES));
-	} else {
-		const measured = values.continue ? await readJson<Measured[]>(SO_FAR) : [];
-		const figures = await measureAll(fullPlan, { measured, keep });
-		show(figures);
-		await write(figures);
-		await rm(SO_FAR, { force: true });
-	}
+function create(latencyMs: number, count: number, rounds: number): Case {
+	return {
+		name: `${latencyMs}ms-${count}`,
+		title: `creates ${count} jobs, ${latencyMs} ms each`,
+		task: { kind: 'create', count },
+		service: { options: { latency: latencyMs } },
+		contenders: CREATING,
+		rounds,
+	};
 }
 
-function show(figures: Figures): void {
-	process.stdout.write(`\n${tablesOf(figures)}\n`);
+function list(count: number): Case {
+	return {
+		name: `list-${count}`,
+		title: `lists ${count} clusters, 100 on a page`,
+		task: { kind: 'list', count, pageSize: 100 },
+		service: { options: { clusters: count } },
+		contenders: ['thisNode', 'httpRequest', 'bareHelper'],
+		rounds: 3,
+	};
 }
 
-async function write(figures: Figures): Promise<void> {
-	await writeJson(FIGURES, figures);
-	await mkdir(dirname(PLOT), { recursive: true });
-	await writeFile(PLOT, await plot(figures));
-	await writeBetweenMarks(PAGE, 'npm run bench', summaryOf(figures));
-	await writeBetweenMarks(TABLES, 'npm run bench', allTablesOf(figures));
-}
-
-async function keep(measured: Measured[]): Promise<void> {
-	await writeJson(SO_FAR, measured);
-}
-
-async function readJson<Content>(path: string): Promise<Content> {
-	return JSON.parse(await readFile(path, 'utf8')) as Content;
-}
-
-async function writeJson(path: string, content: unknown): Promise<void> {
-	await mkdir(dirname(path), { recursive: true });
-	await writeFile(path, `${JSON.stringify(content, rounded)}\n`);
-}
-
-/** Three digits after the point are more than the measurement knows. */
-function rounded(_key: string, value: unknown): unknown {
-	return typeof value === 'number' ? Math.round(1000 * value) / 1000 : value;
-}
-
-main().catch((error: unknown) => {
-	process.stderr.write(
-		`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+function summaryOf(measured: Measured[]): string {
+	const [quick, large, slow] = ['0ms-1000', '0ms-10000', '50ms-1000'].map((name) =>
+		measured.find(({ of }) => of.name === name),
 	);
-	process.exitCode = 1;
+	return table(
+		[
+			'Jobs a second',
+			'1,000 at 0 ms',
+			'10,000 at 0 ms',
+			'1,000 at 50 ms',
+			'requests at once, 1,000',
+			'longest pause of n8n in ms, 1,000 at 0 ms',
+		],
+		CREATING.map((contender) => [
+			titles[contender],
+			cellOf(quick, contender, 'a second'),
+			cellOf(large, contender, 'a second'),
+			cellOf(slow, contender, 'a second'),
+			cellOf(quick, contender, 'at once at most'),
+			cellOf(quick, contender, 'longest ms'),
+		]),
+	);
+}
+
+runMain(async () => {
+	await runBench({
+		command: 'npm run bench',
+		about:
+			"Measures this node against other ways to do the same, in n8n's engine: about half an hour.",
+		cases,
+		columns: [
+			'seconds',
+			'a second',
+			'this node is',
+			'failed',
+			'processor ms each',
+			'log-ins',
+			'at once at most',
+			'peak memory MB',
+			'the result MB',
+			'loop delay p99 ms',
+			'longest ms',
+		],
+		summaryOf,
+	});
 });

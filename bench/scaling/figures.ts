@@ -1,50 +1,33 @@
-/** The programs that an execution in queue mode costs processor time. */
+/** The programs whose processor time an execution in queue mode costs; `rest` is the caller and the service. */
 export const parts = ['worker', 'main', 'postgres', 'redis', 'rest'] as const;
 export type Part = (typeof parts)[number];
 
-/** One measurement: so many executions, begun by a webhook, that make so many jobs each. */
+/** The measurement of a number of executions, begun by a webhook, with a number of jobs each. */
 export interface Run {
 	workers: number;
 	jobsEach: number;
 	executions: number;
 	/** From the first call of the webhook until the last execution has ended. */
 	seconds: number;
-	/**
-	 * Seconds of processor time by the kernel's account. `worker` is all workers together; `rest` is the process
-	 * that calls the webhook and is the service.
-	 */
+	/** Seconds of processor time; `worker` is all workers together. */
 	processorTime: Record<Part, number>;
-	/**
-	 * Seconds of processor time of the one thread that runs JavaScript, in the main process and in all workers
-	 * together.
-	 */
+	/** The share of it that belongs to the one thread that runs JavaScript. */
 	threadTime: Record<'worker' | 'main', number>;
 	/** Cores that other programs left to this measurement, on average. */
 	coresLeft: number;
-	/** What the service saw. */
-	seen: { jobs: number; requests: number; connections: number };
+	/** The most connections to the service at once. */
+	connections: number;
 }
 
-/** How long one execution takes that has everything to itself, with so many jobs, in seconds. */
-export interface Alone {
-	jobsEach: number;
-	seconds: number;
-}
-
-/** All that `npm run scaling` has measured, as bench/figures/scaling.json keeps it. */
+/** Everything that `npm run scaling` measures. */
 export interface Figures {
-	date: string;
-	machine: string;
-	cores: number;
-	n8n: string;
-	/** Executions that a worker has under way at once at most: n8n's setting. */
-	concurrency: number;
-	/** Milliseconds that the service took for each answer. */
-	latency: number;
-	/** In all of the measurement. */
 	logins: number;
-	alone: Alone[];
+	/** How long an execution takes that runs alone. */
+	alone: Array<{ jobsEach: number; seconds: number }>;
 	runs: Run[];
-	/** One worker with other settings of n8n, by what is set. */
-	settings: Array<{ env: Record<string, string>; runs: Run[] }>;
 }
+
+/** n8n's default for the number of executions that a worker runs at once. */
+export const CONCURRENCY = 10;
+/** How long the service takes to answer. */
+export const LATENCY_MS = 50;

@@ -1,92 +1,54 @@
-import { cpus, totalmem } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 
-import type { SavedWorkflow, WorkflowFile } from '../../host/api';
+import type { N8nApi, WorkflowFile } from '../../host/api';
 import { saveCredential, saveExamples } from '../../host/examples';
-import { pinnedVersion } from '../../host/install';
 import type { RunningN8n } from '../../host/n8n';
 import { clusterSteps, startCluster, type Cluster } from '../../host/queue/cluster';
 import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 import { startSandbox, type Sandbox } from '../../sandbox';
-import { byWebhook, endedBy, post, publish } from '../../test/queue/load';
-import type { Alone, Figures, Run } from './figures';
+import { byWebhook, post, publish } from '../../test/queue/load';
+import { medianOf } from '../report/format';
+import { ROOT } from '../runner/childProcess';
+import { LATENCY_MS, type Figures, type Part, type Run } from './figures';
 import { firstThreadTime, processorTimes } from './processorTime';
 
-const root = join(__dirname, '../..');
+type Load = Pick<Run, 'jobsEach' | 'executions'>;
 
-/** n8n's own number of executions that a worker has under way at once. */
-const CONCURRENCY = 10;
-/** Milliseconds. */
-const LATENCY = 50;
-/** Calls of the webhook that are under way at once. */
-const CALLERS = 20;
-
-/** Settings of a worker that may make a difference. */
-const OTHER_SETTINGS: Array<Record<string, string>> = [
-	{ N8N_EXPRESSION_ENGINE_POOL_SIZE: String(CONCURRENCY) },
-	{ N8N_EXPRESSION_ENGINE: 'legacy' },
-	{ EXECUTIONS_DATA_SAVE_ON_SUCCESS: 'none' },
+const LOADS: Load[] = [
+	{ jobsEach: 1, executions: 200 },
+	{ jobsEach: 100, executions: 20 },
 ];
+const CALLS_AT_ONCE = 20;
+const LONGEST_RUN_MS = 600_000;
 
-/** How many executions with how many jobs each make a run. */
-export interface Load {
-	jobsEach: number;
-	executions: number;
-}
-
-/**
- * Measures an n8n in queue mode on this machine, with one worker, two and four: throughput, processor time of
- * each part, and what the service sees.
- */
-export async function measure(loads: Load[], say: (text: string) => void): Promise<Figures> {
-	const dataFolder = join(root, 'host', '.data', 'scaling');
-	const sandbox = await startSandbox({ latency: LATENCY, recordCalls: true });
+/** Measures an n8n in queue mode on this machine, with one worker, two and four. */
+export async function measure(say: (text: string) => void): Promise<Figures> {
+	const sandbox = await startSandbox({ latency: LATENCY_MS, recordCalls: false });
 	try {
+		const dataFolder = join(ROOT, 'host', '.data', 'scaling');
 		const cluster = await startCluster({ dataFolder, workers: 1, steps: new Steps(clusterSteps) });
 		try {
 			await saveCredential(cluster.api, sandbox);
-			const bench = new Bench(cluster, sandbox);
-			const runAll = async (what: string): Promise<Run[]> => {
-				const runs: Run[] = [];
-				for (const load of loads) {
+			await publishBatches(cluster.api);
+			const alone: Figures['alone'] = [];
+			for (const { jobsEach } of LOADS) {
+				alone.push({ jobsEach, seconds: await secondsAlone(cluster, jobsEach) });
+			}
+			const runs: Run[] = [];
+			for (const workers of [1, 2, 4]) {
+				while (cluster.workers.length < workers) await cluster.addWorker();
+				for (const load of LOADS) {
 					// The first time everything is loaded, compiled and cached.
-					await bench.run({ ...load, executions: Math.ceil(load.executions / 5) });
-					const run = await bench.run(load);
-					const perSecond = (run.seen.jobs / run.seconds).toFixed(1);
-					say(`${what}, ${load.jobsEach} job(s) in an execution: ${perSecond} jobs a second`);
+					await runLoad(cluster, sandbox, { ...load, executions: load.executions / 5 });
+					const run = await runLoad(cluster, sandbox, load);
+					say(`${workers} worker(s), ${load.jobsEach} job(s) each: ${run.seconds.toFixed(1)} s`);
 					runs.push(run);
 				}
-				return runs;
-			};
-			const alone: Alone[] = [];
-			for (const load of loads) await bench.prepare(load);
-			for (const { jobsEach } of loads) alone.push(await bench.alone(jobsEach));
-			const runs = await runAll('1 worker');
-			await bench.addWorker();
-			runs.push(...(await runAll('2 workers')));
-			await bench.addWorker();
-			await bench.addWorker();
-			runs.push(...(await runAll('4 workers')));
-			const settings: Figures['settings'] = [];
-			for (const env of OTHER_SETTINGS) {
-				await bench.stopWorkers();
-				await bench.addWorker(env);
-				const what = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-				settings.push({ env, runs: await runAll(what.join(' ')) });
 			}
-			return {
-				date: new Date().toISOString().slice(0, 10),
-				machine: `${cpus().length} × ${cpus()[0]?.model ?? '?'}, ${Math.round(totalmem() / 1e9)} GB`,
-				cores: cpus().length,
-				n8n: await pinnedVersion(join(root, 'host')),
-				concurrency: CONCURRENCY,
-				latency: LATENCY,
-				logins: sandbox.tokens.issued,
-				alone,
-				runs,
-				settings,
-			};
+			return { logins: sandbox.tokens.issued, alone, runs };
 		} finally {
 			await cluster.stop();
 		}
@@ -95,139 +57,105 @@ export async function measure(loads: Load[], say: (text: string) => void): Promi
 	}
 }
 
-class Bench {
-	private batch: SavedWorkflow | undefined;
-	private workers: RunningN8n[];
-
-	constructor(
-		private readonly cluster: Cluster,
-		private readonly sandbox: Sandbox,
-	) {
-		this.workers = [...cluster.workers];
-	}
-
-	async addWorker(env?: Record<string, string>): Promise<void> {
-		this.workers.push(await this.cluster.addWorker(env));
-	}
-
-	async stopWorkers(): Promise<void> {
-		for (const worker of this.workers.splice(0)) await worker.stop();
-	}
-
-	/** Brings in a workflow that makes so many jobs at once. */
-	async prepare({ jobsEach }: Pick<Load, 'jobsEach'>): Promise<void> {
-		const { api } = this.cluster;
-		this.batch ??= (await saveExamples(api, join(root, 'examples'))).get(
-			'batch-with-error-branch.json',
-		);
-		if (this.batch === undefined) throw new Error('The example of a batch is missing');
-		for (const responseMode of ['lastNode', 'onReceived'] as const) {
-			const path = pathOf(jobsEach, responseMode);
-			await publish(api, withRows(byWebhook(this.batch, path, responseMode), jobsEach));
+/** Adds the example of a batch for each load, once answering at the end and once at the beginning. */
+async function publishBatches(api: N8nApi): Promise<void> {
+	const examples = await saveExamples(api, join(ROOT, 'examples'));
+	const batch = examples.get('batch-with-error-branch.json');
+	if (batch === undefined) throw new Error('The example of a batch is missing');
+	for (const { jobsEach } of LOADS) {
+		for (const mode of ['lastNode', 'onReceived'] as const) {
+			await publish(api, withRows(byWebhook(batch, pathOf(jobsEach, mode), mode), jobsEach));
 		}
 	}
+}
 
-	/** How long an execution takes that has everything to itself. */
-	async alone(jobsEach: number): Promise<Alone> {
-		const times: number[] = [];
-		for (let count = 0; count < 12; count += 1) {
-			const startedAt = performance.now();
-			await post(this.url(jobsEach, 'lastNode'), [{}], 1);
-			times.push((performance.now() - startedAt) / 1000);
-		}
-		// The first ones load what is not loaded yet, and log in.
-		const sorted = times.slice(2).sort((one, other) => one - other);
-		return { jobsEach, seconds: sorted[Math.floor(sorted.length / 2)] ?? NaN };
-	}
-
-	/** Has all the executions begun as fast as n8n takes them, and waits until they have ended. */
-	async run({ jobsEach, executions }: Load): Promise<Run> {
-		const { sandbox, workers } = this;
-		sandbox.clearCalls();
-		sandbox.connections.reset();
-		const jobsBefore = sandbox.store.jobs.size;
-		const endedBefore = await this.ended();
-		const before = await this.times();
+/** How long an execution takes that runs alone. The first two also load the workflow and log in. */
+async function secondsAlone(cluster: Cluster, jobsEach: number): Promise<number> {
+	const times: number[] = [];
+	for (let count = 0; count < 12; count += 1) {
 		const startedAt = performance.now();
-		await post(this.url(jobsEach, 'onReceived'), new Array(executions).fill({}), CALLERS);
-		const all = await waitFor(
-			async () => (await this.ended()) - endedBefore >= executions || undefined,
-			{ timeout: 600_000, interval: 50 },
-		);
-		const seconds = (performance.now() - startedAt) / 1000;
-		const after = await this.times();
-		const processorTime = since(before.processorTime, after.processorTime);
-		const jobs = sandbox.store.jobs.size - jobsBefore;
-		if (!all || jobs !== executions * jobsEach) {
-			throw new Error(`${executions} executions with ${jobsEach} jobs each made ${jobs} jobs`);
-		}
-		return {
-			workers: workers.length,
-			jobsEach,
-			executions,
-			seconds,
-			processorTime,
-			coresLeft: (after.idle - before.idle + sum(Object.values(processorTime))) / seconds,
-			threadTime: since(before.threadTime, after.threadTime),
-			seen: {
-				jobs,
-				requests: sandbox.calls.length,
-				connections: sandbox.connections.peak,
-			},
-		};
+		await post(urlOf(cluster, jobsEach, 'lastNode'), [{}], 1);
+		times.push((performance.now() - startedAt) / 1_000);
 	}
+	return medianOf(times.slice(2));
+}
 
-	private url(jobsEach: number, responseMode: string): string {
-		return `${this.cluster.main.url}/webhook/${pathOf(jobsEach, responseMode)}`;
+/** Begins executions as fast as n8n takes them, and waits until all have ended. */
+async function runLoad(cluster: Cluster, sandbox: Sandbox, load: Load): Promise<Run> {
+	const { jobsEach, executions } = load;
+	sandbox.connections.reset();
+	const jobsBefore = sandbox.store.jobs.size;
+	const endedBefore = await ended(cluster);
+	const before = await times(cluster);
+	const startedAt = performance.now();
+	const bodies = new Array<object>(executions).fill({});
+	await post(urlOf(cluster, jobsEach, 'onReceived'), bodies, CALLS_AT_ONCE);
+	const haveEnded = async () => (await ended(cluster)) - endedBefore >= executions || undefined;
+	const all = await waitFor(haveEnded, { timeout: LONGEST_RUN_MS, interval: 50 });
+	const seconds = (performance.now() - startedAt) / 1_000;
+	const after = await times(cluster);
+	const jobs = sandbox.store.jobs.size - jobsBefore;
+	if (!all || jobs !== executions * jobsEach) {
+		throw new Error(`${executions} executions with ${jobsEach} jobs each created ${jobs} jobs`);
 	}
+	const processorTime = since(before.processorTime, after.processorTime);
+	return {
+		...load,
+		workers: cluster.workers.length,
+		seconds,
+		processorTime,
+		threadTime: since(before.threadTime, after.threadTime),
+		coresLeft: (after.idle - before.idle + sum(Object.values(processorTime))) / seconds,
+		connections: sandbox.connections.peak,
+	};
+}
 
-	private async ended(): Promise<number> {
-		const ids = await Promise.all(this.workers.map(endedBy));
-		return ids.flat().length;
-	}
+/** Seconds of processor time since everything was started; `idle` is that of all cores. */
+async function times({ main, postgres, redis, workers }: Cluster) {
+	const pids = [main, postgres, redis, ...workers].map(({ pid }) => pid);
+	const [ofMain = 0, ofPostgres = 0, ofRedis = 0, ...ofWorkers] = await processorTimes(pids);
+	const threads = await Promise.all(workers.map(async ({ pid }) => await firstThreadTime(pid)));
+	const { user, system } = process.cpuUsage();
+	const processorTime: Record<Part, number> = {
+		worker: sum(ofWorkers),
+		main: ofMain,
+		postgres: ofPostgres,
+		redis: ofRedis,
+		rest: (user + system) / 1e6,
+	};
+	return {
+		processorTime,
+		threadTime: { worker: sum(threads), main: await firstThreadTime(main.pid) },
+		idle: sum(cpus().map((core) => core.times.idle / 1_000)),
+	};
+}
 
-	/** Seconds since everything was started; `idle` is all cores', for whatever there was to do. */
-	private async times(): Promise<Pick<Run, 'processorTime' | 'threadTime'> & { idle: number }> {
-		const { main, postgres, redis } = this.cluster;
-		const pids = [main, postgres, redis, ...this.workers].map(({ pid }) => pid);
-		const [ofMain = 0, ofPostgres = 0, ofRedis = 0, ...ofWorkers] = await processorTimes(pids);
-		const threads = await Promise.all(this.workers.map(({ pid }) => firstThreadTime(pid)));
-		const { user, system } = process.cpuUsage();
-		return {
-			processorTime: {
-				worker: sum(ofWorkers),
-				main: ofMain,
-				postgres: ofPostgres,
-				redis: ofRedis,
-				rest: (user + system) / 1e6,
-			},
-			threadTime: { worker: sum(threads), main: await firstThreadTime(main.pid) },
-			idle: sum(cpus().map(({ times }) => times.idle / 1000)),
-		};
-	}
+/** How many executions the workers have ended, by their logs. */
+async function ended({ workers }: Cluster): Promise<number> {
+	const endedBy = async ({ logFile }: RunningN8n) =>
+		(await readFile(logFile, 'utf8')).split('Worker finished execution').length - 1;
+	return sum(await Promise.all(workers.map(endedBy)));
 }
 
 function sum(numbers: number[]): number {
 	return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What was added to each figure between two looks. */
-function since<Name extends string>(
-	before: Record<Name, number>,
-	after: Record<Name, number>,
-): Record<Name, number> {
+function since<Name extends string>(before: Record<Name, number>, after: Record<Name, number>) {
 	const names = Object.keys(after) as Name[];
-	return Object.fromEntries(names.map((name) => [name, after[name] - before[name]])) as Record<
-		Name,
-		number
-	>;
+	const differences = names.map((name) => [name, after[name] - before[name]]);
+	return Object.fromEntries(differences) as Record<Name, number>;
 }
 
 function pathOf(jobsEach: number, responseMode: string): string {
 	return `batch-${jobsEach}-${responseMode}`;
 }
 
-/** The batch of the example with so many rows, all of them good. */
+function urlOf({ main }: Cluster, jobsEach: number, responseMode: string): string {
+	return `${main.url}/webhook/${pathOf(jobsEach, responseMode)}`;
+}
+
+/** The batch of the example with other rows, all of them valid. */
 function withRows(workflow: WorkflowFile, count: number): WorkflowFile {
 	const rows = Array.from({ length: count }, (_, index) => ({
 		customer: `Customer ${index}`,

@@ -1,65 +1,50 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Ticks of the clock by which the kernel counts processor time: 100 a second on every Linux of today. */
-const TICKS = 100;
+/** The kernel counts processor time in hundredths of a second. */
+const TICKS_A_SECOND = 100;
 
-/**
- * Seconds of processor time that the first thread of a process has used: in Node.js the one that runs all
- * JavaScript, and the one that bounds what a process can do.
- */
+/** What proc(5) says of a process or thread: processor time in seconds, with and without children that have ended. */
+interface Stat {
+	pid: number;
+	parent: number;
+	withChildren: number;
+	own: number;
+}
+
+/** Seconds of the first thread of a process: in Node.js the one that runs all JavaScript. */
 export async function firstThreadTime(pid: number): Promise<number> {
 	return (await statAt(`/proc/${pid}/task/${pid}/stat`))?.own ?? 0;
 }
 
-interface Stat {
-	pid: number;
-	parent: number;
-	/** Seconds, with those of the children that have ended. */
-	seconds: number;
-	/** Seconds, without them. */
-	own: number;
-}
-
 /**
- * Seconds of processor time that processes have used since they started, each with all that it has started
- * itself: PostgreSQL has a process for each connection, n8n one for its Code nodes.
- * @returns in the order of the process ids given
+ * Seconds of processes since they started, each with all processes that it has started: PostgreSQL has one for each
+ * connection, n8n one for its Code nodes.
  */
 export async function processorTimes(pids: readonly number[]): Promise<number[]> {
-	const all = await statOfAll();
+	const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+	const found = await Promise.all(ids.map(async (id) => await statAt(`/proc/${id}/stat`)));
+	const stats = found.filter((stat) => stat !== undefined);
 	const timeOf = (pid: number): number =>
-		all
+		stats
 			.filter(({ parent }) => parent === pid)
 			.reduce(
 				(sum, child) => sum + timeOf(child.pid),
-				all.find((stat) => stat.pid === pid)?.seconds ?? 0,
+				stats.find((stat) => stat.pid === pid)?.withChildren ?? 0,
 			);
 	return pids.map(timeOf);
 }
 
-async function statOfAll(): Promise<Stat[]> {
-	const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-	const stats = await Promise.all(pids.map(async (pid) => await statAt(`/proc/${pid}/stat`)));
-	return stats.filter((stat) => stat !== undefined);
-}
-
-/** What proc(5) calls fields 1, 4 and 14 to 17 of such a file. */
+/** Fields 1, 4 and 14 to 17; undefined if the process has ended. */
 async function statAt(path: string): Promise<Stat | undefined> {
-	let text: string;
-	try {
-		text = await readFile(path, 'utf8');
-	} catch {
-		// It has ended meanwhile.
-		return undefined;
-	}
-	// The second field is a name in brackets, in which there may be anything.
-	const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-	const seconds = (...indices: number[]) =>
-		indices.reduce((sum, index) => sum + Number(fields[index]), 0) / TICKS;
-	return {
-		pid: parseInt(text, 10),
-		parent: Number(fields[1]),
-		seconds: seconds(11, 12, 13, 14),
-		own: seconds(11, 12),
-	};
+	const text = await readFile(path, 'utf8').catch(() => undefined);
+	if (text === undefined) return undefined;
+	// The second field is a name in brackets, which may contain anything.
+	const fields = text
+		.slice(text.lastIndexOf(')') + 2)
+		.split(' ')
+		.map(Number);
+	const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15);
+	const own = (user + system) / TICKS_A_SECOND;
+	const withChildren = own + (childrenUser + childrenSystem) / TICKS_A_SECOND;
+	return { pid: parseInt(text, 10), parent: fields[1] ?? 0, withChildren, own };
 }

@@ -16,13 +16,7 @@ const filesIn = (folder: string, ending: string) =>
 		.filter((name) => name.endsWith(ending))
 		.map((name) => `${folder}/${name}`);
 
-const pages = [
-	'README.md',
-	'CONTRIBUTING.md',
-	'SECURITY.md',
-	'bench/results.md',
-	...filesIn('docs', '.md'),
-];
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...filesIn('docs', '.md')];
 const others = [
 	'credentials/JobOrchestrationApi.credentials.ts',
 	'nodes/JobOrchestration/JobOrchestration.node.json',

@@ -1,0 +1,76 @@
+// The process of one contender: it warms up, does its task once, and reports what that cost.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { Engine } from '../../test/engine/run';
+import type { Task } from '../case';
+import { contenders } from '../contenders';
+import { Credentials } from '../engine/credentials';
+import { runFlow } from '../engine/run';
+import { measure } from './measure';
+import type { Request, Sample } from './messages';
+import { Sent } from './sent';
+
+/** n8n's server has run for long when a workflow starts. */
+const warmUps: Record<Task['kind'], { task: Task; times: number }> = {
+	create: { task: { kind: 'create', count: 500 }, times: 2 },
+	list: { task: { kind: 'list', count: 6, pageSize: 1 }, times: 30 },
+};
+
+async function answer(request: Request): Promise<Sample> {
+	const { task, measured, warmUp, longestSeconds } = request;
+	const engine = await Engine.load(Credentials);
+	const perform = async (what: Task, target: typeof measured) => {
+		const { url: baseUrl, userName, password } = target;
+		engine.saveCredential({ baseUrl, userName, password });
+		const flow = contenders[request.contender](what, target);
+		const runs = itemsOf(what).map(async (items) => await runFlow(engine, flow, items));
+		return (await Promise.all(runs)).flat();
+	};
+	const { task: warmUpTask, times } = warmUps[task.kind];
+	for (let time = 0; time < times; time += 1) await perform(warmUpTask, warmUp);
+
+	const sent = new Sent();
+	const { result, cost } = await measure(async () => {
+		const tooLong = sleep(longestSeconds * 1_000, undefined, { ref: false });
+		return await Promise.race([perform(task, measured), tooLong]);
+	});
+	return { ...cost, ...sent.figures, ...(result && outcomeOf(result, task)) };
+}
+
+/** The items of each execution. */
+function itemsOf(task: Task): INodeExecutionData[][] {
+	if (task.kind === 'list') return [[{ json: {} }]];
+	const { count, executions = 1, namespaces } = task;
+	return Array.from({ length: executions }, (_, execution) =>
+		Array.from({ length: count }, (__, n) => ({
+			json: { n, ...(namespaces && { namespace: namespaces[execution]?.[n] }) },
+			pairedItem: { item: n },
+		})),
+	);
+}
+
+function outcomeOf(output: INodeExecutionData[], task: Task) {
+	// The HTTP Request node puts out pages.
+	const results = output.flatMap(({ json }) => (Array.isArray(json.items) ? json.items : [json]));
+	const expected = task.count * ((task.kind === 'create' && task.executions) || 1);
+	if (results.length !== expected) {
+		throw new Error(`gave ${results.length} results instead of ${expected}`);
+	}
+	const errors = output.map(({ json }) => json.error).filter((error) => error !== undefined);
+	const isUncertain = (error: object) => 'jobMayExist' in error && error.jobMayExist === true;
+	const mayExist = errors.filter((error) => isUncertain(Object(error))).length;
+	return { results: results.length, failed: errors.length, mayExist };
+}
+
+process.on('message', (request: Request) => {
+	answer(request).then(
+		(sample) => process.send?.(sample, () => process.exit()),
+		(error: unknown) => {
+			process.stderr.write(`${request.contender}: ${inspect(error)}\n`);
+			process.exit(1);
+		},
+	);
+});

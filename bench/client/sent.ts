@@ -1,0 +1,46 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+
+/** Counts the requests that this process sends from now on. */
+export class Sent {
+	readonly figures = {
+		/** The most requests at once. */
+		atOnce: 0,
+		logins: 0,
+		/** Answers of 429 and 503. */
+		turnedAway: 0,
+		/** Jobs created in the default namespace, and the time until the last of them. */
+		created: 0,
+		lastCreatedMs: 0,
+	};
+	private readonly startedAt = performance.now();
+	private readonly open = new Set<ClientRequest>();
+
+	constructor() {
+		subscribe('http.client.request.start', (message) => {
+			const { request } = message as { request: ClientRequest };
+			this.open.add(request);
+			this.figures.atOnce = Math.max(this.figures.atOnce, this.open.size);
+			request.once('close', () => this.open.delete(request));
+		});
+		subscribe('http.client.response.finish', (message) => {
+			const { request, response } = message as {
+				request: ClientRequest;
+				response: IncomingMessage;
+			};
+			response.once('end', () => this.open.delete(request));
+			this.count(request.path, response.statusCode ?? 0);
+		});
+	}
+
+	private count(path: string, status: number): void {
+		const { figures } = this;
+		if (path === '/oauth/login') figures.logins += 1;
+		if (status === 429 || status === 503) figures.turnedAway += 1;
+		if (status >= 300 || !path.endsWith('/namespaces/default/jobs')) return;
+		figures.created += 1;
+		figures.lastCreatedMs = performance.now() - this.startedAt;
+	}
+}
+
+export type SentFigures = Sent['figures'];

@@ -1,0 +1,75 @@
+import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+
+import type { ListTask, Task } from '../case';
+import { single, type Flow } from '../engine/flow';
+import type { Target } from '../service/messages';
+import { handWritten } from './handWritten';
+import { bodyFor, createPath, listPath } from './job';
+
+const AT_ONCE = 10;
+
+/**
+ * The engine's request helper alone, without credential or checks: the limit inside n8n. The display name is read
+ * through the engine only if it is an expression.
+ */
+export function bareHelper(displayName: string): (task: Task, target: Target) => Flow {
+	return (task, target) => {
+		const implementation = handWritten(['displayName'], async function () {
+			const send = await logIn(this, target);
+			const results = task.kind === 'list' ? await list(send, task) : await create(this, send);
+			return [results.map((json, item) => ({ json, pairedItem: { item } }))];
+		});
+		return single({ type: 'bench.bareHelper', implementation, parameters: { displayName } });
+	};
+}
+
+type Send = (options: IHttpRequestOptions) => Promise<unknown>;
+
+async function logIn(context: IExecuteFunctions, target: Target): Promise<Send> {
+	const { url, userName, password } = target;
+	const { access_token } = (await context.helpers.httpRequest({
+		method: 'POST',
+		url: `${url}/oauth/login`,
+		body: { userName, password, type: 'basic' },
+		json: true,
+	})) as { access_token: string };
+	const headers = { Authorization: `Bearer ${access_token}` };
+	return async (options) =>
+		await context.helpers.httpRequest({ ...options, url: url + options.url, headers, json: true });
+}
+
+async function create(context: IExecuteFunctions, send: Send): Promise<IDataObject[]> {
+	const name = String(context.getNode().parameters.displayName);
+	const names = context
+		.getInputData()
+		.map(({ json }, item) =>
+			name.startsWith('=')
+				? String(context.getNodeParameter('displayName', item))
+				: `${name} ${String(json.n)}`,
+		);
+	const jobs: IDataObject[] = [];
+	const waiting = names.entries();
+	const worker = async () => {
+		for (const [item, displayName] of waiting) {
+			const body = bodyFor(displayName);
+			jobs[item] = (await send({ method: 'POST', url: createPath, body })) as IDataObject;
+		}
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, worker));
+	return jobs;
+}
+
+async function list(send: Send, { pageSize }: ListTask): Promise<IDataObject[]> {
+	const clusters: IDataObject[] = [];
+	let token: string | undefined;
+	do {
+		const qs = { 'ListOption.limit': pageSize, ...(token && { 'ListOption.continue': token }) };
+		const page = (await send({ method: 'GET', url: listPath, qs })) as {
+			items: IDataObject[];
+			metadata: { continue?: string };
+		};
+		clusters.push(...page.items);
+		token = page.metadata.continue;
+	} while (token !== undefined);
+	return clusters;
+}

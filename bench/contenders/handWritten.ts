@@ -1,0 +1,30 @@
+import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
+import { NodeConnectionTypes } from 'n8n-workflow';
+
+/** A node type written for the benchmark, whose parameters are texts. */
+export function handWritten(
+	parameters: string[],
+	execute: (this: IExecuteFunctions) => Promise<INodeExecutionData[][]>,
+	credential?: string,
+): INodeType {
+	return {
+		description: {
+			displayName: 'Hand-written',
+			name: 'handWritten',
+			group: ['transform'],
+			version: 1,
+			description: 'Written for the benchmark',
+			defaults: { name: 'Hand-written' },
+			inputs: [NodeConnectionTypes.Main],
+			outputs: [NodeConnectionTypes.Main],
+			...(credential !== undefined && { credentials: [{ name: credential, required: true }] }),
+			properties: parameters.map((name) => ({
+				displayName: name,
+				name,
+				type: 'string',
+				default: '',
+			})),
+		},
+		execute,
+	};
+}

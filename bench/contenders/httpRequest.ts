@@ -1,0 +1,128 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import type { INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflow';
+import { NodeHelpers } from 'n8n-workflow';
+
+import { CREDENTIAL } from '../../test/engine/packageUnderTest';
+import type { CreateTask, ListTask, Task } from '../case';
+import { single, type Flow, type FlowNode } from '../engine/flow';
+import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
+import type { Target } from '../service/messages';
+import { bodyFor, createPath, listPath } from './job';
+
+/** Where n8n's own nodes are: in the n8n that `npm start` runs. */
+const HOST = join(__dirname, '../../host/package.json');
+
+/** n8n's HTTP Request node (newest version) as it is when added to a workflow, with this package's credential. */
+export function httpRequest(task: Task, target: Target): Flow {
+	return single(nodeFor(task, target));
+}
+
+/** The same with an expirable credential like n8n's built-in ones. */
+export function httpRequestPlain(task: Task, target: Target): Flow {
+	return single(nodeFor(task, target, PLAIN_CREDENTIAL));
+}
+
+/** With the node's own batching, if the case has settings for it. */
+export function httpRequestInBatches(task: Task, target: Target): Flow {
+	const { batching } = task as CreateTask;
+	const options = batching === undefined ? {} : { batching: { batch: batching } };
+	return single(nodeFor(task, target, CREDENTIAL, options));
+}
+
+/** In n8n's Loop Over Items with a Wait, if the case has settings for it. */
+export function loopWithWait(task: Task, target: Target): Flow {
+	const { loop } = task as CreateTask;
+	if (loop === undefined) return httpRequest(task, target);
+	return {
+		nodes: {
+			Loop: {
+				type: 'n8n-nodes-base.splitInBatches',
+				typeVersion: 3,
+				implementation: loadNode('SplitInBatches'),
+				parameters: { batchSize: loop.batchSize },
+			},
+			Node: nodeFor(task, target),
+			Wait: {
+				type: 'n8n-nodes-base.wait',
+				typeVersion: 1.1,
+				implementation: loadNode('Wait'),
+				parameters: { resume: 'timeInterval', amount: loop.seconds, unit: 'seconds' },
+			},
+		},
+		connections: { Items: [['Loop']], Loop: [[], ['Node']], Node: [['Wait']], Wait: [['Loop']] },
+		last: 'Loop',
+	};
+}
+
+function nodeFor(
+	task: Task,
+	{ url }: Target,
+	credential = CREDENTIAL,
+	options: INodeParameters = {},
+): FlowNode {
+	const implementation = loadNode('HttpRequest');
+	return {
+		// n8n lets the node of this name use every credential.
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: Math.max(...[implementation.description.version].flat()),
+		implementation,
+		credential,
+		onError: 'continueRegularOutput',
+		parameters: {
+			authentication: 'predefinedCredentialType',
+			nodeCredentialType: credential,
+			...(task.kind === 'create' ? creating(url, options) : listing(url, task)),
+		},
+	};
+}
+
+function creating(url: string, options: INodeParameters): INodeParameters {
+	return {
+		method: 'POST',
+		url: url + createPath,
+		sendBody: true,
+		contentType: 'json',
+		specifyBody: 'json',
+		jsonBody: `=${JSON.stringify(bodyFor('Report {{ $json.n }}'), null, 2)}`,
+		options,
+	};
+}
+
+/** All pages, by the node's own pagination. */
+function listing(url: string, { pageSize }: ListTask): INodeParameters {
+	const next = {
+		type: 'qs',
+		name: 'ListOption.continue',
+		value: '={{ $response.body?.metadata?.continue }}',
+	};
+	const pagination = {
+		paginationMode: 'updateAParameterInEachRequest',
+		parameters: { parameters: [next] },
+		paginationCompleteWhen: 'other',
+		completeExpression: '={{ !$response.body.metadata.continue }}',
+		limitPagesFetched: false,
+		requestInterval: 0,
+	};
+	return {
+		method: 'GET',
+		url: url + listPath,
+		sendQuery: true,
+		specifyQuery: 'keypair',
+		queryParameters: { parameters: [{ name: 'ListOption.limit', value: String(pageSize) }] },
+		options: { pagination: { pagination } },
+	};
+}
+
+/** One of n8n's own nodes, in its newest version. */
+function loadNode(name: string): INodeType {
+	const path = `n8n-nodes-base/dist/nodes/${name}/${name}.node.js`;
+	const classes = createRequire(HOST)(path) as Record<
+		string,
+		new () => INodeType | IVersionedNodeType
+	>;
+	const Node = classes[name];
+	if (Node === undefined) throw new Error(`n8n has no ${name} in ${path}`);
+	return NodeHelpers.getVersionedNodeType(new Node());
+}

@@ -1,0 +1,34 @@
+import { CREDENTIAL, NODE_TYPE } from '../../test/engine/packageUnderTest';
+import type { CreateTask, Task } from '../case';
+import { single, type Flow } from '../engine/flow';
+import { job } from './job';
+
+/** The node of this package, as it was built. */
+export function thisNode(task: Task, concurrency?: number): Flow {
+	return single({
+		type: NODE_TYPE,
+		credential: CREDENTIAL,
+		onError: 'continueRegularOutput',
+		parameters:
+			task.kind === 'create'
+				? creating(task, concurrency ?? task.concurrency)
+				: {
+						resource: 'cluster',
+						operation: 'getAll',
+						returnAll: true,
+						options: { pageSize: task.pageSize },
+					},
+	});
+}
+
+function creating({ namespaces }: CreateTask, concurrency: number | undefined) {
+	return {
+		resource: 'job',
+		operation: 'create',
+		namespace: namespaces === undefined ? job.namespace : '={{ $json.namespace }}',
+		workflowUid: job.workflowUid,
+		workCluster: { __rl: true, mode: 'id', value: job.workCluster },
+		displayName: '=Report {{ $json.n }}',
+		options: concurrency === undefined ? {} : { concurrency },
+	};
+}

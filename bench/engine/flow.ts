@@ -1,0 +1,29 @@
+import type { INodeParameters, INodeType, OnError } from 'n8n-workflow';
+
+/** A node of a workflow, as the editor would store it. */
+export interface FlowNode {
+	/** As n8n names it: package and node. */
+	type: string;
+	typeVersion?: number;
+	/** Left out for the node of this package. */
+	implementation?: INodeType;
+	parameters: INodeParameters;
+	/** The type of its credential. */
+	credential?: string;
+	/** n8n's setting "On Error"; by default an error stops the workflow. */
+	onError?: OnError;
+}
+
+/** What follows a first node named Items. */
+export interface Flow {
+	nodes: Record<string, FlowNode>;
+	/** By node: the names of the nodes that each of its outputs leads to. */
+	connections: Record<string, string[][]>;
+	/** The node whose first output is the result. */
+	last: string;
+}
+
+/** A workflow of one node. */
+export function single(node: FlowNode): Flow {
+	return { nodes: { Node: node }, connections: { Items: [['Node']] }, last: 'Node' };
+}

@@ -1,0 +1,78 @@
+import type { Case } from '../case';
+import type { Sample } from '../client/messages';
+import { isThisNode, titles, type ContenderName } from '../contenders/names';
+import type { Measured } from '../runner/runner';
+import { medianOf, number, withSpread } from './format';
+import { table, type Cell } from './table';
+
+/** What a row of the tables shows. */
+interface Row {
+	of: Case;
+	name: ContenderName;
+	samples: Sample[];
+	/** Those of this node. */
+	own: Sample[] | undefined;
+}
+
+const hasEnded = ({ results }: Sample) => results !== undefined;
+const hasFailures = ({ failed }: Sample) => failed !== 0;
+const elapsedMs = (samples: Sample[]) => samples.map((sample) => sample.elapsedMs);
+
+/** A column of one figure of each sample. */
+function figure(figureOf: (sample: Sample) => number | undefined) {
+	return ({ samples }: Row): Cell => {
+		const values = samples.map(figureOf).filter((value) => value !== undefined);
+		return values.length === 0 ? undefined : withSpread(values);
+	};
+}
+
+const columns = {
+	seconds: ({ samples }: Row) =>
+		`${samples.every(hasEnded) ? '' : '> '}${withSpread(elapsedMs(samples).map((ms) => ms / 1_000))}`,
+	'× at best': ({ of: { bestMs }, name, samples }: Row) =>
+		!bestMs || !samples.every(hasEnded) || (samples.some(hasFailures) && !isThisNode(name))
+			? undefined
+			: withSpread(elapsedMs(samples).map((ms) => ms / bestMs)),
+	'this node is': ({ name, samples, own }: Row) =>
+		name === 'thisNode' || own === undefined || samples.some(hasFailures)
+			? ''
+			: `${number(medianOf(elapsedMs(samples)) / medianOf(elapsedMs(own)))} × as fast`,
+	'a second': figure(({ results, elapsedMs: ms }) => results && (1_000 * results) / ms),
+	failed: figure(({ failed }) => failed),
+	'may exist': (row: Row) => (isThisNode(row.name) ? figure((of) => of.mayExist)(row) : undefined),
+	'turned away': figure(({ turnedAway }) => turnedAway),
+	'log-ins': figure(({ logins }) => logins),
+	'at once at most': figure(({ atOnce }) => atOnce),
+	'others created': (row: Row) => {
+		const namespaces = row.of.task.kind === 'create' ? row.of.task.namespaces?.flat() : undefined;
+		const others = namespaces?.filter((namespace) => namespace === 'default').length;
+		const seconds = figure(({ lastCreatedMs }) => lastCreatedMs / 1_000)(row);
+		return namespaces && `${figure(({ created }) => created)(row)} of ${others} in ${seconds} s`;
+	},
+	'processor ms each': figure(({ cpuMs, results }) => results && cpuMs / results),
+	'peak memory MB': figure(({ peakMemoryBytes }) => peakMemoryBytes / 1e6),
+	'the result MB': figure(({ resultBytes }) => resultBytes / 1e6),
+	'loop delay p99 ms': figure(({ delayP99Ms }) => delayP99Ms),
+	'longest ms': figure(({ longestDelayMs }) => longestDelayMs),
+} satisfies Record<string, (row: Row) => Cell>;
+
+export type ColumnTitle = keyof typeof columns;
+
+/** What a column shows of a contender in a case; undefined if that wasn't measured. */
+export function cellOf(one: Measured | undefined, name: ContenderName, title: ColumnTitle): Cell {
+	const samples = one?.problems[name] === undefined ? one?.samples[name] : undefined;
+	return samples && one && columns[title]({ of: one.of, name, samples, own: one.samples.thisNode });
+}
+
+/** A row for each contender of each case. */
+export function tableOf(columnTitles: ColumnTitle[], measured: Measured[]): string {
+	const rows = measured.flatMap((one) => [
+		[`_${one.of.title}_`, ...columnTitles.map(() => '')],
+		...one.of.contenders.map((name): Cell[] => {
+			const problem = one.problems[name];
+			if (problem !== undefined) return [`${titles[name]}: ${problem}`];
+			return [titles[name], ...columnTitles.map((title) => cellOf(one, name, title))];
+		}),
+	]);
+	return table(['', ...columnTitles], rows);
+}
