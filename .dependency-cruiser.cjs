@@ -90,7 +90,6 @@ module.exports = {
 					'\\.test\\.ts$',
 					'/jest\\.config\\.js$',
 					'^host/leash\\.cjs$',
-					'^host/sqlite/',
 					'noRetry\\.ts$',
 					'loadOnce\\.ts$',
 				],
