@@ -30,6 +30,8 @@ export interface ClusterOptions {
 
 /** An n8n in queue mode: a main process, workers, and what they share. All of it on loopback. */
 export interface Cluster {
+	redis: Redis;
+	postgres: Postgres;
 	main: RunningN8n;
 	/** Those that were started, in that order, whether they still run or not. */
 	workers: readonly RunningN8n[];
@@ -115,7 +117,7 @@ export async function startCluster({
 		const api = await steps.run('Logging in', async () => {
 			return await N8nApi.open(main.url, await ownerOf(mainFolder));
 		});
-		return { main, workers, api, addWorker, stop };
+		return { redis, postgres, main, workers, api, addWorker, stop };
 	} catch (error) {
 		await stop();
 		throw error;

@@ -179,7 +179,7 @@ function callFrom(request: FastifyRequest): Call {
 	};
 }
 
-/** Resolves after so many milliseconds; does not keep the process alive. */
+/** Resolves after a time in milliseconds; does not keep the process alive. */
 async function elapsed(milliseconds: number): Promise<void> {
 	await new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

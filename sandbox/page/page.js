@@ -75,7 +75,7 @@ const callRow = (call) => html`
 			${call.reason === null ? nothing : html`<br /><strong>${call.reason}</strong>`}
 		</td>
 		<td>
-			<mark class=${call.status < 400 ? 'succeeded' : 'terminated'}
+			<mark class=${call.status !== null && call.status < 400 ? 'succeeded' : 'terminated'}
 				>${call.status ?? 'no answer'}</mark
 			>
 		</td>

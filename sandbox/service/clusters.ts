@@ -30,9 +30,9 @@ export class Clusters implements Iterable<Cluster> {
 
 	/**
 	 * A page of clusters; the work done is that of the page, wherever it starts.
-	 * @param limit at most so many, or undefined for as many as a page holds
+	 * @param limit the most that it holds; undefined for the size of a page
 	 * @param token the `metadata.continue` of the page before, or undefined for the first page
-	 * @throws Refusal 400, when the token is none of those
+	 * @throws Refusal 400, when no page gave this token
 	 */
 	page(limit: number | undefined, token: string | undefined): ClusterList {
 		const start = token === undefined ? 0 : this.startOf(token);

@@ -37,7 +37,7 @@ export class Tokens {
 
 	/**
 	 * Passes a token that is good.
-	 * @throws Refusal 401, when there is none, or it is unknown or has expired
+	 * @throws Refusal 401, when it is missing, unknown or has expired
 	 */
 	check(token: string | undefined): void {
 		if (token === undefined) {
