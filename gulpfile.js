@@ -1,6 +1,7 @@
 const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { dest, parallel, src } = require('gulp');
+const { RefResolver } = require('json-schema-ref-resolver');
 const { parse } = require('yaml');
 
 /** Brings into dist what the compiler leaves behind: the icons, and the node's entry in n8n's panel. */
@@ -25,7 +26,12 @@ class Answered {
 async function writeOutputSchemas() {
 	const { resources } = require('./dist/nodes/JobOrchestration/resources');
 	const { FieldValue } = require('./dist/nodes/JobOrchestration/parameters/fieldValue');
-	const contract = parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8'));
+	const resolver = new RefResolver();
+	resolver.addSchema(
+		parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8')),
+		'contract',
+	);
+	const contract = resolver.getDerefSchema('contract');
 	// A method that is no call of the contract itself, and makes one thing of several answers.
 	const allClusters = async () => [
 		answered(answerOf(contract, 'listClusters').properties.items.items),
@@ -54,34 +60,24 @@ async function writeOutputSchemas() {
 	}
 }
 
-/** The schema of a call's answer, its references resolved; one for anything where the interface shows none. */
-function answerOf(contract, operationId) {
-	const calls = Object.values(contract.paths).flatMap((path) => Object.values(path));
+/** The schema of a call's answer; one for anything where the interface shows none. */
+function answerOf({ paths }, operationId) {
+	const calls = Object.values(paths).flatMap((path) => Object.values(path));
 	const call = calls.find((candidate) => candidate.operationId === operationId);
 	if (call === undefined) throw new Error(`the contract has no operation '${operationId}'`);
 	const { content } = call.responses['200'];
 	return content === undefined
 		? { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] }
-		: resolved(content['application/json'].schema, contract);
+		: essenceOf(content['application/json'].schema);
 }
 
-/** A schema without its references, and without what n8n has no use for. */
-function resolved({ $ref, type, properties, items }, contract) {
-	if ($ref !== undefined) {
-		const path = $ref.replace('#/', '').split('/');
-		return resolved(
-			path.reduce((part, name) => part[name], contract),
-			contract,
-		);
-	}
+/** A schema without what n8n has no use for. */
+function essenceOf({ type, properties, items }) {
+	const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, essenceOf(field)]);
 	return {
 		type,
-		...(properties && {
-			properties: Object.fromEntries(
-				Object.entries(properties).map(([name, schema]) => [name, resolved(schema, contract)]),
-			),
-		}),
-		...(items && { items: resolved(items, contract) }),
+		...(properties && { properties: Object.fromEntries(fields) }),
+		...(items && { items: essenceOf(items) }),
 	};
 }
 

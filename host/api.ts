@@ -1,4 +1,3 @@
-import { parseFlatted } from './flatted';
 import { Problem } from './problem';
 import { waitFor } from './wait';
 
@@ -200,28 +199,27 @@ export class N8nApi {
 
 	/** The latest executions of a workflow, the latest first. */
 	async executions(workflowId: string): Promise<Execution[]> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.call<{ results: Execution[] }>(
-			'GET',
-			`/rest/executions?filter=${filter}&limit=20`,
-		);
+		const { results } = await this.listExecutions({ workflowId });
 		return results;
 	}
 
 	/** How many executions of a workflow have one of these statuses. */
 	async countExecutions(workflowId: string, status: string[]): Promise<number> {
-		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
-		const { count } = await this.call<{ count: number }>(
-			'GET',
-			`/rest/executions?filter=${filter}&limit=1`,
-		);
+		const { count } = await this.listExecutions({ workflowId, status });
 		return count;
+	}
+
+	private async listExecutions(filter: { workflowId: string; status?: string[] }) {
+		const query = new URLSearchParams({ filter: JSON.stringify(filter), limit: '20' });
+		const path = `/rest/executions?${query.toString()}`;
+		return await this.call<{ results: Execution[]; count: number }>('GET', path);
 	}
 
 	/** What an execution did. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		const { data } = await this.call<{ data: string }>('GET', `/rest/executions/${id}`);
-		return resultOf(parseFlatted(data) as ExecutionData);
+		const { parse } = await import('flatted');
+		return resultOf(parse(data) as ExecutionData);
 	}
 
 	/** All rows of a data table, in the order of their ids; none where there is no such table. */

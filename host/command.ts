@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 
 import { Problem, Stopped } from './problem';
 
@@ -52,6 +53,14 @@ export async function runCommand(
 	}
 }
 
+/** Whether a program that is soon done succeeds. */
+export async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
+	return await promisify(execFile)(command, args).then(
+		() => true,
+		() => false,
+	);
+}
+
 /** Runs npm: the one that runs this process, where there is one. */
 export async function runNpm(args: readonly string[], options: CommandOptions): Promise<void> {
 	const npmScript = process.env['npm_execpath'];
@@ -72,12 +81,7 @@ export function killTree(child: ChildProcess, signal: NodeJS.Signals): void {
 		if (ownGroup.detached) process.kill(-child.pid, signal);
 		else child.kill(signal);
 	} catch (error) {
-		const nobodyThere = isErrnoException(error) && error.code === 'ESRCH';
-		if (!nobodyThere) throw error;
+		// It has ended already.
+		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
 	}
-}
-
-/** An error of the system; in a test it belongs to another realm, and is no instance of this one's Error. */
-function isErrnoException(error: unknown): error is NodeJS.ErrnoException {
-	return typeof error === 'object' && error !== null && 'code' in error;
 }

@@ -30,8 +30,8 @@ export async function saveCredential(
 }
 
 /**
- * Brings in the examples. One that n8n already holds (by its name) is left as it is: somebody may
- * have worked on it.
+ * Brings in the examples. One that n8n already holds (by its name) is left as it is: it may
+ * have been changed.
  * @returns the examples as n8n holds them, by the name of their file
  */
 export async function saveExamples(

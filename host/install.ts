@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { runCommand, runNpm, type CommandOptions } from './command';
 import { Problem, Stopped } from './problem';
 import { findRuntime } from './runtime';
-import type { Say, Steps } from './steps';
+import type { Steps } from './steps';
 
 /** How and where an n8n is installed. */
 export interface InstallOptions {
@@ -39,7 +39,7 @@ export async function installIfNeeded(options: InstallOptions, steps: Steps): Pr
 		steps.alreadyDone(`${n8nName} is installed`);
 	} else {
 		const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
-		await steps.run(title, async (say) => await install(options, say));
+		await steps.run(title, async () => await install(options));
 	}
 }
 
@@ -50,101 +50,57 @@ export async function isInstalled(hostFolder: string): Promise<boolean> {
 }
 
 /** Installs n8n, and gets its database going. */
-async function install(options: InstallOptions, say: Say): Promise<void> {
+async function install(options: InstallOptions): Promise<void> {
 	const { hostFolder } = options;
-	await installPackages(options, say);
-	await prepareSqlite(options, say);
+	await installPackages(options);
+	await prepareSqlite(options);
 	await writeFile(join(hostFolder, 'node_modules', stampName), await fingerprint(hostFolder));
 }
 
-async function installPackages(
-	{ hostFolder, ...options }: InstallOptions,
-	say: Say,
-): Promise<void> {
-	const stopCounting = countPackages(hostFolder, say);
+async function installPackages({ hostFolder, ...options }: InstallOptions): Promise<void> {
 	try {
 		const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund'];
 		await runNpm(args, { cwd: hostFolder, ...options });
 	} catch (error) {
-		throw error instanceof Stopped
-			? error
-			: new Problem(
-					'n8n could not be installed. Is the npm registry within reach, and is 3 GB of disk free?',
-					options.logFile,
-				);
-	} finally {
-		stopCounting();
+		if (error instanceof Stopped) throw error;
+		const advice = 'Is the npm registry within reach, and is 3 GB of disk free?';
+		throw new Problem(`n8n could not be installed. ${advice}`, options.logFile);
 	}
 }
 
-/** Says every other second how many of the packages are there. */
-function countPackages(hostFolder: string, say: Say): () => void {
-	let total = 0;
-	let paths: string[] = [];
-	const look = async () => {
-		if (total === 0) {
-			const lock = await readJson<{ packages: Record<string, PackageInLock> }>(
-				join(hostFolder, 'package-lock.json'),
-			);
-			paths = Object.entries(lock.packages)
-				.filter(([path, entry]) => path !== '' && isForThisMachine(entry))
-				.map(([path]) => join(hostFolder, path, 'package.json'));
-			total = paths.length;
-		}
-		const there = paths.filter((path) => existsSync(path)).length;
-		say(`${there} of ${total} packages`);
-	};
-	const timer = setInterval(() => void look().catch(() => clearInterval(timer)), 2000);
-	return () => clearInterval(timer);
-}
-
-interface PackageInLock {
-	os?: string | string[];
-	cpu?: string | string[];
-	libc?: string | string[];
-}
-
-function isForThisMachine({ os, cpu, libc }: PackageInLock): boolean {
-	const fits = (asked: string | string[] | undefined, has: string) =>
-		asked === undefined || [asked].flat().includes(has);
-	return fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, 'glibc');
-}
-
 /**
- * Gets n8n's SQLite driver its binary: sqlite3's own install script downloads one or, where it
- * can't, compiles it; or it is taken from another n8n. Where none of that is possible, n8n runs on `node:sqlite` instead (see `sqlite/`).
+ * Gets n8n's SQLite driver its binary, from another n8n or by sqlite3's own install script, which downloads one or,
+ * where it can't, compiles it.
  */
-async function prepareSqlite(
-	{ hostFolder, sqliteFrom, ...options }: InstallOptions,
-	say: Say,
-): Promise<void> {
+async function prepareSqlite({
+	hostFolder,
+	sqliteFrom,
+	...options
+}: InstallOptions): Promise<void> {
 	const { node, headers } = await findRuntime(hostFolder);
 	const command: CommandOptions = { cwd: hostFolder, ...options };
 	const load = async () => await runCommand(node, ['-e', loadSqlite3], command);
+	if (sqliteFrom !== undefined && (await copyDriver(sqliteFrom, hostFolder))) {
+		// One that was compiled for a newer Node may not run on an older.
+		const runs = await load().then(
+			() => true,
+			() => false,
+		);
+		if (runs) return;
+	}
 	try {
-		if (sqliteFrom !== undefined && (await copyDriver(sqliteFrom, hostFolder))) {
-			// One that was compiled for a newer Node may not run on an older.
-			const runs = await load().then(
-				() => true,
-				(error: unknown) => {
-					if (error instanceof Stopped) throw error;
-					return false;
-				},
-			);
-			if (runs) return;
-		}
-		say('now its SQLite driver, a minute if compiled');
 		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
 			...command,
 			...(headers && { env: { npm_config_nodedir: headers } }),
 		});
 		await load();
-		await rm(fallbackMark(hostFolder), { force: true });
 	} catch (error) {
 		if (error instanceof Stopped) throw error;
-		say("its SQLite driver can't be compiled, Node's own takes its place");
-		await runCommand(node, ['-e', 'require("node:sqlite")'], command);
-		await writeFile(fallbackMark(hostFolder), '');
+		throw new Problem(
+			"n8n's SQLite driver could be neither downloaded nor compiled. To compile it, this machine needs " +
+				'Python 3, make and a C++ compiler (Debian: apt-get install python3 build-essential).',
+			options.logFile,
+		);
 	}
 }
 
@@ -166,15 +122,6 @@ async function copyDriver(from: string, to: string): Promise<boolean> {
 }
 
 const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';
-
-/** Whether n8n's SQLite driver could not be had, and Node's own must take its place. */
-export function needsNodeSqlite(hostFolder: string): boolean {
-	return existsSync(fallbackMark(hostFolder));
-}
-
-function fallbackMark(hostFolder: string): string {
-	return join(hostFolder, 'node_modules', '.node-sqlite');
-}
 
 export async function fingerprint(hostFolder: string): Promise<string> {
 	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);

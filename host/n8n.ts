@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 
-import { needsNodeSqlite } from './install';
 import { freePort, loopback } from './ports';
 import { startProcess, type RunningProcess } from './process';
 import { findRuntime } from './runtime';
@@ -64,7 +63,11 @@ async function start(
 	const running = await startProcess({
 		name: command === 'worker' ? "n8n's worker" : 'n8n',
 		command: node,
-		args: [...nodeArguments(hostFolder, options.debugPort), command],
+		args: [
+			...(options.debugPort === undefined ? [] : [`--inspect=${loopback}:${options.debugPort}`]),
+			...['--require', join(__dirname, 'leash.cjs')],
+			...[join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n'), command],
+		],
 		cwd: userFolder,
 		env: {
 			...foreignEnvironment(),
@@ -80,16 +83,6 @@ async function start(
 		signal,
 	});
 	return { ...running, url, port };
-}
-
-function nodeArguments(hostFolder: string, debugPort: number | undefined): string[] {
-	const preloads = [join(__dirname, 'leash.cjs')];
-	if (needsNodeSqlite(hostFolder)) preloads.push(join(__dirname, 'sqlite', 'preload.cjs'));
-	return [
-		...(debugPort === undefined ? [] : [`--inspect=${loopback}:${debugPort}`]),
-		...preloads.flatMap((path) => ['--require', path]),
-		join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n'),
-	];
 }
 
 /** This process's environment without what is meant for another n8n, or for npm alone. */
@@ -145,22 +138,19 @@ function hasModule(hostFolder: string, name: string): boolean {
 
 /** Whether it is ready and its API is there: before, n8n answers with a text that asks for patience. */
 async function answers(url: string): Promise<boolean> {
-	if (!(await isReady(url))) return false;
-	try {
-		const api = await fetch(`${url}/rest/settings`);
-		await api.arrayBuffer();
-		return api.ok && (api.headers.get('content-type') ?? '').includes('json');
-	} catch {
-		return false;
-	}
+	return (await isReady(url)) && (await isOk(`${url}/rest/settings`, 'json'));
 }
 
 /** Whether its database and, in queue mode, its queue are there. */
 async function isReady(url: string): Promise<boolean> {
+	return await isOk(`${url}/healthz/readiness`);
+}
+
+async function isOk(url: string, type = ''): Promise<boolean> {
 	try {
-		const readiness = await fetch(`${url}/healthz/readiness`);
-		await readiness.arrayBuffer();
-		return readiness.ok;
+		const answer = await fetch(url);
+		await answer.arrayBuffer();
+		return answer.ok && (answer.headers.get('content-type') ?? '').includes(type);
 	} catch {
 		return false;
 	}

@@ -49,22 +49,10 @@ export async function installNode(
 		const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
 		await writeFile(join(nodesFolder, 'package.json'), JSON.stringify(manifest));
 	}
-	await runNpm(
-		[
-			'install',
-			packed,
-			'--no-save',
-			'--omit=dev',
-			'--omit=peer',
-			'--legacy-peer-deps',
-			'--ignore-scripts',
-			'--no-package-lock',
-			'--no-audit',
-			'--no-fund',
-			'--loglevel=error',
-		],
-		{ cwd: nodesFolder, ...options },
-	);
+	const flags =
+		'--no-save --omit=dev --omit=peer --legacy-peer-deps --ignore-scripts --no-package-lock ' +
+		'--no-audit --no-fund --loglevel=error';
+	await runNpm(['install', packed, ...flags.split(' ')], { cwd: nodesFolder, ...options });
 }
 
 /**
@@ -77,18 +65,12 @@ export function watchSources(projectFolder: string, userFolder: string): () => P
 		name: string;
 	};
 	const outDir = join(userFolder, '.n8n', 'nodes', 'node_modules', name, 'dist');
-	const compiler = spawn(
-		process.execPath,
-		[
-			require.resolve('typescript/bin/tsc'),
-			'--watch',
-			'--preserveWatchOutput',
-			'--sourceMap',
-			'--outDir',
-			outDir,
-		],
-		{ cwd: projectFolder, stdio: ['ignore', 'inherit', 'inherit'], ...ownGroup },
-	);
+	const flags = ['--watch', '--preserveWatchOutput', '--sourceMap', '--outDir', outDir];
+	const compiler = spawn(process.execPath, [require.resolve('typescript/bin/tsc'), ...flags], {
+		cwd: projectFolder,
+		stdio: ['ignore', 'inherit', 'inherit'],
+		...ownGroup,
+	});
 	return async () => {
 		killTree(compiler, 'SIGTERM');
 		await Promise.resolve();

@@ -7,8 +7,8 @@ import type { Owner } from './api';
 import { readJson } from './install';
 
 /**
- * The owner of the n8n in this folder. The password is made when the folder is new: whoever logs in
- * to an n8n can run programs on its machine, so it must not be one that everybody knows.
+ * The owner of the n8n in this folder. The password is made when the folder is new: a user of an
+ * n8n can run programs on its machine, so it must not be a known one.
  */
 export async function ownerOf(userFolder: string): Promise<Owner> {
 	const path = join(userFolder, 'owner.json');

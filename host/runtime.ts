@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
+import { succeeds } from './command';
 import { Problem } from './problem';
 
 /** The packages that bring Node along, one for each platform: the host's `optionalDependencies`. */
@@ -31,9 +30,8 @@ export interface Runtime {
 export async function findRuntime(hostFolder: string): Promise<Runtime> {
 	for (const name of nodePackages) {
 		const folder = join(hostFolder, 'node_modules', name);
-		const node =
-			process.platform === 'win32' ? join(folder, 'bin', 'node.exe') : join(folder, 'bin', 'node');
-		if (existsSync(node) && (await runs(node))) return { node, headers: folder };
+		const node = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+		if (existsSync(node) && (await succeeds(node, ['--version']))) return { node, headers: folder };
 	}
 	const oldest = await oldestNode(hostFolder);
 	if (Number(process.versions.node.split('.')[0]) >= oldest) return { node: process.execPath };
@@ -51,13 +49,4 @@ async function oldestNode(hostFolder: string): Promise<number> {
 	const manifest = join(hostFolder, 'node_modules', 'n8n', 'package.json');
 	const { engines } = JSON.parse(await readFile(manifest, 'utf8')) as { engines: { node: string } };
 	return Number(/\d+/.exec(engines.node)?.[0] ?? 0);
-}
-
-async function runs(node: string): Promise<boolean> {
-	try {
-		await promisify(execFile)(node, ['--version']);
-		return true;
-	} catch {
-		return false;
-	}
 }

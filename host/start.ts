@@ -22,12 +22,6 @@ const help = `Starts an n8n with this node in it, beside a sandbox of the servic
 What you do in the editor is kept in host/.data/kept. With --once, n8n begins with nothing each time.
 `;
 
-interface Options {
-	once: boolean;
-	port: number;
-	watch: boolean;
-}
-
 /** @returns the exit status */
 async function main(args: string[]): Promise<number> {
 	const options = readOptions(args);
@@ -59,30 +53,23 @@ async function main(args: string[]): Promise<number> {
 	}
 }
 
-function readOptions(args: string[]): Options | undefined {
-	const { once, port, watch, help } = parseOptions(args);
+/** What the command line asks for; undefined where it asks for help. */
+function readOptions(args: string[]) {
+	const { once = false, port = String(defaultPort), watch = false, help } = parseOptions(args);
 	if (help) return undefined;
-	const number = Number(port ?? defaultPort);
-	if (!Number.isInteger(number) || number < 1 || number > 65_535) {
-		throw new Problem(`--port wants a number from 1 to 65535, and got '${port}'.`);
-	}
-	return { once: once ?? false, port: number, watch: watch ?? false };
+	const number = Number(port);
+	if (Number.isInteger(number) && number >= 1 && number <= 65_535)
+		return { once, port: number, watch };
+	throw new Problem(`--port wants a number from 1 to 65535, and got '${port}'.`);
 }
 
 function parseOptions(args: string[]) {
+	const flag = { type: 'boolean' } as const;
+	const options = { once: flag, port: { type: 'string' }, watch: flag, help: flag } as const;
 	try {
-		return parseArgs({
-			args,
-			options: {
-				once: { type: 'boolean' },
-				port: { type: 'string' },
-				watch: { type: 'boolean' },
-				help: { type: 'boolean', short: 'h' },
-			},
-		}).values;
+		return parseArgs({ args, options }).values;
 	} catch (error) {
-		const says = error instanceof Error ? error.message : String(error);
-		throw new Problem(`${says}\n\n${help}`);
+		throw new Problem(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
 	}
 }
 

@@ -1,10 +1,7 @@
-/** How often progress is written: over the last line in a terminal, as another line in a file. */
-const secondsBetweenLines = { terminal: 1, file: 15 } as const;
-
-/** Says what a step is at, such as `1200 of 2085 packages`. */
+/** Says what a step is doing, such as `1200 of 2085 requests`. */
 export type Say = (detail: string) => void;
 
-/** Tells a person which step of how many is under way, and for how long. */
+/** Shows which step of how many is running, and for how long. */
 export class Steps {
 	private current = 0;
 
@@ -22,31 +19,23 @@ export class Steps {
 		const heading = this.nextHeading(title);
 		const startedAt = Date.now();
 		let detail = '';
-		const write = (ending: string) => {
-			const parts = [`${Math.round((Date.now() - startedAt) / 1000)} s`, detail].filter(Boolean);
-			const line = `${heading} … ${parts.join(', ')}${ending}`;
-			if (this.out.isTTY) {
-				this.out.cursorTo(0);
-				this.out.write(line.slice(0, this.out.columns || 80));
-				this.out.clearLine(1);
-				if (ending) this.out.write('\n');
-			} else {
-				this.out.write(`${line}\n`);
-			}
+		const { isTTY } = this.out;
+		// Over the last line in a terminal, as another line in a file.
+		const write = (ending = '') => {
+			const seconds = Math.round((Date.now() - startedAt) / 1000);
+			const line = [`${heading} … ${seconds} s`, detail, ending].filter(Boolean).join(', ');
+			this.out.write(isTTY ? `\r${line.slice(0, this.out.columns)}\x1b[K` : `${line}\n`);
+			if (isTTY && ending) this.out.write('\n');
 		};
-		const { terminal, file } = secondsBetweenLines;
-		const ticker = setInterval(() => write(''), (this.out.isTTY ? terminal : file) * 1000);
-		if (this.out.isTTY) write('');
-		else this.out.write(`${heading} …\n`);
+		write();
+		const ticker = setInterval(write, isTTY ? 1_000 : 15_000);
 		try {
-			const result = await work((text) => {
-				detail = text;
-			});
+			const result = await work((text) => (detail = text));
 			detail = '';
-			write(', done');
+			write('done');
 			return result;
 		} catch (error) {
-			write(', not done');
+			write('not done');
 			throw error;
 		} finally {
 			clearInterval(ticker);

@@ -7,12 +7,12 @@ const portsTried = 20;
 
 /** Starts a sandbox and says where it is; a signal stops it. */
 async function main(): Promise<void> {
-	const command = readCommandLine(process.argv.slice(2));
-	if (command.kind === 'help') {
+	const options = readCommandLine(process.argv.slice(2));
+	if (options === undefined) {
 		process.stdout.write(help);
 		return;
 	}
-	const sandbox = await startOnFreePort(command.options);
+	const sandbox = await startOnFreePort(options);
 	process.stdout.write(
 		[
 			'The sandbox is running. Press Ctrl-C to stop it; everything in it is lost then.',

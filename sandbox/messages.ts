@@ -60,43 +60,10 @@ export interface Job {
 	outputs: Parameter[];
 	/** The interval is in milliseconds. */
 	retryOption: { maxRetry: number; retryInterval: number };
-	engineWorkflow: EngineWorkflow;
+	/** What the engine beneath is given for it. */
+	engineWorkflow: object;
 	workspace: string;
 	workCluster: string;
-}
-
-export interface NameAndValue {
-	name: string;
-	value: string;
-}
-
-export interface EngineWorkflow {
-	name: string;
-	spec: {
-		entrypoint: string;
-		serviceAccountName: string;
-		priority: number;
-		arguments: { parameters: NameAndValue[] };
-		nodeSelector: Record<string, string>;
-		volumes: Array<{ name: string; persistentVolumeClaim: { claimName: string } }>;
-		templates: EngineTemplate[];
-	};
-}
-
-export interface EngineTemplate {
-	name: string;
-	arguments: Record<string, unknown>;
-	inputs: { parameters: NameAndValue[] };
-	outputs: { parameters: Array<{ name: string; valueFrom: { path: string } }> };
-	metadata: { annotations: Record<string, string> };
-	container: {
-		name: string;
-		image: string;
-		command: string[];
-		resources: Record<string, unknown>;
-		volumeMounts: Array<{ name: string; mountPath: string }>;
-		imagePullPolicy: string;
-	};
 }
 
 export interface Cluster {

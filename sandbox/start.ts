@@ -4,12 +4,15 @@ import { FaultPlan } from './faults/faultPlan';
 import { buildApp } from './http/app';
 import { CallRecord, type Call } from './http/calls';
 import { Connections } from './http/connections';
-import { Door } from './http/door';
 import { Limits, type Met } from './limits/limits';
 import { withDefaults, type SandboxOptions } from './options';
 import type { Clusters } from './service/clusters';
 import type { StoredJob } from './service/jobs';
 import { Service } from './service/service';
+
+/** How many calls are kept at the least, and how many where only the page shows them. */
+const callsKept = 100_000;
+const callsShown = 50;
 
 /** A sandbox that is running. */
 export interface Sandbox {
@@ -53,13 +56,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const service = new Service(settings);
 	const faults = new FaultPlan();
 	const limits = new Limits(settings.limits);
-	const record = new CallRecord(settings.recordCalls);
+	const record = new CallRecord(settings.recordCalls ? callsKept : callsShown);
 	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
 	app.server.maxConnections = settings.limits.connections ?? Infinity;
 	await app.listen({ host: settings.host, port: settings.port });
 	const url = urlOf(app.server.address(), settings);
-	const door = new Door(app.server, connections);
+	let comeBack = async (): Promise<void> => {};
 
 	return {
 		url,
@@ -67,15 +70,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		password: settings.password,
 		store: { jobs: service.jobs.byUid, clusters: service.clusters },
 		get calls() {
-			return record.calls;
+			return settings.recordCalls ? record.calls : [];
 		},
 		clearCalls: () => record.clear(),
 		connections,
 		tokens: service.tokens,
 		faults,
 		limits,
-		goAway: async () => await door.shut(),
-		comeBack: async () => await door.open(),
+		goAway: async () => {
+			comeBack = await connections.shut();
+		},
+		comeBack: async () => await comeBack(),
 		close: async () => {
 			service.callbacks.close();
 			const closed = app.close();

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
-import { runCommand } from '../command';
+import { runCommand, succeeds } from '../command';
 import { emptyFolder } from '../install';
 import { freePort, loopback } from '../ports';
 import { startProcess, type RunningProcess } from '../process';
@@ -20,9 +18,9 @@ export interface Postgres extends RunningProcess {
 }
 
 /**
- * Makes a database anew in this folder and starts Debian's PostgreSQL on it, on loopback.
+ * Makes an empty database in this folder and starts Debian's PostgreSQL on it, on loopback.
  *
- * For root the folder is a temporary one of the system's: PostgreSQL has a user of its own then, who may not
+ * For root the folder is a temporary one of the system's: PostgreSQL has a user of its own then, which may not
  * be let into the project's.
  * @throws Problem when it isn't there, or doesn't start
  */
@@ -64,7 +62,8 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 		logFile: join(folder, 'postgres.log'),
 		// Ends it without waiting for those who are connected.
 		stopSignal: 'SIGINT',
-		isReady: async () => await isReady(programs, port),
+		isReady: async () =>
+			await succeeds(join(programs, 'pg_isready'), ['-h', loopback, '-p', String(port)]),
 		startTimeout: 30_000,
 		signal,
 	});
@@ -79,13 +78,4 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 			if (folder !== ownFolder) await rm(folder, { recursive: true, force: true });
 		},
 	});
-}
-
-async function isReady(programs: string, port: number): Promise<boolean> {
-	try {
-		await promisify(execFile)(join(programs, 'pg_isready'), ['-h', loopback, '-p', String(port)]);
-		return true;
-	} catch {
-		return false;
-	}
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 
+import { succeeds } from '../command';
 import { freePort, loopback } from '../ports';
 import { startProcess, type RunningProcess } from '../process';
 import { endsWithItsStarter } from './debian';
@@ -27,21 +27,9 @@ export async function startRedis(folder: string, signal?: AbortSignal): Promise<
 		),
 		cwd: folder,
 		logFile: join(folder, 'redis.log'),
-		isReady: async () => (await ask(port, 'PING')).startsWith('+PONG'),
+		isReady: async () => await succeeds('redis-cli', ['-p', String(port), 'ping']),
 		startTimeout: 20_000,
 		signal,
 	});
 	return Object.assign(running, { port });
-}
-
-/** Sends Redis one command and returns what it answers, or an empty text if nothing listens there. */
-async function ask(port: number, command: string): Promise<string> {
-	return await new Promise((resolve) => {
-		const socket = connect(port, loopback, () => socket.write(`${command}\r\n`));
-		socket.once('data', (answer) => {
-			socket.destroy();
-			resolve(answer.toString());
-		});
-		socket.once('error', () => resolve(''));
-	});
 }

@@ -1,28 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RefResolver } from 'json-schema-ref-resolver';
 import { parse } from 'yaml';
 
-import { operationIds, type OperationId } from '../messages';
+import type { OperationId } from '../messages';
 
-/** A schema is named by where it stands in the contract, so that its own references hold. */
-export interface SchemaReference {
-	$ref: string;
-}
-
-/** A parameter in a call's path or query. */
-export interface ContractParameter {
-	name: string;
-	in: 'path' | 'query';
-	required: boolean;
-	schema: SchemaReference;
-}
-
-/** An example from the contract. */
-export interface ContractExample {
-	/** Where it stands, for messages about it. */
-	where: string;
-	value: unknown;
-	schema: SchemaReference;
+/** A schema of the contract, without references. These are the keywords that the contract uses. */
+export interface Schema {
+	type?: string | string[];
+	required?: string[];
+	properties?: Record<string, Schema>;
+	additionalProperties?: boolean | Schema;
+	items?: Schema;
+	enum?: string[];
+	minLength?: number;
+	minimum?: number;
+	format?: string;
 }
 
 /** One call of the contract. */
@@ -34,25 +27,44 @@ export interface ContractOperation {
 	method: 'GET' | 'POST' | 'PUT';
 	/** With `{name}` for each path parameter. */
 	path: string;
-	parameters: ContractParameter[];
-	/** The body's schema; undefined where the call takes no body. */
-	body: SchemaReference | undefined;
 	needsToken: boolean;
+	/** What a request holds, as a Fastify route takes it. The body is absent where the call takes none. */
+	request: { params: Schema; querystring: Schema; body?: Schema };
 	/** Status to the answer's schema; undefined where the answer has no body. */
-	answers: ReadonlyMap<number, SchemaReference | undefined>;
-	examples: ContractExample[];
+	answers: ReadonlyMap<number, Schema | undefined>;
+	/** The examples of its body and of its answers. */
+	examples: Array<{ name: string; value: unknown }>;
 }
 
-/** The name under which the contract's schemas refer to the contract. */
-export const contractId = 'openapi.yaml';
+/* The parts of OpenAPI that the contract uses. */
+interface ContractDocument {
+	security: unknown[];
+	paths: Record<string, Record<string, OperationObject>>;
+}
+interface OperationObject {
+	operationId: OperationId;
+	summary: string;
+	security?: unknown[];
+	parameters?: ParameterObject[];
+	requestBody?: MessageObject;
+	responses: Record<string, MessageObject>;
+}
+interface ParameterObject {
+	name: string;
+	in: 'path' | 'query';
+	required?: boolean;
+	schema: Schema;
+}
+interface MessageObject {
+	content?: {
+		'application/json': { schema: Schema; examples: Record<string, { value: unknown }> };
+	};
+}
 
 const contractFile = join(__dirname, '..', '..', 'contract', 'openapi.yaml');
 
-/** The contract as it stands in the file. */
-export const contractDocument: ContractDocument = parse(readFileSync(contractFile, 'utf8'));
-
 /** The contract's calls. */
-export const contractOperations: readonly ContractOperation[] = readOperations(contractDocument);
+export const contractOperations: readonly ContractOperation[] = readOperations();
 
 /** A call of the contract, by its operationId. */
 export function contractOperation(id: OperationId): ContractOperation {
@@ -61,132 +73,48 @@ export function contractOperation(id: OperationId): ContractOperation {
 	return found;
 }
 
-/* The parts of OpenAPI that the contract uses. */
-interface ContractDocument {
-	security: unknown[];
-	paths: Record<string, Partial<Record<Lowercase<ContractOperation['method']>, OperationObject>>>;
-}
-interface OperationObject {
-	operationId: string;
-	summary: string;
-	security?: unknown[];
-	parameters?: Array<ParameterObject | SchemaReference>;
-	requestBody?: MessageObject;
-	responses: Record<string, MessageObject | SchemaReference>;
-}
-interface ParameterObject {
-	name: string;
-	in: 'path' | 'query';
-	required?: boolean;
-	examples?: Record<string, { value: unknown }>;
-}
-interface MessageObject {
-	content?: { 'application/json': { examples?: Record<string, { value: unknown }> } };
-}
-
-function readOperations(document: ContractDocument): ContractOperation[] {
-	const methods = ['get', 'post', 'put'] as const;
+function readOperations(): ContractOperation[] {
+	const resolver = new RefResolver();
+	resolver.addSchema(parse(readFileSync(contractFile, 'utf8')), 'contract');
+	const document = resolver.getDerefSchema('contract') as unknown as ContractDocument;
 	return Object.entries(document.paths).flatMap(([path, item]) =>
-		methods.flatMap((method) => {
-			const found = item[method];
-			return found === undefined ? [] : [readOperation(document, path, method, found)];
-		}),
+		Object.entries(item).map(([method, operation]) => ({
+			path,
+			method: method.toUpperCase() as ContractOperation['method'],
+			...readOperation({ security: document.security, ...operation }),
+		})),
 	);
 }
 
-function readOperation(
-	document: ContractDocument,
-	path: string,
-	method: 'get' | 'post' | 'put',
-	operation: OperationObject,
-): ContractOperation {
-	const id = operationIds.find((known) => known === operation.operationId);
-	if (id === undefined) throw new Error(`The sandbox can't do '${operation.operationId}'`);
-	const here = pointer('#', 'paths', path, method);
-
-	const parameters = (operation.parameters ?? []).map((entry, index) =>
-		follow<ParameterObject>(document, entry, pointer(here, 'parameters', String(index))),
+function readOperation(operation: OperationObject): Omit<ContractOperation, 'path' | 'method'> {
+	const { operationId: id, summary, parameters = [], requestBody, responses } = operation;
+	const body = requestBody?.content?.['application/json'];
+	const answers = Object.entries(responses).map(
+		([status, { content }]) => [Number(status), content?.['application/json']] as const,
 	);
-	const messages = Object.entries(operation.responses).map(([status, entry]) => ({
-		status: Number(status),
-		...follow<MessageObject>(document, entry, pointer(here, 'responses', status)),
-	}));
-	const request = operation.requestBody && {
-		value: operation.requestBody,
-		where: pointer(here, 'requestBody'),
-	};
-
 	return {
 		id,
-		summary: operation.summary,
-		method: method.toUpperCase() as Uppercase<typeof method>,
-		path,
-		parameters: parameters.map(({ value, where }) => ({
-			name: value.name,
-			in: value.in,
-			required: value.required ?? false,
-			schema: schemaAt(pointer(where, 'schema')),
-		})),
-		body: request && schemaOf(request.value, request.where),
-		needsToken: (operation.security ?? document.security).length > 0,
-		answers: new Map(messages.map(({ status, value, where }) => [status, schemaOf(value, where)])),
-		examples: [
-			...parameters.flatMap(({ value, where }) =>
-				examplesOf(value.examples, where, schemaAt(pointer(where, 'schema'))),
-			),
-			...[...(request ? [request] : []), ...messages].flatMap(({ value, where }) =>
-				examplesOf(
-					value.content?.['application/json'].examples,
-					where,
-					schemaAt(pointer(where, 'content', 'application/json', 'schema')),
-				),
-			),
-		],
+		summary,
+		needsToken: (operation.security ?? []).length > 0,
+		request: {
+			params: objectOf(parameters, 'path'),
+			querystring: objectOf(parameters, 'query'),
+			...(body && { body: body.schema }),
+		},
+		answers: new Map(answers.map(([status, answer]) => [status, answer?.schema])),
+		examples: [body, ...answers.map(([, answer]) => answer)].flatMap((message) =>
+			Object.entries(message?.examples ?? {}).map(([name, { value }]) => ({ name, value })),
+		),
 	};
 }
 
-function examplesOf(
-	examples: Record<string, { value: unknown }> | undefined,
-	where: string,
-	schema: SchemaReference,
-): ContractExample[] {
-	return Object.entries(examples ?? {}).map(([name, { value }]) => ({
-		where: `${where} (example ${name})`,
-		value,
-		schema,
-	}));
-}
-
-function schemaOf(message: MessageObject, where: string): SchemaReference | undefined {
-	return message.content && schemaAt(pointer(where, 'content', 'application/json', 'schema'));
-}
-
-function schemaAt(where: string): SchemaReference {
-	return { $ref: `${contractId}${where}` };
-}
-
-/** What an entry is, and where: itself, or what it refers to. */
-function follow<T extends object>(
-	document: ContractDocument,
-	entry: T | SchemaReference,
-	where: string,
-): { value: T; where: string } {
-	if (!('$ref' in entry)) return { value: entry, where };
-	return { value: partAt(entry.$ref, document) as T, where: entry.$ref };
-}
-
-/** The part of the contract to which a reference leads. */
-export function partAt(where: string, document = contractDocument): unknown {
-	const steps = where.slice(where.indexOf('#') + 2).split('/');
-	return steps.reduce<unknown>((found, step) => {
-		const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-		return (found as Record<string, unknown>)[name];
-	}, document);
-}
-
-function pointer(start: string, ...steps: string[]): string {
-	const escaped = steps.map((step) =>
-		encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
-	);
-	return [start, ...escaped].join('/');
+/** What a path or a query holds: the parameters of the contract, and no other. */
+function objectOf(parameters: readonly ParameterObject[], place: 'path' | 'query'): Schema {
+	const here = parameters.filter((parameter) => parameter.in === place);
+	return {
+		type: 'object',
+		additionalProperties: false,
+		required: here.filter(({ required }) => required).map(({ name }) => name),
+		properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
+	};
 }

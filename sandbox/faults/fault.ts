@@ -1,98 +1,72 @@
 /** Whether a fault strikes before the call takes effect or after it. */
 export type When = 'beforeActing' | 'afterActing';
 
-/** Answers so, whatever the service would have answered. */
-export interface AnswerFault {
-	kind: 'answer';
+interface Timed {
 	when: When;
+}
+
+/** Answers this instead of what the service would have answered. */
+interface AnswerFault extends Timed {
+	kind: 'answer';
 	status: number;
-	/** Header name to value; a body that is no text comes as JSON unless this says otherwise. */
 	headers?: Record<string, string>;
-	/** A text is sent as it is, anything else as JSON; nothing is an empty body. */
+	/** A text is sent as it is, anything else as JSON; without it the body is empty. */
 	body?: unknown;
 }
 
-/** Breaks the connection without an answer. */
-export interface BreakFault {
-	kind: 'break';
-	when: When;
-}
-
-/** Never answers; the connection stays open until one side closes it. */
-export interface StallFault {
-	kind: 'stall';
-	when: When;
-}
-
-/** Answers a little at a time, and never to the end. */
-export interface DripFault {
-	kind: 'drip';
-	when: When;
-}
-
-/** Ends all tokens given out so far, then goes on: the call itself meets its own ended token. */
-export interface ExpireTokensFault {
-	kind: 'expireTokens';
-}
-
 /** Answers 429 before acting. */
-export interface RateLimitFault {
+interface RateLimitFault {
 	kind: 'rateLimit';
 	/** The `Retry-After` header: seconds, or a date; without it there is no such header. */
 	retryAfter?: number | Date;
 }
 
 /** Sends the client elsewhere before acting. */
-export interface RedirectFault {
+interface RedirectFault {
 	kind: 'redirect';
 	location: string;
-	/** 302 unless told otherwise. */
+	/** 302 by default. */
 	status?: 301 | 302 | 303 | 307 | 308;
 }
 
 /** Answers with a page, as a proxy would. */
-export interface HtmlFault {
+interface HtmlFault extends Timed {
 	kind: 'html';
-	when: When;
-	/** 200 unless told otherwise. */
+	/** 200 by default. */
 	status?: number;
 }
 
-/** Answers with a JSON body of this size. It is made while it is sent, so that it costs no memory. */
-export interface HugeBodyFault {
+/** Answers with a JSON body of this size. It is generated while it is sent, so it takes no memory. */
+interface HugeBodyFault extends Timed {
 	kind: 'hugeBody';
-	when: When;
 	bytes: number;
-	/** 200 unless told otherwise. */
+	/** 200 by default. */
 	status?: number;
 }
 
-/** Promises a body by its `content-length`, sends the first half and breaks the connection. */
-export interface HalfBodyFault {
-	kind: 'halfBody';
-	when: When;
-}
-
-/** Holds the call until a promise is settled, then goes on as if nothing had been. */
-export interface WaitFault {
-	kind: 'wait';
-	when: When;
-	until: Promise<unknown>;
-}
-
-/** What can go wrong with a call. */
-export type Fault =
+/** The faults that only replace the answer. */
+export type AnsweringFault =
 	| AnswerFault
-	| BreakFault
-	| StallFault
-	| DripFault
-	| ExpireTokensFault
 	| RateLimitFault
 	| RedirectFault
 	| HtmlFault
-	| HugeBodyFault
-	| HalfBodyFault
-	| WaitFault;
+	| HugeBodyFault;
+
+/**
+ * What can go wrong with a call, besides another answer:
+ *
+ * - `break` closes the connection without an answer
+ * - `stall` never answers; the connection stays open until one side closes it
+ * - `drip` answers a little at a time, and never to the end
+ * - `halfBody` announces a body by its `content-length`, sends half of it and closes the connection
+ * - `wait` holds the call until a promise is settled, and then goes on normally
+ * - `expireTokens` ends all tokens issued so far before acting, the call's own among them, and goes on
+ */
+export type Fault =
+	| AnsweringFault
+	| ({ kind: 'break' | 'stall' | 'drip' | 'halfBody' } & Timed)
+	| ({ kind: 'wait'; until: Promise<unknown> } & Timed)
+	| { kind: 'expireTokens' };
 
 /** When a fault strikes. */
 export function whenOf(fault: Fault): When {

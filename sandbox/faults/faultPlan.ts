@@ -2,11 +2,10 @@ import type { Call, CalledOperation } from '../http/calls';
 import type { Fault } from './fault';
 
 /** A call as a plan sees it, before it has taken effect. */
-export interface PlannedCall
-	extends Pick<Call, 'operation' | 'method' | 'path' | 'query' | 'body' | 'token'> {
+export interface PlannedCall extends Omit<Call, 'status' | 'reason' | 'at'> {
 	/** Which call it is since the plan was made, from 1. */
 	n: number;
-	/** Which call of its operation it is since the plan was made, from 1. */
+	/** The same among the calls of its operation. */
 	nOfOperation: number;
 }
 
@@ -19,7 +18,7 @@ export class FaultPlan {
 	private calls = 0;
 	private readonly callsOf = new Map<CalledOperation, number>();
 
-	/** Makes this the plan, in place of the one before; counting starts anew. */
+	/** Makes this the plan, in place of the one before; counting starts again. */
 	plan(plan: Plan): void {
 		this.clear();
 		this.current = plan;
@@ -33,9 +32,8 @@ export class FaultPlan {
 	}
 
 	/** The faults for the next call. Each call must ask once. */
-	next(call: Call): readonly Fault[] {
+	next({ operation, method, path, query, body, token }: Call): readonly Fault[] {
 		if (this.current === undefined) return [];
-		const { operation, method, path, query, body, token } = call;
 		const nOfOperation = (this.callsOf.get(operation) ?? 0) + 1;
 		this.calls += 1;
 		this.callsOf.set(operation, nOfOperation);

@@ -8,7 +8,7 @@ import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './r
 
 const megabyte = 1024 * 1024;
 
-/** Milliseconds that an idle connection is kept: long, so that none closes under a client's hands. */
+/** Milliseconds that an idle connection is kept: long, so that none closes while a client uses it. */
 const keepAliveTimeout = 72_000;
 
 /** The web application: the service's calls, and the page that shows what they did. */
@@ -37,24 +37,17 @@ function named(name: string, plugin: (scope: FastifyInstance) => Promise<void>):
 	return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name });
 }
 
-/** An empty body is none, whatever its type says; any other must be JSON. */
+/** An empty body counts as none, whatever its type; any other must be JSON. */
 function readBodiesAsJson(app: FastifyInstance): void {
+	const parse = app.getDefaultJsonParser('ignore', 'ignore');
 	app.removeAllContentTypeParsers();
-	app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-		if (text === '') return done(null, undefined);
-		try {
-			done(null, JSON.parse(String(text)));
-		} catch (error) {
-			const reason = error instanceof Error ? error.message : String(error);
-			done(new Refusal(400, 'bad_request', `body is no JSON: ${reason}`), undefined);
-		}
+	app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+		if (text === '') done(null, undefined);
+		else void parse(request, String(text), done);
 	});
 	app.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
-		if (text === '') return done(null, undefined);
 		const type = request.headers['content-type'] ?? 'none';
-		done(
-			new Refusal(415, 'bad_request', `body must be application/json, its type is ${type}`),
-			undefined,
-		);
+		const reason = `body must be application/json, its type is ${type}`;
+		done(text === '' ? null : new Refusal(415, 'bad_request', reason), undefined);
 	});
 }

@@ -1,16 +1,20 @@
-import type { Server, Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Counts a server's connections, and can cut them all. */
+/** Counts the connections of a server, and can close them all. */
 export class Connections {
-	private readonly sockets = new Set<Socket>();
-	private highest = 0;
-	private everMade = 0;
+	/** The most that were open at once. */
+	peak = 0;
+	/** How many there have been. */
+	total = 0;
 
-	constructor(server: Server) {
+	private readonly sockets = new Set<Socket>();
+
+	constructor(private readonly server: Server) {
 		server.on('connection', (socket) => {
 			this.sockets.add(socket);
-			this.everMade += 1;
-			this.highest = Math.max(this.highest, this.sockets.size);
+			this.total += 1;
+			this.peak = Math.max(this.peak, this.sockets.size);
 			socket.on('close', () => this.sockets.delete(socket));
 		});
 	}
@@ -20,25 +24,30 @@ export class Connections {
 		return this.sockets.size;
 	}
 
-	/** The most that were open at once. */
-	get peak(): number {
-		return this.highest;
-	}
-
-	/** How many were ever made. */
-	get total(): number {
-		return this.everMade;
-	}
-
-	/** Starts counting `peak` and `total` anew, from those that are open. */
+	/** Counts `peak` and `total` again, from those that are open. */
 	reset(): void {
-		this.highest = this.sockets.size;
-		this.everMade = this.sockets.size;
+		this.peak = this.total = this.sockets.size;
 	}
 
-	/** Cuts them all, whatever is under way on them. */
+	/** Closes them all, in the middle of an answer as well. */
 	destroyAll(): void {
 		for (const socket of this.sockets) socket.destroy();
 		this.sockets.clear();
+	}
+
+	/**
+	 * Refuses new connections, and closes those that are open.
+	 * @returns what makes the server listen again, on the same port
+	 */
+	async shut(): Promise<() => Promise<void>> {
+		const { address: host, port } = this.server.address() as AddressInfo;
+		const closed = once(this.server, 'close');
+		this.server.close();
+		this.destroyAll();
+		await closed;
+		return async () => {
+			this.server.listen({ host, port });
+			await once(this.server, 'listening');
+		};
 	}
 }

@@ -1,19 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { compileCheck, requestSchemas } from '../contract/checks';
+import { compileCheck, inWords } from '../contract/checks';
 import { contractOperations, type ContractOperation } from '../contract/contract';
-import { explain } from '../contract/explain';
 import type { Fault } from '../faults/fault';
 import type { FaultPlan } from '../faults/faultPlan';
+import { strike } from '../faults/strike';
 import type { Limits } from '../limits/limits';
 import type { SandboxSettings } from '../options';
 import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
-import { reasonIn, type Call, type CalledOperation, type CallRecord } from './calls';
-import { strikeAfter, strikeBefore } from './faultHooks';
+import type { Call, CalledOperation, CallRecord } from './calls';
 
-/** What is known of a call while it is under way. */
-interface UnderWay {
+/** What is known of a call until it is answered. */
+interface OpenCall {
 	call: Call;
 	/** Those that may strike once it has taken effect; none while it has not come that far. */
 	faults: readonly Fault[];
@@ -38,15 +37,15 @@ export interface RouteContext {
  */
 export function addServiceRoutes(app: FastifyInstance, context: RouteContext): void {
 	const { service, faults, limits, record, settings } = context;
-	const underWay = new WeakMap<FastifyRequest, UnderWay>();
+	const { tokens } = service;
+	const open = new WeakMap<FastifyRequest, OpenCall>();
 
 	app.addHook('onRequest', async (request) => {
 		const call = callFrom(request);
 		record.add(call);
-		const isLimited = call.operation !== 'login' && call.operation !== 'unknown';
-		const current: UnderWay = { call, faults: [], leave: () => {} };
-		underWay.set(request, current);
-		if (!isLimited) return;
+		const current: OpenCall = { call, faults: [], leave: () => {} };
+		open.set(request, current);
+		if (call.operation === 'login' || call.operation === 'unknown') return;
 		limits.take();
 		const leave = await limits.enter();
 		const { socket } = request.raw;
@@ -58,26 +57,37 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		};
 	});
 
-	app.addHook('onResponse', async (request) => underWay.get(request)?.leave());
+	app.addHook('onResponse', async (request) => open.get(request)?.leave());
 
 	app.addHook('preValidation', async (request, reply) => {
-		const current = underWay.get(request);
+		const current = open.get(request);
 		if (current === undefined) return;
 		current.call.body = request.body;
 		const planned = faults.next(current.call);
-		if (await strikeBefore(planned, service.tokens, request, reply)) return reply;
+		const forced = await strike(planned, 'beforeActing', { reply, tokens });
+		if (forced) return await reply.code(forced.status).headers(forced.headers).send(forced.body);
 		current.faults = planned;
-		if (request.routeOptions.config.needsToken) service.tokens.check(current.call.token);
-		if (!request.routeOptions.config.takesBody && request.body !== undefined) {
+		const { needsToken, takesBody } = request.routeOptions.config;
+		if (needsToken) tokens.check(current.call.token);
+		if (!takesBody && request.body !== undefined) {
 			throw new Refusal(400, 'bad_request', 'body is not expected, this call takes none');
 		}
 	});
 
 	app.addHook('onSend', async (request, reply, payload) => {
 		if (settings.latency > 0) await elapsed(settings.latency);
-		const current = underWay.get(request);
+		const current = open.get(request);
 		if (current === undefined) return payload;
-		const body = await strikeAfter(current.faults, request, reply, payload);
+		let body = payload;
+		// Where the client has gone, or part of an answer has, there is nothing left to strike.
+		if (!reply.raw.headersSent && !request.raw.socket.destroyed) {
+			const forced = await strike(current.faults, 'afterActing', { reply, tokens, body });
+			if (forced) {
+				for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
+				reply.code(forced.status).headers(forced.headers);
+				({ body } = forced);
+			}
+		}
 		current.call.status = reply.statusCode;
 		current.call.reason = reasonIn(reply.statusCode, body);
 		return body;
@@ -108,9 +118,10 @@ function addRoute(
 		config: {
 			operation: operation.id,
 			needsToken: operation.needsToken,
-			takesBody: operation.body !== undefined,
+			takesBody: operation.request.body !== undefined,
 		},
-		schema: requestSchemas(operation),
+		// Fastify writes into what it is given.
+		schema: { ...operation.request },
 		validatorCompiler: ({ schema, httpPart }) => compileCheck(schema, httpPart),
 		handler: async (request, reply) => {
 			const { params, query, body } = request;
@@ -119,33 +130,30 @@ function addRoute(
 	});
 }
 
-/** Makes an answer of whatever was thrown. */
+/** Makes an answer of whatever was thrown, by this sandbox or by Fastify. */
 export function answerError(error: unknown, reply: FastifyReply): FastifyReply {
-	const refusal = error instanceof Refusal ? error : refusalFrom(error);
+	const refusal = error instanceof Refusal ? error : refusalFrom(error as FastifyError);
 	if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
 	return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
 }
 
-function refusalFrom(error: unknown): Refusal {
-	if (!(error instanceof Error)) return new Refusal(500, 'internal', String(error));
-	const { validation, validationContext, statusCode } = error as FailedCheck;
-	if (validation) {
-		const part = partNames[validationContext ?? ''] ?? 'body';
-		return new Refusal(400, 'bad_request', explain(part, validation));
+function refusalFrom({ statusCode = 500, message, ...error }: FastifyError): Refusal {
+	if (statusCode >= 500) return new Refusal(500, 'internal', message);
+	const { validation, validationContext = '' } = error;
+	const wrong = validation ? inWords(validation, validationContext) : message;
+	return new Refusal(statusCode, 'bad_request', wrong);
+}
+
+/** The message of an error's body, as it is sent; undefined where there is none. */
+function reasonIn(status: number, body: unknown): string | undefined {
+	if (status < 400 || typeof body !== 'string') return undefined;
+	try {
+		const { message } = (JSON.parse(body) ?? {}) as { message?: unknown };
+		return typeof message === 'string' ? message : undefined;
+	} catch {
+		return undefined;
 	}
-	return statusCode !== undefined && statusCode < 500
-		? new Refusal(statusCode, 'bad_request', error.message)
-		: new Refusal(500, 'internal', error.message);
 }
-
-/** An error that Fastify threw, perhaps because a check failed. */
-interface FailedCheck extends Error {
-	validation?: Parameters<typeof explain>[1];
-	validationContext?: string;
-	statusCode?: number;
-}
-
-const partNames: Record<string, string> = { params: 'path', querystring: 'query' };
 
 /** A call whose path is not even percent-encoded properly; it reaches no route. */
 export function refuseUrl(record: CallRecord, request: FastifyRequest, reply: FastifyReply): void {
@@ -171,7 +179,7 @@ function callFrom(request: FastifyRequest): Call {
 	};
 }
 
-/** Resolves after so many milliseconds; does not keep the process alive. */
+/** Resolves after a time in milliseconds; does not keep the process alive. */
 async function elapsed(milliseconds: number): Promise<void> {
 	await new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

@@ -1,7 +1,7 @@
-/** Milliseconds after which whoever was turned away has read the answer, however busy it is. */
+/** Milliseconds after which a client that was turned away has read the answer, even a busy one. */
 const READ = 250;
 
-/** Takes so many calls a second: a bucket that fills evenly, and holds a burst. */
+/** Takes a number of calls a second: a bucket that fills evenly, and holds a burst. */
 export class RateLimit {
 	turnedAway = 0;
 	tooEarly = 0;
@@ -10,7 +10,7 @@ export class RateLimit {
 	private openAgainAt = -Infinity;
 	private closedAt = -Infinity;
 
-	/** @param retryAfter seconds that whoever is turned away is told to wait */
+	/** @param retryAfter seconds that a client that is turned away is told to wait */
 	constructor(private readonly options: { perSecond: number; burst: number; retryAfter: number }) {
 		this.tokens = options.burst;
 	}

@@ -1,13 +1,9 @@
-/** Room for so many calls at once; the others wait in line. Counts both. */
+/** Room for a number of calls at once; the others wait in line. */
 export class Room {
+	/** The most that were inside or in line at once. */
 	most = 0;
-	mostWaiting = 0;
 	private inside = 0;
 	private readonly line: Array<() => void> = [];
-	/** Milliseconds in which a call was under way; and those that calls waited, in all. */
-	private busy = 0;
-	private waited = 0;
-	private countedAt = performance.now();
 
 	constructor(private readonly places: number) {}
 
@@ -15,47 +11,23 @@ export class Room {
 		return this.inside + this.line.length;
 	}
 
-	get averageWaiting(): number {
-		this.count();
-		return this.busy === 0 ? 0 : this.waited / this.busy;
-	}
-
 	/**
 	 * Waits for a place.
-	 * @returns what gives it back
+	 * @returns what gives it back; may be called twice
 	 */
 	async enter(): Promise<() => void> {
-		this.count();
-		const place =
-			this.inside < this.places
-				? undefined
-				: new Promise<void>((resolve) => this.line.push(resolve));
-		if (place === undefined) this.inside += 1;
+		const isFree = this.inside < this.places;
+		const place = isFree ? undefined : new Promise<void>((resolve) => this.line.push(resolve));
+		if (isFree) this.inside += 1;
 		this.most = Math.max(this.most, this.underWay);
-		this.mostWaiting = Math.max(this.mostWaiting, this.line.length);
 		await place;
 		let isInside = true;
 		return () => {
 			if (!isInside) return;
 			isInside = false;
-			this.count();
 			const next = this.line.shift();
-			if (next === undefined) this.inside -= 1;
-			else next();
+			if (next) next();
+			else this.inside -= 1;
 		};
-	}
-
-	reset(): void {
-		this.most = this.underWay;
-		this.mostWaiting = this.line.length;
-		this.busy = this.waited = 0;
-		this.countedAt = performance.now();
-	}
-
-	private count(): void {
-		const now = performance.now();
-		if (this.underWay > 0) this.busy += now - this.countedAt;
-		this.waited += this.line.length * (now - this.countedAt);
-		this.countedAt = now;
 	}
 }

@@ -6,32 +6,19 @@ import type { StoredJob } from '../service/jobs';
 /** The longest value that the page shows, in characters. */
 const longestShown = 2000;
 
-/** What the page shows of a job when it is clicked, beside what it shows of it anyway. */
-export interface JobDetails {
-	/** Label to text. */
-	fields: Record<string, string>;
-	inputs: ShownParameter[];
-	outputs: ShownParameter[];
-	/** What the job's template does at its end, in a sentence; null where it does nothing. */
-	callback: string | null;
-}
-
-/** An input or output. */
-interface ShownParameter {
-	id: string;
-	value: string;
-}
-
-/** A job's details, or undefined where there is no such job. */
-export function jobDetails({ jobs, callbacks }: Service, uid: string): JobDetails | undefined {
+/** What the page shows of a job when it is clicked; undefined where there is no such job. */
+export function jobDetails({ jobs, callbacks }: Service, uid: string) {
 	const job = jobs.byUid.get(uid);
 	if (job === undefined) return undefined;
-	const { inputs, outputs } = job.asked;
+	const { inputs = [], outputs = [] } = job.asked;
 	const callback = callbacks.of(job);
 	return {
+		displayName: job.displayName,
+		/** Label to text. */
 		fields: fieldsOf(job),
-		inputs: (inputs ?? []).map(shown),
-		outputs: (outputs ?? []).map(shown),
+		inputs: inputs.map(shown),
+		outputs: outputs.map(shown),
+		/** What the job's template does at its end, in a sentence; null where it does nothing. */
 		callback: callback ? inWords(callback, job) : null,
 	};
 }
@@ -59,7 +46,7 @@ function fieldsOf({ uid, name, namespace, cluster, asked }: StoredJob): Record<s
 	);
 }
 
-function shown({ id = '', default: value = '' }: Parameter): ShownParameter {
+function shown({ id = '', default: value = '' }: Parameter) {
 	return { id: cut(id), value: cut(value) };
 }
 

@@ -1,163 +1,221 @@
-import { badge, button, cell, copyable, element, lines, row, terms } from './elements.js';
+// Text only ever gets into the page as text: lit-html escapes it.
+import { html, nothing, render } from './lit-html.js';
 
-const byId = (id) => document.getElementById(id);
 const amount = (number) => number.toLocaleString('en');
-const time = (at) => (at === null ? '–' : new Date(at).toLocaleTimeString('en-GB'));
-
-function jobRow(job) {
-	const open = () => void openJob(job);
-	return row(
-		lines(
-			job.displayName,
-			button(job.displayName, open, { className: 'title', title: 'Show inputs and outputs' }),
-			copyable(job.uid, 'the job ID', 'small'),
-		),
-		badge(job.state, job.state),
-		cell(job.namespace),
-		cell(job.cluster, 'spare'),
-		cell(time(job.startedAt), 'time spare'),
-		cell(time(job.finishedAt), 'time spare'),
-	);
-}
-
-function clusterRow(cluster) {
-	return row(
-		lines(cluster.name, cluster.name, copyable(cluster.uid, 'the cluster ID', 'small')),
-		cell(cluster.type),
-		badge(cluster.phase, cluster.phase),
-		cell(amount(cluster.jobs), 'number'),
-	);
-}
+const time = (at) =>
+	html`<time>${at === null ? '–' : new Date(at).toLocaleTimeString('en-GB')}</time>`;
+const note = (shown, all, which) =>
+	shown < all ? `the ${which} ${amount(shown)} of ${amount(all)}` : amount(all);
 
 /** What matters of a path is at its end. */
-const endOf = (path) => (path.length <= 24 ? path : `…${path.slice(-23)}`);
+const endOf = (path) => (path.length <= 32 ? path : `…${path.slice(-31)}`);
 
-function callRow(call) {
-	const address = `${call.method} ${call.path}`;
-	const reason = element('small', { text: call.reason, className: 'reason' });
-	return row(
-		lines(
-			[address, call.reason ?? []].flat().join('\n'),
-			call.what,
-			element('small', { text: `${call.method} ${endOf(call.path)}` }),
-			...(call.reason === null ? [] : [reason]),
-		),
-		badge(call.status ?? 'no answer', call.status !== null && call.status < 400 ? 'good' : 'bad'),
-		cell(time(call.at), 'time'),
-	);
+async function copy({ target }) {
+	await navigator.clipboard.writeText(target.value);
+	target.textContent = 'Copied';
+	setTimeout(() => (target.textContent = 'Copy'), 1500);
 }
 
-function logInTerms({ pathPrefix, userName, password }) {
-	return [
-		['Base URL', copyable(location.origin + pathPrefix, 'the Base URL')],
-		['User Name', copyable(userName, 'the user name')],
-		[
-			'Password',
-			password === null
-				? 'the one that the sandbox was started with'
-				: copyable(password, 'the password'),
-		],
-	];
-}
+const copyable = (text, what) =>
+	html`<code>${text}</code>
+		<button value=${text} title="Copy ${what}" @click=${copy}>Copy</button>`;
 
+const list = (entries) =>
+	html`<dl>
+		${entries.map(
+			([term, said]) =>
+				html`<dt>${term}</dt>
+					<dd>${said}</dd>`,
+		)}
+	</dl>`;
+
+const table = (heads, rows) =>
+	html`<div>
+		<table>
+			<thead>
+				<tr>
+					${heads.map((head) => html`<th>${head}</th>`)}
+				</tr>
+			</thead>
+			<tbody>
+				${rows}
+			</tbody>
+		</table>
+	</div>`;
+
+const jobRow = (job) => html`
+	<tr>
+		<td>
+			<button name="open" title="Show inputs and outputs" @click=${() => openJob(job.uid)}>
+				${job.displayName}
+			</button>
+			<br />${copyable(job.uid, 'the job ID')}
+		</td>
+		<td><mark class=${job.state}>${job.state}</mark></td>
+		<td>${job.namespace}</td>
+		<td>${job.cluster}</td>
+		<td>${time(job.startedAt)}</td>
+		<td>${time(job.finishedAt)}</td>
+	</tr>
+`;
+
+const clusterRow = (cluster) => html`
+	<tr>
+		<td>${cluster.name}<br />${copyable(cluster.uid, 'the cluster ID')}</td>
+		<td>${cluster.type}</td>
+		<td><mark class=${cluster.phase}>${cluster.phase}</mark></td>
+		<td>${amount(cluster.jobs)}</td>
+	</tr>
+`;
+
+const callRow = (call) => html`
+	<tr>
+		<td>
+			${call.what}<br /><small>${call.method} ${endOf(call.path)}</small>
+			${call.reason === null ? nothing : html`<br /><strong>${call.reason}</strong>`}
+		</td>
+		<td>
+			<mark class=${call.status !== null && call.status < 400 ? 'succeeded' : 'terminated'}
+				>${call.status ?? 'no answer'}</mark
+			>
+		</td>
+		<td>${time(call.at)}</td>
+	</tr>
+`;
+
+const firstSteps = html`
+	<p>No jobs yet. To create one in n8n:</p>
+	<ol>
+		<li>
+			Create a credential of the type <em>Job Orchestration API</em> with the log-in shown here.
+		</li>
+		<li>Add the node <em>Job Orchestration</em> with the action <em>Create job</em>.</li>
+		<li>Choose a Work Cluster from its list. Any Workflow UID and any Display Name will do.</li>
+		<li>Execute the node. The job shows up here.</li>
+	</ol>
+`;
+
+const notes = html`
+	<ul>
+		<li>Any Workflow UID is accepted. A job does nothing here but take time.</li>
+		<li>
+			A job of the workflow <code>call-when-done</code> calls the address in its input
+			<code>callbackUrl</code> when it has succeeded. Only an address on this machine is accepted.
+			Its input <code>seconds</code> says how long it runs: five by default.
+		</li>
+		<li>Everything is kept in memory, and is lost when the sandbox stops.</li>
+	</ul>
+`;
+
+const parameters = (given) =>
+	given.length === 0
+		? html`<p>none</p>`
+		: list(given.map(({ id, value }) => [id || '(no ID)', html`<code>${value || '–'}</code>`]));
+
+const details = ({ displayName, fields, inputs, outputs, callback }) => html`
+	<h2>${displayName} <button @click=${closeJob}>Close</button></h2>
+	${list(
+		Object.entries(fields).map(([label, text]) => [
+			label,
+			label === 'Job ID' ? copyable(text, 'the job ID') : text,
+		]),
+	)}
+	<h3>Inputs</h3>
+	${parameters(inputs)}
+	<h3>Outputs</h3>
+	${parameters(outputs)}
+	${callback === null
+		? nothing
+		: html`<h3>At its end</h3>
+				<p>${callback}</p>`}
+`;
+
+const page = ({ logIn, jobs, clusters, calls }, isLive) => html`
+	<header>
+		<h1>Job orchestration sandbox</h1>
+		${Object.entries(jobs.counts).map(
+			([state, count]) =>
+				html`<mark class=${count ? state : nothing}>${amount(count)} ${state}</mark>`,
+		)}
+		<output>${isLive ? 'live' : 'the sandbox doesn’t answer'}</output>
+	</header>
+	<main>
+		<section>
+			<h2>
+				Jobs <small>${jobs.total ? note(jobs.newest.length, jobs.total, 'newest') : ''}</small>
+			</h2>
+			${jobs.total
+				? table(
+						['Job and its ID', 'State', 'Namespace', 'Cluster', 'Started', 'Finished'],
+						jobs.newest.map(jobRow),
+					)
+				: firstSteps}
+		</section>
+		<aside>
+			<section>
+				<h2>Log-in <small>for the credential in n8n</small></h2>
+				${list([
+					['Base URL', copyable(location.origin + logIn.pathPrefix, 'the Base URL')],
+					['User Name', copyable(logIn.userName, 'the user name')],
+					[
+						'Password',
+						logIn.password === null
+							? 'the one that the sandbox was started with'
+							: copyable(logIn.password, 'the password'),
+					],
+				])}
+			</section>
+			<section>
+				<h2>Latest calls <small>${amount(calls.total)} so far</small></h2>
+				${calls.total
+					? table(['Call', 'Status', 'Time'], calls.latest.map(callRow))
+					: html`<p>No calls yet.</p>`}
+			</section>
+			<section>
+				<h2>Clusters <small>${note(clusters.first.length, clusters.total, 'first')}</small></h2>
+				${table(['Cluster and its ID', 'Type', 'Phase', 'Jobs'], clusters.first.map(clusterRow))}
+			</section>
+			<section>
+				<h2>Good to know</h2>
+				${notes}
+			</section>
+		</aside>
+	</main>
+	<dialog></dialog>
+`;
+
+const dialog = () => document.querySelector('dialog');
 let openUid;
 
-/** Shows a job, and keeps showing it as it changes, until it is closed. */
-async function openJob({ uid, displayName }) {
+async function openJob(uid) {
 	openUid = uid;
-	byId('job-title').textContent = displayName;
-	byId('job-details').replaceChildren();
-	shown.delete('job-details');
-	byId('job').showModal();
 	await refreshJob();
+	dialog().showModal();
+}
+
+function closeJob() {
+	openUid = undefined;
+	dialog().close();
 }
 
 async function refreshJob() {
-	if (!byId('job').open) return;
 	const answer = await fetch(`page/jobs/${openUid}`);
-	if (answer.ok) fill('job-details', [await answer.json()], jobParts);
+	if (answer.ok) render(details(await answer.json()), dialog());
 }
 
-function jobParts({ fields, inputs, outputs, callback }) {
-	return element('div', {
-		children: [
-			list(Object.entries(fields).map(fieldTerm)),
-			...parameters('Inputs', inputs),
-			...parameters('Outputs', outputs),
-			...(callback === null
-				? []
-				: [element('h3', { text: 'At its end' }), element('p', { text: callback })]),
-		],
-	});
-}
-
-const list = (entries) => element('dl', { children: terms(entries) });
-
-const fieldTerm = ([label, text]) => [
-	label,
-	label === 'Job ID' ? copyable(text, 'the job ID') : text,
-];
-
-function parameters(heading, given) {
-	return [
-		element('h3', { text: heading }),
-		given.length === 0
-			? element('p', { text: 'none' })
-			: list(
-					given.map(({ id, value }) => [id || '(no ID)', element('code', { text: value || '–' })]),
-				),
-	];
-}
-
-/** Fills a part of the page, but only if there is anything new, so that a selection stays. */
-const shown = new Map();
-function fill(id, data, makeOne) {
-	const text = JSON.stringify(data);
-	if (shown.get(id) === text) return;
-	shown.set(id, text);
-	byId(id).replaceChildren(...data.flatMap(makeOne));
-}
-
-function show({ logIn, jobs, clusters, calls }) {
-	const states = Object.entries(jobs.counts);
-	const all = states.reduce((sum, [, count]) => sum + count, 0);
-	fill('counts', states, ([state, count]) =>
-		element('li', {
-			className: `state ${count ? state : 'none'}`,
-			text: `${amount(count)} ${state}`,
-		}),
-	);
-	fill('log-in', [logIn], (data) => terms(logInTerms(data)));
-	fill('jobs', jobs.newest, jobRow);
-	fill('clusters', clusters.first, clusterRow);
-	fill('calls', calls.latest, callRow);
-	byId('jobs-note').textContent = all ? note(jobs.newest.length, all, 'newest') : '';
-	byId('clusters-note').textContent = note(clusters.first.length, clusters.total, 'first');
-	byId('calls-note').textContent = `${amount(calls.total)} so far`;
-	byId('no-jobs').hidden = all > 0;
-	byId('no-calls').hidden = calls.total > 0;
-}
-
-function note(shownCount, all, which) {
-	return shownCount < all ? `the ${which} ${amount(shownCount)} of ${amount(all)}` : amount(all);
-}
-
-function say(connected) {
-	byId('link').textContent = connected ? 'live' : 'the sandbox doesn’t answer';
-	byId('link').classList.toggle('lost', !connected);
-}
+let seen;
 
 async function refresh() {
+	let isLive = true;
 	try {
 		const answer = await fetch('page/snapshot');
-		show(await answer.json());
-		await refreshJob();
-		say(true);
+		seen = await answer.json();
+		if (dialog()?.open) await refreshJob();
 	} catch {
-		say(false);
+		isLive = false;
 	}
+	if (seen) render(page(seen, isLive), document.body);
 	setTimeout(refresh, document.hidden ? 5000 : 1000);
 }
 
-byId('close-job').addEventListener('click', () => byId('job').close());
-refresh();
+void refresh();

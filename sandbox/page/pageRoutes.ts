@@ -6,30 +6,23 @@ import type { RouteContext } from '../http/routes';
 import { jobDetails } from './jobDetails';
 import { snapshot } from './snapshot';
 
-/** What the page is made of: its address, the file, and what that is. */
+/** What the page is made of: its address, its type, the file. */
 const files = [
-	['/', 'page.html', 'text/html'],
-	['/page/page.css', 'page.css', 'text/css'],
-	['/page/page.js', 'page.js', 'text/javascript'],
-	['/page/elements.js', 'elements.js', 'text/javascript'],
+	['/', 'text/html', join(__dirname, 'page.html')],
+	['/page/page.css', 'text/css', join(__dirname, 'page.css')],
+	['/page/page.js', 'text/javascript', join(__dirname, 'page.js')],
+	['/page/lit-html.js', 'text/javascript', require.resolve('lit-html')],
 ] as const;
 
 /** The page runs its own script and style only, and talks to this server only. */
-const policy = [
-	"default-src 'none'",
-	"style-src 'self'",
-	"script-src 'self'",
-	"connect-src 'self'",
-	'img-src data:',
-	"base-uri 'none'",
-	"form-action 'none'",
-	"frame-ancestors 'none'",
-].join('; ');
+const policy =
+	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Adds the page at `/`, and what it asks for every second. */
 export function addPageRoutes(app: FastifyInstance, context: RouteContext): void {
-	for (const [url, name, type] of files) {
-		const text = readFileSync(join(__dirname, name), 'utf8');
+	for (const [url, type, path] of files) {
+		const text = readFileSync(path, 'utf8');
 		app.get(url, async (_request, reply) => {
 			return await reply
 				.header('content-type', `${type}; charset=utf-8`)

@@ -2,100 +2,69 @@ import { contractOperation } from '../contract/contract';
 import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
-import type { Clusters } from '../service/clusters';
 import type { JobState } from '../service/jobLife';
 
-/** How many clusters the page shows. */
+/** How many of the newest jobs, of the first clusters and of the latest calls the page shows. */
+const jobsShown = 100;
 const clustersShown = 60;
+const callsShown = 50;
+
+/** What the page shows at a moment. */
+export type Snapshot = ReturnType<typeof snapshot>;
 
 /**
- * What the page shows at a moment. It holds no token, no body, and no password but the demo user's, which
- * everybody knows. Times are milliseconds since the epoch.
+ * What there is to be seen at this moment. It holds no token, no body, and no password but the demo user's,
+ * which is public. Times are milliseconds since the epoch.
  */
-export interface Snapshot {
-	now: number;
-	/** What to enter in a credential; the Base URL is the page's own address and this path. */
-	logIn: {
-		pathPrefix: string;
-		userName: string;
-		/** Null where the sandbox was started with another. */
-		password: string | null;
+export function snapshot({ service, record, settings }: RouteContext) {
+	const { clusters } = service;
+	const jobs = [...service.jobs.byUid.values()];
+	const counts: Record<JobState, number> = {
+		running: 0,
+		suspended: 0,
+		stopped: 0,
+		terminated: 0,
+		succeeded: 0,
 	};
-	jobs: {
-		counts: Record<JobState, number>;
-		/** The newest first. */
-		newest: Array<{
-			uid: string;
-			displayName: string;
-			namespace: string;
-			cluster: string;
-			state: JobState;
-			startedAt: number;
-			finishedAt: number | null;
-		}>;
-	};
-	clusters: {
-		total: number;
-		first: Array<{ uid: string; name: string; type: string; phase: string; jobs: number }>;
-	};
-	calls: {
-		total: number;
-		/** The latest first. */
-		latest: Array<{
-			/** The operation in words: `Stop job`. */
-			what: string;
-			method: string;
-			path: string;
-			status: number | null;
-			/** Why it was refused, null where it wasn't. */
-			reason: string | null;
-			at: number;
-		}>;
-	};
-}
-
-/** What there is to be seen at this moment. */
-export function snapshot({ service, record, settings }: RouteContext): Snapshot {
-	const { jobs, clusters } = service;
+	const perCluster = new Map<string, number>();
+	for (const { state, asked } of jobs) {
+		counts[state] += 1;
+		perCluster.set(asked.workCluster, (perCluster.get(asked.workCluster) ?? 0) + 1);
+	}
 	return {
-		now: Date.now(),
 		logIn: {
 			pathPrefix: settings.pathPrefix,
 			userName: settings.userName,
 			password: settings.password === demoUser.password ? settings.password : null,
 		},
 		jobs: {
-			counts: jobs.countByState(),
-			newest: jobs.newest().map((job) => ({
-				uid: job.uid,
-				displayName: job.displayName,
-				namespace: job.namespace,
-				cluster: job.cluster.name,
-				state: job.state,
-				startedAt: job.startedAt,
-				finishedAt: job.finishedAt,
-			})),
+			counts,
+			total: jobs.length,
+			newest: jobs
+				.slice(-jobsShown)
+				.reverse()
+				.map(({ cluster, uid, displayName, namespace, state, startedAt, finishedAt }) => {
+					const times = { startedAt, finishedAt };
+					return { uid, displayName, namespace, cluster: cluster.name, state, ...times };
+				}),
 		},
 		clusters: {
 			total: clusters.count,
-			first: firstOf(clusters).map((cluster) => ({
-				uid: cluster.metadata.uid,
-				name: cluster.name,
-				type: cluster.type,
-				phase: cluster.status.phase,
-				jobs: jobs.countOn(cluster.metadata.uid),
-			})),
+			first: clusters.page(clustersShown, undefined).items.map((cluster) => {
+				const { metadata, name, type, status } = cluster;
+				const count = perCluster.get(metadata.uid) ?? 0;
+				return { uid: metadata.uid, name, type, phase: status.phase, jobs: count };
+			}),
 		},
 		calls: {
 			total: record.total,
-			latest: record.recent().map((call) => ({
-				what: inWords(call),
-				method: call.method,
-				path: call.path,
-				status: call.status ?? null,
-				reason: call.reason ?? null,
-				at: call.at,
-			})),
+			latest: record.calls
+				.slice(-callsShown)
+				.reverse()
+				.map((call) => {
+					const { method, path, status = null, reason = null, at } = call;
+					return { what: inWords(call), method, path, status, reason, at };
+				}),
 		},
 	};
 }
@@ -106,8 +75,4 @@ function inWords({ operation, path }: Call): string {
 	if (operation !== 'changeJobState') return contractOperation(operation).summary;
 	const verb = path.slice(path.lastIndexOf('/') + 1);
 	return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} job`;
-}
-
-function firstOf(clusters: Clusters): ReturnType<Clusters['page']>['items'] {
-	return clusters.page(clustersShown, undefined).items;
 }

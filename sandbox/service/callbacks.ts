@@ -1,7 +1,9 @@
-import { Agent, request } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { StoredJob } from './jobs';
+
+/** Milliseconds between two looks at whether a job has succeeded. */
+const betweenLooks = 50;
 
 /** Milliseconds until the first new try, and at most; each wait is twice the one before. */
 const firstWait = 500;
@@ -25,18 +27,20 @@ export interface Callback {
 }
 
 /**
- * Calls an address when its job has succeeded, and again until the call is taken: n8n may be about to start,
- * or busy with another call. A job that was stopped or terminated calls nobody.
+ * Calls an address when its job has succeeded, and again until the call is taken: n8n may be starting, or busy
+ * with another call. A job that was stopped or terminated makes no call.
  */
 export class Callbacks {
 	private readonly byJob = new Map<StoredJob, Callback>();
-	private readonly timers = new Map<StoredJob, NodeJS.Timeout>();
-	private closed = false;
+	private readonly closing = new AbortController();
 
 	/** @param url an address on loopback */
 	add(job: StoredJob, url: URL): void {
-		this.byJob.set(job, { url, tries: 0, status: undefined, settled: false });
-		this.follow(job);
+		const callback: Callback = { url, tries: 0, status: undefined, settled: false };
+		this.byJob.set(job, callback);
+		void this.callWhenDone(job, callback).catch((error: unknown) => {
+			if (!this.closing.signal.aborted) throw error;
+		});
 	}
 
 	/** What came of a job's call; undefined where it was to make none. */
@@ -44,95 +48,62 @@ export class Callbacks {
 		return this.byJob.get(job);
 	}
 
-	/** Takes in that a job's state was changed. */
-	follow(job: StoredJob): void {
-		const callback = this.byJob.get(job);
-		if (callback === undefined || callback.settled || this.closed) return;
-		const { succeedsAt } = job;
-		clearTimeout(this.timers.get(job));
-		if (succeedsAt !== null) {
-			this.after(Math.max(succeedsAt - Date.now(), 1), job, () => this.follow(job));
-		} else if (job.state === 'succeeded') {
-			this.after(0, job, () => void this.call(job, callback));
+	/** Makes no call from now on. */
+	close(): void {
+		this.closing.abort();
+	}
+
+	private async callWhenDone(job: StoredJob, callback: Callback): Promise<void> {
+		while (job.finishedAt === null) await this.wait(betweenLooks);
+		if (job.state !== 'succeeded') return;
+		for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
+			callback.tries += 1;
+			const answer = await post(callback.url, resultOf(job));
+			callback.status = answer?.status;
+			callback.settled = isTaken(answer) || callback.tries === mostTries;
+			if (callback.settled) return;
+			// A random part, so that jobs that were turned away together don't come back together.
+			await this.wait(wait * (0.5 + Math.random()));
 		}
 	}
 
-	/** Calls nobody from now on. */
-	close(): void {
-		this.closed = true;
-		for (const timer of this.timers.values()) clearTimeout(timer);
-		this.timers.clear();
-	}
-
-	private after(milliseconds: number, job: StoredJob, act: () => void): void {
-		if (!this.closed) this.timers.set(job, setTimeout(act, milliseconds));
-	}
-
-	private async call(job: StoredJob, callback: Callback): Promise<void> {
-		callback.tries += 1;
-		const answer = await post(callback.url, resultOf(job));
-		callback.status = answer?.status;
-		callback.settled = isYes(answer) || callback.tries === mostTries;
-		if (callback.settled) return;
-		// Some chance, so that jobs that were turned away together don't come back together.
-		const wait = Math.min(firstWait * 2 ** (callback.tries - 1), longestWait);
-		this.after(wait * (0.5 + Math.random()), job, () => void this.call(job, callback));
+	/** @throws AbortError when it is closed */
+	private async wait(milliseconds: number): Promise<void> {
+		await sleep(milliseconds, undefined, { signal: this.closing.signal });
 	}
 }
 
-/** Whether the call was taken. An n8n that is about to start answers 200 with a text that asks for patience. */
-function isYes(answer: Answer | undefined): boolean {
-	if (answer === undefined || answer.status < 200 || answer.status >= 300) return false;
-	return !answer.contentType.startsWith('text/html');
+/** Whether the call was taken. An n8n that is starting answers 200 with a text that asks for patience. */
+function isTaken(answer: Response | undefined): boolean {
+	const type = answer?.headers.get('content-type') ?? '';
+	return answer !== undefined && answer.ok && !type.startsWith('text/html');
 }
 
 /** What the job brings. */
-function resultOf(job: StoredJob): object {
-	const outputs = (job.asked.outputs ?? []).map(({ id = '', default: value }) => [
+function resultOf({ uid, displayName, state, asked }: StoredJob): object {
+	const outputs = (asked.outputs ?? []).map(({ id = '', default: value }) => [
 		id,
-		value ?? `${id} of ${job.displayName}`,
+		value ?? `${id} of ${displayName}`,
 	]);
-	return {
-		jobId: job.uid,
-		displayName: job.displayName,
-		state: job.state,
-		outputs: Object.fromEntries(outputs) as Record<string, string>,
-	};
-}
-
-/** The name localhost is not looked up, so that nothing on the machine can make it lead elsewhere. */
-const loopback: LookupFunction = (_name, { all }, found) => {
-	const addresses = [
-		{ address: '127.0.0.1', family: 4 },
-		{ address: '::1', family: 6 },
-	];
-	if (all) found(null, addresses);
-	else found(null, '127.0.0.1', 4);
-};
-
-interface Answer {
-	status: number;
-	contentType: string;
+	return { jobId: uid, displayName, state, outputs: Object.fromEntries(outputs) as unknown };
 }
 
 /**
- * Sends JSON. A redirect is an answer like any other, and no proxy is asked.
+ * Sends JSON. A redirect is an answer like any other: it may lead off this machine.
  * @returns undefined where no answer came
  */
-async function post(url: URL, body: object): Promise<Answer | undefined> {
-	return await new Promise((resolve) => {
-		const call = request(url, {
+async function post(url: URL, body: object): Promise<Response | undefined> {
+	try {
+		const answer = await fetch(url, {
 			method: 'POST',
-			agent: new Agent(),
-			headers: { 'content-type': 'application/json' },
-			lookup: loopback,
+			headers: { 'content-type': 'application/json', connection: 'close' },
+			body: JSON.stringify(body),
+			redirect: 'manual',
 			signal: AbortSignal.timeout(answerTimeout),
 		});
-		call.on('response', (answer) => {
-			const { statusCode: status = 0, headers } = answer.resume();
-			resolve({ status, contentType: headers['content-type'] ?? '' });
-		});
-		call.on('error', () => resolve(undefined));
-		call.end(JSON.stringify(body));
-	});
+		await answer.body?.cancel();
+		return answer;
+	} catch {
+		return undefined;
+	}
 }

@@ -24,16 +24,15 @@ export class Clusters implements Iterable<Cluster> {
 		const digits = /^wc-(\d{6,12})$/.exec(uid)?.[1];
 		if (digits === undefined) return undefined;
 		const index = Number(digits) - 1;
-		return index >= 0 && index < this.count && uidOf(index) === uid
-			? makeCluster(index)
-			: undefined;
+		const isThere = index >= 0 && index < this.count && uidOf(index) === uid;
+		return isThere ? makeCluster(index) : undefined;
 	}
 
 	/**
 	 * A page of clusters; the work done is that of the page, wherever it starts.
-	 * @param limit at most so many, or undefined for as many as a page holds
+	 * @param limit the most that it holds; undefined for the size of a page
 	 * @param token the `metadata.continue` of the page before, or undefined for the first page
-	 * @throws Refusal 400, when the token is none of those
+	 * @throws Refusal 400, when no page gave this token
 	 */
 	page(limit: number | undefined, token: string | undefined): ClusterList {
 		const start = token === undefined ? 0 : this.startOf(token);
@@ -50,11 +49,8 @@ export class Clusters implements Iterable<Cluster> {
 	private startOf(token: string): number {
 		const start = Number(/^at:(\d{1,12})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]);
 		if (tokenFor(start) !== token || start >= this.count) {
-			throw new Refusal(
-				400,
-				'bad_request',
-				"query.'ListOption.continue' is not a token that an earlier page gave",
-			);
+			const message = 'querystring/ListOption.continue is not a token that an earlier page gave';
+			throw new Refusal(400, 'bad_request', message);
 		}
 		return start;
 	}

@@ -1,4 +1,4 @@
-import type { Cluster, EngineWorkflow, NewJob, Parameter } from '../messages';
+import type { Cluster, NewJob, Parameter } from '../messages';
 
 const workspaceVolume = { name: 'workspace', mountPath: '/workspace' } as const;
 
@@ -10,7 +10,7 @@ export function engineWorkflowFor(
 	jobName: string,
 	job: NewJob & { priority: number; workspace: string },
 	cluster: Cluster,
-): EngineWorkflow {
+): object {
 	const inputs = (job.inputs ?? []).map((input, index) => ({
 		name: idOf(input, 'in', index),
 		value: input.default ?? '',

@@ -3,7 +3,7 @@ import { Refusal } from './refusal';
 
 export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
 
-/** The states that somebody can bring a job to; it succeeds by itself. */
+/** The states that a call can bring a job to; it succeeds by itself. */
 type AskedState = Exclude<JobState, 'succeeded'>;
 
 /** What a verb makes of a job, and from which states. A state that has no way out is final. */
@@ -14,10 +14,7 @@ const transitions: Record<Verb, { from: readonly JobState[]; to: AskedState }> =
 	terminate: { from: ['running', 'suspended'], to: 'terminated' },
 };
 
-/**
- * A job's state over time. It is worked out from the clock when somebody asks: no timer runs, however
- * many jobs there are.
- */
+/** A job's state over time. It is computed from the clock when it is read: jobs need no timers. */
 export class JobLife {
 	/** Milliseconds since the epoch. */
 	readonly startedAt = Date.now();
@@ -38,9 +35,9 @@ export class JobLife {
 		return this.askedFor === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.askedFor;
 	}
 
-	/** When it will have succeeded, in milliseconds since the epoch, unless its state is changed; null where it isn't running. */
-	get succeedsAt(): number | null {
-		return this.state === 'running' ? this.dueAt : null;
+	/** When a running job succeeds, in milliseconds since the epoch, unless its state is changed. */
+	get dueAt(): number {
+		return this.askedAt + this.duration - this.ranBefore;
 	}
 
 	/** When the job came to its end, in milliseconds since the epoch; null before that. */
@@ -51,7 +48,7 @@ export class JobLife {
 	}
 
 	/**
-	 * Changes the state. A job that is in that state already stays as it is: whoever got no answer may ask
+	 * Changes the state. A job that is in that state already stays as it is: a client that got no answer may ask
 	 * again.
 	 * @throws Refusal 409, when the job is not in a state from which that can be done
 	 */
@@ -66,10 +63,5 @@ export class JobLife {
 		if (state === 'running') this.ranBefore += now - this.askedAt;
 		this.askedFor = to;
 		this.askedAt = now;
-	}
-
-	/** When a running job will have run for its duration. */
-	private get dueAt(): number {
-		return this.askedAt + this.duration - this.ranBefore;
 	}
 }

@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { Cluster, Job, NewJob, Verb } from '../messages';
 import { engineWorkflowFor } from './engineWorkflow';
-import { JobLife, type JobState } from './jobLife';
+import { JobLife } from './jobLife';
 import { Refusal } from './refusal';
-
-/** How many of the newest jobs are kept at hand for the page. */
-const newestKept = 100;
 
 /** A job that the sandbox holds. */
 export class StoredJob extends JobLife {
@@ -71,22 +68,6 @@ export class StoredJob extends JobLife {
 export class Jobs {
 	private readonly all = new Map<string, StoredJob>();
 
-	/** The newest jobs, the oldest of them first; up to twice as many as are kept. */
-	private recent: StoredJob[] = [];
-
-	private readonly perCluster = new Map<string, number>();
-
-	/** Those that had not come to an end when they were last looked at. */
-	private readonly unfinished = new Set<StoredJob>();
-
-	private readonly finished: Record<JobState, number> = {
-		running: 0,
-		suspended: 0,
-		stopped: 0,
-		terminated: 0,
-		succeeded: 0,
-	};
-
 	/** Every job ever made, by its uid, the oldest first. */
 	get byUid(): ReadonlyMap<string, StoredJob> {
 		return this.all;
@@ -99,10 +80,6 @@ export class Jobs {
 	create(namespace: string, asked: NewJob, cluster: Cluster, duration: number): StoredJob {
 		const job = new StoredJob(namespace, asked, cluster, duration);
 		this.all.set(job.uid, job);
-		this.unfinished.add(job);
-		this.perCluster.set(asked.workCluster, this.countOn(asked.workCluster) + 1);
-		this.recent.push(job);
-		if (this.recent.length >= 2 * newestKept) this.recent = this.recent.slice(-newestKept);
 		return job;
 	}
 
@@ -115,33 +92,7 @@ export class Jobs {
 		if (job?.namespace === namespace) return job;
 		const named = this.all.get(uid.replace(/^job-/, ''));
 		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
-		throw new Refusal(
-			404,
-			'no_such_job',
-			`There is no job '${uid}' in namespace '${namespace}'${hint}`,
-		);
-	}
-
-	/** The newest jobs, the newest first. */
-	newest(): StoredJob[] {
-		return this.recent.slice(-newestKept).reverse();
-	}
-
-	/** How many jobs were made for a cluster. */
-	countOn(clusterUid: string): number {
-		return this.perCluster.get(clusterUid) ?? 0;
-	}
-
-	/** How many jobs are in each state. Looks only at those that had not finished the last time. */
-	countByState(): Record<JobState, number> {
-		const counts = { ...this.finished };
-		for (const job of this.unfinished) {
-			const { state } = job;
-			counts[state] += 1;
-			if (state === 'running' || state === 'suspended') continue;
-			this.finished[state] += 1;
-			this.unfinished.delete(job);
-		}
-		return counts;
+		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
+		throw new Refusal(404, 'no_such_job', message);
 	}
 }

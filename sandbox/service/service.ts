@@ -62,27 +62,22 @@ export class Service {
 	}
 
 	private createJob(params: { namespace: string }, { namespace, job }: CreateJobRequest): Job {
-		mustBeNamespace(params.namespace, namespace, 'body.namespace');
-		mustBeNamespace(params.namespace, job.namespace, 'body.job.namespace');
+		mustBeNamespace(params.namespace, namespace, 'body/namespace');
+		mustBeNamespace(params.namespace, job.namespace, 'body/job/namespace');
 		const cluster = this.clusters.byUid(job.workCluster);
 		if (cluster === undefined) {
-			throw new Refusal(
-				400,
-				'unknown_cluster',
-				`body.job.workCluster: there is no cluster '${job.workCluster}'`,
-			);
+			const message = `body/job/workCluster: there is no cluster '${job.workCluster}'`;
+			throw new Refusal(400, 'unknown_cluster', message);
 		}
 		const wish = wishOf(job);
-		const duration = wish?.duration ?? this.settings.jobDuration;
+		const { duration = this.settings.jobDuration } = wish ?? {};
 		const created = this.jobs.create(params.namespace, job, cluster, duration);
 		if (wish) this.callbacks.add(created, wish.url);
 		return created.toMessage();
 	}
 
 	private changeJobState(params: { namespace: string; jobid: string; status: Verb }): undefined {
-		const job = this.jobs.find(params.namespace, params.jobid);
-		job.change(params.status);
-		this.callbacks.follow(job);
+		this.jobs.find(params.namespace, params.jobid).change(params.status);
 	}
 
 	private listClusters(query: ListOptions): ClusterList {
@@ -101,9 +96,6 @@ function mustBeNamespace(
 	field: string,
 ): void {
 	if (given === undefined || String(given) === expected) return;
-	throw new Refusal(
-		400,
-		'wrong_namespace',
-		`${field} is '${given}', but the path says namespace '${expected}'`,
-	);
+	const message = `${field} is '${given}', but the path says namespace '${expected}'`;
+	throw new Refusal(400, 'wrong_namespace', message);
 }

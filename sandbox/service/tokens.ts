@@ -8,7 +8,8 @@ export class Tokens {
 	/** Token to the time (milliseconds) at which it expires; the oldest comes first. */
 	private readonly good = new Map<string, number>();
 
-	private issuedSoFar = 0;
+	/** How many tokens were given out. */
+	issued = 0;
 
 	/**
 	 * @param lifetime seconds until a token expires
@@ -18,11 +19,6 @@ export class Tokens {
 		private readonly lifetime: number,
 		private readonly oneSession = false,
 	) {}
-
-	/** How many tokens were given out. */
-	get issued(): number {
-		return this.issuedSoFar;
-	}
 
 	/** Gives out another token. */
 	issue(): Token {
@@ -35,21 +31,18 @@ export class Tokens {
 			expires_in: this.lifetime,
 		};
 		this.good.set(token.access_token, Date.now() + this.lifetime * 1000);
-		this.issuedSoFar += 1;
+		this.issued += 1;
 		return token;
 	}
 
 	/**
 	 * Passes a token that is good.
-	 * @throws Refusal 401, when there is none, or it is unknown or has expired
+	 * @throws Refusal 401, when it is missing, unknown or has expired
 	 */
 	check(token: string | undefined): void {
 		if (token === undefined) {
-			throw new Refusal(
-				401,
-				'no_token',
-				"The header 'Authorization: Bearer <access_token>' is missing",
-			);
+			const message = "The header 'Authorization: Bearer <access_token>' is missing";
+			throw new Refusal(401, 'no_token', message);
 		}
 		const expiresAt = this.good.get(token);
 		if (expiresAt === undefined || expiresAt <= Date.now()) {

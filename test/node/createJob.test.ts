@@ -120,7 +120,7 @@ describe('the output is', () => {
 
 test('an agent reads a fifth of the text where the job is simplified', async () => {
 	const { examples } = contractOperation('createJob');
-	const body = examples.find(({ where }) => where.includes('created'))?.value;
+	const body = examples.find(({ name }) => name === 'created')?.value;
 	fixture.answerWith('createJob', body);
 	const lengthOf = async (output: string) => {
 		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 
 import type { OperationId, Fault } from '../../sandbox';
-import { contractOperation } from '../../sandbox/contract/contract';
-import { schemaAt } from '../sandbox/schemas';
-import type { Schema } from '../sandbox/schemas';
+import { contractOperation, type Schema } from '../../sandbox/contract/contract';
 
 /*
  * Answers of a service: right ones, right ones but for one place, and any others. What is right, the contract says.
@@ -76,7 +74,6 @@ const special: Record<string, fc.Arbitrary<unknown>> = {
 
 /** What a service sends that keeps to the contract, with texts of all kinds. */
 function messagesOf(schema: Schema): fc.Arbitrary<unknown> {
-	if (schema.$ref !== undefined) return messagesOf(schemaAt(schema.$ref));
 	const { type, properties, required = [], additionalProperties: others } = schema;
 	const byType: Record<string, () => fc.Arbitrary<unknown>> = {
 		object: () =>
@@ -109,7 +106,6 @@ function messagesOf(schema: Schema): fc.Arbitrary<unknown> {
  * holds it. The empty path is all of it.
  */
 function neededPlaces(schema: Schema, path: string[] = []): string[][] {
-	if (schema.$ref !== undefined) return neededPlaces(schemaAt(schema.$ref), path);
 	const { properties = {}, required = [], items } = schema;
 	const below = [
 		...required.flatMap((name) => neededPlaces(properties[name] ?? {}, [...path, name])),
@@ -223,9 +219,8 @@ export function answersTo(operation: OperationId): fc.Arbitrary<DrawnAnswer> {
 			body: JSON.stringify(message) ?? '',
 		});
 	const success = fc.constantFrom(200, 201);
-	const shown = contractOperation(operation).answers.get(200);
 	// Where the contract shows no answer, it may be anything.
-	const schema = shown === undefined ? {} : schemaAt(shown.$ref);
+	const schema = contractOperation(operation).answers.get(200) ?? {};
 	const right = fc.tuple(messagesOf(schema), success).map(
 		([message, status]): DrawnAnswer => ({
 			kind: 'right',

@@ -87,12 +87,7 @@ export class Client {
 	}
 
 	async list(query = ''): Promise<Answer> {
-		return await this.read('listClusters', `/api/v1/clusters${query}`);
-	}
-
-	/** A call that needs nothing but its path and the token. */
-	async read(operation: OperationId, path: string): Promise<Answer> {
-		return await this.call(operation, path, { token: this.token });
+		return await this.call('listClusters', `/api/v1/clusters${query}`, { token: this.token });
 	}
 
 	private get rightLogin(): object {
@@ -118,13 +113,13 @@ const LONGEST_WAIT = 15_000;
 
 /**
  * Resolves as soon as something is so.
- * @throws Error with the condition in it, where it isn't so within a quarter of a minute
+ * @throws Error with the condition in it, where it isn't so in time
  */
 export async function until(isSo: () => boolean): Promise<void> {
 	const began = process.hrtime.bigint();
 	while (!isSo()) {
 		if (Number(process.hrtime.bigint() - began) / 1e6 > LONGEST_WAIT)
-			throw new Error(`Waited in vain for ${String(isSo)}`);
+			throw new Error(`Waited too long for ${String(isSo)}`);
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 }

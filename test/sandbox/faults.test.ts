@@ -37,85 +37,52 @@ const moments: Array<[When, number]> = [
 ];
 
 describe.each(moments)('A fault that strikes %s leaves %i jobs:', (when, made) => {
-	it('an answer', async () => {
-		first({
-			kind: 'answer',
-			when,
-			status: 503,
-			headers: { 'x-why': 'test' },
-			body: { error: 'no' },
-		});
+	it.each<[Fault, object]>([
+		[
+			{ kind: 'answer', when, status: 503, headers: { 'retry-after': '1' }, body: { error: 'no' } },
+			{ status: 503, body: { error: 'no' } },
+		],
+		[
+			{ kind: 'answer', when, status: 500, body: 'out of order' },
+			{ status: 500, body: 'out of order' },
+		],
+		[
+			{ kind: 'answer', when, status: 500 },
+			{ status: 500, body: undefined },
+		],
+		[
+			{ kind: 'html', when, status: 502 },
+			{ status: 502, body: expect.stringContaining('<html>') },
+		],
+	])('%j is answered with %j', async (fault, expected) => {
+		first(fault);
 		const answer = await create();
-		expect(answer).toMatchObject({ status: 503, body: { error: 'no' } });
-		expect(answer.headers.get('x-why')).toBe('test');
+		expect(answer).toMatchObject(expected);
+		expect(answer.headers.get('retry-after')).toBe('headers' in fault ? '1' : null);
 		expect(jobsMade()).toBe(made);
-		expect(statuses()).toEqual([503]);
+		expect(statuses()).toEqual([answer.status]);
 	});
 
-	it('an answer of plain text, and an empty one', async () => {
-		sandbox.faults.plan(({ n }) => ({
-			kind: 'answer',
-			when,
-			status: 500,
-			...(n === 1 && { body: 'out of order' }),
-		}));
-		expect((await create()).body).toBe('out of order');
-		expect((await create()).body).toBeUndefined();
-		expect(jobsMade()).toBe(2 * made);
-	});
-
-	it('a connection that breaks', async () => {
-		first({ kind: 'break', when });
-		await expect(create()).rejects.toThrow('fetch failed');
-		expect(jobsMade()).toBe(made);
-		expect(statuses()).toEqual([undefined]);
-	});
-
-	it('a stall, which ends when the client goes', async () => {
-		first({ kind: 'stall', when });
-		await expect(create(AbortSignal.timeout(50))).rejects.toThrow('timeout');
-		expect(jobsMade()).toBe(made);
-		expect(statuses()).toEqual([undefined]);
-	});
-
-	it('an answer that drips in, which ends when the client goes', async () => {
-		first({ kind: 'drip', when });
-		await expect(create(AbortSignal.timeout(150))).rejects.toThrow('timeout');
-		expect(jobsMade()).toBe(made);
-	});
-
-	it('a stall, which does not keep the sandbox from closing', async () => {
-		first({ kind: 'stall', when });
-		const stalled = expect(create()).rejects.toThrow('fetch failed');
-		await until(() => sandbox.calls.length === 1);
-		await sandbox.close();
-		await stalled;
-	});
-
-	it('a page instead of JSON', async () => {
-		first({ kind: 'html', when, status: 502 });
-		const answer = await create();
-		expect(answer.status).toBe(502);
-		expect(answer.headers.get('content-type')).toContain('text/html');
-		expect(answer.body).toContain('<html>');
-		expect(jobsMade()).toBe(made);
-	});
-
-	it('a huge body, of just so many bytes', async () => {
+	it('a huge body, of exactly its size', async () => {
 		first({ kind: 'hugeBody', when, bytes: 5_000_000 });
-		const answer = await create();
-		expect(JSON.stringify(answer.body)).toHaveLength(5_000_000);
+		expect(JSON.stringify((await create()).body)).toHaveLength(5_000_000);
 		expect(jobsMade()).toBe(made);
 	});
 
-	it('a body that stops half-way', async () => {
-		first({ kind: 'halfBody', when });
-		await expect(create()).rejects.toThrow('terminated');
+	it.each([
+		['break', 'fetch failed'],
+		['halfBody', 'terminated'],
+		['stall', 'timeout'],
+		['drip', 'timeout'],
+	] as const)('%s, by which the client gets no whole answer: %s', async (kind, message) => {
+		first({ kind, when });
+		const signal = message === 'timeout' ? AbortSignal.timeout(150) : undefined;
+		await expect(create(signal)).rejects.toThrow(message);
 		expect(jobsMade()).toBe(made);
 		expect(statuses()).toEqual([undefined]);
 	});
 
-	it('a wait, after which all goes on as if nothing had been', async () => {
+	it('a wait, after which the call goes on', async () => {
 		let goOn = (): void => {};
 		first({ kind: 'wait', when, until: new Promise<void>((resolve) => (goOn = resolve)) });
 		const answer = create();
@@ -137,43 +104,35 @@ it('Tokens that end just then: the call meets its own, and a new log-in helps', 
 	expect((await new Client(sandbox).login()).status).toBe(200);
 });
 
-it('A rate limit says when to come again: in seconds, as a date, or not at all', async () => {
-	const date = new Date('2030-01-01T00:00:00Z');
-	const limits: Fault[] = [
-		{ kind: 'rateLimit', retryAfter: 7 },
-		{ kind: 'rateLimit', retryAfter: date },
-		{ kind: 'rateLimit' },
-	];
-	sandbox.faults.plan(({ n }) => limits[n - 1]);
-	const answers = [await create(), await create(), await create()];
-	expect(answers.map(({ status }) => status)).toEqual([429, 429, 429]);
-	expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual([
-		'7',
+it.each<[Fault, number, string, string | null]>([
+	[{ kind: 'rateLimit', retryAfter: 7 }, 429, 'retry-after', '7'],
+	[
+		{ kind: 'rateLimit', retryAfter: new Date('2030-01-01T00:00:00Z') },
+		429,
+		'retry-after',
 		'Tue, 01 Jan 2030 00:00:00 GMT',
-		null,
-	]);
-	expect(jobsMade()).toBe(0);
-});
-
-it('A redirect points elsewhere', async () => {
-	first({ kind: 'redirect', location: 'https://elsewhere.test/login' });
+	],
+	[{ kind: 'rateLimit' }, 429, 'retry-after', null],
+	[
+		{ kind: 'redirect', location: 'https://elsewhere.test/' },
+		302,
+		'location',
+		'https://elsewhere.test/',
+	],
+])('%j is a %i with %s: %s, and makes no job', async (fault, status, header, value) => {
+	first(fault);
 	const answer = await create();
-	expect(answer.status).toBe(302);
-	expect(answer.headers.get('location')).toBe('https://elsewhere.test/login');
+	expect(answer.status).toBe(status);
+	expect(answer.headers.get(header)).toBe(value);
 	expect(jobsMade()).toBe(0);
 });
 
-it('A call can meet several faults in turn', async () => {
-	first([
-		{ kind: 'wait', when: 'beforeActing', until: Promise.resolve() },
-		{ kind: 'break', when: 'afterActing' },
-	]);
+it('A call can meet several faults in turn, until it is answered', async () => {
+	const wait: Fault = { kind: 'wait', when: 'beforeActing', until: Promise.resolve() };
+	first([wait, { kind: 'break', when: 'afterActing' }]);
 	await expect(create()).rejects.toThrow('fetch failed');
 	expect(jobsMade()).toBe(1);
-});
-
-it('A call that was answered before it took effect meets no fault afterwards', async () => {
-	first([{ kind: 'rateLimit' }, { kind: 'answer', when: 'afterActing', status: 500 }]);
+	first([wait, { kind: 'rateLimit' }, { kind: 'answer', when: 'afterActing', status: 500 }]);
 	expect((await create()).status).toBe(429);
 });
 
@@ -182,15 +141,6 @@ it('A call that is refused anyway meets the faults that come afterwards, too', a
 	first({ kind: 'answer', when: 'afterActing', status: 500 });
 	expect((await create()).status).toBe(500);
 	expect(jobsMade()).toBe(0);
-});
-
-it('A log-in can go wrong like any other call', async () => {
-	first({ kind: 'answer', when: 'beforeActing', status: 500, body: 'down' });
-	const { userName, password } = sandbox;
-	const body = { userName, password, type: 'basic' };
-	const answer = await send(`${sandbox.url}/oauth/login`, { method: 'POST', body });
-	expect(answer).toMatchObject({ status: 500, body: 'down' });
-	expect(sandbox.tokens.issued).toBe(1);
 });
 
 it('A plan sees each call as it came, counted over all and by operation', async () => {
@@ -204,31 +154,22 @@ it('A plan sees each call as it came, counted over all and by operation', async 
 	await create();
 	const path = '/api/v1/namespaces/default/jobs';
 	const body = { namespace: 'default', job: smallestJob };
+	const query = { 'ListOption.limit': '3' };
 	expect(seen).toEqual([
 		{ operation: 'createJob', n: 1, nOfOperation: 1, method: 'POST', path, body, query: {} },
-		expect.objectContaining({
-			operation: 'listClusters',
-			n: 2,
-			nOfOperation: 1,
-			query: { 'ListOption.limit': '3' },
-		}),
+		expect.objectContaining({ operation: 'listClusters', n: 2, nOfOperation: 1, query }),
 		expect.objectContaining({ operation: 'createJob', n: 3, nOfOperation: 2 }),
 	]);
 });
 
-it('A new plan counts from one, and without a plan nothing goes wrong', async () => {
+it('A new plan counts from one; without a plan nothing goes wrong, and never with the page', async () => {
 	for (const count of ['n', 'nOfOperation'] as const) {
 		sandbox.faults.plan((call) => (call[count] === 1 ? { kind: 'rateLimit' } : undefined));
 		expect((await create()).status).toBe(429);
 		expect((await create()).status).toBe(200);
 	}
 	sandbox.faults.plan(() => ({ kind: 'break', when: 'beforeActing' }));
+	expect((await send(`${sandbox.url}/page/snapshot`)).status).toBe(200);
 	sandbox.faults.clear();
 	expect((await create()).status).toBe(200);
-});
-
-it('Faults never touch the page', async () => {
-	sandbox.faults.plan(() => ({ kind: 'break', when: 'beforeActing' }));
-	expect((await send(`${sandbox.url}/`)).status).toBe(200);
-	expect((await send(`${sandbox.url}/page/snapshot`)).status).toBe(200);
 });

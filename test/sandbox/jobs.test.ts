@@ -1,17 +1,25 @@
-import { startSandbox, type Job, type Sandbox } from '../../sandbox';
+import {
+	startSandbox,
+	type Job,
+	type JobState,
+	type Sandbox,
+	type StoredJob,
+	type Verb,
+} from '../../sandbox';
 import { Client, messageOf, smallestJob } from './client';
 import { verbs } from './states';
 
 let sandbox: Sandbox;
 let client: Client;
 let job: Job;
+let clock: number;
 
 beforeEach(async () => {
+	clock = Date.now();
+	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	sandbox = await startSandbox({ jobDuration: 10_000 });
 	client = new Client(sandbox);
 	await client.login();
-	clock = Date.now();
-	jest.spyOn(Date, 'now').mockImplementation(() => clock);
 	job = await client.createdJob();
 });
 afterEach(async () => {
@@ -19,176 +27,108 @@ afterEach(async () => {
 	await sandbox.close();
 });
 
-let clock: number;
+const change = async (verb: string, id = job.metadata.uid, namespace = 'default') =>
+	await client.change(verb, id, namespace);
+const stored = (): StoredJob => sandbox.store.jobs.get(job.metadata.uid) as StoredJob;
 
-/** Brings a new job into a state. */
-const into: Record<string, () => Promise<void>> = {
-	running: async () => {},
-	suspended: async () => void (await client.change('suspend', job.metadata.uid)),
-	stopped: async () => void (await client.change('stop', job.metadata.uid)),
-	terminated: async () => void (await client.change('terminate', job.metadata.uid)),
-	succeeded: async () => void (clock += 10_000),
-};
+/** The job's state at a number of milliseconds after its start. */
+function stateAt(milliseconds: number): string {
+	clock = stored().startedAt + milliseconds;
+	return stored().state;
+}
 
-const stateNow = (): string | undefined => sandbox.store.jobs.get(job.metadata.uid)?.state;
-const finishedAfter = (): number | null | undefined => {
-	const stored = sandbox.store.jobs.get(job.metadata.uid);
-	return stored?.finishedAt && stored.finishedAt - stored.startedAt;
-};
-
-describe('A new job', () => {
-	it('is running, is named after its uid and has not finished', () => {
-		expect(job.name).toBe(`job-${job.metadata.uid}`);
-		expect(job.status).toEqual({ startedAt: new Date(clock).toISOString(), finishedAt: null });
-		expect(stateNow()).toBe('running');
+it('A new job runs, has all fields that the interface shows, and is another one each time', async () => {
+	expect(job).toMatchObject({
+		metadata: { namespace: 'default' },
+		name: `job-${job.metadata.uid}`,
+		displayName: 'Nightly report',
+		group: '',
+		type: 'normal',
+		workflow: { uid: 'wf-report' },
+		priority: 0,
+		status: { startedAt: new Date(clock).toISOString(), finishedAt: null },
+		inputs: [],
+		outputs: [],
+		retryOption: { maxRetry: 0, retryInterval: 0 },
+		engineWorkflow: { name: job.name },
+		workspace: 'default',
+		workCluster: 'wc-000001',
 	});
-
-	it('has every field that the interface shows, also where the request gave none', () => {
-		expect(job).toMatchObject({
-			metadata: { namespace: 'default' },
-			displayName: 'Nightly report',
-			group: '',
-			type: 'normal',
-			workflow: { uid: 'wf-report' },
-			priority: 0,
-			inputs: [],
-			outputs: [],
-			retryOption: { maxRetry: 0, retryInterval: 0 },
-			engineWorkflow: { name: job.name },
-			workspace: 'default',
-			workCluster: 'wc-000001',
-		});
-	});
-
-	it('is another one for each request, even for the same', async () => {
-		await client.create();
-		expect(sandbox.store.jobs.size).toBe(2);
-	});
-
-	it('runs where its cluster says', async () => {
-		const created = await client.createdJob({ ...smallestJob, workCluster: 'wc-000003' });
-		expect(created.engineWorkflow.spec.nodeSelector).toEqual({ region: 'east' });
-	});
+	expect(stored().state).toBe('running');
+	const other = await client.createdJob({ ...smallestJob, workCluster: 'wc-000003' });
+	expect(other.engineWorkflow).toMatchObject({ spec: { nodeSelector: { region: 'east' } } });
+	expect(sandbox.store.jobs.size).toBe(2);
 });
 
 describe('Time', () => {
-	it('is ten minutes for a job, where no other duration is asked for', async () => {
-		await sandbox.close();
-		sandbox = await startSandbox();
-		client = new Client(sandbox);
-		await client.login();
-		job = await client.createdJob();
-		clock += 599_999;
-		expect(stateNow()).toBe('running');
-		clock += 1;
-		expect(stateNow()).toBe('succeeded');
-	});
-
 	it('makes a running job succeed when its duration is over', () => {
-		clock += 9_999;
-		expect(stateNow()).toBe('running');
-		clock += 1;
-		expect(stateNow()).toBe('succeeded');
-		clock += 5_000;
-		expect(finishedAfter()).toBe(10_000);
+		expect(stateAt(9_999)).toBe('running');
+		expect(stateAt(15_000)).toBe('succeeded');
+		expect(stored().finishedAt).toBe(stored().startedAt + 10_000);
 	});
 
 	it('does not count while a job is suspended', async () => {
 		clock += 4_000;
-		await client.change('suspend', job.metadata.uid);
-		clock += 60_000;
-		expect(stateNow()).toBe('suspended');
-		await client.change('resume', job.metadata.uid);
-		clock += 5_999;
-		expect(stateNow()).toBe('running');
-		clock += 1;
-		expect(stateNow()).toBe('succeeded');
-		expect(finishedAfter()).toBe(70_000);
+		await change('suspend');
+		expect(stateAt(64_000)).toBe('suspended');
+		await change('resume');
+		expect(stateAt(69_999)).toBe('running');
+		expect(stateAt(70_000)).toBe('succeeded');
 	});
 
-	it('stands still for a job that was stopped or terminated', async () => {
+	it('stands still for a job that was stopped', async () => {
 		clock += 1_000;
-		await client.change('stop', job.metadata.uid);
-		clock += 60_000;
-		expect(stateNow()).toBe('stopped');
-		expect(finishedAfter()).toBe(1_000);
+		await change('stop');
+		expect(stateAt(60_000)).toBe('stopped');
+		expect(stored().finishedAt).toBe(stored().startedAt + 1_000);
 	});
 });
 
 describe('A job that is', () => {
-	const changes: Array<[from: string, verb: string, to: string]> = [
-		['running', 'suspend', 'suspended'],
-		['running', 'stop', 'stopped'],
-		['running', 'terminate', 'terminated'],
-		['suspended', 'resume', 'running'],
-		['suspended', 'stop', 'stopped'],
-		['suspended', 'terminate', 'terminated'],
-	];
+	/** What each verb makes of a job in each state; null is a 409. */
+	const changes: Record<JobState, Record<Verb, JobState | null>> = {
+		running: { suspend: 'suspended', resume: 'running', stop: 'stopped', terminate: 'terminated' },
+		suspended: {
+			suspend: 'suspended',
+			resume: 'running',
+			stop: 'stopped',
+			terminate: 'terminated',
+		},
+		stopped: { suspend: null, resume: null, stop: 'stopped', terminate: null },
+		terminated: { suspend: null, resume: null, stop: null, terminate: 'terminated' },
+		succeeded: { suspend: null, resume: null, stop: null, terminate: null },
+	};
+	const bringInto: Record<string, () => unknown> = {
+		suspended: async () => await change('suspend'),
+		stopped: async () => await change('stop'),
+		terminated: async () => await change('terminate'),
+		succeeded: () => (clock += 10_000),
+	};
+	const cases = Object.entries(changes).flatMap(([from, to]) =>
+		verbs.map((verb) => [from, verb, to[verb]] as const),
+	);
 
-	it('something can be told to do whatever there is', () => {
-		expect([...new Set(changes.map(([, verb]) => verb))].sort()).toEqual([...verbs].sort());
-	});
-
-	it.each(changes)('%s can be told to %s, and is %s', async (from, verb, to) => {
-		await into[from]?.();
-		const answer = await client.change(verb, job.metadata.uid);
-		expect(answer).toMatchObject({ status: 200, body: undefined });
-		expect(answer.headers.get('content-length')).toBe('0');
-		expect(stateNow()).toBe(to);
-	});
-
-	it.each([
-		['running', 'resume'],
-		['suspended', 'suspend'],
-		['stopped', 'stop'],
-		['terminated', 'terminate'],
-	])('%s already can be told to %s once more, which changes nothing', async (state, verb) => {
-		await into[state]?.();
-		expect((await client.change(verb, job.metadata.uid)).status).toBe(200);
-		expect(stateNow()).toBe(state);
-	});
-
-	it.each<readonly [string, string]>([
-		['stopped', 'suspend'],
-		['stopped', 'resume'],
-		['stopped', 'terminate'],
-		['terminated', 'suspend'],
-		['terminated', 'resume'],
-		['terminated', 'stop'],
-		...verbs.map((verb) => ['succeeded', verb] as const),
-	])("%s can't be told to %s: that is a 409 which says so", async (state, verb) => {
-		await into[state]?.();
-		const answer = await client.change(verb, job.metadata.uid);
-		expect(answer.status).toBe(409);
-		expect(messageOf(answer)).toMatch(
-			new RegExp(`^Can't ${verb} job '${job.metadata.uid}', it is ${state}$`),
-		);
-		expect(stateNow()).toBe(state);
+	it.each(cases)('%s is, after %s, %s', async (from, verb, to) => {
+		await bringInto[from]?.();
+		const answer = await change(verb);
+		if (to === null) {
+			expect(answer.status).toBe(409);
+			expect(messageOf(answer)).toBe(`Can't ${verb} job '${job.metadata.uid}', it is ${from}`);
+		} else {
+			expect(answer).toMatchObject({ status: 200, body: undefined });
+			expect(answer.headers.get('content-length')).toBe('0');
+		}
+		expect(stored().state).toBe(to ?? from);
 	});
 });
 
-describe('A job is found', () => {
-	it('by its uid', async () => {
-		expect((await client.change('stop', job.metadata.uid)).status).toBe(200);
-	});
-
-	it('not by its name: that is a 404 which says what its uid is', async () => {
-		const answer = await client.change('stop', job.name);
-		expect(answer.status).toBe(404);
-		expect(messageOf(answer)).toBe(
-			`There is no job '${job.name}' in namespace 'default': that is the name of job '${job.metadata.uid}'`,
-		);
-		expect(stateNow()).toBe('running');
-	});
-
-	it.each([
-		['under another id', 'job-1', 'default'],
-		['in another namespace', undefined, 'other'],
-	])('not %s: that is a 404 which names both', async (_what, id, namespace) => {
-		const uid = id ?? job.metadata.uid;
-		const answer = await client.change('stop', uid, namespace);
-		expect(answer.status).toBe(404);
-		expect(messageOf(answer)).toBe(`There is no job '${uid}' in namespace '${namespace}'`);
-		expect(stateNow()).toBe('running');
-	});
+it.each([
+	['its name', 'default', () => job.name, () => `: that is the name of job '${job.metadata.uid}'`],
+	['another id', 'default', () => 'job-1', () => ''],
+	['its uid in another namespace', 'other', () => job.metadata.uid, () => ''],
+])('A job is not found by %s: that is a 404', async (_what, namespace, id, hint) => {
+	const answer = await change('stop', id(), namespace);
+	expect(answer.status).toBe(404);
+	expect(messageOf(answer)).toBe(`There is no job '${id()}' in namespace '${namespace}'${hint()}`);
+	expect(stored().state).toBe('running');
 });

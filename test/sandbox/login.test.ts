@@ -13,17 +13,9 @@ afterEach(async () => {
 	await sandbox.close();
 });
 
-/** Lets the sandbox's clock go forward. */
-function pass(milliseconds: number): void {
-	const later = Date.now() + milliseconds;
-	jest.spyOn(Date, 'now').mockReturnValue(later);
-}
-
-it('The right user and password get a token that the other calls take', async () => {
-	expect((await client.login()).body).toMatchObject({ token_type: 'Bearer', expires_in: 60 });
-	expect((await client.list()).status).toBe(200);
-	expect(sandbox.tokens.issued).toBe(1);
-});
+/** The status of a call with a token. */
+const statusWith = async (token: string): Promise<number> =>
+	(await send(`${sandbox.url}/api/v1/clusters`, { token })).status;
 
 it.each([
 	['ann', 'wrong'],
@@ -36,74 +28,52 @@ it.each([
 	expect(sandbox.tokens.issued).toBe(0);
 });
 
-it('Every log-in gets a token of its own, and all are good', async () => {
-	await client.login();
+it('Every log-in gets a token of its own, and all are good until they are ended', async () => {
+	const { body } = await client.login();
+	expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 60 });
 	const first = client.token;
 	await client.login();
-	expect(client.token).not.toBe(first);
-	for (const token of [first, client.token]) {
-		expect((await send(`${sandbox.url}/api/v1/clusters`, { token })).status).toBe(200);
-	}
+	expect(sandbox.tokens.issued).toBe(2);
+	expect([await statusWith(first), await statusWith(client.token)]).toEqual([200, 200]);
+	expect(await statusWith((body as { refresh_token: string }).refresh_token)).toBe(401);
+	sandbox.tokens.expireAll();
+	expect([await statusWith(first), await statusWith(client.token)]).toEqual([401, 401]);
 });
 
 it('Where the user has one session, a log-in ends the token of the one before', async () => {
-	const strict = await startSandbox({ oneSession: true });
-	try {
-		const user = new Client(strict);
-		await user.login();
-		const first = user.token;
-		expect((await user.list()).status).toBe(200);
-		await user.login();
-		expect((await user.list()).status).toBe(200);
-		expect((await send(`${strict.url}/api/v1/clusters`, { token: first })).status).toBe(401);
-	} finally {
-		await strict.close();
-	}
-});
-
-it('Without a token, or with one that was never given out, every other call is a 401', async () => {
-	const paths = [
-		'/api/v1/clusters',
-		'/api/v1/namespaces/a/jobs',
-		'/api/v1/namespaces/a/jobs/b/stop',
-	];
-	for (const [index, method] of ['GET', 'POST', 'PUT'].entries()) {
-		const url = `${sandbox.url}${paths[index]}`;
-		const without = await send(url, { method });
-		expect(without.status).toBe(401);
-		expect(messageOf(without)).toContain('Authorization: Bearer');
-		expect(without.headers.get('www-authenticate')).toBe('Bearer');
-		const withStrange = await send(url, { method, token: 'strange' });
-		expect(withStrange.status).toBe(401);
-		expect(messageOf(withStrange)).toBe('The access token is unknown or has expired');
-	}
-});
-
-it('A refresh token is no access token', async () => {
-	const { body } = await client.login();
-	client.token = (body as { refresh_token: string }).refresh_token;
-	expect((await client.list()).status).toBe(401);
-});
-
-it('A token is good until its lifetime is over, and not a moment longer', async () => {
-	const issuedAt = Date.now();
-	jest.spyOn(Date, 'now').mockReturnValue(issuedAt);
+	await sandbox.close();
+	sandbox = await startSandbox({ oneSession: true });
+	client = new Client(sandbox);
 	await client.login();
-	jest.spyOn(Date, 'now').mockReturnValue(issuedAt + 59_999);
-	expect((await client.list()).status).toBe(200);
-	jest.spyOn(Date, 'now').mockReturnValue(issuedAt + 60_000);
-	expect((await client.list()).status).toBe(401);
+	const first = client.token;
+	await client.login();
+	expect([await statusWith(first), await statusWith(client.token)]).toEqual([401, 200]);
 });
 
-it('A new log-in after the expiry gets a token that is good', async () => {
-	await client.login();
-	pass(61_000);
-	await client.login();
-	expect((await client.list()).status).toBe(200);
+it.each([
+	['GET', 'clusters'],
+	['POST', 'namespaces/a/jobs'],
+	['PUT', 'namespaces/a/jobs/b/stop'],
+])('Without a good token, %s %s is a 401', async (method, path) => {
+	const url = `${sandbox.url}/api/v1/${path}`;
+	const without = await send(url, { method });
+	expect(without.status).toBe(401);
+	expect(messageOf(without)).toContain('Authorization: Bearer');
+	expect(without.headers.get('www-authenticate')).toBe('Bearer');
+	const withStrange = await send(url, { method, token: 'strange' });
+	expect(withStrange.status).toBe(401);
+	expect(messageOf(withStrange)).toBe('The access token is unknown or has expired');
 });
 
-it('All tokens can be ended at once', async () => {
+it('A token is good until its lifetime is over, and a new one after that', async () => {
+	const now = jest.spyOn(Date, 'now');
+	const issuedAt = 1_800_000_000_000;
+	now.mockReturnValue(issuedAt);
 	await client.login();
-	sandbox.tokens.expireAll();
-	expect((await client.list()).status).toBe(401);
+	now.mockReturnValue(issuedAt + 59_999);
+	expect(await statusWith(client.token)).toBe(200);
+	now.mockReturnValue(issuedAt + 60_000);
+	expect(await statusWith(client.token)).toBe(401);
+	await client.login();
+	expect(await statusWith(client.token)).toBe(200);
 });

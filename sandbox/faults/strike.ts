@@ -1,0 +1,116 @@
+import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
+
+import type { Tokens } from '../service/tokens';
+import { whenOf, type AnsweringFault, type Fault, type When } from './fault';
+
+/** An answer that takes the place of the service's own. */
+interface ForcedAnswer {
+	status: number;
+	headers: Record<string, string>;
+	body: string | Readable;
+}
+
+/** Where it is awaited, no answer is sent. */
+const never = async (): Promise<never> => await new Promise(() => {});
+
+/**
+ * Lets a call meet its faults.
+ * @param when only those that strike at this point
+ * @param body the body of the answer, where one is about to be sent
+ * @returns the answer to send in its place; undefined to go on. Doesn't return where no answer may be sent.
+ */
+export async function strike(
+	faults: readonly Fault[],
+	when: When,
+	{ reply, tokens, body }: { reply: FastifyReply; tokens: Tokens; body?: unknown },
+): Promise<ForcedAnswer | undefined> {
+	for (const fault of faults) {
+		if (whenOf(fault) !== when) continue;
+		switch (fault.kind) {
+			case 'wait':
+				await Promise.allSettled([fault.until]);
+				break;
+			case 'expireTokens':
+				tokens.expireAll();
+				break;
+			case 'break':
+				reply.raw.destroy();
+				return await never();
+			case 'stall':
+				return await never();
+			case 'drip':
+				drip(reply);
+				return await never();
+			case 'halfBody':
+				sendHalf(reply, typeof body === 'string' && body !== '' ? body : '{"code":"half"}');
+				return await never();
+			default:
+				return forcedAnswer(fault);
+		}
+	}
+	return undefined;
+}
+
+function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
+	switch (fault.kind) {
+		case 'answer': {
+			const { status, headers = {}, body } = fault;
+			if (body === undefined) return { status, headers, body: '' };
+			if (typeof body !== 'string') return json(status, JSON.stringify(body), headers);
+			return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body };
+		}
+		case 'rateLimit': {
+			const { retryAfter: after } = fault;
+			return json(
+				429,
+				'{"code":"too_many_requests","message":"Too many requests"}',
+				after === undefined
+					? {}
+					: { 'retry-after': typeof after === 'number' ? String(after) : after.toUTCString() },
+			);
+		}
+		case 'redirect':
+			return { status: fault.status ?? 302, headers: { location: fault.location }, body: '' };
+		case 'html':
+			return {
+				status: fault.status ?? 200,
+				headers: { 'content-type': 'text/html; charset=utf-8' },
+				body: '<!doctype html><html><head><title>Gateway</title></head><body><h1>Gateway</h1></body></html>',
+			};
+		case 'hugeBody':
+			return json(fault.status ?? 200, Readable.from(hugeJson(fault.bytes)));
+	}
+}
+
+function json(status: number, body: string | Readable, headers = {}): ForcedAnswer {
+	return { status, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** A JSON object of exactly this size, in pieces. */
+function* hugeJson(bytes: number): Generator<Buffer> {
+	const start = Buffer.from('{"filler":"');
+	const end = Buffer.from('"}');
+	const piece = Buffer.alloc(64 * 1024, 'x');
+	yield start;
+	for (let left = bytes - start.length - end.length; left > 0; left -= piece.length)
+		yield piece.subarray(0, left);
+	yield end;
+}
+
+/** Sends a head, and then spaces until the client goes: JSON may begin with any number of them. */
+function drip({ raw }: FastifyReply): void {
+	raw.writeHead(200, { 'content-type': 'application/json' });
+	const drops = setInterval(() => raw.write(' '), 50).unref();
+	raw.once('close', () => clearInterval(drops));
+}
+
+/** Sends the head for a whole body and the first half of the body, and then closes the connection. */
+function sendHalf({ raw, statusCode }: FastifyReply, body: string): void {
+	const bytes = Buffer.from(body);
+	raw.writeHead(statusCode, {
+		'content-type': 'application/json',
+		'content-length': bytes.length,
+	});
+	raw.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => raw.destroy());
+}
