@@ -1,6 +1,9 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import {
+	AccountLimiter,
+	ExecutionLimiter,
+} from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	SendResult,
 	ServiceRequest,
@@ -41,5 +44,5 @@ function newLimiter(): Sender['limiter'] {
 	let now = 0;
 	const wait = async (milliseconds: number) => await Promise.resolve(void (now += milliseconds));
 	const clock = { now: () => now, idle: () => now, wait, pause: async () => await wait(1) };
-	return new AccountLimiter(clock).forExecution();
+	return new ExecutionLimiter(new AccountLimiter(clock));
 }

@@ -4,7 +4,10 @@ import {
 	StoppedBeforeSending,
 } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import type { LimiterOptions } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import {
+	AccountLimiter,
+	ExecutionLimiter,
+} from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
@@ -79,7 +82,7 @@ export class Executions {
 			stop: () => abort.abort(),
 		};
 		this.all.push(execution);
-		const limiter = this.limiter.forExecution(options);
+		const limiter = new ExecutionLimiter(this.limiter, options);
 		let inFlight = 0;
 		const at = () => this.clock.now() - this.startedAt;
 		const work = async (n: number, beginNext: () => void) => {

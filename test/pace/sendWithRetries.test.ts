@@ -2,7 +2,10 @@ import type { CallError } from '../../nodes/JobOrchestration/service/calls/callE
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/limiter';
+import {
+	ExecutionLimiter,
+	LimitedRequest,
+} from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
 import { anyCall, newSender } from '../engine/sender';
 import { statusFailure } from '../faults/statusFailure';
@@ -10,7 +13,7 @@ import { statusFailure } from '../faults/statusFailure';
 const answered = (status: number) => ({ failure: statusFailure(status) });
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
-	const limiter = new AccountLimiter().forExecution({ concurrency: 1 });
+	const limiter = new ExecutionLimiter(new AccountLimiter(), { concurrency: 1 });
 	const unreadable = new Error('The credential could not be read');
 	const answers = [
 		async () => await Promise.reject<SendResult<string>>(unreadable),
@@ -78,7 +81,7 @@ describe('The limiters of a process', () => {
 			limiterFor('forgotten'),
 			limiterFor('busy'),
 		];
-		const request = new LimitedRequest(busy.forExecution());
+		const request = new LimitedRequest(new ExecutionLimiter(busy));
 		await request.acquire();
 		for (let n = 0; n < 150; n += 1) {
 			limiterFor(`another ${n}`);

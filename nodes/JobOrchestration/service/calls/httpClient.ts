@@ -22,8 +22,8 @@ import { Secrets } from '../secrets/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
 import { isRefusedLogin, retryDelay } from '../request/retryPolicy';
 import type { JsonObject } from '../../json';
-import type { ExecutionLimiter, LimiterOptions, WaitNotice } from '../pace/limiter';
-import { limiterOf } from '../pace/limiter';
+import type { LimiterOptions, WaitNotice } from '../pace/limiter';
+import { ExecutionLimiter, limiterOf } from '../pace/limiter';
 
 /** The credential's name, as workflows store it. */
 const CREDENTIAL = 'jobOrchestrationApi';
@@ -114,7 +114,7 @@ export class HttpClient {
 		const account = accountOf(credentials);
 		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, account.baseUrl));
 		const execution = executionOf(context);
-		const limiter = limiterOf(account).forExecution({ ...limits, notify, execution });
+		const limiter = new ExecutionLimiter(limiterOf(account), { ...limits, notify, execution });
 		return new HttpClient(context, credentials, account, limiter, execution);
 	}
 

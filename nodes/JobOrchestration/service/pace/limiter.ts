@@ -59,7 +59,7 @@ export class ExecutionLimiter {
 
 	constructor(
 		readonly account: AccountLimiter,
-		readonly options: LimiterOptions,
+		readonly options: LimiterOptions = {},
 	) {
 		const key = options.execution ?? this;
 		this.execution = account.executions.get(key) ?? new Execution();
@@ -156,7 +156,7 @@ export class LimitedRequest {
 		this.notBefore = now + Math.min(Math.max(retryAfter, backoff), MINUTE);
 		this.ownWait += this.notBefore - now;
 		// Its first rejections have lowered the rate of all.
-		if (isSingle && this.rejections > 2) pace.rate.growth = 3;
+		if (isSingle && this.rejections > 2) pace.rate.startSlowly();
 		return isSingle;
 	}
 }
@@ -175,10 +175,6 @@ export class AccountLimiter {
 
 	get isIdle(): boolean {
 		return this.pace.inFlight === 0 && this.turns.length === 0;
-	}
-
-	forExecution(options: LimiterOptions = {}): ExecutionLimiter {
-		return new ExecutionLimiter(this, options);
 	}
 
 	enqueue(request: LimitedRequest): void {

@@ -1,5 +1,3 @@
-// The pace of an account as arithmetic, without timers: it is told the time in milliseconds. limiter.ts applies it.
-
 /** The unit of rates. Over less time, a burst that the service allows once would be taken for its rate. */
 export const SECOND = 1_000;
 /** Without forgetting what is older than this, an account would stay slow after its service has recovered. */
@@ -12,6 +10,8 @@ export const MAX_LIMIT = 100;
 const MIN_IDLE = 10;
 /** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
 const DECREASE = 0.7;
+/** Growth of the rate per second in slow start. With less, it would take too long to find a high limit. */
+const SLOW_START = 3;
 /** Growth of a limit per round or second. With more, requests would be rejected again at once. */
 const INCREASE = 0.1;
 /** The wait for the first probe, doubled for each further one. With less, a busy service would be flooded. */
@@ -86,7 +86,7 @@ class ConcurrencyLimit {
  */
 class RateLimit {
 	value = Infinity;
-	growth = 1;
+	private growth = 1;
 	private grownAt = 0;
 	/** When requests last went on after a wait, which said nothing about the rate. */
 	resumedAt = -Infinity;
@@ -107,13 +107,17 @@ class RateLimit {
 		if (this.value > SECOND) this.value = Infinity;
 	}
 
+	startSlowly(): void {
+		this.growth = SLOW_START;
+	}
+
 	/** @param isCostly whether all wait for a Retry-After, or a job is uncertain. Else it may be chance */
 	rejected(now: number, isCostly: boolean): void {
 		const accepted = this.acceptedAt.filter((at) => at >= now - SECOND).length;
 		if (this.value === Infinity) {
 			this.value = Math.max(accepted, INITIAL_LIMIT);
-			this.growth = 3;
 			this.grownAt = now;
+			this.startSlowly();
 		} else if (isCostly || this.value > 2 * accepted) {
 			const perSecond = accepted / Math.min(1, (now - this.resumedAt) / SECOND);
 			this.value = Math.max(1, DECREASE * Math.min(this.value, perSecond));
@@ -181,7 +185,7 @@ class CircuitBreaker {
 	}
 }
 
-/** When the next request of an account may start. */
+/** When the next request of an account may start: arithmetic without timers, which is told the time in milliseconds. */
 export class Pace {
 	readonly concurrency = new ConcurrencyLimit();
 	readonly breaker = new CircuitBreaker();
@@ -213,8 +217,8 @@ export class Pace {
 		const isFull = this.inFlight + 1 > this.concurrency.limit;
 		this.inFlight -= 1;
 		this.endedAt = now;
-		const isLost = kind === 'timedOut' || kind === 'broken';
-		if (isLost && request.probe === 0) this.concurrency.lost(request, now);
+		const isLost = (kind === 'timedOut' || kind === 'broken') && request.probe === 0;
+		if (isLost) this.concurrency.lost(request, now);
 		if (kind === 'answered') {
 			this.answeredAt = now;
 			this.concurrency.answered(idle - request.idleBefore, isFull);
@@ -223,8 +227,8 @@ export class Pace {
 		const wasLong = this.breaker.isLong(now);
 		const change = this.breaker.end(request, outcome, now);
 		const isCostly = kind === 'unavailable' || retryAfter > 0;
-		const isRejection = isCostly || kind === 'throttled';
-		if (change === 'opened' && isRejection) this.rate.rejected(now, isCostly);
+		const isRejection = change === 'opened' && (isCostly || kind === 'throttled');
+		if (isRejection) this.rate.rejected(now, isCostly);
 		if (change !== 'closed') return;
 		// The rejections concerned one request each, so they say nothing about the rate.
 		if (wasLong) this.rate = new RateLimit();
