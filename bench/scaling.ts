@@ -12,7 +12,7 @@ const help = `Measures an n8n in queue mode on this machine, with one worker, tw
 more workers would hold. Needs Debian's Redis and PostgreSQL. Nothing else should run at the same time.
 
   npm run scaling              about five minutes
-  npm run scaling -- --write   writes how many workers it takes into docs/scaling.md
+  npm run scaling -- --write   writes how many workers it takes into docs/performance.md
 `;
 
 runMain(async () => {
@@ -29,6 +29,6 @@ runMain(async () => {
 	const figures = await measure((text) => process.stdout.write(`${text}\n`));
 	const [machine, needed] = [await measuredOn(), neededTable(figures)];
 	process.stdout.write(`\n${machine}\n\n${measuredTables(figures)}\n\n${needed}\n`);
-	const page = join(ROOT, 'docs', 'scaling.md');
+	const page = join(ROOT, 'docs', 'performance.md');
 	if (values.write) await writeBetweenMarks(page, 'npm run scaling', needed);
 });

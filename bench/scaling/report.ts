@@ -19,7 +19,7 @@ export function measuredTables(figures: Figures): string {
 	return `${LATENCY_MS} ms for an answer, ${figures.logins} log-in(s):\n\n${throughput}`;
 }
 
-/** How many workers a number of jobs takes by the model, for docs/scaling.md. */
+/** How many workers a number of jobs takes by the model, for docs/performance.md. */
 export function neededTable(figures: Figures): string {
 	const model = new Model(figures);
 	const sizes = [1, 10, 100];
