@@ -40,12 +40,12 @@ export interface InFlightRequest {
 }
 
 /**
- * Limits the requests in flight (AIMD). Each round of as many answers doubles the limit (slow start), until answers take
- * twice as long as usual or requests are lost. From then on it grows slowly.
+ * Limits the requests in flight (AIMD). Each round of as many answers raises the limit by half (slow start), until answers
+ * take twice as long as usual or requests are lost; if it doubled, more would be lost. From then on it grows slowly.
  */
 class ConcurrencyLimit {
 	limit = INITIAL_LIMIT;
-	private growth = 2;
+	private growth = 1.5;
 	/** The mean time of an answer in the latest round with few requests in flight. */
 	private usual = 0;
 	private round = { time: 0, count: 0, isFull: false };
