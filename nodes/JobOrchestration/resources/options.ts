@@ -6,14 +6,11 @@ import type { GetField } from '../parameters/itemParameters';
 /** The verb by which jobs are ended if an execution stops half-way. */
 export type JobEnd = 'stop' | 'terminate';
 
-/** The most requests of an execution in flight, whatever the user sets. */
-const MAX_CONCURRENCY = 100;
-
 const concurrency: INodeProperties = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: MAX_CONCURRENCY },
+	typeOptions: { minValue: 1, maxValue: 100 },
 	default: 10,
 	description:
 		'Max number of requests to have under way at once, 100 at most. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
@@ -91,10 +88,9 @@ export function readIfStopped(getField: GetField): JobEnd | undefined {
 	return choice === 'keep' ? undefined : choice;
 }
 
-/** A higher number than the bound counts as the bound: n8n's editor doesn't let a user enter one. @throws FieldError */
+/** The limiter of the service bounds it (MAX_LIMIT), also if an expression gives more. @throws FieldError */
 export function readConcurrency(getField: GetField): number | undefined {
-	const given = getField('options', concurrency.name).optionalNumber({ min: 1, integer: true });
-	return given === undefined ? undefined : Math.min(given, MAX_CONCURRENCY);
+	return getField('options', concurrency.name).optionalNumber({ min: 1, integer: true });
 }
 
 /** @throws FieldError */

@@ -127,7 +127,7 @@ export class HttpClient {
 		const { refusedLogin } = this;
 		if (refusedLogin === undefined) return undefined;
 		const { cause } = refusedLogin;
-		const hasMoreTime = 'after' in cause && timeout > (cause.after ?? Infinity);
+		const hasMoreTime = cause.kind === 'timeout' && timeout > (cause.after ?? Infinity);
 		return hasMoreTime ? undefined : refusedLogin;
 	}
 

@@ -21,9 +21,9 @@ interface RetryRule {
 const REFUSED: RetryRule = { resend: 'none', mayHaveActed: false };
 /** The service certainly did nothing, and may do it the next time. */
 const NOT_TAKEN: RetryRule = { resend: 'all', mayHaveActed: false };
-/** Nobody knows whether the service acted, and it may answer the next time. */
+/** The service may have acted, and may give a clear answer the next time. */
 const UNCERTAIN: RetryRule = { resend: 'idempotent', mayHaveActed: true };
-/** Nobody knows whether the service acted, and it would answer the same the next time. */
+/** The service may have acted, and would answer the same the next time. */
 const UNCLEAR: RetryRule = { resend: 'none', mayHaveActed: true };
 
 /** The redirects after which the client is to send the same request elsewhere (RFC 9110): nothing was done. */

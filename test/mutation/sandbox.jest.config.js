@@ -1,5 +1,0 @@
-/** @type {import('jest').Config} */
-module.exports = {
-	...require('./jest.config'),
-	testMatch: ['<rootDir>/test/sandbox/*.test.ts'],
-};
