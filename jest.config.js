@@ -1,8 +1,8 @@
-require('./test/engine/quiet.cjs');
+require('./test/support/quiet.cjs');
 
 /** @type {import('jest').Config} */
 module.exports = {
-	testEnvironment: '<rootDir>/test/engine/environment.cjs',
+	testEnvironment: '<rootDir>/test/support/environment.cjs',
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	transform: {
 		'^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
@@ -14,12 +14,12 @@ module.exports = {
 		'<rootDir>/.stryker-tmp',
 	],
 	testPathIgnorePatterns: [
-		'<rootDir>/test/browser/',
+		'<rootDir>/test/editor/',
 		'<rootDir>/test/host/',
 		'<rootDir>/test/mutation/',
 		'<rootDir>/test/queue/',
 	],
-	setupFiles: ['<rootDir>/test/engine/loadOnce.ts'],
+	setupFiles: ['<rootDir>/test/support/loadOnce.ts'],
 	testTimeout: 20_000,
 	maxWorkers: 2,
 };

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { Engine } from '../../test/engine/run';
+import { Engine } from '../../test/support/run';
 import type { Task } from '../case';
 import { contenders } from '../contenders';
 import { Credentials } from '../engine/credentials';

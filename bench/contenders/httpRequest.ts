@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflow';
 import { NodeHelpers } from 'n8n-workflow';
 
-import { CREDENTIAL } from '../../test/engine/packageUnderTest';
+import { CREDENTIAL } from '../../test/support/packageUnderTest';
 import type { CreateTask, ListTask, Task } from '../case';
 import { single, type Flow, type FlowNode } from '../engine/flow';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';

@@ -1,4 +1,4 @@
-import { CREDENTIAL, NODE_TYPE } from '../../test/engine/packageUnderTest';
+import { CREDENTIAL, NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { CreateTask, Task } from '../case';
 import { single, type Flow } from '../engine/flow';
 import { job } from './job';

@@ -6,7 +6,7 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 
-import { CredentialsInMemory } from '../../test/engine/credentialsHelper';
+import { CredentialsInMemory } from '../../test/support/credentialsHelper';
 import { PLAIN_CREDENTIAL, PlainCredential } from './plainCredential';
 
 const plain = new PlainCredential();

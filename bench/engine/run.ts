@@ -2,8 +2,8 @@ import { WorkflowExecute } from 'n8n-core';
 import type { INode, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-workflow';
 
-import { ITEMS_NODE_TYPE } from '../../test/engine/packageUnderTest';
-import type { Engine } from '../../test/engine/run';
+import { ITEMS_NODE_TYPE } from '../../test/support/packageUnderTest';
+import type { Engine } from '../../test/support/run';
 import type { Flow, FlowNode } from './flow';
 
 const itemsNode: FlowNode = { type: ITEMS_NODE_TYPE, parameters: {} };

@@ -7,7 +7,7 @@ import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { actAndAnswer, answer } from '../engine/answer';
+import { actAndAnswer, answer } from '../support/answer';
 import { runToEnd, START_TIMEOUT, startTestHost } from './host';
 
 /*

@@ -1,9 +1,9 @@
 import type { ExecutionResult, WorkflowFile } from '../../host/api';
 import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
-import type { OpenAi } from '../browser/openAi';
-import { startOpenAi } from '../browser/openAi';
-import { brokenAfter, itemOf, refused } from '../faults/batch';
+import type { OpenAi } from '../editor/openAi';
+import { startOpenAi } from '../editor/openAi';
+import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { endOf, isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
 import { McpClient } from './mcpClient';

@@ -7,11 +7,11 @@ import { accountOf } from '../../nodes/JobOrchestration/service/account/account'
 import type * as Sealed from '../../nodes/JobOrchestration/service/account/sealedToken';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { answer } from '../engine/answer';
-import { change, create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
-import { everyText } from '../leaks/everyText';
+import { answer } from '../support/answer';
+import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { everyText } from '../secrets/everyText';
 import { until } from '../sandbox/client';
-import { gate } from '../faults/batch';
+import { gate } from '../reliability/batch';
 
 /*
  * A token belongs to the account that it was fetched for: n8n keeps it with the credential, whatever is edited there.

@@ -1,5 +1,5 @@
-import { answer } from '../engine/answer';
-import { getAll, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { getAll, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 

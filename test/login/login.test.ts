@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { answer } from '../engine/answer';
-import { create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
+import { answer } from '../support/answer';
+import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
 
 const fixture = useSandbox({ recordCalls: true });
 

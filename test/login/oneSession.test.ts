@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
-import { credentialFor } from '../engine/fixture';
+import { credentialFor } from '../support/fixture';
 import { until } from '../sandbox/client';
 import type { ToParent, ToWorker } from './worker';
 

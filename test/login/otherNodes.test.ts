@@ -5,8 +5,8 @@ import type { IDataObject, IRequestOptions } from 'n8n-workflow';
 
 import { startSandbox } from '../../sandbox';
 import type { Fault } from '../../sandbox';
-import { actAndAnswer, answer } from '../engine/answer';
-import { credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { actAndAnswer, answer } from '../support/answer';
+import { credentialFor, getAll, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*

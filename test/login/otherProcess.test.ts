@@ -2,11 +2,11 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { sealToken } from '../../nodes/JobOrchestration/service/account/sealedToken';
-import { answer } from '../engine/answer';
-import { CredentialsInMemory } from '../engine/credentialsHelper';
-import { credentialFor, getAll, useSandbox } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
-import { Engine } from '../engine/run';
+import { answer } from '../support/answer';
+import { CredentialsInMemory } from '../support/credentialsHelper';
+import { credentialFor, getAll, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { Engine } from '../support/run';
 
 /*
  * A token that the service rejects as soon as this process has it: another process may have logged in. Both use the

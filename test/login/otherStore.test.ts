@@ -10,12 +10,12 @@ import type {
 
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
-import { CredentialsInMemory } from '../engine/credentialsHelper';
-import { create, credentialFor, numbered, useSandbox } from '../engine/fixture';
-import { Engine } from '../engine/run';
+import { CredentialsInMemory } from '../support/credentialsHelper';
+import { create, credentialFor, numbered, useSandbox } from '../support/fixture';
+import { Engine } from '../support/run';
 import { until } from '../sandbox/client';
-import { gate } from '../faults/batch';
-import { hurry } from '../engine/hurry';
+import { gate } from '../reliability/batch';
+import { hurry } from '../support/hurry';
 
 /*
  * n8n's store of credentials is not part of its engine, and another one may pass on copies of what it is given, or

@@ -2,8 +2,8 @@ import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 
 import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
 import { startSandbox } from '../../sandbox';
-import { answer } from '../engine/answer';
-import { credentialFor, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { credentialFor, useSandbox } from '../support/fixture';
 import { Client } from '../sandbox/client';
 
 const fixture = useSandbox({ recordCalls: true });

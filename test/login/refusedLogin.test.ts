@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { answer } from '../engine/answer';
-import { create, credentialFor, getAll, numbered, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox({ recordCalls: true });
 

@@ -1,8 +1,8 @@
 import type { ICredentialDataDecryptedObject, INodeCredentialsDetails } from 'n8n-workflow';
 
-import { create, numbered } from '../engine/fixture';
-import { CredentialsInMemory } from '../engine/credentialsHelper';
-import { Engine } from '../engine/run';
+import { create, numbered } from '../support/fixture';
+import { CredentialsInMemory } from '../support/credentialsHelper';
+import { Engine } from '../support/run';
 
 /*
  * A process that runs executions until its parent says that it is enough. Its credential lies with the parent, which

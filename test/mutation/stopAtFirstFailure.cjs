@@ -1,4 +1,4 @@
-const TestEnvironment = require('../engine/environment.cjs');
+const TestEnvironment = require('../support/environment.cjs');
 
 /**
  * Skips the rest after the first test that fails: the mutant is dead then. Jest's own `bail` counts files,

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { change, clusterById, create, getAll, useSandbox } from '../engine/fixture';
+import { change, clusterById, create, getAll, useSandbox } from '../support/fixture';
 
 /*
  * Bad input is found before anything is sent: the item before it would have made a job.

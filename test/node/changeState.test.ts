@@ -1,6 +1,6 @@
-import { actAndAnswer } from '../engine/answer';
-import { change, create, useSandbox } from '../engine/fixture';
-import { verbs } from '../engine/operations';
+import { actAndAnswer } from '../support/answer';
+import { change, create, useSandbox } from '../support/fixture';
+import { verbs } from '../support/operations';
 import { makeReadyFor, states } from '../sandbox/states';
 
 const fixture = useSandbox();

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { PaginationGuard } from '../../nodes/JobOrchestration/service/calls/paginationGuard';
-import { answer } from '../engine/answer';
-import { getAll, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { getAll, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
 

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import { startSandbox } from '../../sandbox';
-import { answer } from '../engine/answer';
-import { create, credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { create, credentialFor, getAll, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*

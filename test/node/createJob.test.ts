@@ -1,8 +1,8 @@
 import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { NodeOptions } from '../engine/run';
-import { clusterById, CLUSTER, create, numbered, useSandbox } from '../engine/fixture';
+import type { NodeOptions } from '../support/run';
+import { clusterById, CLUSTER, create, numbered, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 

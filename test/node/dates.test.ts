@@ -1,4 +1,4 @@
-import { create, useSandbox } from '../engine/fixture';
+import { create, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 

@@ -1,6 +1,6 @@
-import { answer } from '../engine/answer';
-import { useSandbox } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
+import { answer } from '../support/answer';
+import { useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
 
 const fixture = useSandbox({ clusters: 350 });
 

@@ -3,10 +3,10 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
 import type { Fault } from '../../sandbox';
-import { answer } from '../engine/answer';
-import { change, create, credentialFor, getAll, useSandbox } from '../engine/fixture';
-import { hurry } from '../engine/hurry';
-import type { Limits } from '../engine/hurry';
+import { answer } from '../support/answer';
+import { change, create, credentialFor, getAll, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import type { Limits } from '../support/hurry';
 
 /*
  * What a person reads when it fails, as n8n has it in the end.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
 import { resources } from '../../nodes/JobOrchestration/resources';
-import { loadPackage, NODE_TYPE } from '../engine/packageUnderTest';
+import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
 import { describeCredential, describeNode } from './form/describe';
 
 /*

@@ -1,5 +1,5 @@
-import { answer } from '../engine/answer';
-import { create, getAll, useSandbox } from '../engine/fixture';
+import { answer } from '../support/answer';
+import { create, getAll, useSandbox } from '../support/fixture';
 
 /*
  * Which answers the node takes for a job, for a page of clusters, and for the last page.

@@ -3,7 +3,7 @@
  *
  * @jest-environment node
  */
-import { change, create, getAll, useSandbox } from '../engine/fixture';
+import { change, create, getAll, useSandbox } from '../support/fixture';
 
 process.env.N8N_SSRF_PROTECTION_ENABLED = 'true';
 const fixture = useSandbox();

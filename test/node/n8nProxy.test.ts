@@ -4,7 +4,7 @@
  * @jest-environment node
  */
 import { freePort } from '../../host/ports';
-import { credentialFor, getAll, useSandbox } from '../engine/fixture';
+import { credentialFor, getAll, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 

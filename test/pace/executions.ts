@@ -9,8 +9,8 @@ import {
 	ExecutionLimiter,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
-import { anyCall, newSender } from '../engine/sender';
-import { statusFailure } from '../faults/statusFailure';
+import { anyCall, newSender } from '../support/sender';
+import { statusFailure } from '../reliability/statusFailure';
 
 /*
  * Executions of one account at a service, by a clock that a test sets. Their items are sent as by the node.

@@ -1,6 +1,6 @@
 import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
 import { outcomeOf } from '../../nodes/JobOrchestration/service/pace/outcome';
-import { statusFailure as status } from '../faults/statusFailure';
+import { statusFailure as status } from '../reliability/statusFailure';
 
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 

@@ -7,8 +7,8 @@ import {
 	LimitedRequest,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
-import { anyCall, newSender } from '../engine/sender';
-import { statusFailure } from '../faults/statusFailure';
+import { anyCall, newSender } from '../support/sender';
+import { statusFailure } from '../reliability/statusFailure';
 
 const answered = (status: number) => ({ failure: statusFailure(status) });
 

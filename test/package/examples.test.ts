@@ -11,8 +11,8 @@ import {
 } from 'n8n-workflow';
 
 import { contractOperation } from '../../sandbox/contract/contract';
-import { operations } from '../engine/operations';
-import { loadPackage, NODE_TYPE } from '../engine/packageUnderTest';
+import { operations } from '../support/operations';
+import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
 
 const folder = join(__dirname, '../../examples');
 

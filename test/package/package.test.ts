@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { operations } from '../engine/operations';
-import { loadPackage } from '../engine/packageUnderTest';
+import { operations } from '../support/operations';
+import { loadPackage } from '../support/packageUnderTest';
 
 const root = join(__dirname, '../..');
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { create, useSandbox } from '../engine/fixture';
-import type { KnownOperation } from '../engine/operations';
-import { operations, stateChanges, verbOf } from '../engine/operations';
+import { create, useSandbox } from '../support/fixture';
+import type { KnownOperation } from '../support/operations';
+import { operations, stateChanges, verbOf } from '../support/operations';
 import { makeReadyFor } from '../sandbox/states';
 
 /*

@@ -4,7 +4,7 @@ import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { brokenAfter, itemOf, refused } from '../faults/batch';
+import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish, type Answer } from './load';
 import { useCluster } from './useCluster';
 

@@ -28,7 +28,7 @@ function leftOut() {
 	const { version } = require(join(folderOf('axios'), 'package.json'));
 	const losesErrors = version.localeCompare('1.16.0', 'en', { numeric: true }) < 0;
 	return [
-		...(losesErrors ? ['<rootDir>/test/properties/anyAnswer.test.ts'] : []),
+		...(losesErrors ? ['<rootDir>/test/reliability/anyAnswer.test.ts'] : []),
 		...(blocksAddresses() ? [] : ['<rootDir>/test/node/n8nBlocks.test.ts']),
 	];
 }
@@ -44,7 +44,7 @@ module.exports = {
 	...base,
 	rootDir: '../..',
 	testEnvironment: 'node',
-	testMatch: ['node', 'login', 'faults', 'leaks', 'properties'].map(
+	testMatch: ['node', 'login', 'reliability', 'secrets'].map(
 		(folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
 	),
 	testPathIgnorePatterns: leftOut(),

@@ -28,9 +28,9 @@ const others = [
 		'test/host/credential.test.ts',
 	],
 	[
-		...['--config', 'test/browser/jest.config.js'],
+		...['--config', 'test/editor/jest.config.js'],
 		...['--testNamePattern', 'clicks|says in plain words|is dragged|shows what it gives'],
-		...['createJob', 'credential', 'preview'].map((name) => `test/browser/${name}.test.ts`),
+		...['createJob', 'credential', 'preview'].map((name) => `test/editor/${name}.test.ts`),
 	],
 ];
 

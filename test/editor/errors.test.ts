@@ -1,0 +1,197 @@
+import { jobNode } from '../../host/workflow';
+import { answer } from '../support/answer';
+import { clusterById, CLUSTER } from '../support/fixture';
+import { Client } from '../sandbox/client';
+import { takePictures } from './images';
+import { useStage } from './stage';
+import { afterStart } from './workflows';
+
+const it = useStage({ jobDuration: 600_000 });
+
+const rows = [{ name: 'North' }, { name: 'South' }, { name: 'East' }, { name: 'West' }];
+
+describe('an item that fails', () => {
+	it('shows what happened, to which item, what to do, and which jobs there are', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 3
+				? { kind: 'break', when: 'afterActing' }
+				: undefined,
+		);
+		const create = jobNode('Create', {
+			workflowUid: 'report',
+			workCluster: clusterById(CLUSTER),
+			displayName: '=Report {{ $json.name }}',
+			options: { concurrency: 1 },
+		});
+		const { id } = await api.createWorkflow(afterStart('A batch that fails', [create], rows));
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		await form.execute();
+
+		const { title, description } = await form.error();
+		expect(title).toMatch(
+			/^The connection broke before the answer was complete; the job may exist( \[item 2\])?$/,
+		);
+		expect(description).toContain('This is about item 2, counting from 0.');
+		expect(description).toContain("'Report East' in namespace 'default'");
+		const [north, south] = [...sandbox.store.jobs.values()];
+		// As it is shown, each job in a line of its own.
+		expect(description).toMatch(
+			new RegExp(`\\n.*${north?.uid} \\('Report North'.*\\n.*${south?.uid} \\('Report South'`),
+		);
+		await page.setViewportSize({ width: 1280, height: 745 });
+		await takePictures(page, 'error', form.formAndOutput);
+	});
+
+	it("shows the service's words as text, even if they look like markup", async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const markup =
+			'<img src=x onerror="ranFromText = true"> <b>x</b> &lt; <script>1</script> a < b';
+		sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 3
+				? answer(400, { message: markup })
+				: undefined,
+		);
+		const create = jobNode('Create', {
+			workflowUid: 'report',
+			workCluster: clusterById(CLUSTER),
+			displayName: '={{ $json.name }}',
+			options: { concurrency: 1 },
+		});
+		const named = [{ name: 'North' }, { name: markup }, { name: 'East' }];
+		const { id } = await api.createWorkflow(afterStart('Markup', [create], named));
+		const known = new Set(sandbox.store.jobs.keys());
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		await form.execute();
+
+		const { title, description } = await form.error();
+		expect(title).toMatch(/^The service refused to create the job( \[item 2\])?$/);
+		const asText =
+			'‹img src=x onerror="ranFromText = true"› ‹b›x‹/b› ＆lt; ‹script›1‹/script› a ‹ b';
+		expect(description).toContain(`The service says: "${asText}" (HTTP 400).`);
+		const [north, second] = [...sandbox.store.jobs.keys()].filter((uid) => !known.has(uid));
+		expect(description).toContain(`• item 0: ${north} ('North' in namespace 'default')`);
+		expect(description).toContain(`• item 1: ${second} ('${asText}' in namespace 'default')`);
+		for (const text of [form.errorTitle, form.errorDescription]) {
+			expect(await text.locator('img, b, script').count()).toBe(0);
+		}
+		expect(await page.locator('[onerror]').count()).toBe(0);
+		expect(await page.evaluate('typeof ranFromText')).toBe('undefined');
+	});
+
+	for (const colorScheme of ['light', 'dark'] as const) {
+		it(`makes no link of a job ID in the notice that passes, in the ${colorScheme} theme`, async ({
+			page,
+			editor,
+			api,
+		}) => {
+			await page.emulateMedia({ colorScheme });
+			const jobId = '<a href="evil:example">Session expired';
+			const stop = jobNode('Stop', { operation: 'stop', jobId });
+			const { id } = await api.createWorkflow(afterStart('A link as an ID', [stop]));
+			await editor.open(id);
+			await editor.execute();
+			const notice = editor.notice('in namespace');
+			await notice.waitFor();
+			expect(await notice.innerText()).toContain('No job \'‹a href="evil:example"›');
+			expect(await page.locator('a[href*="evil"]').count()).toBe(0);
+			const form = await editor.openNode('Stop');
+			const { title, description } = await form.error();
+			expect(title).toContain('No job \'‹a href="evil:example"›');
+			expect(description).toContain('Job \'‹a href="evil:example"›Session expired\'');
+			expect(await page.locator('a[href*="evil"]').count()).toBe(0);
+		});
+	}
+
+	it('is counted above the output where the node continues, with the jobs that may exist', async ({
+		page,
+		editor,
+		api,
+		sandbox,
+	}) => {
+		sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation !== 'createJob' || nOfOperation > 2) return undefined;
+			return nOfOperation === 1
+				? { kind: 'break', when: 'afterActing' }
+				: answer(400, { message: 'No quota' });
+		});
+		const create = jobNode(
+			'Create',
+			{
+				workflowUid: 'report',
+				workCluster: clusterById(CLUSTER),
+				displayName: '=Report {{ $json.name }}',
+				options: { concurrency: 1 },
+			},
+			{ onError: 'continueRegularOutput' },
+		);
+		const { id } = await api.createWorkflow(afterStart('A batch that goes on', [create], rows));
+		await page.setViewportSize({ width: 1280, height: 745 });
+		await editor.open(id);
+		const form = await editor.openNode('Create');
+		await form.execute();
+
+		const hint = form.output.getByText(
+			'2 of 4 items failed. The job of one of them may exist: look for it on the service before you run that item again.',
+		);
+		await hint.waitFor();
+		await form.showOutputAs('table');
+		await takePictures(page, 'items-that-failed', form.formAndOutput);
+	});
+
+	it('goes on by the error output that is chosen in the settings, with what went wrong', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
+		const client = new Client(sandbox);
+		await client.login();
+		const { uid } = (await client.createdJob()).metadata;
+		const stop = jobNode('Stop', { operation: 'stop', jobId: '={{ $json.uid }}' });
+		const { id } = await api.createWorkflow(
+			afterStart('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]),
+		);
+		await editor.open(id);
+		const form = await editor.openNode('Stop');
+		await form.execute();
+		const { title, description } = await form.error();
+		expect(title).toContain("No job 'no-such-job' in namespace 'default'");
+		expect(description).toContain("Check 'Job ID' and 'Namespace'.");
+		expect(description).toContain('This is about item 1, counting from 0.');
+
+		await form.openSettings();
+		await form.choose('onError', 'Continue (using error output)');
+		await form.close();
+		await editor.addAfter('Stop', 0, doNothing);
+		await form.close();
+		await editor.addAfter('Stop', 1, doNothing);
+		await form.close();
+		await editor.execute();
+		await editor.notice('Workflow executed successfully').waitFor();
+
+		// n8n numbers the second of a name.
+		await editor.openNode(`${doNothing}1`);
+		const failed = await form.outputAsJson();
+		expect(failed).toContain("No job 'no-such-job' in namespace 'default'");
+		expect(failed).toContain("Check 'Job ID' and 'Namespace'.");
+		expect(failed).not.toContain(uid);
+		await form.close();
+		await editor.openNode(doNothing);
+		const done = await form.outputAsJson();
+		expect(done).toContain(uid);
+		expect(done).not.toContain('no-such-job');
+	});
+});
+
+/** A node of n8n that passes on what it gets. */
+const doNothing = 'No Operation, do nothing';

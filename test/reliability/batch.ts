@@ -1,0 +1,67 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { Fault, Plan, PlannedCall } from '../../sandbox';
+import { answer } from '../support/answer';
+import { create, useSandbox } from '../support/fixture';
+import type { Result } from '../support/run';
+
+/*
+ * Batches of creates, some of which meet faults.
+ */
+
+/** A create for each item, named by its number. */
+export const batch = (options: INodeParameters = {}) =>
+	create({ displayName: '=Job {{ $json.n }}', options });
+
+/** The number of the item that a create is for. */
+export function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
+	const { job } = body as { job: { displayName: string } };
+	return Number(job.displayName.replace('Job ', ''));
+}
+
+export const refused: Fault = answer(400, { message: 'no' });
+export const brokenAfter: Fault = { kind: 'break', when: 'afterActing' };
+
+/** The context of the error that ended a run. */
+export function contextOf({ error }: Result): Record<string, unknown> {
+	return error !== undefined && 'context' in error ? error.context : {};
+}
+
+/** The uids of the jobs that an error lists. */
+export function createdIn(result: Result): string[] {
+	const { createdJobs } = contextOf(result);
+	if (!Array.isArray(createdJobs)) throw new Error('The error lists no jobs');
+	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
+}
+
+/** A promise that is kept when the test says so. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+	let open = (): void => {};
+	const opened = new Promise<void>((resolve) => (open = resolve));
+	return { opened, open };
+}
+
+/** A sandbox for each test, and what the tests of a batch ask of it. */
+export function useBatch() {
+	const fixture = useSandbox();
+
+	/** The creates of some items meet a fault, each of them whenever it is sent. */
+	function creates(faultFor: (item: number, call: PlannedCall) => ReturnType<Plan>): void {
+		fixture.sandbox.faults.plan((call) =>
+			call.operation === 'createJob' ? faultFor(itemOf(call), call) : undefined,
+		);
+	}
+
+	const jobsOnService = () => [...fixture.sandbox.store.jobs.keys()];
+
+	/** How often the create of each item was sent. */
+	function timesSent(): Map<number, number> {
+		const times = new Map<number, number>();
+		for (const call of fixture.callsOf('createJob')) {
+			times.set(itemOf(call), (times.get(itemOf(call)) ?? 0) + 1);
+		}
+		return times;
+	}
+
+	return { fixture, creates, jobsOnService, timesSent };
+}

@@ -1,0 +1,239 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+
+import type { Fault } from '../../sandbox';
+import { answer } from '../support/answer';
+import { change, getAll, numbered } from '../support/fixture';
+import { until } from '../sandbox/client';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
+
+/*
+ * What an error that stops the workflow says of the jobs that were made by then.
+ */
+
+const { fixture, creates, jobsOnService, timesSent } = useBatch();
+
+describe('Where an error stops the workflow', () => {
+	test('item 30 of 200 is refused: few more are sent, and the error lists every job', async () => {
+		creates((item) => (item === 30 ? refused : undefined));
+		const result = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 8 }) },
+			numbered(200),
+		);
+		expect(result.error?.message).toMatch(/^The service refused to create the job$/);
+		expect(contextOf(result)).toMatchObject({
+			itemIndex: 30,
+			httpStatus: 400,
+			jobMayExist: false,
+			uncertainItems: [],
+		});
+		expect(fixture.callsOf('createJob').length).toBeLessThanOrEqual(30 + 8);
+		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
+		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
+		expect(result.error?.description).toMatch(/This is about item 30, counting from 0\./);
+		expect(result.error?.description).not.toMatch(/may exist as well|and \S+ more/);
+		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
+			expect(result.error?.description).toContain(
+				`: ${uid} ('${displayName}' in namespace 'default')`,
+			);
+		}
+	});
+
+	test('the requests under way are awaited, and their jobs are listed', async () => {
+		const late = gate();
+		creates((item) => {
+			if (item === 2) return refused;
+			return { kind: 'wait', when: 'beforeActing', until: late.opened };
+		});
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 4 }) }], numbered(20));
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		expect(jobsOnService()).toEqual([]);
+		late.open();
+		const result = await running.result;
+		expect([...timesSent().keys()].sort()).toEqual([0, 1, 2, 3]);
+		expect(createdIn(result)).toHaveLength(3);
+		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
+	});
+
+	test('those that wait for their turn are not sent, also where the node finds its own pace', async () => {
+		const [refusal, others] = [gate(), gate()];
+		creates((item) =>
+			item === 3
+				? [{ kind: 'wait', when: 'beforeActing', until: refusal.opened }, refused]
+				: { kind: 'wait', when: 'beforeActing', until: others.opened },
+		);
+		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
+		await until(() => fixture.callsOf('createJob').length === 10);
+		// The others are answered once the node has the refusal.
+		const onResponse = (message: unknown) => {
+			const { response } = message as { response: IncomingMessage };
+			if (response.statusCode === 400) response.once('end', () => setImmediate(others.open));
+		};
+		subscribe('http.client.response.finish', onResponse);
+		refusal.open();
+		await others.opened;
+		unsubscribe('http.client.response.finish', onResponse);
+		const result = await running.result;
+		expect([...timesSent().keys()].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+		expect(createdIn(result)).toHaveLength(9);
+	});
+
+	test('those that wait for a new token are not sent once it is there', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const [login, refusal] = [gate(), gate()];
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'login') {
+				return { kind: 'wait', when: 'beforeActing', until: login.opened };
+			}
+			if (call.operation !== 'createJob') return undefined;
+			if (itemOf(call) > 0) return { kind: 'expireTokens' };
+			return [{ kind: 'wait', when: 'beforeActing', until: refusal.opened }, refused];
+		});
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 3 }) }], numbered(3));
+		await until(() => fixture.callsOf('login').length === 1);
+		const onResponse = (message: unknown) => {
+			const { response } = message as { response: IncomingMessage };
+			if (response.statusCode === 400) response.once('end', () => setImmediate(login.open));
+		};
+		subscribe('http.client.response.finish', onResponse);
+		refusal.open();
+		const { error } = await running.result;
+		unsubscribe('http.client.response.finish', onResponse);
+		expect(error?.message).toBe('The service refused to create the job');
+		expect([...timesSent().values()]).toEqual([1, 1, 1]);
+		expect(jobsOnService()).toEqual([]);
+	});
+
+	test('no request is sent again whose token was rejected meanwhile', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		const held = gate();
+		creates((item) =>
+			item === 0
+				? refused
+				: [{ kind: 'wait', when: 'beforeActing', until: held.opened }, { kind: 'expireTokens' }],
+		);
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 2 }) }], numbered(2));
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		held.open();
+		const { error } = await running.result;
+		expect(error?.message).toBe('The service refused to create the job');
+		expect(fixture.callsOf('createJob')).toHaveLength(2);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(jobsOnService()).toEqual([]);
+	});
+
+	test('more than a hundred jobs: a hundred in the text, all of them in the context', async () => {
+		creates((item) => (item === 150 ? refused : undefined));
+		const result = await fixture.engine.run({ parameters: batch() }, numbered(160));
+		const made = jobsOnService();
+		expect(made.length).toBeGreaterThan(100);
+		expect(createdIn(result).sort()).toEqual(made.sort());
+		const { description } = result.error ?? {};
+		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
+		expect(description).toContain(`Jobs that this execution had created (${made.length}):`);
+		expect(description).toContain(
+			`• and ${made.length - 100} more, in the error's context.createdJobs`,
+		);
+	});
+
+	test('a hundred jobs are all in the text, and no more are promised', async () => {
+		creates((item) => (item === 100 ? refused : undefined));
+		const { error } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 1 }) },
+			numbered(102),
+		);
+		expect(error?.description?.match(/\n• item \d+: /g)).toHaveLength(100);
+		expect(error?.description).not.toMatch(/and \S+ more/);
+	});
+
+	test('a job is listed with its item, its names and its namespace', async () => {
+		creates((item) => (item === 1 ? refused : undefined));
+		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(3));
+		expect(contextOf(result).createdJobs).toEqual([
+			{ itemIndex: 0, namespace: 'default', uid: jobsOnService()[0], displayName: 'Job 0' },
+		]);
+	});
+
+	test('a job whose answer has an odd shape is listed by the names that were asked for', async () => {
+		const odd = { metadata: { uid: 'odd-1', namespace: { toString: 1 } }, displayName: { a: 1 } };
+		creates((item) => (item === 0 ? answer(200, odd) : refused));
+		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
+		expect(result.error?.message).toMatch(/^The service refused/);
+		expect(contextOf(result).createdJobs).toEqual([
+			{ itemIndex: 0, namespace: 'default', uid: 'odd-1', displayName: 'Job 0' },
+		]);
+	});
+
+	test('a job whose answer has no name is listed by the one that was asked for', async () => {
+		const body = { metadata: { uid: 'nameless-1' } };
+		creates((item) => (item === 0 ? answer(200, body) : refused));
+		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(2));
+		expect(contextOf(result).createdJobs).toEqual([
+			{ itemIndex: 0, namespace: 'default', uid: 'nameless-1', displayName: 'Job 0' },
+		]);
+	});
+
+	test('the other items whose job may exist are named', async () => {
+		const refusal = gate();
+		// The refusal is the first error: the others are held back until it has been sent.
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation !== 'createJob') return undefined;
+			if (itemOf(call) === 0) return refused;
+			const wait: Fault = { kind: 'wait', when: 'beforeActing', until: refusal.opened };
+			return itemOf(call) % 2 === 0 ? [wait, brokenAfter] : wait;
+		});
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 6 }) }], numbered(20));
+		await until(() => fixture.callsOf('createJob').length === 6);
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		refusal.open();
+		const result = await running.result;
+		expect(contextOf(result)).toMatchObject({
+			itemIndex: 0,
+			jobMayExist: false,
+			uncertainItems: [2, 4],
+		});
+		expect(result.error?.description).toContain(
+			'The jobs of these items may exist as well; look for them too: 2, 4.',
+		);
+		expect(createdIn(result)).toHaveLength(3);
+		expect(jobsOnService()).toHaveLength(5);
+	});
+
+	test('an item that waits to be sent again is not sent again, and is certain', async () => {
+		const both = gate();
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation !== 'createJob') return undefined;
+			if (itemOf(call) === 0) return { kind: 'rateLimit', retryAfter: 20 };
+			return [{ kind: 'wait', when: 'beforeActing', until: both.opened }, refused];
+		});
+		const startedAt = Date.now();
+		const running = fixture.engine.start([{ parameters: batch({ concurrency: 2 }) }], numbered(9));
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 429));
+		both.open();
+		const result = await running.result;
+		expect(Date.now() - startedAt).toBeLessThan(18_000);
+		expect(contextOf(result)).toMatchObject({ itemIndex: 1, uncertainItems: [], createdJobs: [] });
+		expect(timesSent()).toEqual(
+			new Map([
+				[0, 1],
+				[1, 1],
+			]),
+		);
+	});
+
+	test('other operations list no jobs', async () => {
+		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'gone' }) });
+		expect(contextOf(result)).toMatchObject({ itemIndex: 0, createdJobs: [] });
+		expect(result.error?.description).not.toMatch(/created/);
+
+		// A cluster has an ID where a job has its own.
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters' && nOfOperation === 2 ? refused : undefined,
+		);
+		const list = await fixture.engine.run(
+			{ parameters: getAll({ options: { concurrency: 1 } }) },
+			numbered(2),
+		);
+		expect(contextOf(list)).toMatchObject({ itemIndex: 1, createdJobs: [] });
+	});
+});

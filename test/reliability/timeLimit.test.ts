@@ -1,0 +1,193 @@
+import { actAndAnswer } from '../support/answer';
+import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { until } from '../sandbox/client';
+import { onDeadline } from '../../nodes/JobOrchestration/service/request/timers';
+import { batch, contextOf, gate } from './batch';
+
+/*
+ * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
+ */
+
+const fixture = useSandbox();
+
+afterEach(() => {
+	jest.restoreAllMocks();
+});
+
+const options = { maxRetries: 0, timeout: 300 };
+
+test.each([
+	['a create', create({ options }), true],
+	['a state change', change('stop', { jobId: 'a-job', options }), false],
+	['a list', getAll({ options }), false],
+] as const)('%s whose answer drips in ends at Timeout', async (_, parameters, mayExist) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? undefined : { kind: 'drip', when: 'afterActing' },
+	);
+	const began = Date.now();
+	const result = await fixture.engine.run({ parameters });
+	// A limit that was none would be a minute's.
+	expect(Date.now() - began).toBeLessThan(15_000);
+	expect(result.error?.message).toContain("The service didn't answer within 0.3 s");
+	expect(contextOf(result).jobMayExist).toBe(mayExist);
+	expect(fixture.sandbox.calls).toHaveLength(2);
+});
+
+test('one limit covers a login and the request after it', async () => {
+	fixture.sandbox.faults.plan(({ operation }) => ({
+		kind: 'wait',
+		when: 'afterActing',
+		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 300 : 30_000)),
+	}));
+	const began = Date.now();
+	const result = await fixture.engine.run({
+		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),
+	});
+	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: null });
+	expect(Date.now() - began).toBeLessThan(15_000);
+});
+
+test('a token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {
+	const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+		if (operation === 'login' && nOfOperation === 2)
+			return { kind: 'wait', when: 'beforeActing', until: after(700) };
+		if (operation === 'createJob' && nOfOperation === 1)
+			return [{ kind: 'wait', when: 'beforeActing', until: after(900) }, { kind: 'expireTokens' }];
+		return undefined;
+	});
+	const { items, error } = await fixture.engine.run(
+		{ parameters: batch({ timeout: 1_500, concurrency: 1 }) },
+		numbered(4),
+	);
+	expect(error).toBeUndefined();
+	expect(items).toHaveLength(4);
+	expect(fixture.callsOf('login')).toHaveLength(2);
+});
+
+test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => {
+	const { error } = await fixture.engine.run({
+		parameters: getAll({ options: { maxRetries: 0, timeout } }),
+	});
+	if (timeout < 1) expect(error?.message).toContain('Timeout');
+	else expect(error).toBeUndefined();
+});
+
+describe('Limits that share a timer', () => {
+	test('end one by one', async () => {
+		jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
+		const timers = jest.spyOn(AbortSignal, 'timeout');
+		const ended: string[] = [];
+		const takeBack = onDeadline(20, () => ended.push('taken back'));
+		await new Promise<void>((resolve) => {
+			onDeadline(30, () => ended.push('kept'));
+			onDeadline(40, resolve);
+			takeBack();
+		});
+		expect(ended).toEqual(['kept']);
+		expect(timers).toHaveBeenCalledTimes(1);
+	});
+
+	test('are few, however long they are, and none is over at once', () => {
+		const now = jest.spyOn(performance, 'now');
+		const timers = jest.spyOn(AbortSignal, 'timeout');
+		const over = jest.fn();
+		for (const limit of [86_400_000, 1e300]) {
+			timers.mockClear();
+			for (let second = 0; second < 3_600; second += 1) {
+				now.mockReturnValue(2_000_000 + second * 1_000);
+				onDeadline(limit, over)();
+			}
+			expect(timers.mock.calls.length).toBeLessThan(50);
+		}
+		expect(over).not.toHaveBeenCalled();
+	});
+});
+
+test('where a log-in never ends, all items fail with it, together', async () => {
+	const { orRunOut } = hurry();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
+	);
+	const { items } = await fixture.engine.run(
+		{ parameters: batch({ timeout: 20_000 }), onError: 'continueRegularOutput' },
+		numbered(300),
+	);
+	expect(items).toHaveLength(300);
+	for (const { json } of items) {
+		expect(json.message).toBe("The service didn't answer the log-in within 20 s");
+		expect(json.error).toMatchObject({
+			description: expect.stringMatching(
+				/^Try again later, or allow more time with the option 'Timeout'\./,
+			),
+			jobMayExist: false,
+		});
+	}
+	expect(fixture.callsOf('login')).toHaveLength(1);
+	expect(fixture.callsOf('createJob')).toHaveLength(0);
+});
+
+test('an item whose Timeout is too short for the log-in takes none down that has more time', async () => {
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
+	);
+	const timeout = '={{ $json.n === 0 ? 50 : 60000 }}';
+	const running = fixture.engine.start(
+		[{ parameters: batch({ timeout, concurrency: 2 }), onError: 'continueRegularOutput' }],
+		numbered(8),
+	);
+	// The first item has given up, and the next one wants a token.
+	await until(() => fixture.callsOf('login').length === 2);
+	held.open();
+	const { items } = await running.result;
+	expect(items[0]?.json.message).toBe("The service didn't answer the log-in within 50 ms");
+	expect(fixture.sandbox.store.jobs.size).toBe(7);
+});
+
+test('a cancel does not wait for a log-in that never ends', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'stall', when: 'beforeActing' } : undefined,
+	);
+	const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
+	const running = fixture.engine.start([{ parameters: create() }], [{}]);
+	await until(() => fixture.callsOf('login').length === 1);
+	running.cancel();
+	await running.result;
+	await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
+});
+
+test('an answer that says it is compressed, and is not, ends', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob'
+			? actAndAnswer(200, 'not compressed', { 'content-encoding': 'gzip' })
+			: undefined,
+	);
+	const { error } = await fixture.engine.run({
+		parameters: create({ options: { maxRetries: 0, timeout: 2_000 } }),
+	});
+	expect(error?.message).toMatch(/; the job may exist$/);
+});
+
+test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {
+	const { timeout } = AbortSignal;
+	jest
+		.spyOn(AbortSignal, 'timeout')
+		.mockImplementation((time) => timeout(time === 60_000 ? 300 : time));
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' && nOfOperation === 1 ? { kind: 'drip', when: 'afterActing' } : undefined,
+	);
+	const dripping = ['first', 'second'].map(
+		async (displayName) => await fixture.engine.run({ parameters: create({ displayName }) }),
+	);
+	for (const { error } of await Promise.all(dripping)) {
+		expect(error?.message).toContain("didn't answer the log-in within 60 s");
+	}
+	expect(fixture.callsOf('login')).toHaveLength(1);
+
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error).toBeUndefined();
+	expect(fixture.callsOf('login')).toHaveLength(2);
+	expect(fixture.sandbox.store.jobs.size).toBe(1);
+});

@@ -1,0 +1,116 @@
+/**
+ * n8n's log, and all that an error holds, are searched: the engine is this file's own.
+ *
+ * @jest-environment node
+ */
+import type { INodeParameters } from 'n8n-workflow';
+
+import { answer } from '../support/answer';
+import { change, create } from '../support/fixture';
+import { until } from '../sandbox/client';
+import { expectNoSecretIn, PASSWORD, useTraces } from './traces';
+
+/*
+ * A service that repeats a secret in a job's ID. Its answer is handed on as it came; what the node itself says of the
+ * job is without it. What the workflow gives, such as a job's name, is shown as it is given.
+ */
+
+const fixture = useTraces();
+
+const batch: INodeParameters = create({
+	displayName: '=Job {{ $json.n }}',
+	options: { concurrency: 1, maxRetries: 0 },
+});
+
+const named: Array<[string, (token: string) => { uid: string; displayName: string }]> = [
+	['the token, the password', (token) => ({ uid: `job-${token}`, displayName: `Of ${PASSWORD}` })],
+	[
+		'both in base64',
+		(token) => ({
+			uid: `job:${Buffer.from(token).toString('base64')}`,
+			displayName: `Of ${Buffer.from(PASSWORD).toString('base64')}`,
+		}),
+	],
+	[
+		'both in percent encoding',
+		(token) => ({ uid: `job-${token}`, displayName: `Of ${encodeURIComponent(PASSWORD)}` }),
+	],
+];
+
+/** The first job is made, and named so; what becomes of the second is up to the test. */
+function firstJobIs(name: (typeof named)[0][1], second: () => ReturnType<typeof answer>): void {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation, token = 'no token' }) => {
+		if (operation !== 'createJob') return undefined;
+		const { uid, displayName } = name(token);
+		const job = { metadata: { uid, namespace: `in ${token}` }, displayName };
+		return nOfOperation === 1 ? answer(200, job) : second();
+	});
+}
+
+describe('A job that the service names after a secret is listed without it:', () => {
+	test.each(named)('%s', async (_, name) => {
+		firstJobIs(name, () => answer(400, { message: 'no' }));
+		const { texts } = await fixture.expectNoLeak(batch);
+		const error = texts.get('the error of the node');
+		expect(error).toMatch(/• item 0: job[-:]\*\*\* \(/);
+		expect(error).toMatch(/^job[-:]\*\*\*$/m);
+	});
+
+	test('also in the log, where the execution is cancelled', async () => {
+		const [[, name] = ['', () => ({ uid: '', displayName: '' })]] = named;
+		firstJobIs(name, () => ({ kind: 'stall', when: 'beforeActing' }));
+		const creates = () => fixture.sandbox.calls.filter((call) => call.operation === 'createJob');
+		const traces = await fixture.leftBy(async () => {
+			const items = [{ n: 0 }, { n: 1 }];
+			const { result, cancel } = fixture.engine.start([{ parameters: batch }], items);
+			await until(() => creates().length === 2);
+			cancel();
+			fixture.limits.runOut();
+			return await result;
+		});
+		expect(traces.texts.get("n8n's log")).toMatch(
+			/was cancelled\. Jobs created by then: .*job-\*\*\*/,
+		);
+		expectNoSecretIn(traces);
+	});
+});
+
+test("A job's own output is what the service sent", async () => {
+	firstJobIs(
+		() => ({ uid: PASSWORD, displayName: 'Report' }),
+		() => answer(400),
+	);
+	const { items } = await fixture.engine.run({ parameters: create() });
+	expect(items).toMatchObject([{ json: { metadata: { uid: PASSWORD }, displayName: 'Report' } }]);
+});
+
+describe("A password that is an ordinary word isn't told by what is missing", () => {
+	test.each(['default', 'admin', 'Report', 'namespace'])('%s', async (password) => {
+		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
+		const login = answer(200, { access_token: 'a-token', token_type: 'Bearer' });
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'login') return login;
+			if (operation !== 'createJob') return answer(404);
+			return nOfOperation === 1
+				? answer(200, { metadata: { uid: 'job-1', namespace: 'default' } })
+				: answer(500);
+		});
+		const admins = { namespace: 'default', displayName: "=Admin's Report {{ $json.n }}" };
+		const options = { concurrency: 1, maxRetries: 0 };
+		const made = await fixture.engine.run({ parameters: create({ ...admins, options }) }, [
+			{ n: 0 },
+			{ n: 1 },
+		]);
+		expect(made.error?.description).toContain(
+			"look on the service for a job named 'Admin's Report 1' in namespace 'default'",
+		);
+		expect(made.error?.description).toContain(
+			"• item 0: job-1 ('Admin's Report 0' in namespace 'default')",
+		);
+		const { error } = await fixture.engine.run({
+			parameters: change('stop', { jobId: 'admin', options }),
+		});
+		expect(error?.message).toBe("No job 'admin' in namespace 'default'");
+		expect(JSON.stringify([made.error, error])).not.toContain('***');
+	});
+});

@@ -1,0 +1,178 @@
+import { logUpTo, removeLog } from './logFile';
+
+import { inspect } from 'node:util';
+
+import { Container } from '@n8n/di';
+import { ErrorReporter } from 'n8n-core';
+import type { IDataObject, IExecuteFunctions, INodeParameters, OnError } from 'n8n-workflow';
+import { jsonStringify, LoggerProxy } from 'n8n-workflow';
+
+import type { Sandbox } from '../../sandbox';
+import { startSandbox } from '../../sandbox';
+import { credentialFor, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import type { Limits } from '../support/hurry';
+import { oneOfEachCall } from '../support/operations';
+import type { Result } from '../support/run';
+import { Engine } from '../support/run';
+import { formsOf } from './encodings';
+import { everyText } from './everyText';
+
+/*
+ * A search of everything that a run leaves, for the password and the tokens: the output, the error with its
+ * causes, n8n's log, the execution as n8n stores it.
+ */
+
+/** A password that looks different in each encoding: in JSON, in an address, in HTML, in both kinds of base64. */
+export const PASSWORD = 'pass"wörd /7&%<secret>\\~~~???>>>';
+
+/** What a run has left. */
+export interface Traces {
+	/** By where they were found. */
+	texts: Map<string, string>;
+	/** The tokens that were sent or stored. */
+	tokens: string[];
+	failed: boolean;
+}
+
+/** An operation for each call of the service, with the parameters of a run. */
+export const operations = oneOfEachCall.map(({ kind, calls, parameters }) => ({
+	kind,
+	calls,
+	parameters: parameters({ options: { maxRetries: 0 } }),
+}));
+export const modes: OnError[] = ['stopWorkflow', 'continueErrorOutput'];
+
+/** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
+export function useTraces() {
+	const fixture: { sandbox?: Sandbox; engine?: Engine; limits?: Limits } = {};
+	const part = <Part>(value: Part | undefined): Part => {
+		if (value === undefined) throw new Error('It is there only while a test runs');
+		return value;
+	};
+	/** What the node itself threw, before n8n made its own of it. */
+	let thrown: unknown[];
+	let runs = 0;
+
+	beforeEach(async () => {
+		fixture.limits = hurry();
+		fixture.sandbox = await startSandbox({ password: PASSWORD });
+		fixture.engine = await Engine.load();
+		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+		thrown = [];
+		Container.get(ErrorReporter);
+		const { node } = fixture.engine.loaded;
+		const { execute } = node;
+		if (execute === undefined) throw new Error('The node can not be executed');
+		jest.spyOn(node, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
+			try {
+				return await execute.call(this);
+			} catch (error) {
+				thrown.push(error);
+				throw error;
+			}
+		});
+	});
+	afterEach(async () => {
+		jest.restoreAllMocks();
+		await fixture.sandbox?.close();
+	});
+	afterAll(removeLog);
+
+	/** Everything that is left by running something. */
+	async function leftBy(run: () => Promise<Result>): Promise<Traces> {
+		const printed: string[] = [];
+		const print = (...texts: unknown[]) => {
+			printed.push(inspect(texts, { depth: 10 }));
+			return true;
+		};
+		const spies = [
+			jest.spyOn(process.stdout, 'write').mockImplementation(print),
+			jest.spyOn(process.stderr, 'write').mockImplementation(print),
+			...(['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
+				jest.spyOn(console, name).mockImplementation(print),
+			),
+		];
+		const result = await run();
+		for (const spy of spies) spy.mockRestore();
+		forgetKeptAnswers(result);
+		runs += 1;
+		LoggerProxy.debug(`end-of-run-${runs}`);
+
+		const texts = new Map([
+			['the output', [...everyText(result.items)].join('\n')],
+			['the error of the node', [...everyText(thrown)].join('\n')],
+			['the error as it is printed', inspect(thrown, { depth: 10, showHidden: true })],
+			['the run', [...everyText(result.run)].join('\n')],
+			['the stored execution', jsonStringify(result.run.data, { replaceCircularRefs: true })],
+			["n8n's log", await logUpTo(`end-of-run-${runs}"`)],
+			['the console', printed.join('\n')],
+		]);
+		const { storedToken } = part(fixture.engine);
+		const sent = part(fixture.sandbox).calls.flatMap(({ token }) => token ?? []);
+		const tokens = [...new Set([storedToken, ...sent])].filter((token) => token !== '');
+		const failed = thrown.length > 0 || result.items.some(({ json }) => 'error' in json);
+		return { texts, tokens, failed };
+	}
+
+	/** Everything that is left by the node with these parameters. */
+	async function leftByNode(
+		parameters: INodeParameters,
+		onError: OnError = 'stopWorkflow',
+		items: IDataObject[] = numbered(2),
+	): Promise<Traces> {
+		return await leftBy(async () => await part(fixture.engine).run({ parameters, onError }, items));
+	}
+
+	/** Runs the node, and expects that it fails and leaves no secret; gives what it has left. */
+	async function expectNoLeak(
+		parameters: INodeParameters,
+		onError: OnError = 'stopWorkflow',
+	): Promise<Traces> {
+		const traces = await leftByNode(parameters, onError);
+		expect(traces.failed).toBe(true);
+		expectNoSecretIn(traces);
+		return traces;
+	}
+
+	return {
+		get sandbox() {
+			return part(fixture.sandbox);
+		},
+		get engine() {
+			return part(fixture.engine);
+		},
+		/** The time that the node waits goes by at once. */
+		get limits() {
+			return part(fixture.limits);
+		},
+		leftBy,
+		leftByNode,
+		expectNoLeak,
+	};
+}
+
+/**
+ * What a failed run keeps for n8n's Retry are the service's own answers, which are handed on as they came: no text
+ * of this node's.
+ */
+function forgetKeptAnswers({ run }: Result): void {
+	for (const { metadata } of run.data.executionData?.nodeExecutionStack ?? []) {
+		if (metadata !== undefined) Reflect.deleteProperty(metadata, 'jobOrchestration');
+	}
+}
+
+/** Expects the password and the tokens nowhere. A run that sent no token proves nothing of it. */
+export function expectNoSecretIn({ texts, tokens }: Traces): void {
+	expect(placesOf([PASSWORD, ...tokens], texts)).toEqual([]);
+}
+
+/** Where secrets are found, and in which form. */
+export function placesOf(secrets: string[], texts: Map<string, string>): string[] {
+	return [...texts].flatMap(([place, text]) =>
+		secrets
+			.flatMap(formsOf)
+			.filter((form) => text.includes(form))
+			.map((form) => `${form} in ${place}`),
+	);
+}
