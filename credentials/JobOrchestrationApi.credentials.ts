@@ -33,7 +33,7 @@ export class JobOrchestrationApi implements ICredentialType {
 			description: 'Address of the service: the part before /oauth/login and /api/v1',
 		},
 		{
-			displayName: 'User Name',
+			displayName: 'Username',
 			name: 'userName',
 			type: 'string',
 			required: true,

@@ -8,7 +8,7 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { execute } from './execution/execute';
 import { searchClusters } from './listSearch/searchClusters';
-import { properties, subtitle } from './resources';
+import { properties } from './resources';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {
@@ -17,7 +17,8 @@ export class JobOrchestration implements INodeType {
 		icon: { light: 'file:jobOrchestration.svg', dark: 'file:jobOrchestration.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle,
+		// Names the job, since n8n names the node after its action.
+		subtitle: '={{ $parameter["displayName"] || $parameter["jobId"] || "" }}',
 		description: 'Create, suspend, resume, stop and terminate jobs, and list work clusters',
 		defaults: { name: 'Job Orchestration' },
 		usableAsTool: true,

@@ -34,7 +34,7 @@ function fieldsOf({ uid, name, namespace, cluster, asked }: StoredJob): Record<s
 		'Work Cluster': `${cluster.metadata.uid} (${cluster.name})`,
 		Group: asked.group || undefined,
 		Priority: asked.priority,
-		'Job Max Retry': maxretry,
+		'Max Job Retries': maxretry,
 		'Job Retry Interval': retryInterval,
 		Type: asked.type,
 		Workspace: asked.workspace,

@@ -156,7 +156,7 @@ const page = ({ logIn, jobs, clusters, calls }, isLive) => html`
 				<h2>Log-in <small>for the credential in n8n</small></h2>
 				${list([
 					['Base URL', copyable(location.origin + logIn.pathPrefix, 'the Base URL')],
-					['User Name', copyable(logIn.userName, 'the user name')],
+					['Username', copyable(logIn.userName, 'the user name')],
 					[
 						'Password',
 						logIn.password === null

@@ -166,7 +166,7 @@ describe('creating a job', () => {
 		await form.fill('priority', '7');
 		await form.addTo('Additional Fields', 'Metadata (JSON)');
 		await form.write(form.field('metadata'), '{ "team": "data", "costs": { "limit": 5 } }');
-		await form.addTo('Additional Fields', 'Job Max Retry');
+		await form.addTo('Additional Fields', 'Max Job Retries');
 		await form.fill('maxRetry', '2');
 		await form.addTo('Options', 'Concurrency');
 		await form.fill('concurrency', '2');

@@ -39,22 +39,22 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'inputs that are no JSON',
 		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "[{" }}' }),
-		/^'Inputs \(JSON\)' is not valid JSON$/,
+		/^'Job Inputs \(JSON\)' is not valid JSON$/,
 	],
 	[
 		'inputs that are no list',
 		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "{}" }}' }),
-		/^'Inputs \(JSON\)' is an object, not a list$/,
+		/^'Job Inputs \(JSON\)' is an object, not a list$/,
 	],
 	[
 		'outputs with something else than records',
 		create({ specifyParameters: 'json', outputsJson: '={{ $json.first ? [] : [{}, 3] }}' }),
-		/^'Outputs \(JSON\)' has 3 at position 2, not an object$/,
+		/^'Job Outputs \(JSON\)' has 3 at position 2, not an object$/,
 	],
 	[
 		'a parameter without an id',
 		create({ inputs: { input: [record, { id: '={{ $json.v }}' }] } }),
-		/^'Inputs 2 › ID' is empty$/,
+		/^'Job Inputs 2 › ID' is empty$/,
 	],
 	[
 		'half an anchor, without its source anchor',
@@ -63,12 +63,12 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 				output: [record, withAnchors({ source: 'a', sourceAnchor: 'b' }, { source: 'a', ...half })],
 			},
 		}),
-		/^'Outputs 2 › Anchors 2 › Source Anchor' is empty$/,
+		/^'Job Outputs 2 › Anchors 2 › Source Anchor' is empty$/,
 	],
 	[
 		'half an anchor, without its source',
 		create({ inputs: { input: [withAnchors({ sourceAnchor: 'b', source: half.sourceAnchor })] } }),
-		/^'Inputs 1 › Anchors 1 › Source' is empty$/,
+		/^'Job Inputs 1 › Anchors 1 › Source' is empty$/,
 	],
 	[
 		'a priority that is no number',
@@ -98,7 +98,7 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'one record in place of a list of them',
 		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? [] : { id: "a" } }}' }),
-		/^'Inputs \(JSON\)' is an object, not a list$/,
+		/^'Job Inputs \(JSON\)' is an object, not a list$/,
 	],
 	[
 		'a filter that is a list',
@@ -108,12 +108,12 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'a maximum of retries below 0',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : -1 }}' } }),
-		/^'Job Max Retry' is -1, which is too small$/,
+		/^'Max Job Retries' is -1, which is too small$/,
 	],
 	[
 		'a half retry',
 		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^'Job Max Retry' is 1\.5, not a whole number$/,
+		/^'Max Job Retries' is 1\.5, not a whole number$/,
 	],
 	[
 		'metadata that is a list',
@@ -178,7 +178,7 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	[
 		'another end for the jobs, of a later item',
 		create({ options: { ifStopped: '={{ $json.first ? "stop" : "end" }}' } }),
-		/^'If Stopped Half-Way' is "end", not one of the choices$/,
+		/^'If Interrupted' is "end", not one of the choices$/,
 	],
 	[
 		'another way to specify parameters',
@@ -258,7 +258,7 @@ test('a bad option of the first item is the error of that item alone', async () 
 	);
 	expect(output.map(({ json }) => json)).toMatchObject([
 		{
-			message: `'If Stopped Half-Way' is "end", not one of the choices`,
+			message: `'If Interrupted' is "end", not one of the choices`,
 			error: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 		},
 		{ metadata: { uid: expect.any(String) } },
@@ -314,7 +314,7 @@ test.each([
 	['={{ ({ due: new Date("soon") }) }}', 'an invalid date'],
 ])('what JSON would lose of an expression makes no job: %s', async (expression, lost) => {
 	const forms = {
-		'Inputs 1 › Value': { inputs: { input: [{ id: 'a', value: expression }] } },
+		'Job Inputs 1 › Value': { inputs: { input: [{ id: 'a', value: expression }] } },
 		'Metadata (JSON)': {
 			additionalFields: { metadata: `={{ ({ it: ${expression.slice(3, -2)} }) }}` },
 		},

@@ -306,7 +306,7 @@ test.each([
 		{ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}' },
 		{ maxretry: 2, retryInterval: 10 },
 	],
-])('Job Max Retry and Job Retry Interval %s are sent', async (_, changed, retryOption) => {
+])('Max Job Retries and Job Retry Interval %s are sent', async (_, changed, retryOption) => {
 	await fixture.engine.run({
 		parameters: create({ additionalFields: { maxRetry: 0, retryInterval: 3000, ...changed } }),
 	});

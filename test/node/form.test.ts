@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
-import { resources } from '../../nodes/JobOrchestration/resources';
 import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
 import { describeCredential, describeNode } from './form/describe';
 
@@ -32,11 +31,11 @@ test('the form of the credential is what form/credential.txt says', async () => 
 	expectWrittenDown(describeCredential(credentialType('jobOrchestrationApi')), 'credential.txt');
 });
 
-test.each(
-	resources.flatMap(({ value: resource, operations }) =>
-		operations.map(({ value, action }) => [resource, value, action] as const),
-	),
-)('below the name of a node for %s %s stands "%s"', async (resource, operation, subtitle) => {
+test.each([
+	[{ resource: 'job', operation: 'create', displayName: 'Report' }, 'Report'],
+	[{ resource: 'job', operation: 'stop', jobId: 'job-1' }, 'job-1'],
+	[{ resource: 'cluster', operation: 'getAll' }, ''],
+])('below the name of a node with %j stands "%s"', async (parameters, subtitle) => {
 	const { node, nodeTypes } = await loadPackage();
 	const workflow = new Workflow({
 		nodes: [
@@ -46,7 +45,7 @@ test.each(
 				type: NODE_TYPE,
 				typeVersion: 1,
 				position: [0, 0],
-				parameters: { resource, operation },
+				parameters,
 			},
 		],
 		connections: {},

@@ -126,7 +126,7 @@ describe('If an error stops the node', () => {
 			{ parameters: batch({ ifStopped: 'explode' }) },
 			numbered(2),
 		);
-		expect(error?.message).toMatch(/^'If Stopped Half-Way' is "explode"/);
+		expect(error?.message).toMatch(/^'If Interrupted' is "explode"/);
 		expect(error?.description).toMatch(/keep, stop, terminate/);
 		expect(fixture.sandbox.calls).toEqual([]);
 	});

@@ -7,6 +7,15 @@ import type { Operation, Resource } from './operation';
 /** The resources with their operations, in the order of the form. */
 export const resources: Resource[] = [cluster, job];
 
+const toolNotice: INodeProperties = {
+	displayName:
+		'Let the model define only what differs from call to call, such as Display Name, Work Cluster or Job ID, and fill in the rest yourself. <a href="https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration/blob/main/docs/ai-agent.md" target="_blank">How to use it from an AI agent</a>.',
+	name: 'toolNotice',
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { '@tool': [true] } },
+};
+
 /** The form of the node: the resource, its operations, and the fields of each. */
 export const properties: INodeProperties[] = [
 	{
@@ -18,19 +27,13 @@ export const properties: INodeProperties[] = [
 		options: resources.map(({ name, value, description }) => ({ name, value, description })),
 	},
 	...resources.map(operationField),
+	toolNotice,
 	...resources.flatMap(({ value, operations }) =>
 		operations.flatMap((operation) =>
 			operation.fields.map((field) => shownFor(field, value, operation.value)),
 		),
 	),
 ];
-
-const actions = resources.flatMap(({ value, operations }) =>
-	operations.map((operation) => [`${value}:${operation.value}`, operation.action]),
-);
-
-/** An n8n expression for the line below the node's name on the canvas: the action of its operation. */
-export const subtitle = `={{ ${JSON.stringify(Object.fromEntries(actions))}[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
 
 /** The operation that a workflow names; undefined where there is none of that name. */
 export function findOperation(resource: string, operation: string): Operation | undefined {

@@ -19,7 +19,7 @@ export interface Operation {
 	/** The operation's fields, in their order. `resources/index.ts` adds that they are shown for this operation. */
 	fields: INodeProperties[];
 	/**
-	 * Whether it creates jobs: then it has the option If Stopped Half-Way, an error item says whether its job may
+	 * Whether it creates jobs: then it has the option If Interrupted, an error item says whether its job may
 	 * exist, and the log of a cancelled execution lists the jobs.
 	 */
 	makesJobs?: boolean;

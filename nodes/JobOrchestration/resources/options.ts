@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { CallOptions } from '../service/calls/serviceClient';
 import type { GetField } from '../parameters/itemParameters';
 
-/** The verb by which jobs are ended if an execution stops half-way. */
+/** The verb by which jobs are ended if an execution is interrupted. */
 export type JobEnd = 'stop' | 'terminate';
 
 const concurrency: INodeProperties = {
@@ -13,7 +13,7 @@ const concurrency: INodeProperties = {
 	typeOptions: { minValue: 1, maxValue: 100 },
 	default: 10,
 	description:
-		'Max number of requests to have under way at once, 100 at most. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
+		'Max number of requests in flight at once, up to 100. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
 };
 
 const maxRetries: INodeProperties = {
@@ -23,7 +23,7 @@ const maxRetries: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 3,
 	description:
-		"Max number of times to send a failed request again. A request to create a job is only sent again if the service can't have created the job. 0 turns retries off. Requests that the service turns away because it receives too many don't count.",
+		"Max number of times to resend a failed request. A create request is only resent if the service can't have created the job. 0 turns retries off. Rate-limited requests don't count.",
 };
 
 const timeout: INodeProperties = {
@@ -38,12 +38,12 @@ const timeout: INodeProperties = {
 
 /** The option that makes a batch all or nothing. */
 export const ifStoppedOption: INodeProperties = {
-	displayName: 'If Stopped Half-Way',
+	displayName: 'If Interrupted',
 	name: 'ifStopped',
 	type: 'options',
 	default: 'keep',
 	description:
-		"What to do with the jobs that this execution has created if an error ends it or it is cancelled. If 'On Error' is set to continue, only a cancel ends it.",
+		"What to do with the jobs already created if an error or a cancel ends the execution. If 'On Error' is set to continue, only a cancel ends it.",
 	options: [
 		{
 			name: 'Keep the Jobs',
@@ -53,12 +53,12 @@ export const ifStoppedOption: INodeProperties = {
 		{
 			name: 'Stop the Jobs',
 			value: 'stop',
-			description: 'Each job is sent "stop", and the error says whether that worked',
+			description: 'Send "stop" to each job; the error says whether that worked',
 		},
 		{
 			name: 'Terminate the Jobs',
 			value: 'terminate',
-			description: 'Each job is sent "terminate", and the error says whether that worked',
+			description: 'Send "terminate" to each job; the error says whether that worked',
 		},
 	],
 };

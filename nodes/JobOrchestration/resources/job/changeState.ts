@@ -11,7 +11,6 @@ export function changeState({
 		value,
 		...texts,
 		fields: [
-			namespaceField,
 			{
 				displayName: 'Job ID',
 				name: 'jobId',
@@ -23,6 +22,7 @@ export function changeState({
 				description:
 					"ID of the job: 'metadata.uid' in the output of Create, not the job's display name",
 			},
+			namespaceField,
 			optionsField(),
 		],
 		prepare(getField) {

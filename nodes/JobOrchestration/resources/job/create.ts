@@ -16,14 +16,6 @@ const additionalFields: INodeProperties = {
 	default: {},
 	options: [
 		{
-			displayName: 'Job Max Retry',
-			name: 'maxRetry',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 0,
-			description: 'How many times the service runs the job again if it fails',
-		},
-		{
 			displayName: 'Job Retry Interval',
 			name: 'retryInterval',
 			type: 'number',
@@ -31,6 +23,14 @@ const additionalFields: INodeProperties = {
 			default: 3000,
 			hint: 'In milliseconds: 3000 is 3 seconds',
 			description: 'How long the service waits before it runs a failed job again',
+		},
+		{
+			displayName: 'Max Job Retries',
+			name: 'maxRetry',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			description: 'How many times the service runs the job again if it fails',
 		},
 		{
 			displayName: 'Metadata (JSON)',
@@ -70,7 +70,6 @@ export const create: Operation = {
 	action: 'Create job',
 	description: 'Run a workflow template as a new job on a work cluster',
 	fields: [
-		namespaceField,
 		{
 			displayName: 'Workflow UID',
 			name: 'workflowUid',
@@ -114,6 +113,7 @@ export const create: Operation = {
 				},
 			],
 		},
+		namespaceField,
 		...inputAndOutputFields,
 		{
 			displayName: 'Group',

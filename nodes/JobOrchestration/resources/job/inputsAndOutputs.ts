@@ -19,7 +19,7 @@ interface Side {
 
 const INPUTS: Side = {
 	name: 'inputs',
-	displayName: 'Inputs',
+	displayName: 'Job Inputs',
 	one: 'input',
 	oneDisplayName: 'Input',
 	example: { id: 'threshold', displayName: 'Threshold', value: '0.5' },
@@ -27,7 +27,7 @@ const INPUTS: Side = {
 
 const OUTPUTS: Side = {
 	name: 'outputs',
-	displayName: 'Outputs',
+	displayName: 'Job Outputs',
 	one: 'output',
 	oneDisplayName: 'Output',
 	example: { id: 'report', displayName: 'Report', value: '/reports/july.pdf' },

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** The field that all operations on jobs begin with. */
+/** The field that all operations on jobs have. */
 export const namespaceField: INodeProperties = {
 	displayName: 'Namespace',
 	name: 'namespace',
@@ -8,7 +8,6 @@ export const namespaceField: INodeProperties = {
 	required: true,
 	default: 'default',
 	placeholder: 'e.g. default',
-	hint: 'Leave "default" unless you were given another namespace',
 	description:
-		'ID of the namespace that the job belongs to. A namespace is a part of the service with jobs of its own.',
+		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
 };

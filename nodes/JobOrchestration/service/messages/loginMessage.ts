@@ -45,7 +45,7 @@ function explainLoginStatus({ status }: FailureOf<'status'>, baseUrl: string): E
 			return {
 				message: 'The service refused this user',
 				advice:
-					"Check 'User Name' and 'Password' in the credential, and whether the user is blocked. The log-in was tried only once.",
+					"Check 'Username' and 'Password' in the credential, and whether the user is blocked. The log-in was tried only once.",
 			};
 		case 404:
 		case 405:
@@ -63,7 +63,7 @@ function explainLoginStatus({ status }: FailureOf<'status'>, baseUrl: string): E
 			return status < 500
 				? {
 						message: 'The service refused the log-in',
-						advice: "Check 'User Name', 'Password' and 'Base URL' in the credential.",
+						advice: "Check 'Username', 'Password' and 'Base URL' in the credential.",
 					}
 				: {
 						message: "The service can't log anyone in at the moment",
