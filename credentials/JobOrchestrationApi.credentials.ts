@@ -20,7 +20,7 @@ export class JobOrchestrationApi implements ICredentialType {
 	} as const;
 
 	documentationUrl =
-		'https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration#the-credential';
+		'https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration#credential';
 
 	properties: INodeProperties[] = [
 		{
