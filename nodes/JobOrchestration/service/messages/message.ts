@@ -25,7 +25,7 @@ export function statusMessage(
 	}
 	return text === undefined
 		? { ...explanation, detail: `The service gave no reason (HTTP ${status}).` }
-		: { ...explanation, reason: `The service says: "${text}" (HTTP ${status}).` };
+		: { ...explanation, reason: `${text} (HTTP ${status}).` };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RequestFailure } from './failure';
 import { parseRetryAfter } from './retryPolicy';
 import type { Secrets } from '../secrets/secrets';
+import { MAX_READ, WITHHELD } from '../secrets/secrets';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 
@@ -13,13 +14,23 @@ export interface HttpResponse {
 	headers: JsonObject;
 }
 
-/** The longest that the service's own words may be in an error. */
-const MAX_TEXT = 500;
+/** A text in an answer: as the service sent it, and as a person reads it. */
+interface Text {
+	sent: string;
+	readable: string;
+}
 
-/** Where services put the words of an error, and what they say beside them. The interface shows none of them. */
-const TEXT_KEYS = ['message', 'error', 'msg'];
+/** The most characters of the service's words in an error. */
+const MAX_SHOWN = 500;
+
+/** Where services put the message of an error, and details of it. The interface shows none of them. */
+const MESSAGE_KEYS = ['message', 'error', 'msg'];
 const DETAIL_KEYS = ['detail', 'details', 'error_description', 'errors'];
-const OTHER_TEXT_KEYS = ['title', 'data', 'body'];
+const OTHER_KEYS = ['title', 'data', 'body'];
+
+/** How deep a body is searched, and how many elements of a list. A message is near the surface. */
+const MAX_DEPTH = 3;
+const MAX_ELEMENTS = 5;
 
 /** Reads what n8n's request helper returned. */
 export function readResponse(response: unknown): HttpResponse {
@@ -31,48 +42,45 @@ export function readResponse(response: unknown): HttpResponse {
 	};
 }
 
-/**
- * The failure that an answer stands for; undefined where its status is a success.
- *
- * @param secrets what no error may repeat, should the service echo it
- */
+/** The failure that an answer stands for, without secrets; undefined if its status is a success. */
 export function failureFromResponse(
-	response: HttpResponse,
+	{ status, body, headers }: HttpResponse,
 	secrets: Secrets,
 ): RequestFailure | undefined {
-	const { status, body, headers } = response;
 	if (status === null) {
 		const received = 'data without a status';
 		return { kind: 'unexpectedResponse', status, received, expected: 'an HTTP response' };
 	}
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {
-		return { kind: 'redirect', status, location: addressIn(headers.location, secrets) };
+		const { location } = headers;
+		const isGiven = typeof location === 'string' && location !== '';
+		// The query is left out: a service may put anything there.
+		const address = isGiven ? secrets.redact(location).replace(/[?#].*$/s, '') : undefined;
+		return { kind: 'redirect', status, location: address?.slice(0, MAX_SHOWN) };
 	}
-	const words = wordsIn(body);
-	const parts = words.length > 0 ? words : sentenceIn(body);
-	return {
-		kind: 'status',
-		status,
-		text: parts.length > 0 ? quotable(parts, secrets) : undefined,
-		retryAfter: parseRetryAfter(headers),
-	};
+	const message = messageIn(body);
+	const texts = message.length > 0 ? message : sentenceIn(body);
+	const quoted = quote(texts, secrets);
+	const text =
+		quoted === undefined
+			? "The service's message isn't shown because it contains the password or token"
+			: `The service says: "${quoted}"`;
+	const retryAfter = parseRetryAfter(headers);
+	return { kind: 'status', status, text: texts.length === 0 ? undefined : text, retryAfter };
 }
 
-/** What an answer is that is not what was wanted, in a few words that say what came. */
+/** What an answer is that isn't what was wanted, in a few words. */
 export function describeBody(body: unknown, secrets: Secrets): string {
 	if (body === undefined || body === null || body === '') return 'nothing';
 	if (Array.isArray(body)) return 'a list';
-	if (isJsonObject(body)) {
-		const words = wordsIn(body);
-		if (words.length > 0) return `"${quotable(words, secrets)}"`;
-		const keys = Object.keys(body).slice(0, 5).join(', ');
-		return keys === ''
-			? 'an empty object'
-			: `an object with the fields ${quotable([keys], secrets)}`;
-	}
 	if (isHtml(body)) return 'an HTML page';
-	return `the text "${quotable([String(body)], secrets)}"`;
+	const show = (texts: Text[]) => quote(texts, secrets) ?? WITHHELD;
+	if (!isJsonObject(body)) return `the text "${show([textOf(String(body))])}"`;
+	const message = messageIn(body);
+	if (message.length > 0) return `"${show(message)}"`;
+	const keys = Object.keys(body).slice(0, MAX_ELEMENTS).join(', ');
+	return keys === '' ? 'an empty object' : `an object with the fields ${show([textOf(keys)])}`;
 }
 
 /** How a web page begins, and a part of one. */
@@ -85,91 +93,74 @@ export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && (PAGE.test(body) || PART.test(body));
 }
 
-/** The words in an error's body, wherever the service puts them: nested, in a list, or the plain text; none, or several. */
-function wordsIn(body: unknown, depth = 0): string[] {
+/** The message in an error's body, perhaps with a detail: nested, in a list, or the plain text; empty if there is none. */
+function messageIn(body: unknown, depth = 0): Text[] {
 	if (typeof body === 'string') {
-		// In a field, markup may be what the words are about.
-		const isPage = depth === 0 ? isHtml(body) : PAGE.test(body);
-		const text = isPage ? wordsOfPage(body) : body.trim();
-		return text === '' ? [] : [text];
+		// In a field, markup may be what the message is about.
+		const text = textOf(body, depth === 0 ? isHtml(body) : PAGE.test(body));
+		return text.readable === '' ? [] : [text];
 	}
-	if (depth > 3) return [];
-	if (Array.isArray(body)) return firstWords(body.slice(0, 5), depth);
+	if (depth > MAX_DEPTH) return [];
+	if (Array.isArray(body)) return firstMessage(body.slice(0, MAX_ELEMENTS), depth);
 	if (!isJsonObject(body)) return [];
 	const valuesOf = (keys: string[]) => keys.map((key) => body[key]);
-	const details = firstWords(valuesOf(DETAIL_KEYS), depth);
-	const text = firstWords(valuesOf(TEXT_KEYS), depth);
-	if (text.length === 0 && details.length > 0) return details;
-	const words = text.length > 0 ? text : firstWords(valuesOf(OTHER_TEXT_KEYS), depth);
-	if (words.length === 0) return [];
-	const more = details.length > 0 ? details : sentenceIn(valuesOf(DETAIL_KEYS), depth);
-	return words.join().includes(more.join()) ? words : [...words, ...more];
+	const message = firstMessage(valuesOf(MESSAGE_KEYS), depth);
+	const detail = firstMessage(valuesOf(DETAIL_KEYS), depth);
+	if (message.length === 0 && detail.length > 0) return detail;
+	const main = message.length > 0 ? message : firstMessage(valuesOf(OTHER_KEYS), depth);
+	if (main.length === 0) return [];
+	const more = detail.length > 0 ? detail : sentenceIn(valuesOf(DETAIL_KEYS), depth);
+	return join(main).includes(join(more)) ? main : [...main, ...more];
 }
 
-function firstWords(values: readonly unknown[], depth: number): string[] {
+function firstMessage(values: readonly unknown[], depth: number): Text[] {
 	for (const value of values) {
-		const words = wordsIn(value, depth + 1);
-		if (words.length > 0) return words;
+		const message = messageIn(value, depth + 1);
+		if (message.length > 0) return message;
 	}
 	return [];
 }
 
-/** Two words at least. */
-const SENTENCE = /[a-z]\S?\s+\S{0,2}[a-z]/i;
-
-/** The first sentence in an error's body, with the name of its field: some services name the fields that are wrong. */
-function sentenceIn(body: unknown, depth = 0): string[] {
-	if (depth > 3 || typeof body !== 'object' || body === null) return [];
-	for (const [key, value] of Object.entries(body).slice(0, Array.isArray(body) ? 5 : 20)) {
+/** The first sentence in an error's body, after its field's name: some services name the fields that are wrong. */
+function sentenceIn(body: unknown, depth = 0): Text[] {
+	if (depth > MAX_DEPTH || typeof body !== 'object' || body === null) return [];
+	for (const [key, value] of Object.entries(body).slice(0, 4 * MAX_ELEMENTS)) {
 		const text: unknown = Array.isArray(value) ? value[0] : value;
-		const sentence = isSentence(text) ? [key, text.trim()] : sentenceIn(value, depth + 1);
-		if (sentence.length > 0) return sentence;
+		const found = isSentence(text) ? [textOf(key), textOf(text)] : sentenceIn(value, depth + 1);
+		if (found.length > 0) return found;
 	}
 	return [];
 }
 
-/** Whether a value is words for a person: no page, nothing that may be a token. */
+/** Whether a value is two words or more for a person: no page, nothing that may be a token. */
 function isSentence(value: unknown): value is string {
-	if (typeof value !== 'string' || isHtml(value) || /^\s*(?:bearer|basic)\s/i.test(value)) {
+	if (typeof value !== 'string' || isHtml(value) || /^\s*(?:bearer|basic)\s/i.test(value))
 		return false;
-	}
-	return SENTENCE.test(value.slice(0, MAX_TEXT));
+	return /[a-z]\S?\s+\S{0,2}[a-z]/i.test(value.slice(0, MAX_SHOWN));
 }
 
-/** The title of a web page, or its first heading; of a part of one without them its words. */
-function wordsOfPage(html: string): string {
-	const start = html.slice(0, 10_000);
-	const [, title] =
-		/<title[^>]*>\s*([^<\s][^<]{0,199})</i.exec(start) ??
-		/<h[1-6][^>]*>\s*([^<\s][^<]{0,199})</i.exec(start) ??
-		[];
-	if (title !== undefined) return title.trim();
-	return PAGE.test(html) ? '' : start.replace(/<[^<>]*>/g, ' ').trim();
+/** A text; of a web page its title or first heading, of a part of one its words. */
+function textOf(sent: string, isPage = false): Text {
+	const start = sent.slice(0, MAX_READ);
+	if (!isPage) return { sent, readable: start.trim() };
+	const title = /<(title|h[1-6])\b[^>]*>\s*([^<\s].{0,199}?)\s*<\/\1/is.exec(start)?.[2];
+	const words = PAGE.test(start) ? '' : start.replace(/<[^<>]*>/g, ' ').trim();
+	return { sent, readable: title ?? words };
 }
 
-/** How much of a text is looked at: an answer may be huge. */
-const MAX_READ = 20 * MAX_TEXT;
-
-/** Characters cut from the end of an excerpt: a secret that was cut there could be too short to be recognised. */
-const CUT_FROM_END = 50;
-
-/**
- * Texts of the service's as an error may repeat them: on one line, not too long, and without the secrets. Each is
- * looked at by itself, since a secret may have been cut where one begins or ends.
- */
-function quotable(texts: readonly string[], secrets: Secrets): string {
-	const line = texts
-		.map((text) => {
-			const clean = secrets.redactExcerpt(text.slice(0, MAX_READ));
-			return text.length <= MAX_READ ? clean : clean.slice(0, -CUT_FROM_END);
+/** Texts in a row, with a colon behind one that doesn't end a sentence. */
+function join(texts: readonly Text[]): string {
+	return texts
+		.map(({ readable }, index) => {
+			const isLast = index === texts.length - 1;
+			return isLast || /[.!?:]$/.test(readable) ? readable : `${readable}:`;
 		})
-		.map((text) => text.replace(/\s+/g, ' ').trim())
-		.reduce((before, text) => `${before}${/[.!?:]$/.test(before) ? ' ' : ': '}${text}`);
-	return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
+		.join(' ');
 }
 
-/** Where a redirect points to, without its query: a service may put anything there. */
-function addressIn(location: unknown, secrets: Secrets): string | undefined {
-	if (typeof location !== 'string' || location === '') return undefined;
-	return quotable([location.replace(/[?#].*$/s, '')], secrets);
+/** Texts of the service's on one line, cut if they are long; undefined if one contains a secret. */
+function quote(texts: readonly Text[], secrets: Secrets): string | undefined {
+	if (texts.some(({ sent }) => secrets.areIn(sent))) return undefined;
+	const line = join(texts).replace(/\s+/g, ' ').trim();
+	return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
 }

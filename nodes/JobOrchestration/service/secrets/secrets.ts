@@ -1,107 +1,107 @@
-import type { SecretPattern } from './secretSearch';
-import { SecretSearch } from './secretSearch';
+/** What is shown in place of a short text that contains a secret. */
+export const WITHHELD = '(not shown: contains a secret)';
 
-/**
- * The shortest secret that is looked for, and the least that is taken for a part of one, in characters.
- * Anything shorter is found in ordinary words: a text without its "a" can't be read, and says what is missing.
- */
+/** The fewest characters of a secret. With fewer, ordinary words would contain it. */
 const MIN_LENGTH = 4;
 
-/** How many tokens are remembered: the last ones. Those before have expired. */
+/** Tokens that are remembered. Earlier ones have expired, and each one makes the search longer. */
 const MAX_TOKENS = 20;
 
-/**
- * The secrets of an account, and what a text is without them: a service may repeat in its answers what it was
- * sent, and nothing that this node says shows it.
- *
- * They are recognised as they are; in JSON, in JSON within JSON, with `\/` and `\uXXXX`; in percent encoding
- * (twice too) and in a form; in HTML; in hex; and in base64 and base64url, also amid other text, such as all of
- * the log-in's body. A password of fewer than four characters is recognised in the log-in's body, and where
- * "password" or the user name stands before it; a shorter token is not.
- */
+/** Encodings of encodings that are undone. A service that puts JSON into an address in JSON needs three. */
+const MAX_LAYERS = 4;
+
+/** Characters of a text that an error may use. */
+export const MAX_READ = 10_000;
+
+/** Characters that are searched: more than are used, so that a secret across that limit is found. */
+const MAX_SEARCHED = 2 * MAX_READ;
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** The password and the tokens of an account, which no text of this node repeats if the service does. */
 export class Secrets {
-	private readonly ofPassword: string[];
-	private readonly tokens: string[] = [];
-	private search: SecretSearch | undefined;
+	private readonly spellingsOfPassword: string[];
+	private readonly spellingsOfTokens = new Map<string, string[]>();
 
 	constructor({ userName, password }: { userName?: unknown; password?: unknown }) {
-		this.ofPassword = typeof password === 'string' ? textsOf(String(userName), password) : [];
+		const texts = typeof password === 'string' ? textsOf(String(userName), password) : [];
+		this.spellingsOfPassword = texts.flatMap(spellingsOf);
 	}
 
-	/** Adds a token; what is no text, or an empty one, is none. */
+	/** Adds a token. Anything but a text is ignored. */
 	add(token: unknown): void {
-		if (typeof token !== 'string' || token === '' || this.tokens.includes(token)) return;
-		this.tokens.push(token);
-		if (this.tokens.length > MAX_TOKENS) this.tokens.shift();
-		this.search = undefined;
+		if (typeof token !== 'string' || this.spellingsOfTokens.has(token)) return;
+		this.spellingsOfTokens.set(token, token.length < MIN_LENGTH ? [] : spellingsOf(token));
+		const [oldest] = this.spellingsOfTokens.keys();
+		if (this.spellingsOfTokens.size > MAX_TOKENS) this.spellingsOfTokens.delete(String(oldest));
 	}
 
-	/** A text with `***` in place of each secret: for one that is whole, such as a name. */
+	/** Whether a text contains a secret: as is, or in JSON, percent encoding, a form, HTML, base64 or hex. */
+	areIn(text: string): boolean {
+		const start = text.slice(0, MAX_SEARCHED);
+		const texts = [start, decode(start)];
+		return [this.spellingsOfPassword, ...this.spellingsOfTokens.values()].some((spellings) =>
+			spellings.some((spelling) => texts.some((form) => form.includes(spelling))),
+		);
+	}
+
+	/** A text, or a note that it isn't shown. */
 	redact(text: string): string {
-		return this.searched().redact(text);
-	}
-
-	/**
-	 * The same for an excerpt from a longer text. Where it begins, ends or has an ellipsis, a secret may have been cut:
-	 * there, four of its characters are enough.
-	 */
-	redactExcerpt(text: string): string {
-		return this.searched().redactExcerpt(text);
-	}
-
-	private searched(): SecretSearch {
-		this.search ??= new SecretSearch(patternsOf([...this.ofPassword, ...this.tokens]));
-		return this.search;
+		return this.areIn(text) ? WITHHELD : text.slice(0, MAX_READ);
 	}
 }
 
-/** A password; one that is too short, with what it stands beside where it is sent. */
+/** The texts by which a password is recognized: if it is very short, only where it is named or follows the user. */
 function textsOf(userName: string, password: string): string[] {
 	if (password === '') return [];
-	if ([...password].length >= MIN_LENGTH) return [password];
-	const inJson = JSON.stringify(password);
-	return [
-		JSON.stringify({ userName, password, type: 'basic' }),
-		`"password":${inJson}`,
-		`"password": ${inJson}`,
-		`password=${password}`,
-		`${userName}:${password}`,
-	];
+	if (password.length >= MIN_LENGTH) return [password];
+	const quoted = JSON.stringify(password);
+	const named = [`"password":${quoted}`, `"password": ${quoted}`, `password=${password}`];
+	return [...named, `${userName}:${password}`];
 }
 
-/** The texts by which secrets are recognised: a search reads through JSON, addresses, forms and HTML on its own. */
-function patternsOf(secrets: string[]): SecretPattern[] {
-	const patterns = new Map<string, SecretPattern>();
-	const add = (text: string, minLength: number, isEmbedded: boolean) =>
-		patterns.set(text, { text, chars: [...text], minLength, isEmbedded });
-	for (const secret of secrets) {
-		if ([...secret].length < MIN_LENGTH) continue;
-		// Its backslashes may have been through something else since.
-		const inJson = JSON.stringify(secret).slice(1, -1);
-		// Half of a surrogate pair is sent as U+FFFD.
-		const asSent = Buffer.from(secret).toString();
-		for (const text of [secret, inJson]) {
-			const bytes = Buffer.from(text);
-			const hex = bytes.toString('hex');
-			for (const pattern of [hex, hex.toUpperCase()]) add(pattern, 2 * MIN_LENGTH, true);
-			for (const pattern of base64Of(bytes)) add(pattern, Math.ceil((MIN_LENGTH * 8) / 6), true);
-		}
-		for (const text of [secret, inJson, asSent]) add(text, MIN_LENGTH, false);
-	}
-	return [...patterns.values()];
+/** A secret as it may be part of a text or of a decoded text. */
+function spellingsOf(secret: string): string[] {
+	const written = [secret, JSON.stringify(secret).slice(1, -1)];
+	const encoded = written.flatMap((text) => {
+		const hex = Buffer.from(text).toString('hex');
+		return [hex, hex.toUpperCase(), ...base64Of(text)];
+	});
+	const spellings = [...written, ...encoded].flatMap((text) => [text, decode(text)]);
+	return [...new Set(spellings)].filter(({ length }) => length >= MIN_LENGTH);
 }
 
-/**
- * What is found of bytes wherever they are in a base64 text, in both of its alphabets. Base64 writes three bytes
- * in four characters: which, depends on how many bytes stand before, and at both ends on their neighbours too.
- */
-function base64Of(bytes: Buffer): string[] {
+/** What is the same in each base64 and base64url text that contains it, after 0, 1 or 2 other bytes. */
+function base64Of(text: string): string[] {
 	return [0, 1, 2].flatMap((before) => {
-		const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
-		const own = text.slice(
-			Math.ceil((before * 8) / 6),
-			Math.floor(((before + bytes.length) * 8) / 6),
-		);
+		const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
+		const whole = bytes.toString('base64url');
+		const own = whole.slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 		return [own, own.replaceAll('-', '+').replaceAll('_', '/')];
 	});
+}
+
+/** A text without percent encoding, escapes of JSON and entities of HTML, however often they were applied. */
+function decode(text: string): string {
+	let decoded = text;
+	for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
+		decoded = decoded
+			.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
+				Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
+			)
+			.replace(/\\+/g, '\\')
+			.replace(/\\(?:u([\da-f]{4})|x([\da-f]{2}))/gi, (_, unit?: string, byte?: string) =>
+				String.fromCharCode(Number.parseInt(unit ?? byte ?? '', 16)),
+			)
+			.replace(/\\[bfnrt]|[\b\f\n\r\t+]/g, ' ')
+			.replaceAll('\\', '')
+			.replace(/&#(?:x([\da-f]{1,5})|(\d{1,6}));/gi, (_, hex?: string, decimal?: string) =>
+				String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
+			)
+			.replace(
+				/&(amp|lt|gt|quot|apos);/gi,
+				(_, name: string) => ENTITIES[name.toLowerCase()] ?? '',
+			);
+	}
+	return decoded;
 }
