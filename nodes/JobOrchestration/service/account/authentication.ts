@@ -5,15 +5,12 @@ import { isBelow, resolveUrl } from './baseUrl';
 import type { Account } from './account';
 import { accountOf } from './account';
 import { sealToken, unsealToken } from './sealedToken';
-import { explainConnection } from '../messages/connectionMessage';
-import type { ConnectionFailure } from '../messages/connectionMessage';
-import { explainLogin, LOGIN_TIMEOUT } from '../messages/loginMessage';
-import { asTitleOnly } from '../messages/message';
+import { explainConnection, explainLogin, LOGIN_TIMEOUT } from '../errors/explain';
 import type { RequestFailure } from '../request/failure';
 import type { Helpers } from './login';
 import { login, serviceRejects } from './login';
 import { ownRequestOf } from './ownRequest';
-import { ServiceError } from '../messages/serviceError';
+import { asTitleOnly, ServiceError } from '../messages/serviceError';
 import { getToken, markRejected, wasRejected } from './tokens';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
@@ -178,7 +175,7 @@ function foreignAddressError(address: string, account: Account): ServiceError {
 	return connectionError({ kind: 'foreignAddress', address }, account);
 }
 
-function connectionError(failure: ConnectionFailure, { baseUrl }: Account): ServiceError {
+function connectionError(failure: RequestFailure, { baseUrl }: Account): ServiceError {
 	return new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
 }
 

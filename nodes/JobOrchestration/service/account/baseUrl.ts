@@ -1,4 +1,4 @@
-import { explainBaseUrl } from '../messages/connectionMessage';
+import { explain } from '../errors/explain';
 import type { FailureOf } from '../request/failure';
 import { ServiceError } from '../messages/serviceError';
 
@@ -12,7 +12,7 @@ export function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
 	if (problem !== undefined) {
 		const failure = { kind: 'baseUrl', problem } as const;
-		throw new ServiceError(failure, explainBaseUrl(failure));
+		throw new ServiceError(failure, explain(failure));
 	}
 	return String(text).trim().replace(/\/+$/, '');
 }

@@ -3,7 +3,7 @@ import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 import type { HttpResponse } from '../request/response';
 import { describeBody, failureFromResponse, isHtml, readResponse } from '../request/response';
 import type { Account } from './account';
-import { LOGIN_TIMEOUT } from '../messages/loginMessage';
+import { LOGIN_TIMEOUT } from '../errors/explain';
 import { requestFailureFromError } from '../request/failure';
 import { Secrets } from '../secrets/secrets';
 import { isJsonObject } from '../../json';

@@ -11,10 +11,9 @@ import { describeBody, failureFromResponse, readResponse } from '../request/resp
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
-import type { ConnectionFailure } from '../messages/connectionMessage';
-import { explainConnection } from '../messages/connectionMessage';
+import { explainConnection } from '../errors/explain';
 import { ServiceError } from '../messages/serviceError';
-import type { Failure, FailureOf } from '../request/failure';
+import type { Failure, FailureOf, RequestFailure } from '../request/failure';
 import { failureBeforeSending, failureFromError, n8nFailureOf } from '../request/failure';
 import { onAbort, onDeadline, unlessAborted, wait } from '../request/timers';
 import { OwnRequest, withCancelSignal } from '../account/ownRequest';
@@ -276,8 +275,8 @@ async function readCredentials(
 	{ maxRetries, timeout, signal }: Omit<OpenOptions, 'concurrency' | 'patience'>,
 ): Promise<ICredentialDataDecryptedObject> {
 	const controller = new AbortController();
-	let ended: ConnectionFailure | undefined;
-	const end = (failure: ConnectionFailure) => {
+	let ended: RequestFailure | undefined;
+	const end = (failure: RequestFailure) => {
 		ended = failure;
 		controller.abort();
 	};

@@ -8,54 +8,51 @@ export type Failure =
 			kind: 'baseUrl';
 			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
 	  }
-	/**
-	 * The connection was never made: the service can't have seen the request. The address is the one that was
-	 * tried, a proxy's where there is one: `host:port`, or the name that wasn't found.
-	 */
+	/** No connection was made: nothing was sent. The address is a proxy's if there is one: `host:port`, or an unknown name. */
 	| { kind: 'unreachable'; code: string; address?: string | undefined }
-	/** n8n itself doesn't let its nodes send requests there (its SSRF protection): nothing was sent. */
+	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
 	| { kind: 'blocked'; reason: string }
-	/** No agreement on TLS, above all because one side doesn't speak it: nothing was sent. */
+	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
 	| { kind: 'tls'; code: string }
-	/** The certificate isn't trusted: the connection ended before the request was sent. */
+	/** The certificate isn't trusted: nothing was sent. */
 	| { kind: 'certificate'; code: string }
-	/** No answer in time; `after` (ms) is set where a request with a shorter Timeout gave up a log-in that may succeed. */
+	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	| { kind: 'timeout'; after?: number }
 	/** The connection broke after it was made. */
 	| { kind: 'broken'; code: string }
-	/** The request was aborted, above all because the execution was cancelled; `sent` is false only if it certainly was not sent. */
+	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
 	| { kind: 'cancelled'; sent: boolean }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'n8nFailed'; reason: string }
-	/** n8n's store of credentials took too long: nothing was sent within `after` milliseconds. */
+	/** n8n's store of credentials took longer than `after` milliseconds: nothing was sent. */
 	| { kind: 'n8nTimeout'; after: number }
-	/** The answer points to another address; undefined if it does not say which. */
+	/** The answer points to another address; undefined if it doesn't say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/**
-	 * An HTTP status that isn't success; the service's own words and its Retry-After (ms), where it sent any;
-	 * `ofOthers` where only requests of other runs had this answer, whose words are not for this one.
+	 * An HTTP status that isn't success, a sentence with the service's words, and its Retry-After (ms). `ofOthers` if
+	 * only requests of other runs had this answer, whose words are not for this one.
 	 */
 	| {
 			kind: 'status';
 			status: number;
-			text: string | undefined;
-			retryAfter: number | undefined;
+			text?: string | undefined;
+			retryAfter?: number | undefined;
 			ofOthers?: true;
 	  }
-	/** An answer that isn't what the interface shows; `status` is null if n8n's request helper returned none. */
+	/** An answer that isn't what the interface shows. `status` is null if n8n's request helper returned none. */
 	| { kind: 'unexpectedResponse'; status: number | null; received: string; expected: string }
-	/** A list that would have no end, and what shows it. */
+	/** A list without an end, and what shows it. */
 	| { kind: 'endlessList'; sign: string }
 	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
 	| { kind: 'foreignAddress'; address: string }
 	/** A request by a proxy that a workflow names, which must not get the token. */
 	| { kind: 'proxy' }
-	/** The log-in failed; the request itself was not sent, or answered with 401. */
+	/** The login failed; the request itself was not sent, or answered with 401. */
 	| { kind: 'login'; cause: RequestFailure };
 
 export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 
-/** The ways in which a single request can fail, a log-in too. */
+/** The ways in which a single request can fail, a login too. */
 export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 
 /** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
@@ -71,34 +68,21 @@ function isOwnFailure(value: unknown): value is Failure {
 	return isJsonObject(value) && ownFailures.has(value);
 }
 
-/** What failed at last: of a log-in that failed, why it did. */
+/** What failed at last: of a login that failed, why it did. */
 export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
 	return failure.kind === 'login' ? failure.cause : failure;
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
-export function asOfOthers(failure: Failure): Failure {
-	if (failure.kind === 'login') return { kind: 'login', cause: withoutWords(failure.cause) };
-	return withoutWords(failure);
+export function withoutServiceText(failure: Failure): Failure {
+	const cause = rootCauseOf(failure);
+	if (cause.kind !== 'status') return failure;
+	const untold: RequestFailure = { ...cause, text: undefined, ofOthers: true };
+	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
 }
 
-function withoutWords<Cause extends Exclude<Failure, { kind: 'login' }>>(cause: Cause) {
-	if (cause.kind !== 'status') return cause;
-	return { ...cause, text: undefined, ofOthers: true } as const;
-}
-
-/** System errors that come before a connection exists, whatever the call that reports them. */
-const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
-
-/** n8n 1.x drops the code of such an error and writes this instead (n8n-workflow, COMMON_ERRORS). */
-const NEVER_CONNECTED_MESSAGES: Array<[pattern: RegExp, code: string]> = [
-	[/service refused the connection/i, 'ECONNREFUSED'],
-	[/DNS server returned an error/i, 'EAI_AGAIN'],
-	[/incorrect host \(domain\) value/i, 'ENOTFOUND'],
-];
-
-/** Node.js's message if no connection was made, with the address or the name that it tried. */
-const NEVER_CONNECTED_TEXT = /^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/;
+const CERTIFICATE =
+	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
 
 /**
  * OpenSSL's messages for a failed handshake. EPROTO with "write" means that the request was still waiting for the
@@ -107,13 +91,35 @@ const NEVER_CONNECTED_TEXT = /^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/;
 const HANDSHAKE =
 	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
 
-/** What n8n says where its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error). */
-const BLOCKED = /^The request was blocked because .*\brestricted\b.*/;
+/**
+ * How the codes and texts of errors are read; the first pattern that is in any of them decides. n8n 1.x drops the code
+ * of an error without a connection and writes a text of its own (n8n-workflow, COMMON_ERRORS).
+ */
+const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => RequestFailure]> = [
+	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
+	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
+	[
+		/^The request was blocked because .*\brestricted\b.*/,
+		([reason = '']) => ({ kind: 'blocked', reason }),
+	],
+	[CERTIFICATE, ([code = '']) => ({ kind: 'certificate', code })],
+	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: `EPROTO, ${reason}` })],
+	[
+		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
+		([, code = '', address]) => ({ kind: 'unreachable', code, address }),
+	],
+	// These come before a connection exists, whatever the call that reports them.
+	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => ({ kind: 'unreachable', code })],
+	[/service refused the connection/i, () => ({ kind: 'unreachable', code: 'ECONNREFUSED' })],
+	[/DNS server returned an error/i, () => ({ kind: 'unreachable', code: 'EAI_AGAIN' })],
+	[/incorrect host \(domain\) value/i, () => ({ kind: 'unreachable', code: 'ENOTFOUND' })],
+	[
+		/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/,
+		() => ({ kind: 'timeout' }),
+	],
+];
 
-const CERTIFICATE =
-	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
-
-/** The failure behind whatever a request with the credential threw: that of its log-in, or its own. */
+/** The failure behind whatever a request with the credential threw: that of its login, or its own. */
 export function failureFromError(error: unknown): Failure {
 	return ownFailureOf(error) ?? requestFailureFromError(error);
 }
@@ -126,9 +132,8 @@ export function failureFromError(error: unknown): Failure {
 export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
 	const own = ownFailureOf(error);
 	if (own !== undefined) return own;
-	const failure = requestFailureFromError(error);
-	if (failure.kind === 'cancelled') return { kind: 'cancelled', sent: false };
-	return n8nFailureOf(error, redact);
+	const isCancelled = requestFailureFromError(error).kind === 'cancelled';
+	return isCancelled ? { kind: 'cancelled', sent: false } : n8nFailureOf(error, redact);
 }
 
 /** The failure of n8n itself, in its own words. @param redact takes the secrets out of a text */
@@ -142,11 +147,9 @@ export function n8nFailureOf(
 
 /** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
 function ownFailureOf(error: unknown): Failure | undefined {
-	for (const link of causesOf(error)) {
-		const failure = isJsonObject(link.context) ? link.context.failure : undefined;
-		if (isOwnFailure(failure)) return failure;
-	}
-	return undefined;
+	return causesOf(error)
+		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
+		.find(isOwnFailure);
 }
 
 /**
@@ -158,50 +161,21 @@ function ownFailureOf(error: unknown): Failure | undefined {
  */
 export function requestFailureFromError(error: unknown): RequestFailure {
 	const chain = causesOf(error);
-	const codes = chain.map((link) => link.code).filter((code) => typeof code === 'string');
-	const texts = chain.flatMap(textsOf);
-	const says = (pattern: RegExp) => matchIn([...codes, ...texts], pattern);
-
-	if (says(/\bERR_CANCELED\b|^canceled$/)) return { kind: 'cancelled', sent: true };
-
-	const blocked = says(BLOCKED);
-	if (blocked) return { kind: 'blocked', reason: blocked[0] };
-
-	const certificate = says(CERTIFICATE);
-	if (certificate) return { kind: 'certificate', code: certificate[0] };
-
-	const handshake = says(HANDSHAKE);
-	if (handshake) return { kind: 'tls', code: `EPROTO, ${handshake[1]}` };
-
-	const tried = says(NEVER_CONNECTED_TEXT);
-	const neverConnected =
-		codes.find((code) => NEVER_CONNECTED.includes(code)) ??
-		chain.find((link) => link.syscall === 'connect' || link.syscall === 'getaddrinfo')?.code ??
-		tried?.[1] ??
-		NEVER_CONNECTED_MESSAGES.find(([pattern]) => says(pattern))?.[1];
-	if (typeof neverConnected === 'string') {
-		return { kind: 'unreachable', code: neverConnected, address: tried?.[2] };
+	const codes = chain.map(({ code }) => code).filter(isText);
+	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
+	const texts = messages.filter(isText);
+	const calls = chain.map(({ syscall, code }) => `${String(syscall)} ${String(code)}`);
+	for (const [pattern, failureFrom] of PATTERNS) {
+		for (const text of [...codes, ...texts, ...calls]) {
+			const match = pattern.exec(text);
+			if (match !== null) return failureFrom(match);
+		}
 	}
-
-	if (
-		says(/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/)
-	) {
-		return { kind: 'timeout' };
-	}
-	if (chain.some(isUnauthorized)) {
-		return { kind: 'status', status: 401, text: undefined, retryAfter: undefined };
-	}
+	if (chain.some(isUnauthorized)) return { kind: 'status', status: 401 };
 	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
 }
 
-/** The match in the first text that has one. */
-function matchIn(texts: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
-	for (const text of texts) {
-		const match = pattern.exec(text);
-		if (match !== null) return match;
-	}
-	return undefined;
-}
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** An error and the errors behind it, outermost first, each seen once. */
 function causesOf(error: unknown): JsonObject[] {
@@ -215,11 +189,6 @@ function causesOf(error: unknown): JsonObject[] {
 		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
 	}
 	return chain;
-}
-
-function textsOf(link: JsonObject): string[] {
-	const messages = Array.isArray(link.messages) ? link.messages : [];
-	return [link.message, ...messages].filter((text): text is string => typeof text === 'string');
 }
 
 function isUnauthorized({ httpCode, response }: JsonObject): boolean {

@@ -28,9 +28,10 @@ const MESSAGE_KEYS = ['message', 'error', 'msg'];
 const DETAIL_KEYS = ['detail', 'details', 'error_description', 'errors'];
 const OTHER_KEYS = ['title', 'data', 'body'];
 
-/** How deep a body is searched, and how many elements of a list. A message is near the surface. */
+/** How deep a body is searched, and how many elements and fields. With more, a huge one would block n8n. */
 const MAX_DEPTH = 3;
 const MAX_ELEMENTS = 5;
+const MAX_FIELDS = 20;
 
 /** Reads what n8n's request helper returned. */
 export function readResponse(response: unknown): HttpResponse {
@@ -124,7 +125,7 @@ function firstMessage(values: readonly unknown[], depth: number): Text[] {
 /** The first sentence in an error's body, after its field's name: some services name the fields that are wrong. */
 function sentenceIn(body: unknown, depth = 0): Text[] {
 	if (depth > MAX_DEPTH || typeof body !== 'object' || body === null) return [];
-	for (const [key, value] of Object.entries(body).slice(0, 4 * MAX_ELEMENTS)) {
+	for (const [key, value] of Object.entries(body).slice(0, Array.isArray(body) ? MAX_ELEMENTS : MAX_FIELDS)) {
 		const text: unknown = Array.isArray(value) ? value[0] : value;
 		const found = isSentence(text) ? [textOf(key), textOf(text)] : sentenceIn(value, depth + 1);
 		if (found.length > 0) return found;

@@ -1,100 +1,89 @@
 import type { Failure, FailureOf } from './failure';
 import { rootCauseOf } from './failure';
+import type { Condition, Consequence } from '../errors/rules';
+import { RULES } from '../errors/rules';
 import type { JsonObject } from '../../json';
 
-/** Statuses after which an idempotent request is sent again. */
-const TRANSIENT = [408, 429, 500, 502, 503, 504];
-
-/** The first delay in milliseconds, doubled each time, and the longest. */
-const FIRST_DELAY = 300;
-const MAX_DELAY = 30_000;
-
-/** What a failure means for sending the request again. */
-interface RetryRule {
-	/** Which requests may be sent again: those that do the same if sent twice, all of them, or none. */
-	resend: 'idempotent' | 'all' | 'none';
-	/** Whether the service may have acted on the request. */
-	mayHaveActed: boolean;
-}
-
-/** The service certainly did nothing, and would do nothing the next time. */
-const REFUSED: RetryRule = { resend: 'none', mayHaveActed: false };
-/** The service certainly did nothing, and may do it the next time. */
-const NOT_TAKEN: RetryRule = { resend: 'all', mayHaveActed: false };
-/** The service may have acted, and may give a clear answer the next time. */
-const UNCERTAIN: RetryRule = { resend: 'idempotent', mayHaveActed: true };
-/** The service may have acted, and would answer the same the next time. */
-const UNCLEAR: RetryRule = { resend: 'none', mayHaveActed: true };
-
-/** The redirects after which the client is to send the same request elsewhere (RFC 9110): nothing was done. */
-const NOTHING_DONE = [307, 308];
+/** The first wait in milliseconds, doubled each time, and the longest. With less, a busy service would be flooded. */
+const FIRST_DELAY_MS = 300;
+const MAX_DELAY_MS = 30_000;
 
 /** The last status that HTTP assigns to a refusal. Servers have others of their own: 499 may be a call cut off midway. */
 const LAST_REFUSAL = 451;
 
-/**
- * The one table from a failure to what follows from it. Whatever it doesn't know may have acted: a job that may exist
- * is never created a second time.
- */
-function retryRuleOf(failure: Failure): RetryRule {
-	switch (failure.kind) {
-		case 'baseUrl':
-		case 'blocked':
-		case 'tls':
-		case 'certificate':
-		case 'endlessList':
-		case 'foreignAddress':
-		case 'n8nTimeout':
-		case 'proxy':
-			return REFUSED;
-		case 'unreachable':
-		case 'n8nFailed':
-			return NOT_TAKEN;
-		case 'timeout':
-		case 'broken':
-			return UNCERTAIN;
+/** The rule of a failure; of a login that failed, that of its cause. */
+export function ruleKeyOf(failure: Failure): keyof typeof RULES {
+	const cause = rootCauseOf(failure);
+	switch (cause.kind) {
 		case 'cancelled':
-			return failure.sent ? UNCLEAR : REFUSED;
-		case 'redirect':
-			return NOTHING_DONE.includes(failure.status) ? REFUSED : UNCLEAR;
+			return cause.sent ? 'cancelled' : 'cancelledUnsent';
+		case 'unexpectedResponse':
+			return cause.status === null ? 'noResponse' : 'unexpectedResponse';
+		case 'redirect': {
+			const key = cause.location === undefined ? 'redirectNowhere' : 'redirect';
+			return cause.status === 307 || cause.status === 308 ? `${key} 307` : key;
+		}
 		case 'status':
-			if (isThrottled(failure)) return NOT_TAKEN;
-			if (TRANSIENT.includes(failure.status)) return UNCERTAIN;
-			return failure.status >= 400 && failure.status <= LAST_REFUSAL ? REFUSED : UNCLEAR;
-		case 'login':
-			// Whatever came of the login, the request itself was not acted on. One login without an answer is enough to
-			// wait for.
-			return failure.cause.kind !== 'timeout' && retryRuleOf(failure.cause).resend !== 'none'
-				? NOT_TAKEN
-				: REFUSED;
+			return statusKeyOf(cause);
 		default:
-			return UNCLEAR;
+			return cause.kind;
 	}
+}
+
+function statusKeyOf({ status, retryAfter }: FailureOf<'status'>): keyof typeof RULES {
+	if (status === 503 && retryAfter !== undefined) return 'status 503 with Retry-After';
+	const key = `status ${status}`;
+	if (isKey(key)) return key;
+	if (status >= 400 && status <= LAST_REFUSAL) return 'refusal';
+	return status < 500 ? 'oddStatus' : 'serverError';
+}
+
+const isKey = (text: string): text is keyof typeof RULES => Object.hasOwn(RULES, text);
+
+/** What follows from a failure. If its login failed, the request itself was not acted on. */
+function consequenceOf(failure: Failure): Consequence {
+	const rule: Consequence = RULES[ruleKeyOf(failure)];
+	if (failure.kind !== 'login') return rule;
+	// To wait for one login without an answer is enough.
+	const isFinal = rule.resend === 'none' || failure.cause.kind === 'timeout';
+	if (isFinal) return { resend: 'none', mayHaveActed: false, condition: 'unknown' };
+	const isOfLogin = rule.condition === 'answered' || rule.condition === 'broken';
+	const condition = isOfLogin ? 'loginFailed' : rule.condition;
+	return { resend: 'all', mayHaveActed: false, condition };
 }
 
 /**
  * Whether a request that failed so may be sent again.
  *
- * @param call `idempotent` where sending it twice does the same as sending it once
+ * @param call `idempotent` if sending it twice does the same as sending it once
  */
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
-	const { resend } = retryRuleOf(failure);
+	const { resend } = consequenceOf(failure);
 	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
 }
 
-/** Whether a failure is a log-in that would fail again, as with a wrong password, or has taken all of its time. */
+/** Whether a failure is a login that would fail again, as with a wrong password, or has taken all of its time. */
 export function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> {
-	return failure.kind === 'login' && !mayRetry(failure, { idempotent: true });
+	return failure.kind === 'login' && consequenceOf(failure).resend === 'none';
 }
 
 /** Whether the service may have acted on a request that failed so. False only if it certainly has not. */
 export function mayHaveActed(failure: Failure): boolean {
-	return retryRuleOf(failure).mayHaveActed;
+	return consequenceOf(failure).mayHaveActed;
 }
 
-/** 429, and 503 with a time to come back: the service says that it did not take the request. */
-export function isThrottled({ status, retryAfter }: FailureOf<'status'>): boolean {
-	return status === 429 || (status === 503 && retryAfter !== undefined);
+/** What a failure says about the service. `retryAfter` is in milliseconds. */
+export function conditionOf(failure: Failure): {
+	kind: Condition;
+	retryAfter?: number | undefined;
+} {
+	const { condition: kind } = consequenceOf(failure);
+	return kind === 'throttled' ? { kind, retryAfter: retryAfterOf(failure) } : { kind };
+}
+
+function retryAfterOf(failure: Failure): number | undefined {
+	const cause = rootCauseOf(failure);
+	return cause.kind === 'status' ? cause.retryAfter : undefined;
 }
 
 /**
@@ -106,10 +95,8 @@ export function isThrottled({ status, retryAfter }: FailureOf<'status'>): boolea
  * @param random a number from 0 to 1
  */
 export function retryDelay(failure: Failure, failures: number, random = Math.random()): number {
-	const cause = rootCauseOf(failure);
-	const asked = cause.kind === 'status' ? cause.retryAfter : undefined;
-	const grown = FIRST_DELAY * 2 ** (failures - 1) * (0.5 + random / 2);
-	return Math.round(Math.min(asked ?? grown, MAX_DELAY));
+	const grown = FIRST_DELAY_MS * 2 ** (failures - 1) * (0.5 + random / 2);
+	return Math.round(Math.min(retryAfterOf(failure) ?? grown, MAX_DELAY_MS));
 }
 
 /** Every date that a header can have names the time of day; Date.parse would read one in many other texts. */
