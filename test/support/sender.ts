@@ -27,7 +27,10 @@ export function newSender(
 	resultOf: (
 		request: ServiceRequest<unknown>,
 	) => SendResult<unknown> | Promise<SendResult<unknown>>,
-	{ baseUrl = 'https://jobs.example.com', limiter = newLimiter() }: Partial<Pick<HttpClient, 'baseUrl' | 'limiter'>> = {},
+	{
+		baseUrl = 'https://jobs.example.com',
+		limiter = newLimiter(),
+	}: Partial<Pick<HttpClient, 'baseUrl' | 'limiter'>> = {},
 ): HttpClient {
 	const send = async (request: ServiceRequest<unknown>) => await resultOf(request);
 	const client: Pick<HttpClient, keyof HttpClient> = {

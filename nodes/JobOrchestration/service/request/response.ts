@@ -125,7 +125,10 @@ function firstMessage(values: readonly unknown[], depth: number): Text[] {
 /** The first sentence in an error's body, after its field's name: some services name the fields that are wrong. */
 function sentenceIn(body: unknown, depth = 0): Text[] {
 	if (depth > MAX_DEPTH || typeof body !== 'object' || body === null) return [];
-	for (const [key, value] of Object.entries(body).slice(0, Array.isArray(body) ? MAX_ELEMENTS : MAX_FIELDS)) {
+	for (const [key, value] of Object.entries(body).slice(
+		0,
+		Array.isArray(body) ? MAX_ELEMENTS : MAX_FIELDS,
+	)) {
 		const text: unknown = Array.isArray(value) ? value[0] : value;
 		const found = isSentence(text) ? [textOf(key), textOf(text)] : sentenceIn(value, depth + 1);
 		if (found.length > 0) return found;
