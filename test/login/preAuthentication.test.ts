@@ -1,6 +1,6 @@
 import type { IDataObject, IHttpRequestHelper } from 'n8n-workflow';
 
-import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 import { startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { credentialFor, useSandbox } from '../support/fixture';

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/limiter';
 import { Executions, range, refused, rejected } from './executions';
 import { bucket, randomFrom } from './simulate';

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';

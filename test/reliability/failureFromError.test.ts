@@ -1,11 +1,11 @@
 import { NodeApiError } from 'n8n-workflow';
 
-import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import {
 	failureBeforeSending,
 	failureFromError,
-} from '../../nodes/JobOrchestration/service/request/failure';
-import { ServiceError } from '../../nodes/JobOrchestration/service/messages/serviceError';
+} from '../../nodes/JobOrchestration/service/errors/failure';
+import { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 
 /*
  * What n8n's request helper throws differs between its releases. The engine tests see those of one; these are

@@ -2,14 +2,14 @@ import type {
 	Failure,
 	FailureOf,
 	RequestFailure,
-} from '../../nodes/JobOrchestration/service/request/failure';
+} from '../../nodes/JobOrchestration/service/errors/failure';
 import {
 	conditionOf,
 	mayHaveActed,
 	mayRetry,
 	parseRetryAfter,
 	retryDelay,
-} from '../../nodes/JobOrchestration/service/request/retryPolicy';
+} from '../../nodes/JobOrchestration/service/errors/retryPolicy';
 import { statusFailure as status } from './statusFailure';
 
 const login = (cause: RequestFailure): Failure => ({ kind: 'login', cause });

@@ -1,4 +1,4 @@
-import { Secrets } from '../../nodes/JobOrchestration/service/secrets/secrets';
+import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
 
 /*
  * What is taken for a secret, and what is not.

@@ -2,7 +2,7 @@ import type { INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow'
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
-import { asPlainText, ServiceError } from '../service/messages/serviceError';
+import { asPlainText, ServiceError } from '../service/errors/serviceError';
 import type { CreatedJob, FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
 import { errorsIn, jobMayExist } from './itemOutcome';
 

@@ -5,12 +5,12 @@ import { isBelow, resolveUrl } from './baseUrl';
 import type { Account } from './account';
 import { accountOf } from './account';
 import { sealToken, unsealToken } from './sealedToken';
-import { explainConnection, explainLogin, LOGIN_TIMEOUT } from '../errors/explain';
-import type { RequestFailure } from '../request/failure';
+import { explain } from '../errors/explain';
+import type { RequestFailure } from '../errors/failure';
 import type { Helpers } from './login';
 import { login, serviceRejects } from './login';
 import { ownRequestOf } from './ownRequest';
-import { asTitleOnly, ServiceError } from '../messages/serviceError';
+import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { getToken, markRejected, wasRejected } from './tokens';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
@@ -176,10 +176,11 @@ function foreignAddressError(address: string, account: Account): ServiceError {
 }
 
 function connectionError(failure: RequestFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
+	return new ServiceError(failure, explain(failure, { baseUrl }));
 }
 
 /** The test of a credential shows only the message, so that holds the advice as well. */
 function loginError(cause: RequestFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError({ kind: 'login', cause }, asTitleOnly(explainLogin(cause, baseUrl)));
+	const failure = { kind: 'login', cause } as const;
+	return new ServiceError(failure, asTitleOnly(explain(failure, { baseUrl })));
 }

@@ -1,6 +1,6 @@
 import { explain } from '../errors/explain';
-import type { FailureOf } from '../request/failure';
-import { ServiceError } from '../messages/serviceError';
+import type { FailureOf } from '../errors/failure';
+import { ServiceError } from '../errors/serviceError';
 
 /**
  * The credential's Base URL without surrounding spaces and without slashes at its end; a path stays.

@@ -1,9 +1,8 @@
-import type { ErrorMessage } from '../errors/explain';
+import type { ErrorMessage, Explanation } from '../errors/explain';
 import { explain } from '../errors/explain';
-import type { Words } from '../errors/rules';
-import { ServiceError } from '../messages/serviceError';
-import type { Failure } from '../request/failure';
-import { mayHaveActed } from '../request/retryPolicy';
+import { ServiceError } from '../errors/serviceError';
+import type { Failure } from '../errors/failure';
+import { mayHaveActed } from '../errors/retryPolicy';
 import type { ServiceRequest } from './httpClient';
 
 /** A call of the service: what is sent, what is to come back, and what its errors say. */
@@ -17,11 +16,11 @@ export interface Call<Body> {
 		/** What it is about, for the end of a description: "Job 'x' in namespace 'y'". */
 		subject: string;
 		/** Explains a 404. */
-		notFound: Words;
+		notFound: Explanation;
 		/** Explains a 409; without it, a 409 is a refusal like any other. */
-		conflict?: Words;
+		conflict?: Explanation;
 		/** If it isn't idempotent: how to find out whether it worked. Its message follows the title: "...; the job may exist". */
-		uncertain?: Words;
+		uncertain?: Explanation;
 	};
 }
 
@@ -61,7 +60,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	return new ServiceError(failure, { ...words, ...texts }, jobMayExist);
 }
 
-function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Words | undefined {
+function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {
 	if (failure.kind !== 'status') return undefined;
 	if (failure.status === 404) return messages.notFound;
 	return failure.status === 409 ? messages.conflict : undefined;

@@ -1,6 +1,6 @@
 import { LimitedRequest } from '../pace/limiter';
-import type { Failure } from '../request/failure';
-import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
+import type { Failure } from '../errors/failure';
+import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
 import type { Call } from './call';
 import { callError } from './call';

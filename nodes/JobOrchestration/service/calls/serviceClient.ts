@@ -1,11 +1,11 @@
 import type { GenericValue } from 'n8n-workflow';
 
-import { isHtml } from '../request/response';
+import { isHtml } from '../errors/response';
 import type { Call } from './call';
 import { callError } from './call';
 import { truncate } from '../errors/explain';
-import type { ServiceError } from '../messages/serviceError';
-import type { Failure } from '../request/failure';
+import type { ServiceError } from '../errors/serviceError';
+import type { Failure } from '../errors/failure';
 import type { HttpClient } from './httpClient';
 import type { CallOptions } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
@@ -171,10 +171,13 @@ export class ServiceClient {
 			seen.add(next);
 			next = nextPageTokenOf(page);
 			if (next === undefined) return clusters;
-			if (seen.has(next)) throw this.endlessList(call, 'The same page token came twice.');
-			if (clusters.length >= limit) return clusters;
-			if (seen.size === MAX_PAGES)
-				throw this.endlessList(call, `After ${MAX_PAGES} pages there was still another.`);
+			const isRepeated = seen.has(next);
+			if (clusters.length >= limit && !isRepeated) return clusters;
+			if (isRepeated || seen.size === MAX_PAGES) {
+				const tooMany = `After ${MAX_PAGES} pages there was still another.`;
+				const sign = isRepeated ? 'The same page token came twice.' : tooMany;
+				throw this.error(call, { kind: 'endlessList', sign });
+			}
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
 			if (this.options.signal?.aborted === true)
 				throw this.error(call, { kind: 'cancelled', sent: true });
@@ -206,10 +209,6 @@ export class ServiceClient {
 		};
 	}
 
-	private endlessList(call: Call<unknown>, sign: string): ServiceError {
-		return this.error(call, { kind: 'endlessList', sign });
-	}
-
 	private error(call: Call<unknown>, failure: Failure): ServiceError {
 		const { baseUrl } = this.httpClient;
 		const { timeout } = this.options;
@@ -220,15 +219,10 @@ export class ServiceClient {
 /** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
-	const retryOption = {
-		...(maxRetry === undefined ? {} : { maxretry: maxRetry }),
-		...(retryInterval === undefined ? {} : { retryInterval }),
-	};
-	return {
-		...sentAsIs,
-		workflow: { uid: workflowUid },
-		...(Object.keys(retryOption).length === 0 ? {} : { retryOption }),
-	};
+	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
+	// What is undefined is not sent.
+	const retryOption = hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined;
+	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
 }
 
 /** Accepts any body but a web page, for calls whose response the interface does not show. */

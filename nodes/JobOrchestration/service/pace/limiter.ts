@@ -1,9 +1,9 @@
 import { sleep } from 'n8n-workflow';
 
 import { byAccount } from '../account/byAccount';
-import type { Failure } from '../request/failure';
-import { withoutServiceText } from '../request/failure';
-import { conditionOf } from '../request/retryPolicy';
+import type { Failure } from '../errors/failure';
+import { withoutServiceText } from '../errors/failure';
+import { conditionOf } from '../errors/retryPolicy';
 import { onAbort, wait } from '../request/timers';
 import type { InFlightRequest, OpenReason, Outcome } from './pace';
 import { FIRST_WAIT, INITIAL_LIMIT, LONG_WAIT, MAX_LIMIT, MINUTE, Pace, SECOND } from './pace';

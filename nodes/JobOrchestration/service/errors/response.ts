@@ -1,7 +1,7 @@
 import type { RequestFailure } from './failure';
 import { parseRetryAfter } from './retryPolicy';
-import type { Secrets } from '../secrets/secrets';
-import { MAX_READ, WITHHELD } from '../secrets/secrets';
+import type { Secrets } from './secrets';
+import { MAX_READ, WITHHELD } from './secrets';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 
@@ -125,10 +125,8 @@ function firstMessage(values: readonly unknown[], depth: number): Text[] {
 /** The first sentence in an error's body, after its field's name: some services name the fields that are wrong. */
 function sentenceIn(body: unknown, depth = 0): Text[] {
 	if (depth > MAX_DEPTH || typeof body !== 'object' || body === null) return [];
-	for (const [key, value] of Object.entries(body).slice(
-		0,
-		Array.isArray(body) ? MAX_ELEMENTS : MAX_FIELDS,
-	)) {
+	const max = Array.isArray(body) ? MAX_ELEMENTS : MAX_FIELDS;
+	for (const [key, value] of Object.entries(body).slice(0, max)) {
 		const text: unknown = Array.isArray(value) ? value[0] : value;
 		const found = isSentence(text) ? [textOf(key), textOf(text)] : sentenceIn(value, depth + 1);
 		if (found.length > 0) return found;
@@ -138,9 +136,9 @@ function sentenceIn(body: unknown, depth = 0): Text[] {
 
 /** Whether a value is two words or more for a person: no page, nothing that may be a token. */
 function isSentence(value: unknown): value is string {
-	if (typeof value !== 'string' || isHtml(value) || /^\s*(?:bearer|basic)\s/i.test(value))
-		return false;
-	return /[a-z]\S?\s+\S{0,2}[a-z]/i.test(value.slice(0, MAX_SHOWN));
+	if (typeof value !== 'string' || isHtml(value)) return false;
+	const start = value.slice(0, MAX_SHOWN);
+	return /[a-z]\S?\s+\S{0,2}[a-z]/i.test(start) && !/^\s*(?:bearer|basic)\s/i.test(start);
 }
 
 /** A text; of a web page its title or first heading, of a part of one its words. */
@@ -152,15 +150,12 @@ function textOf(sent: string, isPage = false): Text {
 	return { sent, readable: title ?? words };
 }
 
-/** Texts in a row, with a colon behind one that doesn't end a sentence. */
-function join(texts: readonly Text[]): string {
-	return texts
-		.map(({ readable }, index) => {
-			const isLast = index === texts.length - 1;
-			return isLast || /[.!?:]$/.test(readable) ? readable : `${readable}:`;
-		})
-		.join(' ');
-}
+/** Texts in a row, with a colon after each that doesn't end a sentence. */
+const join = (texts: readonly Text[]) =>
+	texts
+		.map(({ readable }) => readable)
+		.join(': ')
+		.replace(/([.!?:]): /g, '$1 ');
 
 /** Texts of the service's on one line, cut if they are long; undefined if one contains a secret. */
 function quote(texts: readonly Text[], secrets: Secrets): string | undefined {

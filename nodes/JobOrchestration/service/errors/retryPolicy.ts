@@ -1,17 +1,18 @@
 import type { Failure, FailureOf } from './failure';
 import { rootCauseOf } from './failure';
-import type { Condition, Consequence } from '../errors/rules';
-import { RULES } from '../errors/rules';
+import type { Condition, Consequence } from './rules';
+import { RULES } from './rules';
 import type { JsonObject } from '../../json';
 
-/** The first wait in milliseconds, doubled each time, and the longest. With less, a busy service would be flooded. */
+/** The first wait, doubled each time. With less, the retries of a crowd would keep a restarting service down. */
 const FIRST_DELAY_MS = 300;
+/** The longest wait. With more, a Retry-After of an hour would hold an execution for as long. */
 const MAX_DELAY_MS = 30_000;
 
 /** The last status that HTTP assigns to a refusal. Servers have others of their own: 499 may be a call cut off midway. */
 const LAST_REFUSAL = 451;
 
-/** The rule of a failure; of a login that failed, that of its cause. */
+/** The key of the rule for a failure; if a login failed, of that for its cause. */
 export function ruleKeyOf(failure: Failure): keyof typeof RULES {
 	const cause = rootCauseOf(failure);
 	switch (cause.kind) {
@@ -42,7 +43,7 @@ const isKey = (text: string): text is keyof typeof RULES => Object.hasOwn(RULES,
 
 /** What follows from a failure. If its login failed, the request itself was not acted on. */
 function consequenceOf(failure: Failure): Consequence {
-	const rule: Consequence = RULES[ruleKeyOf(failure)];
+	const [rule] = RULES[ruleKeyOf(failure)];
 	if (failure.kind !== 'login') return rule;
 	// To wait for one login without an answer is enough.
 	const isFinal = rule.resend === 'none' || failure.cause.kind === 'timeout';

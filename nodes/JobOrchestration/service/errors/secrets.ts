@@ -51,7 +51,7 @@ export class Secrets {
 	}
 }
 
-/** The texts by which a password is recognized: if it is very short, only where it is named or follows the user. */
+/** The texts by which a password is recognised: if it is very short, only where it is named or follows the user. */
 function textsOf(userName: string, password: string): string[] {
 	if (password === '') return [];
 	if (password.length >= MIN_LENGTH) return [password];
@@ -84,7 +84,7 @@ function base64Of(text: string): string[] {
 /** A text without percent encoding, escapes of JSON and entities of HTML, however often they were applied. */
 function decode(text: string): string {
 	let decoded = text;
-	for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
+	for (let layer = 0; layer < MAX_LAYERS && /[%&\\+]/.test(decoded); layer += 1) {
 		decoded = decoded
 			.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
 				Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),

@@ -28,10 +28,7 @@ export type Failure =
 	| { kind: 'n8nTimeout'; after: number }
 	/** The answer points to another address; undefined if it doesn't say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
-	/**
-	 * An HTTP status that isn't success, a sentence with the service's words, and its Retry-After (ms). `ofOthers` if
-	 * only requests of other runs had this answer, whose words are not for this one.
-	 */
+	/** An HTTP status that isn't success, the service's words in a sentence, and Retry-After (ms). `ofOthers` without their words. */
 	| {
 			kind: 'status';
 			status: number;

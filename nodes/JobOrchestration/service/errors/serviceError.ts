@@ -1,8 +1,8 @@
 import { ExecutionBaseError } from 'n8n-workflow';
 
-import type { ErrorMessage } from '../errors/explain';
-import type { Failure } from '../request/failure';
-import { contextOf, rootCauseOf } from '../request/failure';
+import type { ErrorMessage } from './explain';
+import type { Failure } from './failure';
+import { contextOf, rootCauseOf } from './failure';
 
 /**
  * The error of a request that failed, the only one that service/ throws for it.
