@@ -258,7 +258,7 @@ test("a description has line breaks, and markup for them only where the editor's
 	expect(error).toHaveProperty('context.descriptionTemplate', lines.join('<br>'));
 });
 
-test('of a single item, nobody is told which it was', async () => {
+test('an error of a single item does not name it', async () => {
 	const { description } = await errorAfter(answer(400));
 	expect(description).not.toMatch(/\bitem\b/);
 });

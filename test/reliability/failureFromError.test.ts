@@ -22,7 +22,7 @@ const aroundIt = (error: unknown) => new NodeApiError(node, error as never);
 const systemError = (code: string, message = 'failed', syscall?: string) =>
 	Object.assign(new Error(message), { code, syscall });
 
-/** An error behind so many others. */
+/** An error behind others. */
 const inside = (depth: number, error: object): object =>
 	depth === 0 ? error : { cause: inside(depth - 1, error) };
 
@@ -155,7 +155,7 @@ test("an error of this node's own is found behind whatever n8n puts around it", 
 	expect(failureFromError(own)).toEqual(failure);
 	expect(failureFromError(aroundIt(own))).toEqual(failure);
 	expect(failureFromError(new Error('around', { cause: own }))).toEqual(failure);
-	// What a user can mend is none of n8n's faults: n8n does not report it.
+	// A user can mend it: n8n doesn't report it as its own fault.
 	expect(own.level).toBe('warning');
 });
 

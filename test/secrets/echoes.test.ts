@@ -21,7 +21,7 @@ const SHORT = '(not shown: contains a secret)';
 interface Place {
 	place: string;
 	say: (secret: string) => Fault;
-	/** What the error says in place of it. */
+	/** What the error says instead. */
 	said: string;
 }
 

@@ -92,8 +92,8 @@ export function errorOutputItem(
 }
 
 /**
- * Completes an error that ends the execution: with its item, with every job that was created by then, and with
- * the other items that have failed and whose job may exist.
+ * Completes an error that ends the execution: with its item, with all jobs that were created, and with the other items
+ * whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
  */
@@ -121,7 +121,7 @@ export function completeError(
 	return error;
 }
 
-/** What n8n shows above the output of a run in which items have failed; undefined where none has. */
+/** What n8n shows above the output of a run in which items have failed; undefined if none has. */
 export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
 	const errors = errorsIn(outcomes);
 	if (errors.length === 0) return undefined;

@@ -51,7 +51,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 		...explain(failure, { baseUrl, timeout, action: call.action }),
 		...ownWordsOf(call, failure),
 	};
-	// How to find out comes in place of any other advice, above all of "try again".
+	// How to find out replaces any other advice, above all "try again".
 	const isUncertain = jobMayExist && uncertain !== undefined;
 	const message = isUncertain ? `${words.message}; ${uncertain.message}` : words.message;
 	const advice = [isUncertain ? uncertain.advice : words.advice, ...historyOf(attempts)];

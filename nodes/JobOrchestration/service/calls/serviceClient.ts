@@ -23,7 +23,7 @@ const MAX_PAGES = 1_000;
 
 /** Which part of a list is wanted. */
 interface PageRequest {
-	/** At most so many clusters. */
+	/** Clusters at most. */
 	limit: number;
 	/** Where the page begins; the list's start where it is undefined. */
 	pageToken?: string | undefined;
@@ -39,9 +39,9 @@ interface CreatedJob {
 
 /** Which clusters of a list are wanted. */
 interface ListRequest {
-	/** At most so many clusters are asked for at once. */
+	/** Clusters that are asked for at once. */
 	pageSize: number;
-	/** At most so many clusters in all; Infinity for all of them. */
+	/** Clusters in all at most; Infinity for all of them. */
 	limit: number;
 	/** Where the list begins; its start where it is undefined. */
 	pageToken?: string | undefined;
@@ -158,7 +158,7 @@ export class ServiceClient {
 		const seen = new Set<string | undefined>();
 		let next = pageToken;
 		for (;;) {
-			// With a filter, nobody knows how many clusters it takes: a whole page is asked for.
+			// With a filter, the clusters that it takes are unknown: a whole page is asked for.
 			const pageLimit =
 				filter === undefined ? Math.min(pageSize, limit - clusters.length) : pageSize;
 			const call = this.clusterList({ limit: pageLimit, pageToken: next });

@@ -89,8 +89,8 @@ const HANDSHAKE =
 	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
 
 /**
- * How the codes and texts of errors are read; the first pattern that is in any of them decides. n8n 1.x drops the code
- * of an error without a connection and writes a text of its own (n8n-workflow, COMMON_ERRORS).
+ * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
+ * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
  */
 const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => RequestFailure]> = [
 	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],

@@ -94,7 +94,7 @@ export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && (PAGE.test(body) || PART.test(body));
 }
 
-/** The message in an error's body, perhaps with a detail: nested, in a list, or the plain text; empty if there is none. */
+/** The message in an error's body, perhaps with a detail: nested, in a list, or the plain text. */
 function messageIn(body: unknown, depth = 0): Text[] {
 	if (typeof body === 'string') {
 		// In a field, markup may be what the message is about.

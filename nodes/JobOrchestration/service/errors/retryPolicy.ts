@@ -88,9 +88,8 @@ function retryAfterOf(failure: Failure): number | undefined {
 }
 
 /**
- * Milliseconds to wait before a request is sent again: as long as the service asks for, else longer each time, with
- * jitter so that many requests don't come back at once; never longer than half a minute. A whole number, as timers
- * want it.
+ * Milliseconds to wait before a request is sent again, a whole number: what the service asks for, else longer each time,
+ * with jitter so that many requests don't come back at once.
  *
  * @param failures how often it has failed so far, from 1
  * @param random a number from 0 to 1
@@ -104,9 +103,9 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
 
 /**
- * The wait that a Retry-After header asks for, in milliseconds; undefined if there is none that can be read. It holds
- * seconds, which some services send as a fraction, or a date (RFC 9110). A date is read against the `date` header of
- * the same answer, since the service's clock may differ from this one.
+ * The wait that a Retry-After header asks for, in milliseconds; undefined without one that can be read. It holds
+ * seconds, which some services send as a fraction, or a date (RFC 9110), which is read against the answer's own `date`,
+ * since the service's clock may differ from this one.
  */
 export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
 	const retryAfter = headers['retry-after'];
@@ -116,7 +115,7 @@ export function parseRetryAfter(headers: JsonObject, now = Date.now()): number |
 	return until === undefined ? undefined : Math.max(0, until - (dateIn(headers.date) ?? now));
 }
 
-/** A date as headers have it, in milliseconds; undefined if it is none. */
+/** A header's date in milliseconds; undefined if it can't be read. */
 function dateIn(header: unknown): number | undefined {
 	const date = typeof header === 'string' && DATE.test(header) ? Date.parse(header) : Number.NaN;
 	return Number.isNaN(date) ? undefined : date;

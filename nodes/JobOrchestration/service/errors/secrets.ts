@@ -1,4 +1,4 @@
-/** What is shown in place of a short text that contains a secret. */
+/** What is shown instead of a short text that contains a secret. */
 export const WITHHELD = '(not shown: contains a secret)';
 
 /** The fewest characters of a secret. With fewer, ordinary words would contain it. */

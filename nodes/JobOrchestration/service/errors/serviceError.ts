@@ -31,7 +31,7 @@ export class ServiceError extends ExecutionBaseError {
 
 /**
  * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
- * so do the system's codes: n8n puts a sentence of its own in place of a title that holds one it knows.
+ * so do the system's codes: n8n replaces a title that holds one it knows.
  */
 export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMessage): ErrorMessage {
 	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
