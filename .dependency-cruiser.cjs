@@ -25,9 +25,7 @@ function part(name, ...allowed) {
 }
 
 /** The rooms of service/: each knows those before it. */
-const rooms = ['secrets', 'request', 'messages', 'account', 'pace', 'calls'].map(
-	(room) => `service/${room}`,
-);
+const rooms = ['errors', 'request', 'account', 'pace', 'calls'].map((room) => `service/${room}`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

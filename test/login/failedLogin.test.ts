@@ -1,7 +1,7 @@
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { getToken } from '../../nodes/JobOrchestration/service/account/tokens';
 import type { TokenSources } from '../../nodes/JobOrchestration/service/account/tokens';
-import type { RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { RequestFailure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { clockAt, slowLogin, turn, useLogins } from './useLogins';
 
 const { account, ask, logins } = useLogins();

@@ -1,4 +1,4 @@
-import { explainConnection } from '../../nodes/JobOrchestration/service/messages/connectionMessage';
+import { explain } from '../../nodes/JobOrchestration/service/errors/explain';
 
 /*
  * Whom a message names that could not be reached: n8n's HTTP client says no more than an address, or nothing.
@@ -21,7 +21,7 @@ test.each([
 	[http, 'ECONNREFUSED', undefined, `The service at ${http}`],
 ])('%s, %s at %s', (baseUrl, code, address, who) => {
 	const failure = { kind: 'unreachable', code, ...(address && { address }) } as const;
-	expect(explainConnection(failure, baseUrl, 1_000).message).toBe(`${who} can't be reached`);
+	expect(explain(failure, { baseUrl }).message).toBe(`${who} can't be reached`);
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
 	['EHOSTUNREACH', undefined, 'No connection was possible (EHOSTUNREACH).'],
 ])('%s at %s is said so', (code, address, detail) => {
 	const failure = { kind: 'unreachable', code, ...(address && { address }) } as const;
-	expect(explainConnection(failure, http, 1_000).detail).toBe(detail);
+	expect(explain(failure, { baseUrl: http }).detail).toBe(detail);
 });
 
 test.each([
@@ -42,12 +42,12 @@ test.each([
 	[100, '0.1 s'],
 	[1_250, '1.3 s'],
 ])('a time-out of %i ms is one of %s', (timeout, text) => {
-	const { message } = explainConnection({ kind: 'timeout' }, http, timeout);
+	const { message } = explain({ kind: 'timeout' }, { timeout });
 	expect(message).toBe(`The service didn't answer within ${text}`);
 });
 
 test('a time-out has nothing to add to its message and its advice', () => {
-	expect(explainConnection({ kind: 'timeout' }, http, 60_000)).toEqual({
+	expect(explain({ kind: 'timeout' }, { timeout: 60_000 })).toEqual({
 		message: "The service didn't answer within 60 s",
 		advice: "Try again later, or allow more time with the option 'Timeout'.",
 	});

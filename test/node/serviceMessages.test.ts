@@ -1,27 +1,24 @@
-import {
-	describeBody as describeAnswer,
-	failureFromResponse,
-	readResponse,
-} from '../../nodes/JobOrchestration/service/request/response';
-import { Secrets } from '../../nodes/JobOrchestration/service/secrets/secrets';
+import type { Fault } from '../../sandbox';
+import { answer } from '../support/answer';
+import { create, getAll, useSandbox } from '../support/fixture';
 
 /*
  * What a person gets to read of what the service answered.
  */
 
-const secrets = new Secrets({ userName: 'me', password: 'open sesame' });
+const fixture = useSandbox();
 
-/** The words in a refusal with this body. */
-function wordsIn(body: unknown): string | undefined {
-	const failure = failureFromResponse(
-		readResponse({ statusCode: 400, body, headers: {} }),
-		secrets,
-	);
-	if (failure?.kind !== 'status') throw new Error('A 400 is a status');
-	return failure.text;
+/** The description of the error that a list of clusters ends in when the service answers it so. */
+async function descriptionAfter(fault: Fault, parameters = getAll()): Promise<string> {
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
+	const { error } = await fixture.engine.run({ parameters });
+	return error?.description ?? '';
 }
 
-describe('The words of the service', () => {
+/** A text as an error shows it: without markup. */
+const shown = (text: string) => text.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('`', 'ˋ');
+
+describe("The service's message", () => {
 	test.each<[unknown, string]>([
 		['one', 'one'],
 		['  one  ', 'one'],
@@ -48,14 +45,10 @@ describe('The words of the service', () => {
 		[{ message: 'not one', errors: ['one'] }, 'not one'],
 		[{ message: 'one', errors: [], details: { code: 7 } }, 'one'],
 		[{ message: 'one', title: 'two', data: 'three' }, 'one'],
-		[{ message: 'one', errors: ['not open sesame'] }, 'one: not ***'],
 		[
 			{ title: 'Errors occurred.', errors: { Name: ['The Name field is required.'] } },
 			'Errors occurred. Name: The Name field is required.',
 		],
-		[{ message: 'not open ses', detail: 'one' }, 'not ***: one'],
-		[{ message: 'one', detail: 'sesame two' }, 'one: *** two'],
-		[{ message: 'one', errors: { two: 'sesame has three' } }, 'one: two: *** has three'],
 		[{ message: '', error: 'one' }, 'one'],
 		[{ message: ' ', error: 'one' }, 'one'],
 		[{ message: 7, error: 'one' }, 'one'],
@@ -71,7 +64,6 @@ describe('The words of the service', () => {
 		['<html><title></title><h2 class="x">one</h2></html>', 'one'],
 		['<h1>one</h1>', 'one'],
 		['<p>The <b>one</b></p>', 'The one'],
-		['{"message":"one"}', '{"message":"one"}'],
 		[{ message: '<img src=x> <b>one</b>' }, '<img src=x> <b>one</b>'],
 		[{ message: '<html><h1>one</h1></html>' }, 'one'],
 		[{ reason: 'not one' }, 'reason: not one'],
@@ -85,10 +77,9 @@ describe('The words of the service', () => {
 			{ violations: [{ field: 'group' }, { field: 'x', hint: 'must be short' }] },
 			'hint: must be short',
 		],
-		[{ hint: 'not open sesame' }, 'hint: not ***'],
-		['not open sesame', 'not ***'],
-	])('of %j are found', (body, words) => {
-		expect(wordsIn(body)).toBe(words);
+	])('in %j is found', async (body, message) => {
+		const description = await descriptionAfter(answer(400, body));
+		expect(description).toContain(`The service says: "${shown(message)}" (HTTP 400).\n`);
 	});
 
 	test.each<[unknown]>([
@@ -110,91 +101,58 @@ describe('The words of the service', () => {
 		['<html><body>one</body></html>'],
 		['<html><title></title></html>'],
 		[`<html>${' '.repeat(10_000)}<title>too far</title>`],
-	])('are none in %j', (body) => {
-		expect(wordsIn(body)).toBeUndefined();
+	])('is missing in %j', async (body) => {
+		const description = await descriptionAfter(answer(400, body));
+		expect(description).toContain('The service gave no reason (HTTP 400).');
 	});
 
-	test('are cut after 500 characters', () => {
-		expect(wordsIn('x'.repeat(500))).toBe('x'.repeat(500));
-		expect(wordsIn('x'.repeat(501))).toBe(`${'x'.repeat(500)}…`);
-		expect(wordsIn({ message: `${' \n'.repeat(300)}${'y'.repeat(600)}` })).toBe(
-			`${'y'.repeat(500)}…`,
-		);
-	});
-
-	test('are looked for in the first 10,000 characters, without what breaks off there', () => {
-		expect(wordsIn(`one${' '.repeat(9_990)}two`)).toBe('one two');
-		expect(wordsIn(`one${' '.repeat(9_989)}open ses`)).toBe('one ***');
-		expect(wordsIn(`one${' '.repeat(9_990)}two three four`)).toBe('one');
+	test.each([
+		['x'.repeat(500), 'x'.repeat(500)],
+		['x'.repeat(501), `${'x'.repeat(500)}…`],
+		[`${' \n'.repeat(300)}${'y'.repeat(600)}`, `${'y'.repeat(500)}…`],
+		[`one${' '.repeat(9_990)}two`, 'one two'],
+		[`one${' '.repeat(9_999)}two`, 'one'],
+	])('is cut', async (body, message) => {
+		const description = await descriptionAfter(answer(400, { message: body }));
+		expect(description).toContain(`"${message}"`);
 	});
 });
 
-describe('An answer that is not what was wanted', () => {
-	test.each<[unknown, string]>([
-		[undefined, 'nothing'],
-		[null, 'nothing'],
-		['', 'nothing'],
-		[[], 'a list'],
-		[['one'], 'a list'],
-		[{}, 'an empty object'],
-		[{ message: 'one' }, '"one"'],
-		[{ a: 1, b: 2 }, 'an object with the fields a, b'],
-		[{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with the fields a, b, c, d, e'],
-		[{ 'open sesame': 1 }, 'an object with the fields ***'],
-		['<html><title>one</title></html>', 'an HTML page'],
-		['<?xml version="1.0"?><a/>', 'an HTML page'],
-		['  <head>', 'an HTML page'],
-		['<!-- log-in --><html>', 'an HTML page'],
-		['<h1>Log in</h1>', 'an HTML page'],
-		['<DIV class="login">', 'an HTML page'],
-		['<noscript>Turn on JavaScript</noscript>', 'an HTML page'],
-		['<pre>', 'an HTML page'],
-		['<section id="login">', 'an HTML page'],
-		['<problem>', 'the text "<problem>"'],
-		['one\ntwo', 'the text "one two"'],
-		['open sesame', 'the text "***"'],
-		[7, 'the text "7"'],
-		[false, 'the text "false"'],
-	])('%j is described as %s', (body, words) => {
-		expect(describeAnswer(body, secrets)).toBe(words);
-	});
+test.each<[unknown, string]>([
+	[undefined, 'nothing'],
+	[null, 'nothing'],
+	['', 'nothing'],
+	[[], 'a list'],
+	[['one'], 'a list'],
+	[{}, 'an empty object'],
+	[{ message: 'one' }, '"one"'],
+	[{ a: 1, b: 2 }, 'an object with the fields a, b'],
+	[{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with the fields a, b, c, d, e'],
+	['<html><title>one</title></html>', 'an HTML page'],
+	['<?xml version="1.0"?><a/>', 'an HTML page'],
+	['  <head>', 'an HTML page'],
+	['<!-- log-in --><html>', 'an HTML page'],
+	['<h1>Log in</h1>', 'an HTML page'],
+	['<DIV class="login">', 'an HTML page'],
+	['<noscript>Turn on JavaScript</noscript>', 'an HTML page'],
+	['<pre>', 'an HTML page'],
+	['<section id="login">', 'an HTML page'],
+	['<problem>', 'the text "<problem>"'],
+	['one\ntwo', 'the text "one two"'],
+	[7, 'the text "7"'],
+	[false, 'the text "false"'],
+])('%j instead of a job is described as %s', async (body, words) => {
+	const description = await descriptionAfter(answer(200, body), create());
+	expect(description).toContain(`It sent ${shown(words)} (HTTP 200).`);
 });
 
-describe('A redirect', () => {
-	test.each<[unknown, string | undefined]>([
-		['https://elsewhere.example/a/b', 'https://elsewhere.example/a/b'],
-		['https://elsewhere.example/a?b=c&d', 'https://elsewhere.example/a'],
-		['https://elsewhere.example/a#b?c', 'https://elsewhere.example/a'],
-		['/a?\nb', '/a'],
-		['/open%20sesame/a', '/***/a'],
-		['', undefined],
-		[undefined, undefined],
-		[['/a'], undefined],
-	])('to %j is said to go to %s, without its query', (location, said) => {
-		const redirect = readResponse({ statusCode: 302, headers: { location } });
-		expect(failureFromResponse(redirect, secrets)).toEqual({
-			kind: 'redirect',
-			status: 302,
-			location: said,
-		});
-	});
-});
-
-test.each([
-	[199, 'status'],
-	[200, undefined],
-	[299, undefined],
-	[300, 'redirect'],
-	[399, 'redirect'],
-	[400, 'status'],
-	['200', 'unexpectedResponse'],
-])('the status %s is a failure of the kind %s', (statusCode, kind) => {
-	expect(failureFromResponse(readResponse({ statusCode }), secrets)?.kind).toBe(kind);
-});
-
-test.each([[undefined], [null], ['text'], [[]]])('%j is no answer, and no success', (response) => {
-	expect(failureFromResponse(readResponse(response), secrets)).toMatchObject({
-		kind: 'unexpectedResponse',
-		status: null,
-	});
+test.each<[string | undefined, string]>([
+	['https://elsewhere.example/a/b', 'The address is https://elsewhere.example/a/b (HTTP 302).'],
+	['https://elsewhere.example/a?b=c&d', 'The address is https://elsewhere.example/a (HTTP 302).'],
+	['https://elsewhere.example/a#b?c', 'The address is https://elsewhere.example/a (HTTP 302).'],
+	['', 'It answered with HTTP 302.'],
+	[undefined, 'It answered with HTTP 302.'],
+])('a redirect to %j', async (location, said) => {
+	const headers = location === undefined ? {} : { location };
+	expect(await descriptionAfter(answer(302, undefined, headers))).toContain(said);
 });

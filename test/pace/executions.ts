@@ -8,7 +8,7 @@ import {
 	AccountLimiter,
 	ExecutionLimiter,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { Failure } from '../../nodes/JobOrchestration/service/request/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { anyCall, newSender } from '../support/sender';
 import { statusFailure } from '../reliability/statusFailure';
 

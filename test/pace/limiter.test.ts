@@ -1,4 +1,4 @@
-import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/limiter';
 import { Executions, range, refused, rejected } from './executions';
 import { bucket, randomFrom } from './simulate';
@@ -180,7 +180,7 @@ describe('A service that rejects all', () => {
 		expect(execution.isOver).toBe(true);
 		expect(execution.failed).toHaveLength(300);
 		const own = execution.failed.map(({ n, error }) =>
-			(error as CallError).description?.includes(`No ${n}`),
+			(error as ServiceError).description?.includes(`No ${n}`),
 		);
 		expect(own.filter(Boolean).length).toBeGreaterThan(3);
 		expect(other.failed).toEqual([]);

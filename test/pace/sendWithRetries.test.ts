@@ -1,4 +1,4 @@
-import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
+import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
 import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
@@ -50,7 +50,7 @@ test('a request that is given up says how long all waited, and how often the ser
 		(thrown: unknown) => thrown,
 	);
 	expect(error).toMatchObject({ jobMayExist: false });
-	expect((error as CallError).description).toMatch(
+	expect((error as ServiceError).description).toMatch(
 		/how many requests it accepts\. All requests had been waiting for the service for 7\d s, and asked it \d\d times\. It was tried \d\d times\.\n/,
 	);
 });
@@ -58,7 +58,7 @@ test('a request that is given up says how long all waited, and how often the ser
 test('nothing is sent where the log-in was refused before', async () => {
 	const send = jest.fn();
 	const refused = { kind: 'login', cause: statusFailure(401) } as const;
-	const sender = { ...newSender(send), refusedLoginFor: () => refused };
+	const sender = Object.assign(newSender(send), { refusedLoginFor: () => refused });
 	await expect(sendWithRetries(sender, anyCall, { maxRetries: 3, timeout: 1_000 })).rejects.toThrow(
 		'The user name or the password is wrong',
 	);
@@ -90,6 +90,6 @@ describe('The limiters of a process', () => {
 		expect(limiterFor('kept')).toBe(kept);
 		expect(limiterFor('busy')).toBe(busy);
 		expect(limiterFor('forgotten')).not.toBe(forgotten);
-		request.release({ kind: 'answered' });
+		request.release();
 	});
 });

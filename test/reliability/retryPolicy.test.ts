@@ -1,103 +1,111 @@
-import type { Failure, RequestFailure } from '../../nodes/JobOrchestration/service/request/failure';
+import type {
+	Failure,
+	FailureOf,
+	RequestFailure,
+} from '../../nodes/JobOrchestration/service/errors/failure';
 import {
+	conditionOf,
 	mayHaveActed,
 	mayRetry,
 	parseRetryAfter,
 	retryDelay,
-} from '../../nodes/JobOrchestration/service/request/retryPolicy';
+} from '../../nodes/JobOrchestration/service/errors/retryPolicy';
 import { statusFailure as status } from './statusFailure';
 
 const login = (cause: RequestFailure): Failure => ({ kind: 'login', cause });
-const redirect = (code: number): RequestFailure => ({
+const redirect = (code: number): FailureOf<'redirect'> => ({
 	kind: 'redirect',
 	status: code,
 	location: undefined,
 });
 
-/**
- * A failure, whether an idempotent request and a create are sent again, and whether the service may have acted: then a
- * create's job may exist.
- */
-type Row = [name: string, failure: Failure, idempotent: boolean, create: boolean, acted: boolean];
-
 const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 const timeout = { kind: 'timeout' } as const;
-const unexpected = {
-	kind: 'unexpectedResponse',
-	status: 200,
-	received: 'nothing',
-	expected: 'a job',
-} as const;
+const unexpected: RequestFailure = {
+	...{ kind: 'unexpectedResponse', status: 200, received: 'nothing', expected: 'a job' },
+};
+
+/**
+ * Whether an idempotent request and a create are sent again after a failure, whether the service may have acted: then a
+ * create's job may exist; and what the limiter makes of it.
+ */
+type Row = [name: string, Failure, idempotent: boolean, create: boolean, acted: boolean, string];
+const each = (codes: number[], ...rest: [boolean, boolean, boolean, string]): Row[] =>
+	codes.map((code) => [String(code), status(code), ...rest]);
 
 const rows: Row[] = [
 	// Nothing was sent.
-	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false],
-	['an address that n8n blocks', { kind: 'blocked', reason: 'restricted' }, false, false, false],
-	['an untrusted certificate', { kind: 'certificate', code: 'CERT' }, false, false, false],
-	['a TLS handshake that failed', { kind: 'tls', code: 'EPROTO' }, false, false, false],
-	['another address', { kind: 'foreignAddress', address: 'elsewhere' }, false, false, false],
-	["a workflow's proxy", { kind: 'proxy' }, false, false, false],
-	['a store of credentials that hangs', { kind: 'n8nTimeout', after: 1 }, false, false, false],
-	['a cancel before sending', { kind: 'cancelled', sent: false }, false, false, false],
-	['no connection', unreachable, true, true, false],
-	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }, true, true, false],
+	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false, 'unknown'],
+	['a blocked address', { kind: 'blocked', reason: 'restricted' }, false, false, false, 'unknown'],
+	['a certificate', { kind: 'certificate', code: 'CERT' }, false, false, false, 'unknown'],
+	['a TLS handshake', { kind: 'tls', code: 'EPROTO' }, false, false, false, 'unknown'],
+	['another address', { kind: 'foreignAddress', address: 'x' }, false, false, false, 'unknown'],
+	["a workflow's proxy", { kind: 'proxy' }, false, false, false, 'unknown'],
+	['a store that hangs', { kind: 'n8nTimeout', after: 1 }, false, false, false, 'unknown'],
+	['a cancel before', { kind: 'cancelled', sent: false }, false, false, false, 'unknown'],
+	['no connection', unreachable, true, true, false, 'unreachable'],
+	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }, true, true, false, 'unknown'],
 
-	// It was sent, and nobody knows what came of it.
-	['a time-out', timeout, true, false, true],
-	['a broken connection', broken, true, false, true],
-	['an abort after sending', { kind: 'cancelled', sent: true }, false, false, true],
-	['an odd answer', unexpected, false, false, true],
-	['an answer without a status', { ...unexpected, status: null }, false, false, true],
-	['what nobody knows', { kind: 'new' } as unknown as Failure, false, false, true],
+	// It was sent, and nothing is known of it.
+	['a time-out', timeout, true, false, true, 'timedOut'],
+	['a broken connection', broken, true, false, true, 'broken'],
+	['an abort after sending', { kind: 'cancelled', sent: true }, false, false, true, 'unknown'],
+	['an odd answer', unexpected, false, false, true, 'answered'],
+	['no status', { ...unexpected, status: null }, false, false, true, 'answered'],
 
 	// It was answered.
-	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false],
+	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false, 'answered'],
 	...[300, 301, 302, 303, 304, 305, 399].map(
-		(code): Row => [String(code), redirect(code), false, false, true],
+		(code): Row => [String(code), redirect(code), false, false, true, 'answered'],
 	),
-	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false]),
-	...[400, 401, 403, 404, 405, 409, 410, 413, 422, 451].map(
-		(code): Row => [String(code), status(code), false, false, false],
-	),
-	['408', status(408), true, false, true],
-	['429', status(429), true, true, false],
-	['429 with a time to come back', status(429, 1_000), true, true, false],
-	...[500, 502, 504].map((code): Row => [String(code), status(code), true, false, true]),
-	['500 with a time to come back', status(500, 1_000), true, false, true],
-	...[501, 505, 599].map((code): Row => [String(code), status(code), false, false, true]),
-	['503', status(503), true, false, true],
-	['503 with a time to come back', status(503, 0), true, true, false],
-	...[100, 199, 452, 499, 600, 999].map(
-		(code): Row => [String(code), status(code), false, false, true],
-	),
+	...[307, 308].flatMap((code): Row[] => [
+		[`${code} to nowhere`, redirect(code), false, false, false, 'answered'],
+		[`${code}`, { ...redirect(code), location: '/x' }, false, false, false, 'answered'],
+	]),
+	...each([400, 401, 403, 404, 405, 409, 410, 413, 422, 451], false, false, false, 'answered'),
+	...each([408, 500], true, false, true, 'answered'),
+	...each([502, 503, 504], true, false, true, 'unavailable'),
+	...each([429], true, true, false, 'throttled'),
+	['429 with Retry-After', status(429, 1_000), true, true, false, 'throttled'],
+	['500 with Retry-After', status(500, 1_000), true, false, true, 'answered'],
+	['503 with Retry-After', status(503, 0), true, true, false, 'throttled'],
+	...each([100, 199, 452, 499, 501, 505, 599, 600, 999], false, false, true, 'answered'),
 
 	// Its login failed, so it was not sent, or answered with 401.
-	['a log-in without connection', login(unreachable), true, true, false],
-	['a log-in that timed out', login(timeout), false, false, false],
-	['a log-in that broke', login(broken), true, true, false],
-	['a log-in with 500', login(status(500)), true, true, false],
-	['a log-in with 503', login(status(503)), true, true, false],
-	['a log-in with 302', login(redirect(302)), false, false, false],
-	['a log-in with 401', login(status(401)), false, false, false],
-	['a log-in with 403', login(status(403)), false, false, false],
-	['a log-in with an odd answer', login(unexpected), false, false, false],
-	['a cancelled log-in', login({ kind: 'cancelled', sent: true }), false, false, false],
+	['a login without connection', login(unreachable), true, true, false, 'unreachable'],
+	['a login that timed out', login(timeout), false, false, false, 'unknown'],
+	['a login that broke', login(broken), true, true, false, 'loginFailed'],
+	['a login with 500', login(status(500)), true, true, false, 'loginFailed'],
+	['a login with 503', login(status(503)), true, true, false, 'unavailable'],
+	['a login with 429', login(status(429)), true, true, false, 'throttled'],
+	['a login with 302', login(redirect(302)), false, false, false, 'unknown'],
+	['a login with 401', login(status(401)), false, false, false, 'unknown'],
+	['a login with 403', login(status(403)), false, false, false, 'unknown'],
+	['a login with an odd answer', login(unexpected), false, false, false, 'unknown'],
+	['a cancelled login', login({ kind: 'cancelled', sent: true }), false, false, false, 'unknown'],
 ];
 
-test.each(rows)('after %s', (_name, failure, idempotent, create, acted) => {
+test.each(rows)('after %s', (_name, failure, idempotent, create, acted, condition) => {
 	expect({
 		idempotent: mayRetry(failure, { idempotent: true }),
 		create: mayRetry(failure, { idempotent: false }),
 		acted: mayHaveActed(failure),
-	}).toEqual({ idempotent, create, acted });
+		condition: conditionOf(failure).kind,
+	}).toEqual({ idempotent, create, acted, condition });
 });
 
-test('no create is sent again where the service may have acted', () => {
+test('no create is sent again if the service may have acted', () => {
 	const doubled = rows.filter(
 		([, failure]) => mayRetry(failure, { idempotent: false }) && mayHaveActed(failure),
 	);
 	expect(doubled).toEqual([]);
+});
+
+test('the limiter learns how long to wait from a rejection alone', () => {
+	expect(conditionOf(status(429, 2_000))).toEqual({ kind: 'throttled', retryAfter: 2_000 });
+	expect(conditionOf(login(status(503, 2_000)))).toEqual({ kind: 'throttled', retryAfter: 2_000 });
+	expect(conditionOf(status(500, 2_000))).toEqual({ kind: 'answered' });
 });
 
 test('waits double, and are spread over half of their length', () => {

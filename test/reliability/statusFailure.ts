@@ -1,4 +1,4 @@
-import type { FailureOf } from '../../nodes/JobOrchestration/service/request/failure';
+import type { FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 
 /** A request that was answered with this HTTP status; `retryAfter` in milliseconds, where the answer has it. */
 export const statusFailure = (status: number, retryAfter?: number): FailureOf<'status'> => ({

@@ -15,7 +15,7 @@ import type { Limits } from '../support/hurry';
 import { oneOfEachCall } from '../support/operations';
 import type { Result } from '../support/run';
 import { Engine } from '../support/run';
-import { formsOf } from './encodings';
+import { spellingsOf } from './spellings';
 import { everyText } from './everyText';
 
 /*
@@ -171,7 +171,7 @@ export function expectNoSecretIn({ texts, tokens }: Traces): void {
 export function placesOf(secrets: string[], texts: Map<string, string>): string[] {
 	return [...texts].flatMap(([place, text]) =>
 		secrets
-			.flatMap(formsOf)
+			.flatMap(spellingsOf)
 			.filter((form) => text.includes(form))
 			.map((form) => `${form} in ${place}`),
 	);

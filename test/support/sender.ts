@@ -1,10 +1,10 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
-import type { Sender } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import {
 	AccountLimiter,
 	ExecutionLimiter,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
+	HttpClient,
 	SendResult,
 	ServiceRequest,
 } from '../../nodes/JobOrchestration/service/calls/httpClient';
@@ -27,20 +27,24 @@ export function newSender(
 	resultOf: (
 		request: ServiceRequest<unknown>,
 	) => SendResult<unknown> | Promise<SendResult<unknown>>,
-	{ baseUrl = 'https://jobs.example.com', limiter = newLimiter() }: Partial<Sender> = {},
-): Sender {
+	{
+		baseUrl = 'https://jobs.example.com',
+		limiter = newLimiter(),
+	}: Partial<Pick<HttpClient, 'baseUrl' | 'limiter'>> = {},
+): HttpClient {
 	const send = async (request: ServiceRequest<unknown>) => await resultOf(request);
-	return {
+	const client: Pick<HttpClient, keyof HttpClient> = {
 		baseUrl,
 		limiter,
 		redact: (text) => text,
 		refusedLoginFor: () => undefined,
-		send: send as Sender['send'],
+		send: send as HttpClient['send'],
 	};
+	return client as HttpClient;
 }
 
 /** One whose waits take no time. */
-function newLimiter(): Sender['limiter'] {
+function newLimiter(): ExecutionLimiter {
 	let now = 0;
 	const wait = async (milliseconds: number) => await Promise.resolve(void (now += milliseconds));
 	const clock = { now: () => now, idle: () => now, wait, pause: async () => await wait(1) };

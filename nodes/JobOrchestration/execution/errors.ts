@@ -2,13 +2,15 @@ import type { INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow'
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
-import { asPlainText, forPanel } from '../service/messages/message';
-import { ServiceError } from '../service/messages/serviceError';
+import { asPlainText, ServiceError } from '../service/errors/serviceError';
 import type { CreatedJob, FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
 import { errorsIn, jobMayExist } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
+
+/** What is known of a call that failed. */
+type CallFailure = Pick<ServiceError, 'message' | 'description' | 'httpStatus' | 'jobMayExist'>;
 
 /** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
@@ -17,10 +19,10 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 		const { message, advice: description } = error;
 		return inPlainText(new NodeOperationError(node, message, { description }), message);
 	}
-	const isOfNode = error instanceof NodeApiError || error instanceof NodeOperationError;
-	return inPlainText(
-		isOfNode ? error : new NodeOperationError(node, error instanceof Error ? error : String(error)),
-	);
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		return inPlainText(error);
+	}
+	return inPlainText(new NodeOperationError(node, error instanceof Error ? error : String(error)));
 }
 
 /**
@@ -46,24 +48,10 @@ export function failItem(
 	return { itemIndex, error };
 }
 
-/**
- * The error of a call that failed.
- *
- * @param httpStatus of the answer; null where none came
- */
+/** The error of a call that failed. Its texts are plain. */
 export function newApiError(
 	node: INode,
-	{
-		message,
-		description,
-		httpStatus,
-		jobMayExist,
-	}: {
-		message: string;
-		description: string | null | undefined;
-		httpStatus: number | null;
-		jobMayExist: boolean;
-	},
+	{ message, description, httpStatus, jobMayExist }: CallFailure,
 ): NodeApiError {
 	const httpCode = httpStatus === null ? {} : { httpCode: String(httpStatus) };
 	const options = { message, description: description ?? '', ...httpCode };
@@ -104,8 +92,8 @@ export function errorOutputItem(
 }
 
 /**
- * Completes an error that ends the execution: with its item, with every job that was created by then, and with
- * the other items that have failed and whose job may exist.
+ * Completes an error that ends the execution: with its item, with all jobs that were created, and with the other items
+ * whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
  */
@@ -117,22 +105,23 @@ export function completeError(
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
 	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
-	Object.assign(error.context, { itemIndex, createdJobs: namedJobs, uncertainItems });
-
-	const paragraphs = [error.description ?? ''];
-	if (outcomes.length > 1) paragraphs.push(`This is about item ${itemIndex}, counting from 0.`);
-	if (uncertainItems.length > 0) {
-		paragraphs.push(
-			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
-		);
-	}
-	paragraphs.push(...listsOf(namedJobs).map(asPlainText));
-	error.description = paragraphs.filter((text) => text !== '').join('\n\n');
-	Object.assign(error.context, forPanel(error.description));
+	const paragraphs = [
+		error.description,
+		outcomes.length > 1 ? `This is about item ${itemIndex}, counting from 0.` : '',
+		uncertainItems.length > 0
+			? `The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`
+			: '',
+		...listsOf(namedJobs).map(asPlainText),
+	];
+	error.description = paragraphs.filter(Boolean).join('\n\n');
+	// n8n's editor prefers this to the description, which everything else reads.
+	const descriptionTemplate = error.description.replaceAll('\n', '<br>');
+	const context = { itemIndex, createdJobs: namedJobs, uncertainItems, descriptionTemplate };
+	Object.assign(error.context, context);
 	return error;
 }
 
-/** What n8n shows above the output of a run in which items have failed; undefined where none has. */
+/** What n8n shows above the output of a run in which items have failed; undefined if none has. */
 export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
 	const errors = errorsIn(outcomes);
 	if (errors.length === 0) return undefined;

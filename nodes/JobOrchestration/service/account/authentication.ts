@@ -5,15 +5,12 @@ import { isBelow, resolveUrl } from './baseUrl';
 import type { Account } from './account';
 import { accountOf } from './account';
 import { sealToken, unsealToken } from './sealedToken';
-import { explainConnection } from '../messages/connectionMessage';
-import type { ConnectionFailure } from '../messages/connectionMessage';
-import { explainLogin, LOGIN_TIMEOUT } from '../messages/loginMessage';
-import { asTitleOnly } from '../messages/message';
-import type { RequestFailure } from '../request/failure';
+import { explain } from '../errors/explain';
+import type { RequestFailure } from '../errors/failure';
 import type { Helpers } from './login';
 import { login, serviceRejects } from './login';
 import { ownRequestOf } from './ownRequest';
-import { ServiceError } from '../messages/serviceError';
+import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { getToken, markRejected, wasRejected } from './tokens';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
@@ -178,11 +175,12 @@ function foreignAddressError(address: string, account: Account): ServiceError {
 	return connectionError({ kind: 'foreignAddress', address }, account);
 }
 
-function connectionError(failure: ConnectionFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError(failure, explainConnection(failure, baseUrl, LOGIN_TIMEOUT));
+function connectionError(failure: RequestFailure, { baseUrl }: Account): ServiceError {
+	return new ServiceError(failure, explain(failure, { baseUrl }));
 }
 
 /** The test of a credential shows only the message, so that holds the advice as well. */
 function loginError(cause: RequestFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError({ kind: 'login', cause }, asTitleOnly(explainLogin(cause, baseUrl)));
+	const failure = { kind: 'login', cause } as const;
+	return new ServiceError(failure, asTitleOnly(explain(failure, { baseUrl })));
 }

@@ -1,6 +1,6 @@
-import { explainBaseUrl } from '../messages/connectionMessage';
-import type { FailureOf } from '../request/failure';
-import { ServiceError } from '../messages/serviceError';
+import { explain } from '../errors/explain';
+import type { FailureOf } from '../errors/failure';
+import { ServiceError } from '../errors/serviceError';
 
 /**
  * The credential's Base URL without surrounding spaces and without slashes at its end; a path stays.
@@ -12,7 +12,7 @@ export function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
 	if (problem !== undefined) {
 		const failure = { kind: 'baseUrl', problem } as const;
-		throw new ServiceError(failure, explainBaseUrl(failure));
+		throw new ServiceError(failure, explain(failure));
 	}
 	return String(text).trim().replace(/\/+$/, '');
 }

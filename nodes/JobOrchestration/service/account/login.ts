@@ -1,11 +1,11 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
-import type { HttpResponse } from '../request/response';
-import { describeBody, failureFromResponse, isHtml, readResponse } from '../request/response';
+import type { HttpResponse } from '../errors/response';
+import { describeBody, failureFromResponse, isHtml, readResponse } from '../errors/response';
 import type { Account } from './account';
-import { LOGIN_TIMEOUT } from '../messages/loginMessage';
-import { requestFailureFromError } from '../request/failure';
-import { Secrets } from '../secrets/secrets';
+import { LOGIN_TIMEOUT } from '../errors/explain';
+import { requestFailureFromError } from '../errors/failure';
+import { Secrets } from '../errors/secrets';
 import { isJsonObject } from '../../json';
 import { timeoutSignal, unlessAborted } from '../request/timers';
 import type { LoginResult } from './tokens';

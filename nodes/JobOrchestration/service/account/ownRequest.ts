@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type { Account } from './account';
-import type { Failure, RequestFailure } from '../request/failure';
+import type { Failure, RequestFailure } from '../errors/failure';
 import { onAbort, onDeadline } from '../request/timers';
 
 /** What holds for a request of this node's own. */

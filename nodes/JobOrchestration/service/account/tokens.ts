@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { Account } from './account';
 import { byAccount } from './byAccount';
-import type { RequestFailure } from '../request/failure';
-import { mayRetry } from '../request/retryPolicy';
+import type { RequestFailure } from '../errors/failure';
+import { mayRetry } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
 
 /** What came of a log-in. A failure is plain data: each request that waited for it makes an error of its own. */

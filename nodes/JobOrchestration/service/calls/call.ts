@@ -1,32 +1,82 @@
-import type { Explanation } from '../messages/message';
+import type { ErrorMessage, Explanation } from '../errors/explain';
+import { explain } from '../errors/explain';
+import { ServiceError } from '../errors/serviceError';
+import type { Failure } from '../errors/failure';
+import { mayHaveActed } from '../errors/retryPolicy';
 import type { ServiceRequest } from './httpClient';
 
-/** What to say where a call fails, apart from what is the same for every call. */
-export interface CallMessages {
-	/** What it is about, for the end of a description: "Job 'x' in namespace 'y'". */
-	subject: string;
-	/** Explains a 404. */
-	notFound: Explanation;
-	/** Explains a 409; without it, a 409 is a refusal like any other. */
-	conflict?: Explanation;
-}
-
-/** A call of the service: what is sent, what is to come back, and what to say where it fails. */
-export type Call<Body> = {
+/** A call of the service: what is sent, what is to come back, and what its errors say. */
+export interface Call<Body> {
 	request: ServiceRequest<Body>;
+	/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
+	idempotent: boolean;
 	/** What the call does, as in "The service refused to ...". */
 	action: string;
-} & (
-	| {
-			/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
-			idempotent: true;
-			messages: CallMessages;
-	  }
-	| {
-			idempotent: false;
-			messages: CallMessages & {
-				/** Says that the call may have worked nevertheless. Its message is put behind the title: "...; the job may exist". */
-				uncertain: Explanation;
-			};
-	  }
-);
+	messages: {
+		/** What it is about, for the end of a description: "Job 'x' in namespace 'y'". */
+		subject: string;
+		/** Explains a 404. */
+		notFound: Explanation;
+		/** Explains a 409; without it, a 409 is a refusal like any other. */
+		conflict?: Explanation;
+		/** If it isn't idempotent: how to find out whether it worked. Its message follows the title: "...; the job may exist". */
+		uncertain?: Explanation;
+	};
+}
+
+/** How a call was tried. */
+interface Attempts {
+	baseUrl: string;
+	/** Of one request, in milliseconds. */
+	timeout: number;
+	timesSent: number;
+	/** Whether a try before the last one may have had its effect. */
+	earlierMayHaveActed?: boolean;
+	/**
+	 * Milliseconds that all requests had waited for the service, if this one was given up with them. Then the
+	 * failure is what the service last said to any of them.
+	 */
+	waited?: number | undefined;
+	/** How many probes found meanwhile that the service takes nothing. */
+	probes?: number | undefined;
+}
+
+/** The error of a call that failed, which says whether it may have worked nevertheless. */
+export function callError(call: Call<unknown>, failure: Failure, attempts: Attempts): ServiceError {
+	const { baseUrl, timeout, waited } = attempts;
+	const { subject, uncertain } = call.messages;
+	// One that was given up while it waited can't have worked: else it would not have been sent again.
+	const jobMayExist = !call.idempotent && waited === undefined && mayHaveActed(failure);
+	const words: ErrorMessage = {
+		...explain(failure, { baseUrl, timeout, action: call.action }),
+		...ownWordsOf(call, failure),
+	};
+	// How to find out replaces any other advice, above all "try again".
+	const isUncertain = jobMayExist && uncertain !== undefined;
+	const message = isUncertain ? `${words.message}; ${uncertain.message}` : words.message;
+	const advice = [isUncertain ? uncertain.advice : words.advice, ...historyOf(attempts)];
+	const detail = [words.detail, `${subject} at ${baseUrl}.`];
+	const texts = { message, advice: sentences(advice), detail: sentences(detail) };
+	return new ServiceError(failure, { ...words, ...texts }, jobMayExist);
+}
+
+function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {
+	if (failure.kind !== 'status') return undefined;
+	if (failure.status === 404) return messages.notFound;
+	return failure.status === 409 ? messages.conflict : undefined;
+}
+
+/** What was done before the call was given up. */
+function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: Attempts): string[] {
+	const asked = probes === 0 ? '' : `, and asked it ${probes === 1 ? 'once' : `${probes} times`}`;
+	const seconds = Math.round(waited / 1_000);
+	return [
+		waited >= 1_000
+			? `All requests had been waiting for the service for ${seconds} s${asked}.`
+			: '',
+		timesSent > 1 ? `It was tried ${timesSent} times.` : '',
+		earlierMayHaveActed === true ? 'An earlier try got no clear answer and may have worked.' : '',
+	];
+}
+
+const sentences = (texts: Array<string | undefined>) => texts.filter(Boolean).join(' ');

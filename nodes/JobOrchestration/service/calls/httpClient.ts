@@ -7,20 +7,19 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { describeBody, failureFromResponse, readResponse } from '../request/response';
+import { describeBody, failureFromResponse, readResponse } from '../errors/response';
 import type { Account } from '../account/account';
 import { accountOf } from '../account/account';
 import { unsealToken, withoutSeal } from '../account/sealedToken';
-import type { ConnectionFailure } from '../messages/connectionMessage';
-import { explainConnection } from '../messages/connectionMessage';
-import { ServiceError } from '../messages/serviceError';
-import type { Failure, FailureOf } from '../request/failure';
-import { failureBeforeSending, failureFromError, n8nFailureOf } from '../request/failure';
+import { explain } from '../errors/explain';
+import { ServiceError } from '../errors/serviceError';
+import type { Failure, FailureOf, RequestFailure } from '../errors/failure';
+import { failureBeforeSending, failureFromError, n8nFailureOf } from '../errors/failure';
 import { onAbort, onDeadline, unlessAborted, wait } from '../request/timers';
 import { OwnRequest, withCancelSignal } from '../account/ownRequest';
-import { Secrets } from '../secrets/secrets';
+import { Secrets } from '../errors/secrets';
 import { markRejected, wasFetchedSince, wasRejected } from '../account/tokens';
-import { isRefusedLogin, retryDelay } from '../request/retryPolicy';
+import { isRefusedLogin, retryDelay } from '../errors/retryPolicy';
 import type { JsonObject } from '../../json';
 import type { LimiterOptions, WaitNotice } from '../pace/limiter';
 import { ExecutionLimiter, limiterOf } from '../pace/limiter';
@@ -276,8 +275,8 @@ async function readCredentials(
 	{ maxRetries, timeout, signal }: Omit<OpenOptions, 'concurrency' | 'patience'>,
 ): Promise<ICredentialDataDecryptedObject> {
 	const controller = new AbortController();
-	let ended: ConnectionFailure | undefined;
-	const end = (failure: ConnectionFailure) => {
+	let ended: RequestFailure | undefined;
+	const end = (failure: RequestFailure) => {
 		ended = failure;
 		controller.abort();
 	};
@@ -301,7 +300,7 @@ async function readCredentials(
 	if ('credentials' in result) return result.credentials;
 	if (result.error instanceof NodeOperationError) throw result.error;
 	const failure = ended ?? n8nFailureOf(result.error);
-	throw new ServiceError(failure, explainConnection(failure, '', timeout));
+	throw new ServiceError(failure, explain(failure, { timeout }));
 }
 
 /**

@@ -1,14 +1,10 @@
 import { LimitedRequest } from '../pace/limiter';
-import { outcomeOf } from '../pace/outcome';
-import type { Failure } from '../request/failure';
-import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
+import type { Failure } from '../errors/failure';
+import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
 import type { Call } from './call';
-import { CallError } from './callError';
+import { callError } from './call';
 import type { HttpClient } from './httpClient';
-
-/** What sends the requests of a call: an HttpClient, as far as calls need it. */
-export type Sender = Pick<HttpClient, keyof HttpClient>;
 
 export interface CallOptions {
 	/** How often a failed request is sent again if it may be, and its time limit in milliseconds. */
@@ -28,10 +24,10 @@ export class StoppedBeforeSending extends Error {}
 /**
  * Sends the request of a call until the expected response comes, or until it may not be sent again (retryPolicy.ts).
  *
- * @throws CallError if it failed, StoppedBeforeSending if the signal came first
+ * @throws ServiceError if it failed, StoppedBeforeSending if the signal came first
  */
 export async function sendWithRetries<Body>(
-	httpClient: Sender,
+	httpClient: HttpClient,
 	call: Call<Body>,
 	{ maxRetries, timeout, signal, beginNext, onFailure }: CallOptions,
 ): Promise<Body> {
@@ -42,7 +38,7 @@ export async function sendWithRetries<Body>(
 	let retries = 0;
 	let timesSent = 0;
 	const errorOf = (reason: Failure, denial = {}) =>
-		new CallError(call, reason, { baseUrl, timeout, timesSent, earlierMayHaveActed, ...denial });
+		callError(call, reason, { baseUrl, timeout, timesSent, earlierMayHaveActed, ...denial });
 
 	for (;;) {
 		const refusedLogin = httpClient.refusedLoginFor({ timeout });
@@ -57,24 +53,24 @@ export async function sendWithRetries<Body>(
 			.catch((error: unknown) => {
 				// A permit that is never released would block the account.
 				onFailure?.();
-				request.release({ kind: 'unknown' });
+				request.release({ kind: 'cancelled', sent: true });
 				throw error;
 			});
 		timesSent += 1;
 		if ('body' in result) {
-			request.release({ kind: 'answered' });
+			request.release();
 			return result.body;
 		}
 		failure = result.failure;
-		const outcome = outcomeOf(failure);
-		const isAway = outcome.kind === 'unreachable' || outcome.kind === 'loginFailed';
+		const condition = conditionOf(failure).kind;
+		const isAway = condition === 'unreachable' || condition === 'loginFailed';
 		const isFirstContact = isAway && !limiter.execution.wasAnswered;
 		// All requests wait for these together, so they are no retries of one. At first contact, probes are.
-		const allWait = ['throttled', 'unreachable'].includes(outcome.kind) && !isFirstContact;
+		const allWait = ['throttled', 'unreachable'].includes(condition) && !isFirstContact;
 		const retriesSoFar = isFirstContact ? (request.permit?.probe ?? 0) : retries;
 		const again = mayRetry(failure, call) && (allWait || retriesSoFar < maxRetries);
 		if (!again) onFailure?.();
-		request.release(outcome, failure);
+		request.release(failure);
 		if (!again && isFirstContact) limiter.giveUp(failure);
 		if (again && !allWait && !isFirstContact) {
 			retries += 1;

@@ -1,12 +1,13 @@
 import type { GenericValue } from 'n8n-workflow';
 
-import { isHtml } from '../request/response';
+import { isHtml } from '../errors/response';
 import type { Call } from './call';
-import { CallError } from './callError';
-import { PaginationGuard } from './paginationGuard';
-import { truncate } from '../messages/message';
-import type { Failure } from '../request/failure';
-import type { CallOptions, Sender } from './sendWithRetries';
+import { callError } from './call';
+import { truncate } from '../errors/explain';
+import type { ServiceError } from '../errors/serviceError';
+import type { Failure } from '../errors/failure';
+import type { HttpClient } from './httpClient';
+import type { CallOptions } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
 import type { JsonObject } from '../../json';
 import type { ClusterPage, Job, NewJob } from './shapes';
@@ -14,9 +15,15 @@ import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 
 export type { CallOptions };
 
+/**
+ * Pages of a list at most. With fewer, a list of 100,000 clusters would fail; with more, one without an end would be
+ * followed for hours.
+ */
+const MAX_PAGES = 1_000;
+
 /** Which part of a list is wanted. */
 interface PageRequest {
-	/** At most so many clusters. */
+	/** Clusters at most. */
 	limit: number;
 	/** Where the page begins; the list's start where it is undefined. */
 	pageToken?: string | undefined;
@@ -32,9 +39,9 @@ interface CreatedJob {
 
 /** Which clusters of a list are wanted. */
 interface ListRequest {
-	/** At most so many clusters are asked for at once. */
+	/** Clusters that are asked for at once. */
 	pageSize: number;
-	/** At most so many clusters in all; Infinity for all of them. */
+	/** Clusters in all at most; Infinity for all of them. */
 	limit: number;
 	/** Where the list begins; its start where it is undefined. */
 	pageToken?: string | undefined;
@@ -42,10 +49,10 @@ interface ListRequest {
 	filter?: ((cluster: JsonObject) => boolean) | undefined;
 }
 
-/** The service's calls, a method each, over one HTTP client and with the same options. All throw CallError. */
+/** The service's calls, a method each, over one HTTP client and with the same options. All throw ServiceError. */
 export class ServiceClient {
 	constructor(
-		private readonly httpClient: Sender,
+		private readonly httpClient: HttpClient,
 		private readonly options: CallOptions,
 		/** Called with each job as soon as the service has sent its ID. */
 		private readonly onJobCreated: (job: CreatedJob) => void = () => {},
@@ -55,11 +62,11 @@ export class ServiceClient {
 	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never sent again once the service may have
 	 * acted on it.
 	 *
-	 * @throws CallError, whose `jobMayExist` says whether there may be a job nevertheless
+	 * @throws ServiceError, whose `jobMayExist` says whether there may be a job nevertheless
 	 */
 	async createJob(job: NewJob): Promise<Job> {
 		const name = `'${job.displayName}' in namespace '${job.namespace}'`;
-		const created = await this.call({
+		const call: Call<Job> = {
 			request: {
 				method: 'POST',
 				path: encodePath('api', 'v1', 'namespaces', job.namespace, 'jobs'),
@@ -84,7 +91,8 @@ export class ServiceClient {
 					advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
 				},
 			},
-		});
+		};
+		const created = await sendWithRetries(this.httpClient, call, this.options);
 		const { uid } = created.metadata;
 		const { namespace, displayName } = job;
 		const shownUid = this.httpClient.redact(uid);
@@ -96,7 +104,7 @@ export class ServiceClient {
 	 * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body.
 	 *
 	 * @returns the body of the answer, which the interface does not show; null where it is empty
-	 * @throws CallError
+	 * @throws ServiceError
 	 */
 	async changeJobState({
 		namespace,
@@ -107,7 +115,7 @@ export class ServiceClient {
 		jobId: string;
 		verb: string;
 	}): Promise<GenericValue> {
-		const body = await this.call({
+		const call: Call<GenericValue> = {
 			request: {
 				method: 'PUT',
 				path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
@@ -129,42 +137,47 @@ export class ServiceClient {
 						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
 				},
 			},
-		});
+		};
+		const body = await sendWithRetries(this.httpClient, call, this.options);
 		return body === undefined || body === '' ? null : body;
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
 	async listClusters({ limit, pageToken }: PageRequest): Promise<ClusterPage> {
-		return await this.call(this.clusterList({ limit, pageToken }));
+		const call = this.clusterList({ limit, pageToken });
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	/**
 	 * The wanted clusters of all pages from one on, by no more pages than it takes to find them.
 	 *
-	 * @throws CallError, also where the list has no end: where a page token comes back, or where page after page
-	 * brings nothing new
+	 * @throws ServiceError, also if the list has no end: if a page token comes back, or there are too many pages
 	 */
 	async allClusters({ pageSize, limit, pageToken, filter }: ListRequest): Promise<JsonObject[]> {
 		const clusters: JsonObject[] = [];
-		const guard = new PaginationGuard(pageToken, pageSize);
+		const seen = new Set<string | undefined>();
 		let next = pageToken;
 		for (;;) {
-			// With a filter, nobody knows how many clusters it takes: a whole page is asked for.
+			// With a filter, the clusters that it takes are unknown: a whole page is asked for.
 			const pageLimit =
 				filter === undefined ? Math.min(pageSize, limit - clusters.length) : pageSize;
 			const call = this.clusterList({ limit: pageLimit, pageToken: next });
-			const page = await this.call(call);
+			const page = await sendWithRetries(this.httpClient, call, this.options);
 			const items = page.items ?? [];
 			for (const cluster of items) {
 				if (clusters.length < limit && filter?.(cluster) !== false) clusters.push(cluster);
 			}
 
+			seen.add(next);
 			next = nextPageTokenOf(page);
 			if (next === undefined) return clusters;
-			const isEnough = clusters.length >= limit;
-			const sign = guard.check(items, next, { isEnough });
-			if (sign !== undefined) throw this.error(call, { kind: 'endlessList', sign });
-			if (isEnough) return clusters;
+			const isRepeated = seen.has(next);
+			if (clusters.length >= limit && !isRepeated) return clusters;
+			if (isRepeated || seen.size === MAX_PAGES) {
+				const tooMany = `After ${MAX_PAGES} pages there was still another.`;
+				const sign = isRepeated ? 'The same page token came twice.' : tooMany;
+				throw this.error(call, { kind: 'endlessList', sign });
+			}
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
 			if (this.options.signal?.aborted === true)
 				throw this.error(call, { kind: 'cancelled', sent: true });
@@ -196,29 +209,20 @@ export class ServiceClient {
 		};
 	}
 
-	private async call<Body>(call: Call<Body>): Promise<Body> {
-		return await sendWithRetries(this.httpClient, call, this.options);
-	}
-
-	private error(call: Call<unknown>, failure: Failure): CallError {
+	private error(call: Call<unknown>, failure: Failure): ServiceError {
 		const { baseUrl } = this.httpClient;
 		const { timeout } = this.options;
-		return new CallError(call, failure, { baseUrl, timeout, timesSent: 1 });
+		return callError(call, failure, { baseUrl, timeout, timesSent: 1 });
 	}
 }
 
 /** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
-	const retryOption = {
-		...(maxRetry === undefined ? {} : { maxretry: maxRetry }),
-		...(retryInterval === undefined ? {} : { retryInterval }),
-	};
-	return {
-		...sentAsIs,
-		workflow: { uid: workflowUid },
-		...(Object.keys(retryOption).length === 0 ? {} : { retryOption }),
-	};
+	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
+	// What is undefined is not sent.
+	const retryOption = hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined;
+	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
 }
 
 /** Accepts any body but a web page, for calls whose response the interface does not show. */

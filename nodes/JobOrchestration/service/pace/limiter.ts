@@ -1,8 +1,9 @@
 import { sleep } from 'n8n-workflow';
 
 import { byAccount } from '../account/byAccount';
-import type { Failure } from '../request/failure';
-import { asOfOthers } from '../request/failure';
+import type { Failure } from '../errors/failure';
+import { withoutServiceText } from '../errors/failure';
+import { conditionOf } from '../errors/retryPolicy';
 import { onAbort, wait } from '../request/timers';
 import type { InFlightRequest, OpenReason, Outcome } from './pace';
 import { FIRST_WAIT, INITIAL_LIMIT, LONG_WAIT, MAX_LIMIT, MINUTE, Pace, SECOND } from './pace';
@@ -126,7 +127,9 @@ export class LimitedRequest {
 		if (this.permit !== undefined) this.permit.idleBefore = this.run.account.clock.idle();
 	};
 
-	release(outcome: Outcome, failure?: Failure): void {
+	/** @param failure of the request; undefined if it was answered as expected */
+	release(failure?: Failure): void {
+		const outcome: Outcome = failure === undefined ? { kind: 'answered' } : conditionOf(failure);
 		const { permit, run } = this;
 		const { account, execution } = run;
 		if (permit === undefined) return;
@@ -259,7 +262,7 @@ export class AccountLimiter {
 		if (awaitsProbe || (now < patienceEnds && notBefore - now < patience)) return undefined;
 		// The execution's next run doesn't wait as long again.
 		run.execution.wasAnswered = false;
-		const failure = run.failure ?? (this.failure && asOfOthers(this.failure));
+		const failure = run.failure ?? (this.failure && withoutServiceText(this.failure));
 		return { failure, waited: now - Math.max(since, run.startedAt), probes };
 	}
 }

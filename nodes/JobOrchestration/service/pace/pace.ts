@@ -1,3 +1,5 @@
+import type { Condition } from '../errors/rules';
+
 /** The unit of rates. Over less time, a burst that the service allows once would be taken for its rate. */
 export const SECOND = 1_000;
 /** Without forgetting what is older than this, an account would stay slow after its service has recovered. */
@@ -22,12 +24,11 @@ const FIRST_WAIT_AWAY = 300;
 export const LONG_WAIT = 5_000;
 
 /** What opens the circuit breaker: 429 or 503 with Retry-After; 502, 503 or 504; a failed connection or login. */
-export type OpenReason = 'throttled' | 'unavailable' | 'unreachable' | 'broken' | 'loginFailed';
+export type OpenReason = Exclude<Condition, 'answered' | 'timedOut' | 'unknown'>;
 
 /** What the end of a request says about the pace. A Retry-After is in milliseconds. */
 export interface Outcome {
-	/** Others are an answer to this request alone, and a request that was cancelled or not sent. */
-	kind: OpenReason | 'answered' | 'timedOut' | 'unknown';
+	kind: Condition;
 	retryAfter?: number | undefined;
 }
 

@@ -1,0 +1,141 @@
+import type { Failure, FailureOf } from './failure';
+import { rootCauseOf } from './failure';
+import { ruleKeyOf } from './retryPolicy';
+import { LOGIN_TEXTS, RULES } from './rules';
+
+/** What happened, in about 80 characters at most, and what to do. */
+export interface Explanation {
+	message: string;
+	advice: string;
+}
+
+/** What an error says. */
+export interface ErrorMessage extends Explanation {
+	/** The service's own words. */
+	reason?: string | undefined;
+	/** What else is known. */
+	detail?: string | undefined;
+}
+
+/** What a request was for, as far as its error says so. */
+interface About {
+	/** The address of the service, as the credential has it. */
+	baseUrl?: string;
+	/** Of one request, in milliseconds. */
+	timeout?: number;
+	/** What the request was to do, as in "The service refused to ...". */
+	action?: string;
+}
+
+/** What the `{name}`s in a rule's texts stand for. */
+type Facts = Record<string, unknown>;
+
+/** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
+export const LOGIN_TIMEOUT = 60_000;
+
+/** Characters of an ID or an address in a title at most: a whole UUID fits. */
+const MAX_IN_TITLE = 36;
+
+const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
+	empty: 'is empty: enter the address of the service',
+	notAnAddress: 'must be an address such as https://jobs.example.com',
+	otherScheme: 'must start with https:// or http://',
+	holdsUser: 'must not contain a user name or a password',
+	holdsQuery: 'must not contain ? or #: remove it and what follows',
+};
+
+/** What an error with this failure says. */
+export function explain(failure: Failure, about: About = {}): ErrorMessage {
+	const [message, advice, detail] = textsFor(failure, about.baseUrl);
+	const facts = factsOf(failure, about);
+	return {
+		message: fill(message, facts, MAX_IN_TITLE),
+		advice: fill(advice, facts),
+		detail: detail === undefined ? undefined : fill(detail, facts),
+		...serviceTextsOf(rootCauseOf(failure)),
+	};
+}
+
+function textsFor(failure: Failure, baseUrl = ''): readonly [string, string, string?] {
+	const ofLogin = failure.kind === 'login' ? LOGIN_TEXTS[loginKeyOf(failure)] : undefined;
+	if (ofLogin !== undefined) return ofLogin;
+	const [, ...texts] = RULES[ruleKeyOf(failure)];
+	const cause = rootCauseOf(failure);
+	if (cause.kind !== 'unreachable') return texts;
+	const { address, code } = cause;
+	const isProxy = address !== undefined && !isAddressOf(baseUrl, address);
+	const [, ...others] = isProxy ? RULES.unreachableProxy : RULES.unknownHost;
+	return isProxy || isUnknownHost(code) ? others : texts;
+}
+
+function loginKeyOf({ cause }: FailureOf<'login'>): string {
+	if (cause.kind === 'timeout' && cause.after !== undefined) return 'ownTimeout';
+	if (cause.kind !== 'status') return ruleKeyOf(cause);
+	const { status } = cause;
+	if (status === 404 || status === 405) return 'noLogin';
+	if (LOGIN_TEXTS[`status ${status}`] !== undefined) return `status ${status}`;
+	return status < 500 ? 'refusal' : 'serverError';
+}
+
+/** What the service said with a status. */
+function serviceTextsOf(cause: Failure): Pick<ErrorMessage, 'reason' | 'detail'> {
+	if (cause.kind !== 'status') return {};
+	const http = `(HTTP ${cause.status}).`;
+	if (cause.ofOthers === true) return { detail: `The service answered other requests so ${http}` };
+	if (cause.text === undefined) return { detail: `The service gave no reason ${http}` };
+	return { reason: `${cause.text} ${http}` };
+}
+
+function factsOf(failure: Failure, { baseUrl = '', timeout = 0, action = '' }: About): Facts {
+	const cause = rootCauseOf(failure);
+	const facts: Facts = { ...cause, baseUrl, action };
+	const limit = failure.kind === 'login' ? LOGIN_TIMEOUT : timeout;
+	facts.limit = inSeconds('after' in cause ? (cause.after ?? limit) : limit);
+	if (cause.kind === 'baseUrl') facts.problem = BASE_URL_PROBLEMS[cause.problem];
+	if (cause.kind === 'unreachable') facts.why = whyUnreachable(cause);
+	if (cause.kind === 'unexpectedResponse') {
+		// Titles are without the service's texts and field names.
+		facts.came = /"|with the fields/.test(cause.received) ? 'other data' : cause.received;
+	}
+	return facts;
+}
+
+/** @param maxAddress characters of an address at most */
+function fill(text: string, facts: Facts, maxAddress = Infinity): string {
+	return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+		const isAddress = ['baseUrl', 'address', 'location'].includes(name);
+		return truncate(String(facts[name]), isAddress ? maxAddress : Infinity);
+	});
+}
+
+/** A text for a title, cut if it is long. */
+export function truncate(text: string, max = MAX_IN_TITLE): string {
+	const characters = [...text];
+	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+function inSeconds(milliseconds: number): string {
+	return milliseconds < 100
+		? `${milliseconds} ms`
+		: `${Number((milliseconds / 1000).toFixed(1))} s`;
+}
+
+function whyUnreachable({ code, address }: FailureOf<'unreachable'>): string {
+	if (isUnknownHost(code)) return `No host named ${address ?? 'like this'} was found (${code}).`;
+	if (code === 'ECONNREFUSED') return `${address ?? 'The host'} refused the connection (${code}).`;
+	return `No connection${address === undefined ? '' : ` to ${address}`} was possible (${code}).`;
+}
+
+/**
+ * Whether an address that can't be reached is that of a Base URL: else it is a proxy's. A name that wasn't found
+ * has no port. Of a connection only the port can be compared, as the host has become an IP address.
+ */
+function isAddressOf(baseUrl: string, address: string): boolean {
+	const { hostname, port, protocol } = new URL(baseUrl);
+	const ownPort = port || (protocol === 'https:' ? '443' : '80');
+	const theirPort = /:(\d+)$/.exec(address)?.[1];
+	return theirPort === undefined ? address === hostname : theirPort === ownPort;
+}
+
+/** How Node.js names what a name look-up reports. */
+const isUnknownHost = (code: string) => code === 'ENOTFOUND' || code === 'EAI_AGAIN';

@@ -1,0 +1,193 @@
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+
+/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
+export type Failure =
+	/** The Base URL of the credential can't be used. */
+	| {
+			kind: 'baseUrl';
+			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
+	  }
+	/** No connection was made: nothing was sent. The address is a proxy's if there is one: `host:port`, or an unknown name. */
+	| { kind: 'unreachable'; code: string; address?: string | undefined }
+	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
+	| { kind: 'blocked'; reason: string }
+	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
+	| { kind: 'tls'; code: string }
+	/** The certificate isn't trusted: nothing was sent. */
+	| { kind: 'certificate'; code: string }
+	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
+	| { kind: 'timeout'; after?: number }
+	/** The connection broke after it was made. */
+	| { kind: 'broken'; code: string }
+	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
+	| { kind: 'cancelled'; sent: boolean }
+	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
+	| { kind: 'n8nFailed'; reason: string }
+	/** n8n's store of credentials took longer than `after` milliseconds: nothing was sent. */
+	| { kind: 'n8nTimeout'; after: number }
+	/** The answer points to another address; undefined if it doesn't say which. */
+	| { kind: 'redirect'; status: number; location: string | undefined }
+	/** An HTTP status that isn't success, the service's words in a sentence, and Retry-After (ms). `ofOthers` without their words. */
+	| {
+			kind: 'status';
+			status: number;
+			text?: string | undefined;
+			retryAfter?: number | undefined;
+			ofOthers?: true;
+	  }
+	/** An answer that isn't what the interface shows. `status` is null if n8n's request helper returned none. */
+	| { kind: 'unexpectedResponse'; status: number | null; received: string; expected: string }
+	/** A list without an end, and what shows it. */
+	| { kind: 'endlessList'; sign: string }
+	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
+	| { kind: 'foreignAddress'; address: string }
+	/** A request by a proxy that a workflow names, which must not get the token. */
+	| { kind: 'proxy' }
+	/** The login failed; the request itself was not sent, or answered with 401. */
+	| { kind: 'login'; cause: RequestFailure };
+
+export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
+
+/** The ways in which a single request can fail, a login too. */
+export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
+
+/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
+const ownFailures = new WeakSet<object>();
+
+/** The context of an error with this failure. */
+export function contextOf(failure: Failure): { failure: Failure } {
+	ownFailures.add(failure);
+	return { failure };
+}
+
+function isOwnFailure(value: unknown): value is Failure {
+	return isJsonObject(value) && ownFailures.has(value);
+}
+
+/** What failed at last: of a login that failed, why it did. */
+export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
+	return failure.kind === 'login' ? failure.cause : failure;
+}
+
+/** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
+export function withoutServiceText(failure: Failure): Failure {
+	const cause = rootCauseOf(failure);
+	if (cause.kind !== 'status') return failure;
+	const untold: RequestFailure = { ...cause, text: undefined, ofOthers: true };
+	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
+}
+
+const CERTIFICATE =
+	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
+
+/**
+ * OpenSSL's messages for a failed handshake. EPROTO with "write" means that the request was still waiting for the
+ * handshake; without it, or with another reason, something may have been sent.
+ */
+const HANDSHAKE =
+	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
+
+/**
+ * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
+ * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
+ */
+const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => RequestFailure]> = [
+	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
+	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
+	[
+		/^The request was blocked because .*\brestricted\b.*/,
+		([reason = '']) => ({ kind: 'blocked', reason }),
+	],
+	[CERTIFICATE, ([code = '']) => ({ kind: 'certificate', code })],
+	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: `EPROTO, ${reason}` })],
+	[
+		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
+		([, code = '', address]) => ({ kind: 'unreachable', code, address }),
+	],
+	// These come before a connection exists, whatever the call that reports them.
+	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => ({ kind: 'unreachable', code })],
+	[/service refused the connection/i, () => ({ kind: 'unreachable', code: 'ECONNREFUSED' })],
+	[/DNS server returned an error/i, () => ({ kind: 'unreachable', code: 'EAI_AGAIN' })],
+	[/incorrect host \(domain\) value/i, () => ({ kind: 'unreachable', code: 'ENOTFOUND' })],
+	[
+		/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/,
+		() => ({ kind: 'timeout' }),
+	],
+];
+
+/** The failure behind whatever a request with the credential threw: that of its login, or its own. */
+export function failureFromError(error: unknown): Failure {
+	return ownFailureOf(error) ?? requestFailureFromError(error);
+}
+
+/**
+ * The failure behind an error that was thrown before the request was sent: if it isn't the credential's, it is n8n's.
+ *
+ * @param redact takes the secrets out of a text
+ */
+export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
+	const own = ownFailureOf(error);
+	if (own !== undefined) return own;
+	const isCancelled = requestFailureFromError(error).kind === 'cancelled';
+	return isCancelled ? { kind: 'cancelled', sent: false } : n8nFailureOf(error, redact);
+}
+
+/** The failure of n8n itself, in its own words. @param redact takes the secrets out of a text */
+export function n8nFailureOf(
+	error: unknown,
+	redact = (text: string) => text,
+): FailureOf<'n8nFailed'> {
+	const reason = error instanceof Error ? error.message : String(error);
+	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
+}
+
+/** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
+function ownFailureOf(error: unknown): Failure | undefined {
+	return causesOf(error)
+		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
+		.find(isOwnFailure);
+}
+
+/**
+ * The failure behind whatever n8n's request helper threw.
+ *
+ * n8n wraps errors in a NodeApiError: from 2.x the original is its `cause`, in 1.x only texts remain, with
+ * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. Whatever is not
+ * recognised counts as a broken connection, after which a create is not sent again.
+ */
+export function requestFailureFromError(error: unknown): RequestFailure {
+	const chain = causesOf(error);
+	const codes = chain.map(({ code }) => code).filter(isText);
+	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
+	const texts = messages.filter(isText);
+	const calls = chain.map(({ syscall, code }) => `${String(syscall)} ${String(code)}`);
+	for (const [pattern, failureFrom] of PATTERNS) {
+		for (const text of [...codes, ...texts, ...calls]) {
+			const match = pattern.exec(text);
+			if (match !== null) return failureFrom(match);
+		}
+	}
+	if (chain.some(isUnauthorized)) return { kind: 'status', status: 401 };
+	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** An error and the errors behind it, outermost first, each seen once. */
+function causesOf(error: unknown): JsonObject[] {
+	const chain: JsonObject[] = [];
+	const waiting: unknown[] = [error];
+	while (waiting.length > 0 && chain.length < 10) {
+		const next = waiting.shift();
+		if (!isJsonObject(next) || chain.includes(next)) continue;
+		chain.push(next);
+		// If a name has two addresses, a refused connection is an AggregateError without a message.
+		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
+	}
+	return chain;
+}
+
+function isUnauthorized({ httpCode, response }: JsonObject): boolean {
+	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
+}

@@ -1,0 +1,223 @@
+/** What a failure says about the service, for the limiter. `unknown`: nothing. */
+export type Condition =
+	| 'answered'
+	| 'throttled'
+	| 'unavailable'
+	| 'unreachable'
+	| 'broken'
+	| 'loginFailed'
+	| 'timedOut'
+	| 'unknown';
+
+/** What follows from a failure. */
+export interface Consequence {
+	/** Which requests may be sent again: all, those that do the same if sent twice, or none. */
+	resend: 'all' | 'idempotent' | 'none';
+	/** Whether the service may have acted on the request. False only if it certainly has not. */
+	mayHaveActed: boolean;
+	condition: Condition;
+}
+
+/**
+ * What happened, in about 80 characters at most; what to do; what else is known. `{name}` stands for a fact about the
+ * failure (explain.ts).
+ */
+type Texts = [message: string, advice: string, detail?: string];
+type Rule = [Consequence, ...Texts];
+
+const UNSENT: Consequence = { resend: 'none', mayHaveActed: false, condition: 'unknown' };
+const REFUSED: Consequence = { ...UNSENT, condition: 'answered' };
+const UNCLEAR: Consequence = { resend: 'none', mayHaveActed: true, condition: 'answered' };
+const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
+const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
+const THROTTLED: Consequence = { resend: 'all', mayHaveActed: false, condition: 'throttled' };
+const UNREACHABLE: Consequence = { ...THROTTLED, condition: 'unreachable' };
+
+const ENDED_UNSENT = 'The connection ended before anything was sent ({code}).';
+const N8N_SAYS = 'Nothing was sent. n8n says: "{reason}".';
+const NOT_FOLLOWED = "Redirects aren't followed, so that the token stays with the service.";
+
+const REDIRECT: Texts = [
+	'The service redirects to {location}',
+	"If this is the service's new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+	`The address is {location} (HTTP {status}). ${NOT_FOLLOWED}`,
+];
+const REDIRECT_NOWHERE: Texts = [
+	'The service redirects without saying where to',
+	"Check the 'Base URL' in the credential, or ask whoever runs the service for its address.",
+	`It answered with HTTP {status}. ${NOT_FOLLOWED}`,
+];
+const REFUSES: Texts = ['The service refused to {action}', "Check this node's fields."];
+const FAILS: Texts = [
+	'The service failed to {action}',
+	"The fault is on the service's side. Try again later. If that doesn't help, tell whoever runs the service.",
+];
+
+/** What follows from each failure, and what its error says. What isn't known for certain may have acted. */
+export const RULES = {
+	baseUrl: [
+		UNSENT,
+		"The credential's 'Base URL' {problem}",
+		'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.',
+	],
+	unreachable: [
+		UNREACHABLE,
+		"The service at {baseUrl} can't be reached",
+		"Check the host and the port of the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.",
+		'{why}',
+	],
+	unknownHost: [
+		UNREACHABLE,
+		"The service at {baseUrl} can't be reached",
+		"Check the 'Base URL' in the credential for a typo, and that this n8n can look up the name.",
+		'{why}',
+	],
+	unreachableProxy: [
+		UNREACHABLE,
+		"The proxy at {address} can't be reached",
+		"n8n sends its requests through this proxy. Check n8n's settings HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and that the proxy is running.",
+		'{why}',
+	],
+	blocked: [
+		UNSENT,
+		"n8n doesn't allow requests to {baseUrl}",
+		"Ask whoever runs this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+		N8N_SAYS,
+	],
+	tls: [
+		UNSENT,
+		'No secure connection to {baseUrl} is possible',
+		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask whoever runs the service which versions of TLS it offers.",
+		ENDED_UNSENT,
+	],
+	certificate: [
+		UNSENT,
+		"The certificate of {baseUrl} isn't trusted",
+		"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
+		ENDED_UNSENT,
+	],
+	timeout: [
+		{ ...FAILED, condition: 'timedOut' },
+		"The service didn't answer within {limit}",
+		"Try again later, or allow more time with the option 'Timeout'.",
+	],
+	broken: [
+		{ ...FAILED, condition: 'broken' },
+		'The connection broke before the answer was complete',
+		'Try again later.',
+		'The service, a proxy or the network ended the connection ({code}).',
+	],
+	cancelled: [{ ...UNCLEAR, condition: 'unknown' }, 'The execution was cancelled', ''],
+	cancelledUnsent: [UNSENT, 'The execution was cancelled', ''],
+	n8nFailed: [
+		{ ...UNSENT, resend: 'all' },
+		"n8n couldn't send the request",
+		"Try again later. If that doesn't help, open the credential in n8n and save it.",
+		N8N_SAYS,
+	],
+	n8nTimeout: [
+		UNSENT,
+		"n8n's store of credentials didn't answer within {limit}",
+		"Try again later, or allow more time with the option 'Timeout'. If that doesn't help, check n8n's database.",
+		'Nothing was sent.',
+	],
+	foreignAddress: [
+		UNSENT,
+		'This credential is for {baseUrl} only',
+		"Use an address that begins with the credential's 'Base URL', or another credential.",
+		'The request was for {address}, which must not get the token.',
+	],
+	proxy: [
+		UNSENT,
+		"This credential can't be used with the node's own proxy",
+		"Remove the option 'Proxy' from the node. n8n's own proxy settings (HTTP_PROXY, HTTPS_PROXY) apply without it.",
+		'Nothing was sent: a proxy that a workflow names must not get the token.',
+	],
+	endlessList: [
+		REFUSED,
+		'The list of work clusters never ends',
+		"Report this to whoever runs the service. To get the first of the clusters, turn off 'Return All' and set a low 'Limit'.",
+		'{sign}',
+	],
+	unexpectedResponse: [
+		UNCLEAR,
+		'The service answered with {came} instead of {expected}',
+		"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
+		'It sent {received} (HTTP {status}).',
+	],
+	noResponse: [
+		UNCLEAR,
+		"n8n's request helper returned no HTTP response",
+		'Try again later.',
+		'It returned {received}.',
+	],
+	redirect: [UNCLEAR, ...REDIRECT],
+	redirectNowhere: [UNCLEAR, ...REDIRECT_NOWHERE],
+	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
+	'redirect 307': [REFUSED, ...REDIRECT],
+	'redirectNowhere 307': [REFUSED, ...REDIRECT_NOWHERE],
+	'status 401': [
+		REFUSED,
+		'The service rejected the token that it had just issued',
+		"The log-in works, but the token from it doesn't. Check that the user is allowed to {action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+	],
+	'status 403': [
+		REFUSED,
+		"The user isn't allowed to {action}",
+		'Ask whoever runs the service for the permission, or use the credential of another user.',
+	],
+	'status 408': [FAILED, 'The service gave up waiting for the request', 'Try again later.'],
+	'status 429': [
+		THROTTLED,
+		'The service is receiving too many requests',
+		"Try again later. If that doesn't help, ask whoever runs the service how many requests it accepts.",
+	],
+	'status 500': [FAILED, ...FAILS],
+	'status 502': [UNAVAILABLE, ...FAILS],
+	'status 503': [UNAVAILABLE, ...FAILS],
+	'status 503 with Retry-After': [THROTTLED, ...FAILS],
+	'status 504': [UNAVAILABLE, ...FAILS],
+	refusal: [REFUSED, ...REFUSES],
+	oddStatus: [UNCLEAR, ...REFUSES],
+	serverError: [UNCLEAR, ...FAILS],
+} satisfies Record<string, Rule>;
+
+/** What is said of a login that failed, if it isn't the same as of any request. */
+export const LOGIN_TEXTS: Partial<Record<string, Texts>> = {
+	timeout: ["The service didn't answer the log-in within {limit}", 'Try again later.'],
+	ownTimeout: [
+		"The service didn't answer the log-in within {limit}",
+		"Try again later, or allow more time with the option 'Timeout'.",
+	],
+	broken: [
+		'The connection broke during the log-in',
+		"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+		RULES.broken[3],
+	],
+	unexpectedResponse: [
+		'The service answered the log-in with {came} instead of {expected}',
+		RULES.unexpectedResponse[2],
+		RULES.unexpectedResponse[3],
+	],
+	'status 401': [
+		'The user name or the password is wrong',
+		"Correct it in the credential. The log-in was tried only once, so that the account isn't locked.",
+	],
+	'status 403': [
+		'The service refused this user',
+		"Check 'Username' and 'Password' in the credential, and whether the user is blocked. The log-in was tried only once.",
+	],
+	noLogin: [
+		'There is no log-in at {baseUrl}/oauth/login',
+		"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.",
+	],
+	'status 429': ['The service is receiving too many log-ins', 'Try again later.'],
+	refusal: [
+		'The service refused the log-in',
+		"Check 'Username', 'Password' and 'Base URL' in the credential.",
+	],
+	serverError: [
+		"The service can't log anyone in at the moment",
+		"Try again later. If that doesn't help, tell whoever runs the service.",
+	],
+};

@@ -1,0 +1,51 @@
+import { ExecutionBaseError } from 'n8n-workflow';
+
+import type { ErrorMessage } from './explain';
+import type { Failure } from './failure';
+import { contextOf, rootCauseOf } from './failure';
+
+/**
+ * The error of a request that failed, the only one that service/ throws for it.
+ *
+ * It extends n8n's own base class because NodeApiError takes over the `context` of such an error when it
+ * wraps it, in every n8n release; the `cause` got lost in 1.x.
+ */
+export class ServiceError extends ExecutionBaseError {
+	/** @param jobMayExist whether the service may have made a job that was to be created */
+	constructor(
+		readonly failure: Failure,
+		{ message, reason, advice, detail }: ErrorMessage,
+		readonly jobMayExist = false,
+	) {
+		super(asPlainText(message), { level: 'warning' });
+		this.description = asPlainText([reason, advice, detail].filter(Boolean).join('\n'));
+		this.context = contextOf(failure);
+	}
+
+	/** The HTTP status of the answer; null if none came. */
+	get httpStatus(): number | null {
+		const cause = rootCauseOf(this.failure);
+		return 'status' in cause ? cause.status : null;
+	}
+}
+
+/**
+ * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
+ * so do the system's codes: n8n replaces a title that holds one it knows.
+ */
+export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMessage): ErrorMessage {
+	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
+	return { ...rest, message: texts.filter(Boolean).join('. '), advice: '' };
+}
+
+/**
+ * A text that n8n can show anywhere. Its editor takes titles and descriptions for HTML, and backticks in them for
+ * code; an agent, a log and an MCP client take them for text. So what would be markup is replaced by look-alikes.
+ */
+export function asPlainText(text: string): string {
+	return text
+		.replaceAll('<', '‹')
+		.replaceAll('>', '›')
+		.replaceAll('`', 'ˋ')
+		.replace(/&(?=#?\w+;)/g, '＆');
+}
