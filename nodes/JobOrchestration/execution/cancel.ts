@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
-import { keyOf } from './retryStorage';
+import { keyOf } from './retryMemory';
 
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;

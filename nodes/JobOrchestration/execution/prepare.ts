@@ -6,12 +6,13 @@ import type { JobEnd } from '../resources/options';
 import { readConcurrency, readIfStopped, readCallOptions } from '../resources/options';
 import type { CallOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/timers';
+import { badInputError } from './badInput';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
 
-/** Milliseconds after which reading parameters lets n8n's other work go on. */
-const YIELD_AFTER = 10;
+/** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
+const YIELD_AFTER_MS = 10;
 
 /** A call that is ready to be made, and how. */
 export interface PreparedItem {
@@ -27,47 +28,58 @@ export interface PreparedRun {
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
-	/** The error of a wrong parameter at which the reading has ended. */
+	/** The error of all wrong parameters, if they end the execution. */
 	fatalError?: FailedItem;
 }
 
 /**
- * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome; unless the
- * node continues after errors, the rest is not read. Expressions take time, so n8n's other work gets its turn now
- * and then; after a cancel, the rest is not read.
+ * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome and, unless
+ * the node continues after errors, ends the execution. Expressions take time, so n8n's other work gets its turn
+ * now and then; after a cancel, the rest is not read.
  */
 export async function prepareAll(
 	context: IExecuteFunctions,
 	operation: Operation,
 	outcomes: ItemOutcomes,
 ): Promise<PreparedRun> {
-	const continueOnFail = context.continueOnFail();
+	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
 	const prepared: PreparedRun = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
-	const { calls } = prepared;
+	const failed: FailedItem[] = [];
+	let isRetry = false;
 	let lastYield = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
-		if (outcome !== undefined) continue;
-		if (Date.now() - lastYield > YIELD_AFTER) {
+		if (outcome !== undefined) {
+			isRetry = true;
+			continue;
+		}
+		if (Date.now() - lastYield > YIELD_AFTER_MS) {
 			await wait(0);
 			if (isCancelled(context)) break;
 			lastYield = Date.now();
 		}
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const concurrency = readConcurrency(getField);
-			const ifStopped = operation.makesJobs === true ? readIfStopped(getField) : undefined;
+			const concurrency = readConcurrency(getField) ?? Infinity;
+			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
 			const item = { call: operation.prepare(getField), options: readCallOptions(getField) };
-			if (calls.size === 0) prepared.ifStopped = ifStopped;
-			if (concurrency !== undefined) {
-				prepared.concurrency = Math.min(concurrency, prepared.concurrency ?? Infinity);
-			}
-			calls.set(itemIndex, item);
+			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;
+			if (concurrency < (prepared.concurrency ?? Infinity)) prepared.concurrency = concurrency;
+			prepared.calls.set(itemIndex, item);
 		} catch (error) {
-			const failedItem = failItem(context.getNode(), outcomes, { itemIndex, error });
-			if (!continueOnFail) return { ...prepared, fatalError: failedItem };
+			failed.push(failItem(node, outcomes, { itemIndex, error }));
 		}
+	}
+
+	const [first, ...others] = failed;
+	if (first !== undefined && !context.continueOnFail()) {
+		const notDone =
+			operation.createsJobs === true
+				? `No ${isRetry ? 'further ' : ''}job was created.`
+				: `Nothing ${isRetry ? 'more ' : ''}was sent.`;
+		const isOnly = outcomes.length === 1;
+		prepared.fatalError = badInputError(node, [first, ...others], { notDone, isOnly });
 	}
 	return prepared;
 }

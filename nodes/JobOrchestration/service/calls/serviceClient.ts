@@ -22,14 +22,6 @@ interface PageRequest {
 	pageToken?: string | undefined;
 }
 
-/** A job that was created; `shownUid` is its uid as errors and logs may show it, without secrets. */
-interface CreatedJob {
-	uid: string;
-	shownUid: string;
-	namespace: string;
-	displayName: string;
-}
-
 /** Which clusters of a list are wanted. */
 interface ListRequest {
 	/** At most so many clusters are asked for at once. */
@@ -47,9 +39,12 @@ export class ServiceClient {
 	constructor(
 		private readonly httpClient: Sender,
 		private readonly options: CallOptions,
-		/** Called with each job as soon as the service has sent its ID. */
-		private readonly onJobCreated: (job: CreatedJob) => void = () => {},
 	) {}
+
+	/** A text of the service as errors, hints and logs may show it: without secrets. */
+	redact(text: string): string {
+		return this.httpClient.redact(text);
+	}
 
 	/**
 	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never sent again once the service may have
@@ -59,7 +54,7 @@ export class ServiceClient {
 	 */
 	async createJob(job: NewJob): Promise<Job> {
 		const name = `'${job.displayName}' in namespace '${job.namespace}'`;
-		const created = await this.call({
+		return await this.call({
 			request: {
 				method: 'POST',
 				path: encodePath('api', 'v1', 'namespaces', job.namespace, 'jobs'),
@@ -85,11 +80,6 @@ export class ServiceClient {
 				},
 			},
 		});
-		const { uid } = created.metadata;
-		const { namespace, displayName } = job;
-		const shownUid = this.httpClient.redact(uid);
-		this.onJobCreated({ uid, shownUid, namespace, displayName });
-		return created;
 	}
 
 	/**
@@ -210,14 +200,11 @@ export class ServiceClient {
 /** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
-	const retryOption = {
-		...(maxRetry === undefined ? {} : { maxretry: maxRetry }),
-		...(retryInterval === undefined ? {} : { retryInterval }),
-	};
+	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
 	return {
 		...sentAsIs,
 		workflow: { uid: workflowUid },
-		...(Object.keys(retryOption).length === 0 ? {} : { retryOption }),
+		retryOption: hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined,
 	};
 }
 
