@@ -105,7 +105,7 @@ describe('the output is', () => {
 		expect((await fieldsGiven(node)).sort()).toEqual([...fields].sort());
 	});
 
-	test('an error before anything is sent, where Output is none of its choices', async () => {
+	test('an error before anything is sent, if Output is not one of its choices', async () => {
 		const { error } = await fixture.engine.run({
 			parameters: create({ output: 'everything' }),
 			asTool: true,
@@ -316,7 +316,7 @@ test('the namespace is sent as the text given, three times', async () => {
 	expect(sentBody()).toMatchObject({ namespace: '42', job: { namespace: '42' } });
 });
 
-test('each item has its own values, and a job of its own in their order', async () => {
+test('each item has its own values and its own job, in their order', async () => {
 	const { items } = await fixture.engine.run(
 		{
 			parameters: create({

@@ -5,7 +5,6 @@ import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
 import { HttpClient } from '../service/calls/httpClient';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
-import type { CallOptions } from '../service/calls/serviceClient';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
@@ -102,7 +101,7 @@ async function runItems(run: Run): Promise<FailedItem | undefined> {
  */
 async function makeCalls(
 	{ context, outcomes }: Run,
-	{ concurrency, calls }: PreparedRun,
+	{ concurrency, slowest, calls }: PreparedRun,
 ): Promise<FailedItem | undefined> {
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
@@ -110,7 +109,6 @@ async function makeCalls(
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
-	const slowest = slowestOf([...calls.values()]);
 	let httpClient: Promise<HttpClient> | undefined;
 	let firstError: FailedItem | undefined;
 
@@ -135,17 +133,6 @@ async function makeCalls(
 	await inParallel([...calls], concurrency, makeCall, signal);
 	stopListening();
 	return firstError ?? (signal.aborted ? cancelError(context, outcomes) : undefined);
-}
-
-/** The longest Timeout and the most retries of a batch: its items share one client. */
-function slowestOf(items: PreparedItem[]): Pick<CallOptions, 'maxRetries' | 'timeout'> {
-	return items.reduce(
-		({ maxRetries, timeout }, { options }) => ({
-			maxRetries: Math.max(maxRetries, options.maxRetries),
-			timeout: Math.max(timeout, options.timeout),
-		}),
-		{ maxRetries: 0, timeout: 0 },
-	);
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */

@@ -24,6 +24,8 @@ export interface PreparedItem {
 export interface PreparedRun {
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
+	/** The longest Timeout and the most retries: the items share one HTTP client. */
+	slowest: Pick<CallOptions, 'maxRetries' | 'timeout'>;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
@@ -44,16 +46,19 @@ export async function prepareAll(
 ): Promise<PreparedRun> {
 	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: PreparedRun = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
+	const slowest = { maxRetries: 0, timeout: 0 };
+	const prepared: PreparedRun = {
+		concurrency: undefined,
+		slowest,
+		ifStopped: undefined,
+		calls: new Map(),
+	};
 	const failed: FailedItem[] = [];
-	let isRetry = false;
+	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	let lastYield = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
-		if (outcome !== undefined) {
-			isRetry = true;
-			continue;
-		}
+		if (outcome !== undefined) continue;
 		if (Date.now() - lastYield > YIELD_AFTER_MS) {
 			await wait(0);
 			if (isCancelled(context)) break;
@@ -63,10 +68,13 @@ export async function prepareAll(
 			const getField = parameters.forItem(itemIndex);
 			const concurrency = readConcurrency(getField) ?? Infinity;
 			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
-			const item = { call: operation.prepare(getField), options: readCallOptions(getField) };
+			const options = readCallOptions(getField);
+			const call = operation.prepare(getField);
+			slowest.maxRetries = Math.max(slowest.maxRetries, options.maxRetries);
+			slowest.timeout = Math.max(slowest.timeout, options.timeout);
 			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;
 			if (concurrency < (prepared.concurrency ?? Infinity)) prepared.concurrency = concurrency;
-			prepared.calls.set(itemIndex, item);
+			prepared.calls.set(itemIndex, { call, options });
 		} catch (error) {
 			failed.push(failItem(node, outcomes, { itemIndex, error }));
 		}

@@ -106,7 +106,7 @@ export function keyOf(context: IExecuteFunctions): object {
 	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 }
 
-/** The stack entry of this node's run; a tool has none of its own. */
+/** The stack entry of this node's run; undefined for a tool. */
 function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
 	const entry: StackEntry = context.getExecuteData();
 	return entry.node.name === context.getNode().name ? entry : undefined;
