@@ -225,7 +225,7 @@ describe('Several bad items', () => {
 			"No job was created. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more.",
 		);
 		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29.\n`);
-		expect(error?.description).toContain('\nAnd 2 more errors.\n');
+		expect(error?.description).toContain('\nAnd 2 more.\n');
 		expect(error?.description).not.toContain('no 10');
 	});
 

@@ -1,6 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { getAll, useSandbox } from '../support/fixture';
+import { answer } from '../support/answer';
+import { getAll, numbered, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 
@@ -49,6 +50,19 @@ describe('Filters that match none', () => {
 		expect(await hintsFor(many, { type: 'x' })).toEqual([
 			'None of the 12 clusters matches. Types found: t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, ….',
 		]);
+	});
+
+	test('are five hints at most, if items get different clusters', async () => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters'
+				? answer(200, { items: [clusterOf(`t${nOfOperation}`, '')], metadata: {} })
+				: undefined,
+		);
+		const { run } = await fixture.engine.run(
+			{ parameters: getAll({ filters: { type: 'x' } }) },
+			numbered(7),
+		);
+		expect(run.data.resultData.runData['Node 1']?.[0]?.hints).toHaveLength(5);
 	});
 
 	test('say nothing where no cluster came', async () => {
