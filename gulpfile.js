@@ -37,7 +37,7 @@ async function writeOutputSchemas() {
 		answered(answerOf(contract, 'listClusters').properties.items.items),
 	];
 	const service = new Proxy(
-		{ allClusters },
+		{ allClusters, redact: String },
 		{ get: (own, call) => own[call] ?? (async () => answered(answerOf(contract, call))) },
 	);
 
@@ -50,7 +50,9 @@ async function writeOutputSchemas() {
 					member === undefined ? (required ? 'given' : value) : undefined,
 				);
 			};
-			const [output] = await prepare(give)(service).catch((cause) => {
+			const {
+				output: [output],
+			} = await prepare(give)(service).catch((cause) => {
 				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
 			});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;

@@ -1,233 +1,250 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
-import { change, clusterById, create, getAll, useSandbox } from '../support/fixture';
+import { change, clusterById, create, getAll, numbered, useSandbox } from '../support/fixture';
 
 /*
- * Bad input is found before anything is sent: the item before it would have made a job.
+ * Bad input is found before anything is sent: the first item would have made a job.
  */
 
 const fixture = useSandbox();
 
-const record = { id: 'in-1' };
-const withAnchors = (...anchor: INodeParameters[]) => ({ ...record, anchors: { anchor } });
-const half = { sourceAnchor: '={{ $json.v }}' };
+const additional = (name: string) => (value: string) =>
+	create({ additionalFields: { [name]: value } });
+const option = (name: string) => (value: string) => create({ options: { [name]: value } });
+const anchors = (...anchor: INodeParameters[]) => ({ id: 'in-1', anchors: { anchor } });
 
-const cases: Array<[string, INodeParameters, RegExp]> = [
-	['an empty namespace', create({ namespace: '={{ $json.v }}' }), /^'Namespace' is empty$/],
-	[
-		'a namespace of spaces',
-		create({ namespace: '={{ $json.first ? "default" : "  " }}' }),
-		/^'Namespace' is empty$/,
+/** The fields by what errors call them: a node that holds a value in the field, and a value that is right. */
+const fields = {
+	Namespace: [(namespace: string) => create({ namespace }), '"default"'],
+	'Workflow UID': [(workflowUid: string) => create({ workflowUid }), '"a"'],
+	'Work Cluster': [(id: string) => create({ workCluster: clusterById(id) }), '"a"'],
+	'Display Name': [(displayName: string) => create({ displayName }), '"a"'],
+	'Specify Parameters': [(specifyParameters: string) => create({ specifyParameters }), '"json"'],
+	'Job Inputs (JSON)': [
+		(inputsJson: string) => create({ specifyParameters: 'json', inputsJson }),
+		'"[]"',
 	],
-	[
-		'a namespace that is ..',
-		create({ namespace: '={{ $json.first ? "default" : ".." }}' }),
-		/^'Namespace' is "\.\."/,
+	'Job Outputs (JSON)': [
+		(outputsJson: string) => create({ specifyParameters: 'json', outputsJson }),
+		'[]',
 	],
-	['an empty workflow', create({ workflowUid: '={{ $json.v }}' }), /^'Workflow UID' is empty$/],
-	[
-		'an empty cluster',
-		create({ workCluster: clusterById('={{ $json.v }}') }),
-		/^'Work Cluster' is empty$/,
+	'Job Inputs 2 › ID': [
+		(id: string) => create({ inputs: { input: [{ id: 'a' }, { id }] } }),
+		'"a"',
 	],
-	['an empty display name', create({ displayName: '={{ $json.v }}' }), /^'Display Name' is empty$/],
-	[
-		'a display name that is an object',
-		create({ displayName: '={{ $json.first ? "a" : {a: 1} }}' }),
-		/^'Display Name' is an object, not text$/,
+	'Job Inputs 1 › Value': [
+		(value: string) => create({ inputs: { input: [{ id: 'a', value }] } }),
+		'"a"',
 	],
-	[
-		'inputs that are no JSON',
-		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "[{" }}' }),
-		/^'Job Inputs \(JSON\)' is not valid JSON$/,
+	'Job Outputs 1 › Anchors 2 › Source Anchor': [
+		(sourceAnchor: string) =>
+			create({
+				outputs: {
+					output: [anchors({ source: 'a', sourceAnchor: 'b' }, { source: 'a', sourceAnchor })],
+				},
+			}),
+		'"a"',
 	],
-	[
-		'inputs that are no list',
-		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? "[]" : "{}" }}' }),
-		/^'Job Inputs \(JSON\)' is an object, not a list$/,
+	'Job Inputs 1 › Anchors 1 › Source': [
+		(source: string) => create({ inputs: { input: [anchors({ source, sourceAnchor: 'b' })] } }),
+		'"a"',
 	],
-	[
-		'outputs with something else than records',
-		create({ specifyParameters: 'json', outputsJson: '={{ $json.first ? [] : [{}, 3] }}' }),
-		/^'Job Outputs \(JSON\)' has 3 at position 2, not an object$/,
-	],
-	[
-		'a parameter without an id',
-		create({ inputs: { input: [record, { id: '={{ $json.v }}' }] } }),
-		/^'Job Inputs 2 › ID' is empty$/,
-	],
-	[
-		'half an anchor, without its source anchor',
-		create({
-			outputs: {
-				output: [record, withAnchors({ source: 'a', sourceAnchor: 'b' }, { source: 'a', ...half })],
-			},
-		}),
-		/^'Job Outputs 2 › Anchors 2 › Source Anchor' is empty$/,
-	],
-	[
-		'half an anchor, without its source',
-		create({ inputs: { input: [withAnchors({ sourceAnchor: 'b', source: half.sourceAnchor })] } }),
-		/^'Job Inputs 1 › Anchors 1 › Source' is empty$/,
-	],
-	[
-		'a priority that is no number',
-		create({ additionalFields: { priority: '={{ $json.first ? 1 : "high" }}' } }),
-		/^'Priority' is "high", not a number$/,
-	],
-	[
-		'a priority of a space, which is not 0',
-		create({ additionalFields: { priority: '={{ $json.first ? 1 : " " }}' } }),
-		/^'Priority' is " ", not a number$/,
-	],
-	[
-		'an infinite priority',
-		create({ additionalFields: { priority: '={{ $json.first ? 1 : Infinity }}' } }),
-		/^'Priority' is Infinity, not a number$/,
-	],
-	[
-		'a priority that is a list',
-		create({ additionalFields: { priority: '={{ $json.first ? 1 : [2] }}' } }),
-		/^'Priority' is a list, not a number$/,
-	],
-	[
-		'Simplify as a word that is neither true nor false',
-		create({ simplify: '={{ $json.first ? true : "yes" }}' }),
-		/^'Simplify' is "yes", not true or false$/,
-	],
-	[
-		'one record in place of a list of them',
-		create({ specifyParameters: 'json', inputsJson: '={{ $json.first ? [] : { id: "a" } }}' }),
-		/^'Job Inputs \(JSON\)' is an object, not a list$/,
-	],
-	[
-		'a filter that is a list',
-		getAll({ filters: { phase: '={{ $json.first ? "" : ["Running"] }}' } }),
-		/^'Phase' is a list, not text$/,
-	],
-	[
-		'a maximum of retries below 0',
-		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : -1 }}' } }),
-		/^'Max Job Retries' is -1, which is too small$/,
-	],
-	[
-		'a half retry',
-		create({ additionalFields: { maxRetry: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^'Max Job Retries' is 1\.5, not a whole number$/,
-	],
-	[
-		'metadata that is a list',
-		create({ additionalFields: { metadata: '={{ $json.first ? {} : [] }}' } }),
-		/^'Metadata \(JSON\)' is a list, not an object$/,
-	],
-	[
-		'a timeout of nothing',
-		create({ options: { timeout: '={{ $json.first ? 1000 : 0 }}' } }),
-		/^'Timeout' is 0/,
-	],
-	[
-		'retries without number',
-		create({ options: { maxRetries: '={{ $json.first ? 1 : "many" }}' } }),
-		/^'Max Request Retries' is "many", not a number$/,
-	],
-	[
-		'a retry interval below 0',
-		create({ additionalFields: { retryInterval: '={{ $json.first ? 1 : -1 }}' } }),
-		/^'Job Retry Interval' is -1, which is too small$/,
-	],
-	[
-		'retries below 0',
-		create({ options: { maxRetries: '={{ $json.first ? 1 : -1 }}' } }),
-		/^'Max Request Retries' is -1, which is too small$/,
-	],
-	[
-		'half a retry',
-		create({ options: { maxRetries: '={{ $json.first ? 1 : 0.5 }}' } }),
-		/^'Max Request Retries' is 0\.5, not a whole number$/,
-	],
-	[
-		'a concurrency of nothing',
-		create({ options: { concurrency: '={{ $json.first ? 1 : 0 }}' } }),
-		/^'Concurrency' is 0, which is too small$/,
-	],
-	[
-		'half a request at once',
-		create({ options: { concurrency: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^'Concurrency' is 1\.5, not a whole number$/,
-	],
-	[
-		'half a cluster',
-		getAll({ limit: '={{ $json.first ? 1 : 1.5 }}' }),
-		/^'Limit' is 1\.5, not a whole number$/,
-	],
-	[
-		'a page of nothing',
-		getAll({ options: { pageSize: '={{ $json.first ? 1 : 0 }}' } }),
-		/^'Page Size' is 0, which is too small$/,
-	],
-	[
-		'a page of a cluster and a half',
-		getAll({ options: { pageSize: '={{ $json.first ? 1 : 1.5 }}' } }),
-		/^'Page Size' is 1\.5, not a whole number$/,
-	],
-	[
-		'a concurrency without number, of a later item',
-		create({ options: { concurrency: '={{ $json.first ? 5 : "many" }}' } }),
-		/^'Concurrency' is "many", not a number$/,
-	],
-	[
-		'another end for the jobs, of a later item',
-		create({ options: { ifStopped: '={{ $json.first ? "stop" : "end" }}' } }),
-		/^'If Interrupted' is "end", not one of the choices$/,
-	],
-	[
-		'another way to specify parameters',
-		create({ specifyParameters: '={{ $json.first ? "json" : "JSON" }}' }),
-		/^'Specify Parameters' is "JSON", not one of the choices$/,
-	],
-	[
-		'metadata that is a date',
-		create({ additionalFields: { metadata: '={{ $json.first ? {} : new Date(0) }}' } }),
-		/^'Metadata \(JSON\)' is a date, not an object$/,
-	],
-	[
-		'an empty job id',
-		change('stop', { jobId: '={{ $json.first ? "a" : "" }}' }),
-		/^'Job ID' is empty$/,
-	],
-	[
-		'a job id that is .',
-		change('stop', { jobId: '={{ $json.first ? "a" : "." }}' }),
-		/^'Job ID' is "\."/,
-	],
-	[
-		'half a character in an id',
-		change('stop', { jobId: '={{ $json.first ? "a" : "\\ud83d" }}' }),
-		/^'Job ID' contains half a character$/,
-	],
-	['a limit of 0', getAll({ limit: '={{ $json.first ? 1 : 0 }}' }), /^'Limit' is 0/],
-	[
-		'a page size that is no number',
-		getAll({ options: { pageSize: '={{ $json.first ? 1 : "big" }}' } }),
-		/^'Page Size' is "big", not a number$/,
-	],
+	'Metadata (JSON)': [additional('metadata'), '{}'],
+	Priority: [additional('priority'), '1'],
+	'Max Job Retries': [additional('maxRetry'), '1'],
+	'Job Retry Interval': [additional('retryInterval'), '1'],
+	Workspace: [additional('workspace'), '"a"'],
+	Simplify: [(simplify: string) => create({ simplify }), 'true'],
+	Concurrency: [option('concurrency'), '5'],
+	'If Interrupted': [option('ifStopped'), '"stop"'],
+	'Max Request Retries': [option('maxRetries'), '1'],
+	Timeout: [option('timeout'), '1000'],
+	'Job ID': [(jobId: string) => change('terminate', { jobId }), '"a"'],
+	Limit: [(limit: string) => getAll({ limit }), '1'],
+	'Page Size': [(pageSize: string) => getAll({ options: { pageSize } }), '1'],
+	Phase: [(phase: string) => getAll({ filters: { phase } }), '""'],
+} satisfies Record<string, [(value: string) => INodeParameters, string]>;
+
+type Field = keyof typeof fields;
+
+/** What can lead a request elsewhere once a proxy or a server has decoded it, and what of it is named. */
+const unsafe = {
+	'..%2f..%2fx': '"%2f"',
+	'%2e%2e/x': '"%2e"',
+	'a/../../b': '"/"',
+	'..\\\\x': '"\\"',
+	'x%2F..%2F..': '"%2F"',
+	'x;%3bx': '"%3b"',
+	'x%0d%0ay': '"%0d"',
+	'%252e%252e%252fx': '"%25"',
+	'a%5Cb': '"%5C"',
+	'a\\0b': 'a control character',
+	'a\\nb': 'a control character',
+	'a\\u0085b': 'a control character',
+};
+
+const lost = {
+	NaN: '[1, [NaN]]',
+	Infinity: '({ rate: 2 / 0 })',
+	'an invalid date': '({ due: new Date("soon") })',
+	'an object of the type Set': 'new Set(["a"])',
+	'an object of the type Map': '({ map: new Map() })',
+	'an object of the type RegExp': '[/x/]',
+	'a function': '({ run: () => 1 })',
+	'the BigInt 5': '({ count: BigInt(5) })',
+	'an object that has no JSON': '({ toJSON: () => { throw new Error("no") } })',
+};
+
+/** A field, the JavaScript of a value that is wrong in it, and what the error says of it. */
+const cases: Array<[Field, string, string]> = [
+	...(
+		[
+			'Namespace',
+			'Workflow UID',
+			'Work Cluster',
+			'Display Name',
+			'Job Inputs 2 › ID',
+			'Job Outputs 1 › Anchors 2 › Source Anchor',
+			'Job Inputs 1 › Anchors 1 › Source',
+			'Job ID',
+		] as const
+	).flatMap((field): typeof cases => [
+		[field, '""', 'is empty'],
+		[field, '"  "', 'is empty'],
+	]),
+	...(['Namespace', 'Job ID'] as const).flatMap((field): typeof cases => [
+		...['.', '..', '..;x', '..;/x', '.. ;x'].map((id): (typeof cases)[number] => [
+			field,
+			`"${id}"`,
+			`is "${id}", which isn't an ID`,
+		]),
+		...Object.entries(unsafe).map(([id, name]): (typeof cases)[number] => [
+			field,
+			`"${id}"`,
+			`contains ${name}, which can change the address of the request`,
+		]),
+		[field, '"\\ud83d"', 'contains half a character'],
+		[field, '12345678901234567890', 'is 12345678901234567000, a number that has lost digits'],
+		[field, '-9007199254740993', 'is -9007199254740992, a number that has lost digits'],
+	]),
+	['Workspace', '9007199254740993', 'is 9007199254740992, a number that has lost digits'],
+	['Display Name', '({ a: 1 })', 'is an object, not text'],
+	['Display Name', '0 / 0', "holds NaN, which can't be sent"],
+	['Phase', '["Running"]', 'is a list, not text'],
+	...(['Job Inputs (JSON)', 'Job Outputs (JSON)'] as const).flatMap((field): typeof cases => [
+		[field, '"[{"', 'is not valid JSON'],
+		[field, '"{}"', 'is an object, not a list'],
+		[field, '({ id: "a" })', 'is an object, not a list'],
+		[field, '[{}, 3]', 'has 3 at position 2, not an object'],
+		[field, '[null]', 'has nothing at position 1, not an object'],
+		[field, '[{}, [1]]', 'has a list at position 2, not an object'],
+		[field, '[new Date(0)]', 'has "1970-01-01T00:00:00.000Z" at position 1, not an object'],
+		[field, '["x".repeat(41)]', 'has a long text at position 1, not an object'],
+	]),
+	['Metadata (JSON)', '[]', 'is a list, not an object'],
+	['Metadata (JSON)', '7', 'is 7, not an object'],
+	['Metadata (JSON)', 'new Date(0)', 'is "1970-01-01T00:00:00.000Z", not an object'],
+	...Object.entries(lost).flatMap(([name, value]): typeof cases => [
+		['Job Inputs 1 › Value', value, `holds ${name}, which can't be sent`],
+		['Metadata (JSON)', `({ it: ${value} })`, `holds ${name}, which can't be sent`],
+		['Job Inputs (JSON)', `[{ it: ${value} }]`, `holds ${name}, which can't be sent`],
+	]),
+	['Priority', '"high"', 'is "high", not a number'],
+	['Priority', '"1,000"', 'is "1,000", not a number'],
+	['Priority', '" "', 'is " ", not a number'],
+	['Priority', 'Infinity', 'is Infinity, not a number'],
+	['Priority', '[2]', 'is a list, not a number'],
+	['Priority', '"9007199254740993"', 'is "9007199254740993", which is too large to be exact'],
+	['Priority', '1e300', 'is 1e+300, which is too large to be exact'],
+	['Job Retry Interval', '-1', 'is -1, which is too small'],
+	['Timeout', '0', 'is 0, which is too small'],
+	['Timeout', '"60s"', 'is "60s", not a number'],
+	...(['Max Job Retries', 'Max Request Retries'] as const).flatMap((field): typeof cases => [
+		[field, '"many"', 'is "many", not a number'],
+		[field, '-1', 'is -1, which is too small'],
+		[field, '1.5', 'is 1.5, not a whole number'],
+	]),
+	...(['Concurrency', 'Limit', 'Page Size'] as const).flatMap((field): typeof cases => [
+		[field, '"many"', 'is "many", not a number'],
+		[field, '0', 'is 0, which is too small'],
+		[field, '1.5', 'is 1.5, not a whole number'],
+	]),
+	['Simplify', '"yes"', 'is "yes", not true or false'],
+	['If Interrupted', '"end"', 'is "end", not one of the choices'],
+	['Specify Parameters', '"JSON"', 'is "JSON", not one of the choices'],
 ];
 
-const items: IDataObject[] = [
-	{ first: true, v: 'a' },
-	{ first: false, v: '' },
-];
+test.each(cases)("'%s' that is %s %s", async (field, value, problem) => {
+	const [nodeWith, right] = fields[field];
+	const parameters = nodeWith(`={{ $json.n === 0 ? ${right} : ${value} }}`);
+	const { error } = await fixture.engine.run({ parameters }, numbered(2));
+	const notDone = parameters.operation === 'create' ? 'No job was created.' : 'Nothing was sent.';
+	const comma = problem.includes(',') ? ',' : '';
+	expect(error?.message).toBe(`${notDone} '${field}' ${problem}${comma} for item 1.`);
+	expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
+	expect(error?.description).toMatch(/\S{3}.*\n\nItems are counted from 0\.$/s);
+	expect(fixture.sandbox.calls).toEqual([]);
+});
 
-test.each(cases)(
-	'%s is an error that names the field and the item',
-	async (_, parameters, message) => {
-		const { error } = await fixture.engine.run({ parameters }, items);
-		expect(error?.message).toMatch(message);
-		expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
-		expect(error?.description).toMatch(/\S{3}.*\n\nThis is about item 1, counting from 0\.$/s);
+describe('Several bad items', () => {
+	const parameters = create({ displayName: '={{ $json.v }}', group: '={{ $json.g }}' });
+	const itemsWith = (bad: Record<number, object>, count = 20) =>
+		numbered(count).map(({ n }) => ({ v: 'a', g: '', ...bad[Number(n)] }));
+
+	test('are one error that names all of them', async () => {
+		const bad = { 4: { v: '' }, 14: { v: '' } };
+		const { error } = await fixture.engine.run({ parameters }, itemsWith(bad));
+		expect(error?.message).toBe("No job was created. 'Display Name' is empty for items 4 and 14.");
+		expect(error?.description).toMatch(/^Fill it in\. .*\n\nItems are counted from 0\.$/);
+		expect(error).toMatchObject({ context: { itemIndex: 4, createdJobs: [], uncertainItems: [] } });
 		expect(fixture.sandbox.calls).toEqual([]);
-	},
-);
+	});
+
+	test('of different kinds are listed by what is wrong', async () => {
+		const bad = { 2: { v: '' }, 3: { g: [] }, 5: { v: '' }, 7: { v: {} }, 9: { v: '' } };
+		const { error } = await fixture.engine.run({ parameters }, itemsWith(bad));
+		expect(error?.message).toBe(
+			"No job was created. 'Display Name' is empty for items 2, 5 and 9.",
+		);
+		expect(error?.description?.split('\n').slice(1)).toEqual([
+			"'Group' is a list, not text, for item 3.",
+			"'Display Name' is an object, not text, for item 7.",
+			'',
+			'Items are counted from 0.',
+		]);
+	});
+
+	test('are ten by number, and ten by kind, with the rest counted', async () => {
+		const empty = Object.fromEntries(numbered(14).map(({ n }) => [n, { v: '' }]));
+		const kinds = numbered(12).map(({ n }) => [20 + Number(n), { p: `no ${n}` }]);
+		const { error } = await fixture.engine.run(
+			{ parameters: { ...parameters, additionalFields: { priority: '={{ $json.p }}' } } },
+			itemsWith({ ...empty, ...Object.fromEntries(kinds) }, 40),
+		);
+		expect(error?.message).toBe(
+			"No job was created. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more.",
+		);
+		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29.\n`);
+		expect(error?.description).toContain('\nAnd 2 more.\n');
+		expect(error?.description).not.toContain('no 10');
+	});
+
+	test('of another operation say that nothing was sent', async () => {
+		const { error } = await fixture.engine.run(
+			{ parameters: change('stop', { jobId: '={{ $json.v }}' }) },
+			itemsWith({ 0: { v: '' }, 19: { v: '' } }),
+		);
+		expect(error?.message).toBe("Nothing was sent. 'Job ID' is empty for items 0 and 19.");
+	});
+
+	test('an only item needs no number', async () => {
+		const { error } = await fixture.engine.run({
+			parameters: create({ displayName: '={{ "" }}' }),
+		});
+		expect(error?.message).toBe("No job was created. 'Display Name' is empty.");
+		expect(error?.description).toMatch(/^Fill it in\. [^\n]*$/);
+	});
+});
 
 test('with the error output, a bad item is an error there and the others are sent', async () => {
 	const { branches, error } = await fixture.engine.run(
@@ -265,34 +282,12 @@ test('a bad option of the first item is the error of that item alone', async () 
 	]);
 });
 
-test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
-	'an expression that fails is an error of its field and item: %s',
-	async (onError) => {
-		const displayName = '={{ $json.first ? "a" : $("No such node").item.json.name }}';
-		const { branches, error } = await fixture.engine.run(
-			{ parameters: create({ displayName }), onError },
-			items,
-		);
-		const message = "'Display Name' can't be read";
-		const advice =
-			'n8n says: "Referenced node doesn\'t exist". Check the expression that the field holds.';
-		if (onError === 'stopWorkflow') {
-			expect(error).toMatchObject({ message, context: { itemIndex: 1, createdJobs: [] } });
-			expect(error?.description).toBe(`${advice}\n\nThis is about item 1, counting from 0.`);
-			expect(fixture.sandbox.calls).toEqual([]);
-		} else {
-			expect(branches[0]).toHaveLength(1);
-			expect(branches[1]?.map(({ json }) => json)).toMatchObject([
-				{
-					message,
-					error: { description: advice, itemIndex: 1, httpStatus: null, jobMayExist: false },
-				},
-			]);
-		}
-	},
-);
-
-test.each([
+test.each<[string, INodeParameters, string]>([
+	[
+		'a node that is gone',
+		{ displayName: '={{ $("No such node").item.json.name }}' },
+		'Display Name',
+	],
 	['a part that is no expression', { displayName: '={{ $json. }}' }, 'Display Name'],
 	[
 		'a member of a collection',
@@ -302,141 +297,10 @@ test.each([
 	['a resource locator', { workCluster: '={{ $json. }}' }, 'Work Cluster'],
 ])('an expression with a mistake names its field: %s', async (_, parameters, field) => {
 	const { error } = await fixture.engine.run({ parameters: create(parameters) });
-	expect(error?.message).toBe(`'${field}' can't be read`);
+	expect(error?.message).toBe(`No job was created. '${field}' can't be read.`);
 	expect(error?.description).toMatch(/^n8n says: "[^"]{5,}"\. Check the expression/);
 	expect(fixture.sandbox.calls).toEqual([]);
 });
-
-test.each([
-	['={{ new Set(["a", "b"]) }}', 'an object of the type Set'],
-	['={{ [1, 2 / 0] }}', 'Infinity'],
-	['={{ ({ rate: Number("n/a") }) }}', 'NaN'],
-	['={{ ({ due: new Date("soon") }) }}', 'an invalid date'],
-])('what JSON would lose of an expression makes no job: %s', async (expression, lost) => {
-	const forms = {
-		'Job Inputs 1 › Value': { inputs: { input: [{ id: 'a', value: expression }] } },
-		'Metadata (JSON)': {
-			additionalFields: { metadata: `={{ ({ it: ${expression.slice(3, -2)} }) }}` },
-		},
-	};
-	for (const [field, form] of Object.entries(forms)) {
-		const { error } = await fixture.engine.run({ parameters: create(form) });
-		expect(error?.message).toBe(`'${field}' holds ${lost}, which can't be sent`);
-	}
-	expect(fixture.sandbox.calls).toEqual([]);
-});
-
-test.each([
-	['={{ ({ count: BigInt(5) }) }}', 'holds the BigInt 5'],
-	[
-		'={{ ({ it: { toJSON: () => { throw new Error("no") } } }) }}',
-		"holds an object whose 'toJSON' fails",
-	],
-])('what JSON has no form for makes no job, and names the field: %s', async (metadata, holds) => {
-	const { error } = await fixture.engine.run({
-		parameters: create({ additionalFields: { metadata } }),
-	});
-	expect(error?.message).toBe(`'Metadata (JSON)' ${holds}, which can't be sent`);
-	expect(fixture.sandbox.calls).toEqual([]);
-});
-
-describe('An ID', () => {
-	const unsafe = [
-		...[
-			'..%2f..%2fx',
-			'%2e%2e/x',
-			'a/../../b',
-			'..\\..\\x',
-			'..;/x',
-			'x%2F..%2F..',
-			'..;x',
-			'.. ',
-			'..%3bx',
-			'..%00',
-			'x%0d%0ay',
-		],
-		...['%252e%252e%252fx', 'a%5Cb', 'a\0b', 'a\nb', 'a\u0085b', '/', '\\'],
-	];
-	const fields = {
-		Namespace: (id: string) => create({ namespace: id }),
-		'Job ID': (id: string) => change('terminate', { jobId: id }),
-	};
-
-	test.each(Object.entries(fields))(
-		'that could lead elsewhere is not sent: %s',
-		async (field, parameters) => {
-			for (const id of unsafe) {
-				const { error } = await fixture.engine.run(
-					{ parameters: parameters('={{ $json.id ?? "default" }}') },
-					[{}, { id }],
-				);
-				expect({ id, message: error?.message }).toEqual({
-					id,
-					message: expect.stringContaining(`'${field}' `),
-				});
-				expect(error).toMatchObject({ context: { itemIndex: 1 } });
-			}
-			expect(fixture.sandbox.calls).toEqual([]);
-		},
-	);
-
-	test.each([
-		'7c9e6679-7425-40de-944b-e07fc1f90ae7',
-		'job:1',
-		'Größe',
-		'a b',
-		'x@y',
-		'1+1',
-		'100%',
-		'%41',
-		'a..b',
-		'...',
-	])('as real services have it is sent as it is: %s', async (jobId) => {
-		await fixture.engine.run({ parameters: change('terminate', { jobId }) });
-		const paths = fixture.callsOf('changeJobState').map(({ path }) => path);
-		expect(paths).toEqual([
-			`/api/v1/namespaces/default/jobs/${encodeURIComponent(jobId)}/terminate`,
-		]);
-	});
-
-	test.each(['={{ 12345678901234567890 }}', '={{ -9007199254740993 }}'])(
-		'that is a number without all its digits is not sent: %s',
-		async (jobId) => {
-			const { error } = await fixture.engine.run({ parameters: change('terminate', { jobId }) });
-			expect(error?.message).toMatch(/^'Job ID' is -?\d+, a number that has lost digits$/);
-			expect(error?.description).toMatch(/in quotes/);
-			expect(fixture.sandbox.calls).toEqual([]);
-		},
-	);
-
-	test('that is not in the address may hold a slash', async () => {
-		const parameters = create({ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') });
-		await fixture.engine.run({ parameters });
-		expect(fixture.callsOf('createJob')).toMatchObject([
-			{ body: { job: { workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' } } },
-		]);
-	});
-
-	test('that is a number with all its digits is sent', async () => {
-		await fixture.engine.run({
-			parameters: change('terminate', { jobId: '={{ 9007199254740991 }}' }),
-		});
-		expect(fixture.callsOf('changeJobState')).toMatchObject([
-			{ path: expect.stringContaining('/9007199254740991/') },
-		]);
-	});
-});
-
-test.each([['9007199254740993'], ['={{ 1e300 }}']])(
-	'a number that has lost digits: %s',
-	async (priority) => {
-		const { error } = await fixture.engine.run({
-			parameters: create({ additionalFields: { priority } }),
-		});
-		expect(error?.message).toMatch(/^'Priority' is .*, which is too large to be exact$/);
-		expect(fixture.sandbox.calls).toEqual([]);
-	},
-);
 
 test('an operation that there is not, in a workflow that was not made in the editor', async () => {
 	const { error } = await fixture.engine.run({
@@ -464,6 +328,12 @@ test('a node that was given no credential', async () => {
 
 test('a message of ours is not replaced by n8n, even with the name of a system error in it', async () => {
 	const jobId = 'experiment-ENOENT';
-	const { error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
-	expect(error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
+	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
+	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
+	const bad = await fixture.engine.run({
+		parameters: change('stop', { jobId: '%2fECONNREFUSED/' }),
+	});
+	expect(bad.error?.message).toMatch(/^Nothing was sent\. 'Job ID' contains "%2f"/);
+	const option = await fixture.engine.run({ parameters: getAll({ limit: '={{ "ENOENT" }}' }) });
+	expect(option.error?.message).toBe(`Nothing was sent. 'Limit' is "ENOENT", not a number.`);
 });

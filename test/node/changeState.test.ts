@@ -65,10 +65,21 @@ test('the answer of the service is handed on', async () => {
 });
 
 test.each([
-	['100%', '/api/v1/namespaces/default/jobs/100%25/stop'],
-	['a..b', '/api/v1/namespaces/default/jobs/a..b/stop'],
-	['ä b?c#d', '/api/v1/namespaces/default/jobs/%C3%A4%20b%3Fc%23d/stop'],
-])('the id %j goes to the one path that is its own', async (jobId, path) => {
+	'7c9e6679-7425-40de-944b-e07fc1f90ae7',
+	'job:1',
+	'Größe',
+	'ä b?c#d',
+	'x@y',
+	'1+1',
+	'100%',
+	'%41',
+	'a..b',
+	'...',
+	' spaces around ',
+	'={{ 9007199254740991 }}',
+])('the id %j goes to the one path that is its own', async (jobId) => {
 	await fixture.engine.run({ parameters: change('stop', { jobId }) });
-	expect(fixture.callsOf('changeJobState').map((call) => call.path)).toEqual([path]);
+	const id = encodeURIComponent(jobId.replace(/^={{|}}$/g, '').trim());
+	const paths = fixture.callsOf('changeJobState').map(({ path }) => path);
+	expect(paths).toEqual([`/api/v1/namespaces/default/jobs/${id}/stop`]);
 });

@@ -105,13 +105,13 @@ describe('the output is', () => {
 		expect((await fieldsGiven(node)).sort()).toEqual([...fields].sort());
 	});
 
-	test('an error before anything is sent, where Output is none of its choices', async () => {
+	test('an error before anything is sent, if Output is not one of its choices', async () => {
 		const { error } = await fixture.engine.run({
 			parameters: create({ output: 'everything' }),
 			asTool: true,
 		});
 		expect(error).toMatchObject({
-			message: `'Output' is "everything", not one of the choices`,
+			message: `No job was created. 'Output' is "everything", not one of the choices.`,
 			description: expect.stringMatching(/^Enter one of these: simplified, raw, selectedFields\./),
 		});
 		expect(fixture.sandbox.calls).toEqual([]);
@@ -149,209 +149,165 @@ test('a simplified job is listed by name in an error that stops the batch after 
 	});
 });
 
-test('inputs and outputs in the form become records, with their value as default', async () => {
-	await fixture.engine.run({
-		parameters: create({
-			inputs: {
-				input: [
-					{
-						id: 'in-1',
-						value: '0.5',
-						displayName: 'Threshold',
-						type: 'number',
-						controls: 'slider',
-						anchors: { anchor: [{ source: 'step-1', sourceAnchor: 'threshold' }] },
-					},
-				],
-			},
-			outputs: {
-				output: [
-					{
-						id: 'out-1',
-						value: 'out.csv',
-						displayName: 'Result',
-						type: 'file',
-						controls: 'upload',
-						anchors: { anchor: [{ source: 'step-2', sourceAnchor: 'result' }] },
-					},
-				],
-			},
-		}),
-	});
-	expect(sentBody()).toMatchObject({
-		job: {
-			inputs: [
-				{
-					id: 'in-1',
-					default: '0.5',
-					displayName: 'Threshold',
-					type: 'number',
-					controls: 'slider',
-					anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
-				},
-			],
-			outputs: [
-				{
-					id: 'out-1',
-					default: 'out.csv',
-					displayName: 'Result',
-					type: 'file',
-					controls: 'upload',
-					anchors: [{ source: 'step-2', sourceAnchor: 'result' }],
-				},
-			],
-		},
-	});
-});
-
-test.each([
-	['what the form adds', { id: 'in-1', value: '5' }],
-	['fields that were emptied', { id: 'in-1', value: '5', type: '', controls: '', displayName: '' }],
-])('an input of ID and Value is sent with what is usual for the rest: %s', async (_, input) => {
-	await fixture.engine.run({ parameters: create({ inputs: { input: [input] } }) });
-	expect(sentBody()).toMatchObject({
-		job: {
-			inputs: [
-				{
-					id: 'in-1',
-					default: '5',
-					displayName: '',
-					type: 'string',
-					controls: 'input',
-					anchors: [],
-				},
-			],
-			outputs: [],
-		},
-	});
-});
-
-test.each([
-	['a text', 'a text'],
-	['={{ 3 }}', '3'],
-	['={{ 0 }}', '0'],
-	['={{ false }}', 'false'],
-	['={{ [1, "b"] }}', '[1,"b"]'],
-	['={{ ({ a: { b: 1 } }) }}', '{"a":{"b":1}}'],
-	['={{ null }}', ''],
-	['={{ $json.absent }}', ''],
-])('the value %s is sent as the text %j', async (value, sent) => {
-	await fixture.engine.run({ parameters: create({ inputs: { input: [{ id: 'in-1', value }] } }) });
-	expect(sentBody()).toMatchObject({ job: { inputs: [{ default: sent }] } });
-});
-
-test.each([[{}], [{ source: '', sourceAnchor: '' }], [{ source: ' ', sourceAnchor: '' }]])(
-	'an anchor with nothing in it is not sent: %j',
-	async (empty) => {
-		const anchors = { anchor: [empty, { source: 'step-1', sourceAnchor: 'a' }, empty] };
-		await fixture.engine.run({
-			parameters: create({ inputs: { input: [{ id: 'in-1', value: '', anchors }] } }),
-		});
-		expect(sentBody()).toMatchObject({
-			job: { inputs: [{ anchors: [{ source: 'step-1', sourceAnchor: 'a' }] }] },
-		});
-	},
-);
-
 const record = {
 	id: 'in-1',
 	displayName: 'A',
-	controls: 'input',
+	controls: 'slider',
 	default: '1',
+	type: 'number',
+	anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
+};
+/** A record as the form has it. */
+const { default: value, anchors: anchor, ...common } = record;
+const inForm = { ...common, value, anchors: { anchor } };
+/** What a record is sent as if only its ID is given. */
+const usual = {
+	...record,
+	displayName: '',
+	controls: 'input',
+	default: '',
 	type: 'string',
 	anchors: [],
 };
+const date = 'DateTime.fromISO("2026-11-22T08:00:00", { zone: "utc" })';
+const isoDate = '2026-11-22T08:00:00.000Z';
 
-test.each([
-	['text', JSON.stringify([record])],
-	['a list from an expression', '={{ $json.list }}'],
-])('parameters as JSON are sent as given: %s', async (_, inputsJson) => {
-	await fixture.engine.run(
-		{ parameters: create({ specifyParameters: 'json', inputsJson, outputsJson: '[]' }) },
-		[{ list: [record] }],
-	);
-	expect(sentBody()).toMatchObject({ job: { inputs: [record], outputs: [] } });
-});
+const input = (fields: INodeParameters) => ({ inputs: { input: [{ id: 'in-1', ...fields }] } });
+const additional = (additionalFields: INodeParameters) => ({ additionalFields });
+const list = (inputsJson: string) => ({ specifyParameters: 'json', inputsJson });
 
-test('additional fields go where the interface has them, and 0 is something', async () => {
-	await fixture.engine.run({
-		parameters: create({
-			group: 'reports',
-			additionalFields: {
-				priority: 0,
-				maxRetry: 2,
-				retryInterval: 3000,
-				type: 'normal',
-				workspace: 'ws-1',
-				metadata: '{"team": "data"}',
-			},
+test.each<[string, INodeParameters, object]>([
+	[
+		'inputs and outputs in the form',
+		{ inputs: { input: [inForm] }, outputs: { output: [{ ...inForm, id: 'out-1' }] } },
+		{ inputs: [record], outputs: [{ ...record, id: 'out-1' }] },
+	],
+	['an input of its ID alone', input({}), { inputs: [usual], outputs: [] }],
+	[
+		'an input whose fields were emptied',
+		input({ value: '', type: '', controls: '', displayName: '' }),
+		{ inputs: [usual] },
+	],
+	...[
+		['a text', 'a text'],
+		['={{ 3 }}', '3'],
+		['={{ 0 }}', '0'],
+		['={{ false }}', 'false'],
+		['={{ [1, "b"] }}', '[1,"b"]'],
+		[
+			'={{ ({ a: { b: 1 }, none: undefined, at: new Date(0) }) }}',
+			'{"a":{"b":1},"at":"1970-01-01T00:00:00.000Z"}',
+		],
+		[`={{ ${date} }}`, isoDate],
+		['={{ null }}', ''],
+		['={{ $json.absent }}', ''],
+	].map(([given = '', sent]): [string, INodeParameters, object] => [
+		`the value ${given}`,
+		input({ value: given }),
+		{ inputs: [{ ...usual, default: sent }] },
+	]),
+	...[{}, { source: '', sourceAnchor: '' }, { source: ' ', sourceAnchor: '' }].map(
+		(empty): [string, INodeParameters, object] => [
+			`an anchor with nothing in it, ${JSON.stringify(empty)},`,
+			input({ anchors: { anchor: [empty, { source: 's', sourceAnchor: 'a' }, empty] } }),
+			{ inputs: [{ ...usual, anchors: [{ source: 's', sourceAnchor: 'a' }] }] },
+		],
+	),
+	['inputs as JSON text', list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
+	['inputs as a list', list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
+	['inputs of spaces', list(' '), { inputs: [] }],
+	[
+		'all additional fields',
+		additional({
+			priority: 0,
+			maxRetry: 2,
+			retryInterval: 3000,
+			type: 'special',
+			workspace: 'ws-1',
+			metadata: '{"team": "data"}',
 		}),
-	});
-	expect(sentBody()).toMatchObject({
-		job: {
-			group: 'reports',
+		{
 			priority: 0,
 			retryOption: { maxretry: 2, retryInterval: 3000 },
+			type: 'special',
 			workspace: 'ws-1',
 			metadata: { team: 'data' },
 		},
-	});
-});
-
-test.each([
-	['as a new field has them', {}, { maxretry: 0, retryInterval: 3000 }],
-	['of 0', { retryInterval: 0 }, { maxretry: 0, retryInterval: 0 }],
-	[
-		'as text',
-		{ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}' },
-		{ maxretry: 2, retryInterval: 10 },
 	],
-])('Max Job Retries and Job Retry Interval %s are sent', async (_, changed, retryOption) => {
-	await fixture.engine.run({
-		parameters: create({ additionalFields: { maxRetry: 0, retryInterval: 3000, ...changed } }),
-	});
-	expect(sentBody()).toMatchObject({ job: { retryOption } });
-});
-
-test.each([
-	[{ maxRetry: 2 }, { maxretry: 2 }],
-	[{ retryInterval: 10 }, { retryInterval: 10 }],
-])('one of them goes alone: %j', async (additionalFields, retryOption) => {
-	await fixture.engine.run({ parameters: create({ additionalFields }) });
-	expect(sentBody()).toHaveProperty('job.retryOption', retryOption);
-});
-
-test('an additional field whose expression gives nothing is not given', async () => {
-	await fixture.engine.run(
+	[
+		'metadata as an object',
+		additional({ metadata: `={{ ({ at: ${date} }) }}` }),
+		{ metadata: { at: isoDate } },
+	],
+	[
+		'the retry fields as they are added',
+		additional({ maxRetry: 0, retryInterval: 0 }),
+		{ retryOption: { maxretry: 0, retryInterval: 0 } },
+	],
+	[
+		'numbers as text',
+		additional({ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}', priority: '={{ "-5" }}' }),
+		{ retryOption: { maxretry: 2, retryInterval: 10 }, priority: -5 },
+	],
+	['Max Job Retries alone', additional({ maxRetry: 2 }), { retryOption: { maxretry: 2 } }],
+	[
+		'Job Retry Interval alone',
+		additional({ retryInterval: 10 }),
+		{ retryOption: { retryInterval: 10 } },
+	],
+	['a priority of 1.5', additional({ priority: 1.5 }), { priority: 1.5 }],
+	[
+		'an exact large number',
+		additional({ priority: '={{ 9007199254740991 }}' }),
+		{ priority: 9007199254740991 },
+	],
+	[
+		'IDs with spaces around them, without these',
 		{
-			parameters: create({
-				additionalFields: {
-					priority: '={{ $json.absent }}',
-					workspace: '={{ $json.absent }}',
-					maxRetry: '={{ $json.empty }}',
-				},
-			}),
+			namespace: ' default\n',
+			workflowUid: '\ttemplate-1 ',
+			workCluster: clusterById(` ${CLUSTER} `),
+			...additional({ workspace: ' ws-1 ' }),
 		},
-		[{ empty: '' }],
-	);
-	expect(sentBody()).toEqual({
-		namespace: 'default',
-		job: expect.not.objectContaining({
-			priority: expect.anything(),
-			retryOption: expect.anything(),
-			workspace: expect.anything(),
-		}),
-	});
+		{
+			namespace: 'default',
+			workflow: { uid: 'template-1' },
+			workCluster: CLUSTER,
+			workspace: 'ws-1',
+		},
+	],
+	['a display name with spaces', { displayName: ' A  name ' }, { displayName: ' A  name ' }],
+	['a date as display name', { displayName: `={{ ${date} }}` }, { displayName: isoDate }],
+	['a group', { group: 'reports' }, { group: 'reports' }],
+	[
+		'IDs that are not in the address, with a slash',
+		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
+		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
+	],
+	['a work cluster as a model stores it', { workCluster: { mode: 'id', value: CLUSTER } }, {}],
+	[
+		'a work cluster from an expression',
+		{ workCluster: `={{ ({ __rl: true, mode: 'list', value: '${CLUSTER}' }) }}` },
+		{},
+	],
+	['a work cluster as text', { workCluster: CLUSTER }, {}],
+])('%s: what is sent', async (_, parameters, job) => {
+	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
+	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
 
-test.each([-5, 1.5])('a priority of %s is sent', async (priority) => {
-	await fixture.engine.run({ parameters: create({ additionalFields: { priority } }) });
-	expect(sentBody()).toMatchObject({ job: { priority } });
-});
-
-test('a type of job that is given is sent', async () => {
-	await fixture.engine.run({ parameters: create({ additionalFields: { type: 'special' } }) });
-	expect(sentBody()).toMatchObject({ job: { type: 'special' } });
+test('an additional field whose expression gives nothing is not sent', async () => {
+	const additionalFields = {
+		priority: '={{ $json.absent }}',
+		workspace: '={{ $json.blank }}',
+		maxRetry: '={{ $json.empty }}',
+	};
+	await fixture.engine.run({ parameters: create({ additionalFields }) }, [
+		{ empty: '', blank: ' ' },
+	]);
+	const { job } = sentBody() as { job: object };
+	for (const field of ['priority', 'retryOption', 'workspace'])
+		expect(job).not.toHaveProperty(field);
 });
 
 test('the namespace is sent as the text given, three times', async () => {
@@ -360,7 +316,7 @@ test('the namespace is sent as the text given, three times', async () => {
 	expect(sentBody()).toMatchObject({ namespace: '42', job: { namespace: '42' } });
 });
 
-test('each item has its own values, and a job of its own in their order', async () => {
+test('each item has its own values and its own job, in their order', async () => {
 	const { items } = await fixture.engine.run(
 		{
 			parameters: create({
@@ -370,23 +326,10 @@ test('each item has its own values, and a job of its own in their order', async 
 		},
 		numbered(25),
 	);
-	expect(items.map(({ json }) => json.displayName)).toEqual(
-		numbered(25).map(({ n }) => `Job ${String(n)}`),
-	);
-	expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
-		numbered(25).map(({ n }) => ({ item: n })),
+	expect(items.map(({ json, pairedItem }) => [json.displayName, pairedItem])).toEqual(
+		numbered(25).map(({ n }) => [`Job ${String(n)}`, { item: n }]),
 	);
 	expect(fixture.sandbox.store.jobs.size).toBe(25);
-});
-
-test.each<[string, INodeParameters[string]]>([
-	['as an API or a model stores it', { mode: 'id', value: CLUSTER }],
-	['from an expression', `={{ ({ __rl: true, mode: 'list', value: '${CLUSTER}' }) }}`],
-	['as text', CLUSTER],
-])('the work cluster may be given %s', async (_, workCluster) => {
-	const { error } = await fixture.engine.run({ parameters: create({ workCluster }) });
-	expect(error).toBeUndefined();
-	expect(sentBody()).toMatchObject({ job: { workCluster: CLUSTER } });
 });
 
 test('without items nothing is sent', async () => {

@@ -232,7 +232,7 @@ describe('what looks like markup is replaced by what looks like it', () => {
 		const { error } = await fixture.engine.run({
 			parameters: getAll({ limit: '={{ "<b>many</b>" }}' }),
 		});
-		expect(error?.message).toBe(`'Limit' is "‹b›many‹/b›", not a number`);
+		expect(error?.message).toBe(`Nothing was sent. 'Limit' is "‹b›many‹/b›", not a number.`);
 	});
 });
 

@@ -12,11 +12,11 @@ export const terminate = (options: INodeParameters = {}): NodeOptions => ({
 
 interface ListedJob {
 	uid: string;
-	ending?: { operation: string; success: boolean; message?: string };
+	cleanup?: { operation: string; success: boolean; message?: string };
 }
 
 export const listedIn = (result: Result) => contextOf(result).createdJobs as ListedJob[];
-export const endingsIn = (result: Result) => listedIn(result).map(({ ending }) => ending);
+export const endingsIn = (result: Result) => listedIn(result).map(({ cleanup }) => cleanup);
 
 /** A sandbox and an engine for each test, with what these tests ask of the service. */
 export function useEndedBatch() {

@@ -5,7 +5,7 @@ import { verbs } from '../support/operations';
 import './seed';
 
 /*
- * Whatever text is given as an id: the request goes to the one path that is its own, or nothing is sent.
+ * Whatever text is given as an id: the request goes to the path of this id, trimmed, or nothing is sent.
  */
 
 const fixture = useSandbox();
@@ -50,11 +50,11 @@ const ids = fc.oneof(
 	fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => parts.join('')),
 );
 
-/** Whether a text can stand in a path as one segment, even if it is decoded again, and says something. */
+/** Whether a text can stand in a path as one segment, even if it is decoded again. */
 function isSendable(id: string): boolean {
 	const staysInPlace =
 		!/[/\\\p{Cc}]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/iu.test(id) && !/^\.\.?\s*(;|$)/.test(id);
-	return id.trim() !== '' && staysInPlace && isWellFormed(id);
+	return id !== '' && staysInPlace && isWellFormed(id);
 }
 
 /** Whether each half of a surrogate pair has its other half. */
@@ -82,9 +82,10 @@ test('a state change', async () => {
 				},
 				[{ namespace, jobId }],
 			);
-			if (isSendable(namespace) && isSendable(jobId)) {
+			const sent = [namespace.trim(), jobId.trim()] as const;
+			if (sent.every(isSendable)) {
 				expect(segmentsCalled()).toEqual([
-					['', 'api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb],
+					['', 'api', 'v1', 'namespaces', sent[0], 'jobs', sent[1], verb],
 				]);
 			} else {
 				expect(fixture.sandbox.calls).toEqual([]);
@@ -103,10 +104,11 @@ test('a create', async () => {
 				{ parameters: create({ namespace: '={{ $json.namespace }}' }) },
 				[{ namespace }],
 			);
-			if (isSendable(namespace)) {
-				expect(segmentsCalled()).toEqual([['', 'api', 'v1', 'namespaces', namespace, 'jobs']]);
+			const sent = namespace.trim();
+			if (isSendable(sent)) {
+				expect(segmentsCalled()).toEqual([['', 'api', 'v1', 'namespaces', sent, 'jobs']]);
 				const [call] = fixture.callsOf('createJob');
-				expect(call?.body).toMatchObject({ namespace, job: { namespace } });
+				expect(call?.body).toMatchObject({ namespace: sent, job: { namespace: sent } });
 			} else {
 				expect(fixture.sandbox.calls).toEqual([]);
 				expect(error?.name).toBe('NodeOperationError');

@@ -126,7 +126,7 @@ describe('If an error stops the node', () => {
 			{ parameters: batch({ ifStopped: 'explode' }) },
 			numbered(2),
 		);
-		expect(error?.message).toMatch(/^'If Interrupted' is "explode"/);
+		expect(error?.message).toMatch(/'If Interrupted' is "explode"/);
 		expect(error?.description).toMatch(/keep, stop, terminate/);
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
@@ -168,7 +168,7 @@ describe('Whatever goes wrong, no job runs on that the error does not name', () 
 			new Array(count).fill('terminate'),
 		);
 		const ended = new Set(
-			listedIn(result).flatMap(({ uid, ending }) => (ending?.success ? uid : [])),
+			listedIn(result).flatMap(({ uid, cleanup }) => (cleanup?.success ? uid : [])),
 		);
 		for (const { uid, displayName, state } of fixture.sandbox.store.jobs.values()) {
 			if (state !== 'running' || (jobMayExist && displayName === `Job ${String(itemIndex)}`))

@@ -141,7 +141,7 @@ describe('If a cancel stops the node', () => {
 		for (const uid of jobsOnService()) {
 			expect(log).toContain(`"uid":"${uid}"`);
 		}
-		expect(log.match(/"ending":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
+		expect(log.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
 	});
 
 	test('what was under way is ended or named', async () => {

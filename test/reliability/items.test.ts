@@ -272,7 +272,7 @@ describe('Where the workflow continues', () => {
 	describe('a hint above the output', () => {
 		const hintsOf = ({ run }: Result) => run.data.resultData.runData['Node 1']?.[0]?.hints;
 
-		test('says how many items have failed, and how many of them may have created a job', async () => {
+		test('says which items have failed, and how many of them may have created a job', async () => {
 			creates((item) => failing.get(item));
 			const result = await fixture.engine.run(
 				{ parameters: batch({ maxRetries: 0 }), onError: 'continueErrorOutput' },
@@ -281,7 +281,7 @@ describe('Where the workflow continues', () => {
 			expect(hintsOf(result)).toEqual([
 				{
 					message:
-						'5 of 14 items failed. The jobs of 3 of them may exist: look for them on the service before you run those items again.',
+						'5 of 14 items failed: items 3, 5, 6, 8 and 11. The jobs of 3 of them may exist: look for them on the service before you run those items again.',
 					type: 'warning',
 					location: 'outputPane',
 				},
@@ -291,11 +291,11 @@ describe('Where the workflow continues', () => {
 		test.each([
 			[
 				1,
-				'1 of 6 items failed. Its job may exist: look for it on the service before you run that item again.',
+				'1 of 6 items failed: item 0. Its job may exist: look for it on the service before you run that item again.',
 			],
 			[
 				2,
-				'2 of 6 items failed. The jobs of 2 of them may exist: look for them on the service before you run those items again.',
+				'2 of 6 items failed: items 0 and 1. The jobs of 2 of them may exist: look for them on the service before you run those items again.',
 			],
 		])('speaks of %i whose job may exist', async (count, message) => {
 			creates((item) => (item < count ? brokenAfter : undefined));
@@ -315,7 +315,7 @@ describe('Where the workflow continues', () => {
 			expect(hintsOf(result)).toMatchObject([
 				{
 					message:
-						'2 of 6 items failed. The job of one of them may exist: look for it on the service before you run that item again.',
+						'2 of 6 items failed: items 0 and 1. The job of one of them may exist: look for it on the service before you run that item again.',
 				},
 			]);
 		});
@@ -326,7 +326,7 @@ describe('Where the workflow continues', () => {
 				{ parameters: batch(), onError: 'continueRegularOutput' },
 				numbered(3),
 			);
-			expect(hintsOf(result)).toMatchObject([{ message: '1 of 3 items failed.' }]);
+			expect(hintsOf(result)).toMatchObject([{ message: '1 of 3 items failed: item 1.' }]);
 		});
 
 		test('is not there where none has failed', async () => {

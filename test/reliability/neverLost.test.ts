@@ -199,7 +199,7 @@ test('in a batch that stops, every job is named by the error, and runs on only i
 			if (result.error === undefined || ifStopped === 'keep') return;
 			const uncertain = uncertainIn(result);
 			const endings = new Map(
-				contextOf(result).createdJobs.map(({ uid, ending }) => [uid, ending?.success]),
+				contextOf(result).createdJobs.map(({ uid, cleanup }) => [uid, cleanup?.success]),
 			);
 			for (const { uid, item, isRunning } of made) {
 				if (!isRunning) continue;
@@ -221,7 +221,7 @@ function uncertainIn(result: Result): number[] {
 interface Context {
 	itemIndex: number;
 	jobMayExist: boolean;
-	createdJobs: Array<{ itemIndex: number; uid: string; ending?: { success: boolean } }>;
+	createdJobs: Array<{ itemIndex: number; uid: string; cleanup?: { success: boolean } }>;
 	uncertainItems: number[];
 }
 

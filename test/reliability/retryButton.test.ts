@@ -142,6 +142,9 @@ describe("n8n's Retry", () => {
 		const failed = await refusedAtThird();
 		const wrong = { parameters: { ...batch(), workflowUid: '={{ "" }}' } };
 		const again = await fixture.engine.retry(failed, [wrong]);
+		expect(again.error?.message).toBe(
+			"No further job was created. 'Workflow UID' is empty for items 2 and 3.",
+		);
 		expect(contextOf(again)).toMatchObject({ itemIndex: 2 });
 		expect(createdIn(again)).toEqual(jobsOnService());
 		expect(titles(await fixture.engine.retry(again, [oneByOne()]))).toHaveLength(4);
@@ -203,24 +206,12 @@ describe("n8n's Retry", () => {
 		null,
 		'job.create',
 		{},
-		{ items: [] },
-		{ operation: 'job.create' },
-		{ operation: 'job.create', items: 'none' },
-		...[
-			'a',
-			{},
-			{ output: [{}] },
-			{ createdJobs: [] },
-			{ createdJobs: [1], output: [{}] },
-			{ createdJobs: [], output: ['a'] },
-			{ createdJobs: [], error: 'a' },
-			{ createdJobs: [], error: { message: 'a' } },
-			{ createdJobs: [], error: { description: 'a' } },
-		].map((item) => ({ operation: 'job.create', items: [item] })),
+		{ operation: 'job.create', items: [{ output: [{}] }], endedJobs: [] },
+		{ version: 0, operation: 'job.create', items: [{ output: [{}] }], endedJobs: [] },
 	];
 
 	test.each(noEarlierRun.map((left) => [JSON.stringify(left), left]))(
-		'of what something else has stored begins anew: %s',
+		'of what another version or node has stored starts over: %s',
 		async (_, jobOrchestration) => {
 			const failed = await refusedAtThird();
 			for (const entry of failed.run.data.executionData?.nodeExecutionStack ?? []) {

@@ -83,9 +83,9 @@ export const oneOfEachCall = operations.filter(
 
 function wayOf(
 	resource: string,
-	{ value, fields, makesJobs }: Operation,
+	{ value, fields, createsJobs }: Operation,
 ): Omit<KnownOperation, 'value' | 'resource'> {
-	if (makesJobs === true) {
+	if (createsJobs === true) {
 		return { kind: 'create', calls: 'createJob', parameters: create, words: {} };
 	}
 	const read = reads[`${resource}.${value}`];

@@ -2,13 +2,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
-import { keyOf } from './retryStorage';
+import { keyOf } from './retryMemory';
 
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
 }
 
-/** The error of a cancelled execution in which no item has failed: that of the first item not begun. */
+/** The error of a cancelled execution in which no item has failed: it names the first item not begun. */
 export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes): FailedItem {
 	return {
 		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
@@ -16,12 +16,12 @@ export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes):
 	};
 }
 
-/** What has been said of cancelled executions: n8n begins each try of Retry On Fail, though nothing is sent any more. */
+/** What was logged of cancelled executions: n8n begins each try of Retry On Fail, although nothing is sent. */
 const logged = new WeakMap<object, string>();
 
 /**
  * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
- * cancelled node throws (2.x, WorkflowExecute.setupCancellation has saved the execution by then).
+ * cancelled node throws (2.x, WorkflowExecute.setupCancellation has already saved the execution).
  */
 export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): void {
 	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;

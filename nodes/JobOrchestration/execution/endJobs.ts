@@ -26,10 +26,10 @@ export async function endJobs(
 			const client = new ServiceClient(await httpClient, options);
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
 			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
-			job.ending = { operation: ifStopped, success: true };
+			job.cleanup = { operation: ifStopped, success: true };
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);
-			job.ending = { operation: ifStopped, success: false, message };
+			job.cleanup = { operation: ifStopped, success: false, message };
 		}
 	});
 }

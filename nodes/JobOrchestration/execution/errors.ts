@@ -1,4 +1,4 @@
-import type { INode, INodeExecutionData, NodeExecutionHint } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
@@ -41,10 +41,9 @@ export function failItem(
 	node: INode,
 	outcomes: ItemOutcomes,
 	{ itemIndex, error: cause }: { itemIndex: number; error: unknown },
-	createdJobs: CreatedJob[] = [],
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
-	outcomes[itemIndex] = { createdJobs, error };
+	outcomes[itemIndex] = { error };
 	return { itemIndex, error };
 }
 
@@ -71,20 +70,20 @@ export function newApiError(
  * then n8n reduces the JSON to a text, and a workflow could not tell whether the job may exist.
  *
  * @param input the input item, whose files go on with the error
- * @param makesJobs whether the operation creates jobs: then the item says whether its job may exist
+ * @param createsJobs whether the operation creates jobs: then the item says whether its job may exist
  */
 export function errorOutputItem(
 	error: NodeError,
 	input: INodeExecutionData,
 	itemIndex: number,
-	makesJobs = false,
+	createsJobs = false,
 ): INodeExecutionData {
 	const { httpStatus = null, jobMayExist = false } = error.context;
 	const description = error.description ?? '';
 	return {
 		json: {
 			message: error.message,
-			error: { description, itemIndex, httpStatus, ...(makesJobs ? { jobMayExist } : {}) },
+			error: { description, itemIndex, httpStatus, ...(createsJobs ? { jobMayExist } : {}) },
 		},
 		...(input.binary === undefined ? {} : { binary: input.binary }),
 		pairedItem: { item: itemIndex },
@@ -98,21 +97,27 @@ export function errorOutputItem(
  * @param createdJobs those of earlier tries, too
  */
 export function completeError(
-	{ itemIndex, error }: FailedItem,
+	{ itemIndex, error, namesItems = false }: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
 ): NodeError {
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
 	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
-	const paragraphs = [
-		error.description,
-		outcomes.length > 1 ? `This is about item ${itemIndex}, counting from 0.` : '',
-		uncertainItems.length > 0
-			? `The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`
-			: '',
-		...listsOf(namedJobs).map(asPlainText),
-	];
+	const paragraphs = [error.description];
+	if (outcomes.length > 1) {
+		paragraphs.push(
+			namesItems
+				? 'Items are counted from 0.'
+				: `This is about item ${itemIndex}, counting from 0.`,
+		);
+	}
+	if (uncertainItems.length > 0) {
+		paragraphs.push(
+			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
+		);
+	}
+	paragraphs.push(...listsOf(namedJobs).map(asPlainText));
 	error.description = paragraphs.filter(Boolean).join('\n\n');
 	// n8n's editor prefers this to the description, which everything else reads.
 	const descriptionTemplate = error.description.replaceAll('\n', '<br>');
@@ -121,35 +126,17 @@ export function completeError(
 	return error;
 }
 
-/** What n8n shows above the output of a run in which items have failed; undefined if none has. */
-export function hintOf(outcomes: ItemOutcomes): NodeExecutionHint | undefined {
-	const errors = errorsIn(outcomes);
-	if (errors.length === 0) return undefined;
-	const items = outcomes.length === 1 ? 'item' : 'items';
-	const sentences = [`${errors.length} of ${outcomes.length} ${items} failed.`];
-	const uncertain = errors.filter(jobMayExist).length;
-	if (uncertain === 1) {
-		const whose = errors.length === 1 ? 'Its job' : 'The job of one of them';
-		sentences.push(
-			`${whose} may exist: look for it on the service before you run that item again.`,
-		);
-	} else if (uncertain > 1) {
-		sentences.push(
-			`The jobs of ${uncertain} of them may exist: look for them on the service before you run those items again.`,
-		);
-	}
-	return { message: sentences.join(' '), type: 'warning', location: 'outputPane' };
-}
-
 /** A created job as errors show it. */
 type NamedJob = Omit<CreatedJob, 'shownUid'>;
 
 /** The jobs by what was done to them; first those that somebody has to look after. */
 function listsOf(jobs: NamedJob[]): string[] {
-	const untouched = jobs.filter(({ ending }) => ending === undefined);
-	const notEnded = jobs.filter(({ ending }) => ending?.success === false);
-	const ended = jobs.filter(({ ending }) => ending?.success === true);
-	const ways = ended.map(({ ending }) => (ending?.operation === 'stop' ? 'stopped' : 'terminated'));
+	const untouched = jobs.filter(({ cleanup }) => cleanup === undefined);
+	const notEnded = jobs.filter(({ cleanup }) => cleanup?.success === false);
+	const ended = jobs.filter(({ cleanup }) => cleanup?.success === true);
+	const ways = ended.map(({ cleanup }) =>
+		cleanup?.operation === 'stop' ? 'stopped' : 'terminated',
+	);
 	const how = [...new Set(ways)].sort().join(' or ');
 	const listed = new Set([...notEnded, ...untouched, ...ended].slice(0, MAX_LISTED));
 	return [
@@ -164,8 +151,8 @@ function listOf(jobs: NamedJob[], listed: ReadonlySet<NamedJob>, title: string):
 	const lines = jobs
 		.filter((job) => listed.has(job))
 		.map(
-			({ itemIndex, namespace, uid, displayName, ending }) =>
-				`• item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')${ending?.success === false ? `: ${ending.message}` : ''}`,
+			({ itemIndex, namespace, uid, displayName, cleanup }) =>
+				`• item ${itemIndex}: ${uid} ('${displayName}' in namespace '${namespace}')${cleanup?.success === false ? `: ${cleanup.message}` : ''}`,
 		);
 	const more = jobs.length - lines.length;
 	if (more > 0) lines.push(`• and ${more} more, in the error's context.createdJobs`);

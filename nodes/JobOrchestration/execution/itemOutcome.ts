@@ -1,29 +1,24 @@
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import type { JsonObject } from '../json';
+import type { CallResult, JobIdentity } from '../resources/operation';
 
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;
 
 /** A job that an item has created. */
-export interface CreatedJob {
+export interface CreatedJob extends JobIdentity {
 	itemIndex: number;
-	namespace: string;
-	uid: string;
-	/** The uid as errors and logs show it: the service may repeat a secret in it. */
-	shownUid: string;
-	displayName: string;
-	/** What came of stopping or terminating it, where the node is set to do so. */
-	ending?:
+	/** What came of stopping or terminating it, if the node is set to do so. */
+	cleanup?:
 		| { operation: string; success: true }
 		| { operation: string; success: false; message: string };
 }
 
-/** What has become of an item, and the jobs that it has created, even where it failed later. */
-export type ItemOutcome = { createdJobs: CreatedJob[] } & (
-	| { output: JsonObject[] }
-	| { error: NodeError }
-);
+/** What a call has given to an item. */
+export type ItemResult = Omit<CallResult, 'createdJob'> & { createdJob?: CreatedJob | undefined };
+
+/** What has become of an item. */
+export type ItemOutcome = ItemResult | { error: NodeError };
 
 /** The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was sent. */
 export type ItemOutcomes = Array<ItemOutcome | undefined>;
@@ -31,6 +26,8 @@ export type ItemOutcomes = Array<ItemOutcome | undefined>;
 export interface FailedItem {
 	itemIndex: number;
 	error: NodeError;
+	/** Whether the error's message says which items it is about. */
+	namesItems?: boolean;
 }
 
 /** The errors among the outcomes, in the order of the items. */
@@ -47,7 +44,18 @@ export function jobMayExist({ error }: FailedItem): boolean {
 
 /** All jobs that were created, in the order of the items. */
 export function createdJobsIn(
-	items: ReadonlyArray<{ createdJobs: CreatedJob[] } | null | undefined>,
+	items: ReadonlyArray<ItemResult | { error: unknown } | null | undefined>,
 ): CreatedJob[] {
-	return items.flatMap((item) => item?.createdJobs ?? []);
+	return items.flatMap((item) => (item && 'output' in item ? (item.createdJob ?? []) : []));
+}
+
+/** As many numbers as fit into one sentence. */
+const MAX_NAMED = 10;
+
+/** Items by their numbers, from 0: "item 4", "items 4 and 14", "items 0, 1, … and 20 more". */
+export function itemList(items: readonly FailedItem[]): string {
+	const names = items.slice(0, MAX_NAMED).map(({ itemIndex }) => String(itemIndex));
+	if (items.length > MAX_NAMED) names.push(`${items.length - MAX_NAMED} more`);
+	const last = names.pop();
+	return names.length === 0 ? `item ${last}` : `items ${names.join(', ')} and ${last}`;
 }

@@ -6,12 +6,13 @@ import type { JobEnd } from '../resources/options';
 import { readConcurrency, readIfStopped, readCallOptions } from '../resources/options';
 import type { CallOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/timers';
+import { badInputError } from './badInput';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
 
-/** Milliseconds after which reading parameters lets n8n's other work go on. */
-const YIELD_AFTER = 10;
+/** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
+const YIELD_AFTER_MS = 10;
 
 /** A call that is ready to be made, and how. */
 export interface PreparedItem {
@@ -23,51 +24,70 @@ export interface PreparedItem {
 export interface PreparedRun {
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
+	/** The longest Timeout and the most retries: the items share one HTTP client. */
+	slowest: Pick<CallOptions, 'maxRetries' | 'timeout'>;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
-	/** The error of a wrong parameter at which the reading has ended. */
+	/** The error of all wrong parameters, if they end the execution. */
 	fatalError?: FailedItem;
 }
 
 /**
- * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome; unless the
- * node continues after errors, the rest is not read. Expressions take time, so n8n's other work gets its turn now
- * and then; after a cancel, the rest is not read.
+ * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome and, unless
+ * the node continues after errors, ends the execution. Expressions take time, so n8n's other work gets its turn
+ * now and then; after a cancel, the rest is not read.
  */
 export async function prepareAll(
 	context: IExecuteFunctions,
 	operation: Operation,
 	outcomes: ItemOutcomes,
 ): Promise<PreparedRun> {
-	const continueOnFail = context.continueOnFail();
+	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: PreparedRun = { concurrency: undefined, ifStopped: undefined, calls: new Map() };
-	const { calls } = prepared;
+	const slowest = { maxRetries: 0, timeout: 0 };
+	const prepared: PreparedRun = {
+		concurrency: undefined,
+		slowest,
+		ifStopped: undefined,
+		calls: new Map(),
+	};
+	const failed: FailedItem[] = [];
+	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	let lastYield = Date.now();
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		if (outcome !== undefined) continue;
-		if (Date.now() - lastYield > YIELD_AFTER) {
+		if (Date.now() - lastYield > YIELD_AFTER_MS) {
 			await wait(0);
 			if (isCancelled(context)) break;
 			lastYield = Date.now();
 		}
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const concurrency = readConcurrency(getField);
-			const ifStopped = operation.makesJobs === true ? readIfStopped(getField) : undefined;
-			const item = { call: operation.prepare(getField), options: readCallOptions(getField) };
-			if (calls.size === 0) prepared.ifStopped = ifStopped;
-			if (concurrency !== undefined) {
-				prepared.concurrency = Math.min(concurrency, prepared.concurrency ?? Infinity);
-			}
-			calls.set(itemIndex, item);
+			const concurrency = readConcurrency(getField) ?? Infinity;
+			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
+			const options = readCallOptions(getField);
+			const call = operation.prepare(getField);
+			slowest.maxRetries = Math.max(slowest.maxRetries, options.maxRetries);
+			slowest.timeout = Math.max(slowest.timeout, options.timeout);
+			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;
+			if (concurrency < (prepared.concurrency ?? Infinity)) prepared.concurrency = concurrency;
+			prepared.calls.set(itemIndex, { call, options });
 		} catch (error) {
-			const failedItem = failItem(context.getNode(), outcomes, { itemIndex, error });
-			if (!continueOnFail) return { ...prepared, fatalError: failedItem };
+			failed.push(failItem(node, outcomes, { itemIndex, error }));
 		}
+	}
+
+	const [first, ...others] = failed;
+	if (first !== undefined && !context.continueOnFail()) {
+		const notDone =
+			operation.createsJobs === true
+				? `No ${isRetry ? 'further ' : ''}job was created.`
+				: `Nothing ${isRetry ? 'more ' : ''}was sent.`;
+		const isOnly = outcomes.length === 1;
+		prepared.fatalError = badInputError(node, [first, ...others], { notDone, isOnly });
 	}
 	return prepared;
 }

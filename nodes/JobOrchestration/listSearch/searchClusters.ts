@@ -13,11 +13,11 @@ import { nextPageTokenOf, uidOf } from '../service/calls/shapes';
 
 const PAGE_SIZE = 100;
 
-/** How many pages one search reads before it shows what it has, be it nothing. */
+/** Without it, a search that matches nothing would load the whole list before it shows that. */
 const PAGES_PER_SEARCH = 20;
 
-/** Milliseconds that whoever opens the list waits for a service that is receiving too many requests. */
-const PATIENCE = 5_000;
+/** Without it, the list would wait a minute for a service that is receiving too many requests. */
+const PATIENCE_MS = 5_000;
 
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
@@ -34,7 +34,7 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const httpClient = await HttpClient.open(this, { ...OPTIONS, patience: PATIENCE });
+		const httpClient = await HttpClient.open(this, { ...OPTIONS, patience: PATIENCE_MS });
 		const client = new ServiceClient(httpClient, OPTIONS);
 		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
 	} catch (error) {
@@ -56,7 +56,7 @@ async function search(
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
 		read.add(next);
 		next = nextPageTokenOf(page);
-		// A page that leads back to one before in this search would be loaded for ever.
+		// A page that leads back to an earlier one would be loaded forever.
 		if (next === undefined || read.has(next)) return { results };
 		if (results.length > 0 || pages === PAGES_PER_SEARCH) {
 			return { results, paginationToken: next };

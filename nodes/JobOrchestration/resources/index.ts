@@ -35,7 +35,7 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/** The operation that a workflow names; undefined where there is none of that name. */
+/** The operation that a workflow names; undefined if this version doesn't have it. */
 export function findOperation(resource: string, operation: string): Operation | undefined {
 	return resources
 		.find(({ value }) => value === resource)

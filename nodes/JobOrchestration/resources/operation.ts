@@ -4,8 +4,27 @@ import type { JsonObject } from '../json';
 import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/calls/serviceClient';
 
+/** A job that was created, as errors and logs name it. */
+export interface JobIdentity {
+	namespace: string;
+	uid: string;
+	/** The uid as errors and logs show it: the service may repeat a secret in it. */
+	shownUid: string;
+	displayName: string;
+}
+
+/** What a call has given to an item. */
+export interface CallResult {
+	/** The JSON of the item's output items. */
+	output: JsonObject[];
+	/** The job that the call has created. */
+	createdJob?: JobIdentity;
+	/** What to tell the user above the output. */
+	hint?: string | undefined;
+}
+
 /** A call that is ready to be made: all that it needs has been read and checked. */
-export type PreparedCall = (client: ServiceClient) => Promise<JsonObject[]>;
+export type PreparedCall = (service: ServiceClient) => Promise<CallResult>;
 
 /** One operation of the node: what the editor shows of it, and what it does. */
 export interface Operation {
@@ -22,13 +41,8 @@ export interface Operation {
 	 * Whether it creates jobs: then it has the option If Interrupted, an error item says whether its job may
 	 * exist, and the log of a cancelled execution lists the jobs.
 	 */
-	makesJobs?: boolean;
-	/**
-	 * Reads and checks what one item gives.
-	 *
-	 * @returns the call, which gives the JSON of the item's output items
-	 * @throws FieldError
-	 */
+	createsJobs?: boolean;
+	/** Reads and checks what one item gives. @throws FieldError */
 	prepare: (getField: GetField) => PreparedCall;
 }
 

@@ -92,25 +92,65 @@ export const getAll: Operation = {
 		const pageSize = readNumber(getField, pageSizeOption, { min: 1, integer: true });
 		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
-		const filter = readFilters(getField);
+		const filters = readFilters(getField);
 
-		return async (client) =>
-			rawPage
-				? [await client.listClusters({ limit: Math.min(pageSize, limit), pageToken })]
-				: await client.allClusters({ pageSize, limit, pageToken, filter });
+		return async (service) => {
+			if (rawPage) {
+				const page = { limit: Math.min(pageSize, limit), pageToken };
+				return { output: [await service.listClusters(page)] };
+			}
+			if (filters.length === 0) {
+				return { output: await service.allClusters({ pageSize, limit, pageToken }) };
+			}
+			let seen = 0;
+			const filter = (cluster: JsonObject) => {
+				seen += 1;
+				for (const { found, valueOf } of filters) found.add(valueOf(cluster));
+				return filters.every(({ wanted, valueOf }) => valueOf(cluster).toLowerCase() === wanted);
+			};
+			const output = await service.allClusters({ pageSize, limit, pageToken, filter });
+			const hasNoMatch = output.length === 0 && seen > 0;
+			return { output, hint: hasNoMatch ? service.redact(noMatch(seen, filters)) : undefined };
+		};
 	},
 };
 
-/** Whether a cluster passes the filters, without regard to case; undefined if there are none. @throws FieldError */
-function readFilters(getField: GetField): ((cluster: JsonObject) => boolean) | undefined {
-	const phase = getField('filters', 'phase').text();
-	const type = getField('filters', 'type').text();
-	if (phase === '' && type === '') return undefined;
-	return ({ status, type: ownType }) =>
-		matches(phase, isJsonObject(status) ? status.phase : undefined) && matches(type, ownType);
+/** A filter that is given. It is compared without regard to case. */
+interface Filter {
+	plural: string;
+	wanted: string;
+	valueOf: (cluster: JsonObject) => string;
+	/** The values of the clusters that came. */
+	found: Set<string>;
 }
 
-function matches(wanted: string, value: unknown): boolean {
-	if (wanted === '') return true;
-	return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
+/** @throws FieldError */
+function readFilters(getField: GetField): Filter[] {
+	const filterBy = (name: string, plural: string, valueOf: Filter['valueOf']): Filter => {
+		const wanted = getField('filters', name).text().toLowerCase();
+		return { plural, wanted, valueOf, found: new Set() };
+	};
+	return [
+		filterBy('type', 'Types', ({ type }) => textOf(type)),
+		filterBy('phase', 'Phases', ({ status }) => textOf(isJsonObject(status) && status.phase)),
+	].filter(({ wanted }) => wanted !== '');
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'string' ? value : '';
+}
+
+/** A hint with more values could not be read at a glance. */
+const MAX_VALUES = 10;
+
+/** Says what the clusters have instead: an empty list would look as if there were none. */
+function noMatch(count: number, filters: Filter[]): string {
+	const lists = filters.map(({ plural, found }) => {
+		const values = [...found].filter((value) => value !== '').sort();
+		if (values.length > MAX_VALUES) values.splice(MAX_VALUES, Infinity, '…');
+		return `${plural} found: ${values.join(', ') || 'none'}.`;
+	});
+	const result =
+		count === 1 ? "The only cluster doesn't match." : `None of the ${count} clusters matches.`;
+	return `${result} ${lists.join(' ')}`;
 }

@@ -28,9 +28,10 @@ export function changeState({
 		prepare(getField) {
 			const namespace = getField('namespace').pathId();
 			const jobId = getField('jobId').pathId();
-			return async (client) => {
-				const response = await client.changeJobState({ namespace, jobId, verb: value });
-				return [{ metadata: { namespace, uid: jobId }, operation: value, success: true, response }];
+			return async (service) => {
+				const response = await service.changeJobState({ namespace, jobId, verb: value });
+				const metadata = { namespace, uid: jobId };
+				return { output: [{ metadata, operation: value, success: true, response }] };
 			};
 		},
 	};

@@ -127,22 +127,23 @@ export const create: Operation = {
 		...jobOutputFields,
 		optionsField(ifStoppedOption),
 	],
-	makesJobs: true,
+	createsJobs: true,
 	prepare(getField) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
-		return async (client) => [shape(await client.createJob(job))];
+		return async (service) => {
+			const created = await service.createJob(job);
+			const { namespace, displayName } = job;
+			const { uid } = created.metadata;
+			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
+			return { output: [shape(created)], createdJob };
+		};
 	},
 };
 
 function readJob(getField: GetField): NewJob {
-	const priority = getField('additionalFields', 'priority').optionalNumber();
-	const maxRetry = getField('additionalFields', 'maxRetry').optionalNumber({
-		min: 0,
-		integer: true,
-	});
-	const retryInterval = getField('additionalFields', 'retryInterval').optionalNumber({ min: 0 });
-	const workspace = getField('additionalFields', 'workspace').text();
+	const additional = (name: string) => getField('additionalFields', name);
+	const workspace = additional('workspace');
 	return {
 		namespace: getField('namespace').pathId(),
 		workflowUid: getField('workflowUid').id(),
@@ -150,11 +151,11 @@ function readJob(getField: GetField): NewJob {
 		displayName: getField('displayName').requiredText(),
 		group: getField('group').text(),
 		...readInputsAndOutputs(getField),
-		type: getField('additionalFields', 'type').text() || 'normal',
-		metadata: getField('additionalFields', 'metadata').jsonObject(),
-		...(priority === undefined ? {} : { priority }),
-		...(maxRetry === undefined ? {} : { maxRetry }),
-		...(retryInterval === undefined ? {} : { retryInterval }),
-		...(workspace === '' ? {} : { workspace }),
+		type: additional('type').text() || 'normal',
+		metadata: additional('metadata').jsonObject(),
+		priority: additional('priority').optionalNumber(),
+		maxRetry: additional('maxRetry').optionalNumber({ min: 0, integer: true }),
+		retryInterval: additional('retryInterval').optionalNumber({ min: 0 }),
+		workspace: workspace.isBlank ? undefined : workspace.id(),
 	};
 }

@@ -6,30 +6,24 @@ import type { GetField } from '../../parameters/itemParameters';
 
 /** What differs between the fields for inputs and those for outputs. */
 interface Side {
-	name: 'inputs' | 'outputs';
-	displayName: string;
+	label: 'Input' | 'Output';
 	/**
 	 * The name of the collection's group. n8n describes a field to a language model by its group and its label:
 	 * with one group name for both, the model could not tell inputs from outputs.
 	 */
-	one: 'input' | 'output';
-	oneDisplayName: string;
+	group: 'input' | 'output';
 	example: { id: string; displayName: string; value: string };
 }
 
 const INPUTS: Side = {
-	name: 'inputs',
-	displayName: 'Job Inputs',
-	one: 'input',
-	oneDisplayName: 'Input',
+	label: 'Input',
+	group: 'input',
 	example: { id: 'threshold', displayName: 'Threshold', value: '0.5' },
 };
 
 const OUTPUTS: Side = {
-	name: 'outputs',
-	displayName: 'Job Outputs',
-	one: 'output',
-	oneDisplayName: 'Output',
+	label: 'Output',
+	group: 'output',
 	example: { id: 'report', displayName: 'Report', value: '/reports/july.pdf' },
 };
 
@@ -71,7 +65,7 @@ const anchorsField: INodeProperties = {
  * The fields of one parameter. ID and Value are always there, the others are added when wanted: n8n hides
  * what is neither required nor marked `showEvenWhenOptional`, and n8n 1.x shows all of them.
  */
-const fieldsOf = ({ one, example }: Side): INodeProperties[] => [
+const fieldsOf = ({ group, example }: Side): INodeProperties[] => [
 	{
 		displayName: 'ID',
 		name: 'id',
@@ -79,7 +73,7 @@ const fieldsOf = ({ one, example }: Side): INodeProperties[] => [
 		required: true,
 		default: '',
 		placeholder: `e.g. ${example.id}`,
-		description: `ID of the ${one} in the workflow template`,
+		description: `ID of the ${group} in the workflow template`,
 	},
 	{
 		displayName: 'Value',
@@ -87,7 +81,7 @@ const fieldsOf = ({ one, example }: Side): INodeProperties[] => [
 		type: 'string',
 		typeOptions: { showEvenWhenOptional: true },
 		default: '',
-		description: `Value of the ${one}, as text. A list or an object is sent as JSON.`,
+		description: `Value of the ${group}, as text. A list or an object is sent as JSON.`,
 	},
 	{
 		displayName: 'Display Name',
@@ -95,7 +89,7 @@ const fieldsOf = ({ one, example }: Side): INodeProperties[] => [
 		type: 'string',
 		default: '',
 		placeholder: `e.g. ${example.displayName}`,
-		description: `Name to show for the ${one}`,
+		description: `Name to show for the ${group}`,
 	},
 	{
 		displayName: 'Value Type',
@@ -110,14 +104,16 @@ const fieldsOf = ({ one, example }: Side): INodeProperties[] => [
 		name: 'controls',
 		type: 'string',
 		default: 'input',
-		description: `Control that a form shows for the ${one}. Leave "input" unless the workflow template needs another.`,
+		description: `Control that a form shows for the ${group}. Leave "input" unless the workflow template needs another.`,
 	},
 	anchorsField,
 ];
 
 /** The two ways to give the inputs, or the outputs. */
 function sideFields(side: Side): INodeProperties[] {
-	const { name, displayName, one, oneDisplayName, example } = side;
+	const { label, group, example } = side;
+	const displayName = `Job ${label}s`;
+	const name = `${group}s`;
 	return [
 		{
 			displayName,
@@ -128,11 +124,11 @@ function sideFields(side: Side): INodeProperties[] {
 				hideOptionalFields: true,
 				addOptionalFieldButtonText: 'Add Field',
 			},
-			placeholder: `Add ${oneDisplayName}`,
+			placeholder: `Add ${label}`,
 			default: {},
-			description: `${oneDisplayName} parameters of the job`,
+			description: `${label} parameters of the job`,
 			displayOptions: { show: { specifyParameters: ['fields'] } },
-			options: [{ displayName: oneDisplayName, name: one, values: fieldsOf(side) }],
+			options: [{ displayName: label, name: group, values: fieldsOf(side) }],
 		},
 		{
 			displayName: `${displayName} (JSON)`,
@@ -140,7 +136,7 @@ function sideFields(side: Side): INodeProperties[] {
 			type: 'json',
 			default: '[]',
 			hint: `e.g. [{ "id": "${example.id}", "default": "${example.value}" }]`,
-			description: `${oneDisplayName} parameters of the job: a list of objects, sent as they are. The value of a parameter goes into "default".`,
+			description: `${label} parameters of the job: a list of objects, sent as they are. The value of a parameter goes into "default".`,
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];
@@ -182,8 +178,8 @@ export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' 
 				outputs: getField('outputsJson').jsonObjects(),
 			}
 		: {
-				inputs: getField('inputs').records(INPUTS.one).map(readRecord),
-				outputs: getField('outputs').records(OUTPUTS.one).map(readRecord),
+				inputs: getField('inputs').records(INPUTS.group).map(readRecord),
+				outputs: getField('outputs').records(OUTPUTS.group).map(readRecord),
 			};
 }
 

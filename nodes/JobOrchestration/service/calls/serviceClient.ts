@@ -29,14 +29,6 @@ interface PageRequest {
 	pageToken?: string | undefined;
 }
 
-/** A job that was created; `shownUid` is its uid as errors and logs may show it, without secrets. */
-interface CreatedJob {
-	uid: string;
-	shownUid: string;
-	namespace: string;
-	displayName: string;
-}
-
 /** Which clusters of a list are wanted. */
 interface ListRequest {
 	/** Clusters that are asked for at once. */
@@ -54,9 +46,12 @@ export class ServiceClient {
 	constructor(
 		private readonly httpClient: HttpClient,
 		private readonly options: CallOptions,
-		/** Called with each job as soon as the service has sent its ID. */
-		private readonly onJobCreated: (job: CreatedJob) => void = () => {},
 	) {}
+
+	/** A text of the service as errors, hints and logs may show it: without secrets. */
+	redact(text: string): string {
+		return this.httpClient.redact(text);
+	}
 
 	/**
 	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never sent again once the service may have
@@ -92,12 +87,7 @@ export class ServiceClient {
 				},
 			},
 		};
-		const created = await sendWithRetries(this.httpClient, call, this.options);
-		const { uid } = created.metadata;
-		const { namespace, displayName } = job;
-		const shownUid = this.httpClient.redact(uid);
-		this.onJobCreated({ uid, shownUid, namespace, displayName });
-		return created;
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	/**

@@ -17,7 +17,7 @@ export interface ParameterRecord {
 	type: string;
 }
 
-/** What a new job is made from. What is left out is not sent. */
+/** What a new job is made from. What is undefined is not sent. */
 export interface NewJob {
 	/** Where the job is placed: part of the path, and sent twice in the body. */
 	namespace: string;
@@ -30,11 +30,11 @@ export interface NewJob {
 	outputs: ParameterRecord[] | JsonObject[];
 	type: string;
 	metadata: JsonObject;
-	priority?: number;
-	maxRetry?: number;
+	priority?: number | undefined;
+	maxRetry?: number | undefined;
 	/** Milliseconds. */
-	retryInterval?: number;
-	workspace?: string;
+	retryInterval?: number | undefined;
+	workspace?: string | undefined;
 }
 
 /** A job as the service sent it. */

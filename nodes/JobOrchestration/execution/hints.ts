@@ -1,0 +1,43 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { asPlainText } from '../service/errors/serviceError';
+import type { ItemOutcomes } from './itemOutcome';
+import { errorsIn, itemList, jobMayExist } from './itemOutcome';
+
+/** More would push the output off the screen. */
+const MAX_HINTS = 5;
+
+/** Says above the output which items have failed, and what the calls have to say of an empty result. */
+export function addHints(context: IExecuteFunctions, outcomes: ItemOutcomes): void {
+	const ofCalls = outcomes.flatMap((outcome) =>
+		outcome !== undefined && 'hint' in outcome ? (outcome.hint ?? []) : [],
+	);
+	const messages = [...new Set([...failuresIn(outcomes), ...ofCalls])];
+	for (const message of messages.slice(0, MAX_HINTS)) {
+		context.addExecutionHints({
+			message: asPlainText(message),
+			type: 'warning',
+			location: 'outputPane',
+		});
+	}
+}
+
+function failuresIn(outcomes: ItemOutcomes): string[] {
+	const errors = errorsIn(outcomes);
+	if (errors.length === 0) return [];
+	const failed =
+		outcomes.length === 1
+			? '1 of 1 item failed.'
+			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)}.`;
+	const uncertain = errors.filter(jobMayExist).length;
+	if (uncertain === 0) return [failed];
+	if (uncertain > 1) {
+		return [
+			`${failed} The jobs of ${uncertain} of them may exist: look for them on the service before you run those items again.`,
+		];
+	}
+	const whose = errors.length === 1 ? 'Its job' : 'The job of one of them';
+	return [
+		`${failed} ${whose} may exist: look for it on the service before you run that item again.`,
+	];
+}
