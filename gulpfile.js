@@ -50,7 +50,7 @@ async function writeOutputSchemas() {
 					member === undefined ? (required ? 'given' : value) : undefined,
 				);
 			};
-			const [output] = await prepare(give)(service).catch((cause) => {
+			const [output] = await prepare(give, () => '')(service).catch((cause) => {
 				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
 			});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;

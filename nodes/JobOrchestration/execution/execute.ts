@@ -18,6 +18,8 @@ import type { CreatedJob, FailedItem, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
 import type { PreparedRun, PreparedItem } from './prepare';
 import { prepareAll } from './prepare';
+import { waitForCall } from './waitUntilCalled';
+import type { CallWait } from '../resources/job/waitUntilCalled';
 import { loadRetryState, mayBeTriedAgain, saveRetryState } from './retryStorage';
 
 /** One run of the node, and what becomes of its items. */
@@ -26,6 +28,7 @@ interface Run extends RestoredRun {
 	/** Resource and operation: a name that no other operation has. */
 	name: string;
 	operation: Operation;
+	wait?: CallWait | undefined;
 	/** What it leaves to the next run, once its items are settled. */
 	retryState?: { left: RetryState | undefined };
 }
@@ -51,7 +54,12 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 
 		const hint = hintOf(run.outcomes);
 		if (hint !== undefined) context.addExecutionHints(hint);
-		return [outputOf(context, run)];
+		const output = outputOf(context, run);
+		if (run.wait !== undefined && createdJobsIn(run.outcomes).length > 0) {
+			saveRetryState(context, retryStateOf(run.name, run), { fails: true });
+			await waitForCall(context, output, run.wait.limitMs);
+		}
+		return [output];
 	} catch (error) {
 		const nodeError = nodeErrorOf(node, error);
 		// Whatever has failed, a job that was created is not created again.
@@ -100,6 +108,7 @@ function operationOf(context: IExecuteFunctions): { name: string; operation: Ope
 async function settleAll(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
 	const prepared = await prepareAll(context, operation, outcomes);
+	run.wait = prepared.wait;
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
 	const uncertain = context.continueOnFail() ? undefined : errorsIn(outcomes)[0];

@@ -6,6 +6,9 @@ import type { JobEnd } from '../resources/options';
 import { readConcurrency, readIfStopped, readCallOptions } from '../resources/options';
 import type { CallOptions } from '../service/calls/serviceClient';
 import { wait } from '../service/request/timers';
+import { checkOneItem, resumeUrlOf } from './waitUntilCalled';
+import type { CallWait } from '../resources/job/waitUntilCalled';
+import { readWaitUntilCalled } from '../resources/job/waitUntilCalled';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
@@ -27,6 +30,7 @@ export interface PreparedRun {
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
+	wait?: CallWait | undefined;
 	/** The error of a wrong parameter at which the reading has ended. */
 	fatalError?: FailedItem;
 }
@@ -58,7 +62,12 @@ export async function prepareAll(
 			const getField = parameters.forItem(itemIndex);
 			const concurrency = readConcurrency(getField);
 			const ifStopped = operation.makesJobs === true ? readIfStopped(getField) : undefined;
-			const item = { call: operation.prepare(getField), options: readCallOptions(getField) };
+			if (operation.makesJobs === true) prepared.wait = readWaitUntilCalled(getField);
+			if (prepared.wait) checkOneItem(context);
+			const item = {
+				call: operation.prepare(getField, () => resumeUrlOf(context)),
+				options: readCallOptions(getField),
+			};
 			if (calls.size === 0) prepared.ifStopped = ifStopped;
 			if (concurrency !== undefined) {
 				prepared.concurrency = Math.min(concurrency, prepared.concurrency ?? Infinity);

@@ -29,7 +29,7 @@ export interface Operation {
 	 * @returns the call, which gives the JSON of the item's output items
 	 * @throws FieldError
 	 */
-	prepare: (getField: GetField) => PreparedCall;
+	prepare: (getField: GetField, resumeUrl: () => string) => PreparedCall;
 }
 
 /** A resource of the node with its operations. */

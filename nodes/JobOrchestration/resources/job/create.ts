@@ -1,11 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import type { JsonObject } from '../../json';
 import type { NewJob } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { ifStoppedOption, optionsField } from '../options';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
+import { readWaitUntilCalled, waitUntilCalledOption } from './waitUntilCalled';
 import { namespaceField } from './namespace';
 
 const additionalFields: INodeProperties = {
@@ -125,13 +127,26 @@ export const create: Operation = {
 		},
 		additionalFields,
 		...jobOutputFields,
-		optionsField(ifStoppedOption),
+		optionsField(ifStoppedOption, waitUntilCalledOption),
 	],
 	makesJobs: true,
-	prepare(getField) {
+	prepare(getField, resumeUrl) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
-		return async (client) => [shape(await client.createJob(job))];
+		const wait = readWaitUntilCalled(getField);
+		if (wait === undefined) return async (client) => [shape(await client.createJob(job))];
+		job.inputs = [
+			...job.inputs,
+			{
+				id: wait.input,
+				anchors: [],
+				displayName: '',
+				controls: 'input',
+				default: resumeUrl(),
+				type: 'string',
+			},
+		] as JsonObject[];
+		return async (client) => [{ ...shape(await client.createJob(job)), callback: null }];
 	},
 };
 
