@@ -3,10 +3,13 @@ import type {
 	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { execute } from './execution/execute';
+import { receiveCall, resumeWebhook } from './execution/waitUntilCalled';
 import { searchClusters } from './listSearch/searchClusters';
 import { properties } from './resources';
 
@@ -24,6 +27,7 @@ export class JobOrchestration implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
+		webhooks: [resumeWebhook],
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
 		builderHint: {
 			searchHint:
@@ -36,5 +40,10 @@ export class JobOrchestration implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this);
+	}
+
+	/** Called by n8n when a job calls the address that Create with Wait Until Called gave it. */
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receiveCall(this);
 	}
 }

@@ -1,12 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
-import { N8nApi, type Execution, type WorkflowNode } from '../../host/api';
+import type { Execution, WorkflowNode } from '../../host/api';
 import type { Host } from '../../host/host';
-import { startN8n, type RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { Client } from '../sandbox/client';
-import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
+import { START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn } from './workflows';
 
 /*
@@ -21,15 +16,11 @@ const patience = { timeout: 100_000 };
 
 let host: Host;
 
-/** The n8n that was started after the host's own was stopped. */
-let restarted: RunningN8n | undefined;
-
 beforeAll(async () => {
 	host = await startTestHost('continue');
 }, START_TIMEOUT);
 
 afterAll(async () => {
-	await restarted?.stop();
 	await host?.stop();
 });
 
@@ -37,7 +28,6 @@ afterAll(async () => {
 function inputs(seconds: string): WorkflowNode['parameters'] {
 	return {
 		inputsJson: `={{ [
-			{ id: 'callbackUrl', default: $execution.resumeUrl },
 			{ id: 'seconds', default: String(${seconds}) }
 		] }}`,
 	};
@@ -103,26 +93,13 @@ test('ten jobs are created, and each goes on with what it brings', async () => {
 	expect(await wentOnWith(executions)).toEqual(everyResult());
 }, 120_000);
 
-test('whichever job is done first goes on first', async () => {
-	await fillIn(host, file, {
-		'Jobs to create': customers(['6', '4', '2']),
-		'Create job': inputs('$json.customer'),
-	});
-	const executions = await ended(await start(), 3);
-	const byEnd = [...executions].sort((a, b) =>
-		String(a.stoppedAt).localeCompare(String(b.stoppedAt)),
-	);
-	const order = await Promise.all(
-		byEnd.map(async ({ id }) => Object.keys(await wentOnWith([{ id } as Execution]))),
-	);
-	expect(order.flat()).toEqual(['2', '4', '6']);
-}, 120_000);
-
 test('a job that never calls ends after the limit, in an error that says so', async () => {
 	await fillIn(host, file, {
 		'Jobs to create': customers(['Alder', 'Birch']),
-		'Create job': inputs("$json.customer === 'Birch' ? 3600 : 1"),
-		'Wait for its call': { resumeAmount: 10, resumeUnit: 'seconds' },
+		'Create job': {
+			...inputs("$json.customer === 'Birch' ? 3600 : 1"),
+			options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 0.1 } } },
+		},
 	});
 	const executions = await ended(await start(), 2);
 	const outcomes = executions.map(async ({ id, status }) => [
@@ -130,45 +107,7 @@ test('a job that never calls ends after the limit, in an error that says so', as
 		(await host.api.executionResult(id)).error,
 	]);
 	expect((await Promise.all(outcomes)).sort()).toEqual([
-		['error', "Say that it did not call: Job 'Report for Birch' did not call within 10 seconds"],
+		['error', "Say that it did not call: Job 'Report for Birch' did not call within 0.1 minutes"],
 		['success', undefined],
 	]);
 }, 120_000);
-
-test('n8n is restarted while it waits, and goes on', async () => {
-	await fillIn(host, file, {});
-	const client = new Client(host.sandbox);
-	await client.login();
-	const before = new Set(host.sandbox.store.jobs.keys());
-	const newJobs = () => [...host.sandbox.store.jobs.keys()].filter((uid) => !before.has(uid));
-	const jobs = await start();
-
-	// Suspended, so that none calls before n8n is back.
-	const suspended = new Set<string>();
-	await waitFor(async () => {
-		for (const uid of newJobs()) {
-			if (!suspended.has(uid)) await client.change('suspend', uid);
-			suspended.add(uid);
-		}
-		const waiting = (await jobs()).filter(({ status }) => status === 'waiting');
-		return (suspended.size === 10 && waiting.length === 10) || undefined;
-	}, patience);
-	await host.n8n.stop();
-
-	const { port } = host.n8n;
-	const dataFolder = dataFolderOf('continue');
-	const userFolder = join(dataFolder, 'n8n');
-	const logFile = join(dataFolder, 'n8n-restarted.log');
-	restarted = await startN8n({ hostFolder, userFolder, port, logFile });
-	expect(restarted.port).toBe(port);
-	host.api = await N8nApi.open(restarted.url, host.owner);
-	// Before that, n8n looks for executions that are under way, and takes those for crashed that have just gone on.
-	await waitFor(
-		async () => (await readFile(logFile, 'utf8')).includes('Editor is now accessible') || undefined,
-		patience,
-	);
-	for (const uid of suspended) await client.change('resume', uid);
-	const executions = await ended(jobs, 10);
-	expect(executions.map(({ status }) => status)).toEqual(new Array(10).fill('success'));
-	expect(await wentOnWith(executions)).toEqual(everyResult());
-}, 180_000);

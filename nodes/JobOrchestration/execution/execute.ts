@@ -18,6 +18,7 @@ import type { PreparedItem, PreparedRun } from './prepare';
 import { prepareAll } from './prepare';
 import type { RunState } from './retryMemory';
 import { recall, remember } from './retryMemory';
+import { waitForCall } from './waitUntilCalled';
 
 /** One run of the node, and what becomes of its items. */
 interface Run extends RunState {
@@ -25,6 +26,8 @@ interface Run extends RunState {
 	/** Resource and operation: a name that no other operation has. */
 	name: string;
 	operation: Operation;
+	/** How long the execution is to wait for its job's call; undefined if it isn't. */
+	waitMs?: number | undefined;
 }
 
 /**
@@ -50,12 +53,17 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	}
 	const fails = failedItem !== undefined || unexpected !== undefined;
 	// Before the error is completed: the next run must not inherit what is added to it.
-	if (run !== undefined) remember(context, run.name, run, { fails });
+	const waitMs = fails ? undefined : run?.waitMs;
+	if (run !== undefined) {
+		remember(context, run.name, run, { mayBeRetried: fails || waitMs !== undefined });
+	}
 	if (fails && (!context.continueOnFail() || isCancelled(context))) {
 		throw run && failedItem ? completeFatalError(run, failedItem) : unexpected;
 	}
 	// If the node is set to continue, n8n would pass the input items on as if they had succeeded.
-	return [outputOf(context, run, unexpected)];
+	const output = outputOf(context, run, unexpected);
+	if (waitMs !== undefined) await waitForCall(context, output, waitMs);
+	return [output];
 }
 
 /** @throws NodeOperationError if the workflow names an operation that this version doesn't have */
@@ -100,9 +108,10 @@ async function runItems(run: Run): Promise<FailedItem | undefined> {
  * @returns the first such error
  */
 async function makeCalls(
-	{ context, outcomes }: Run,
+	run: Run,
 	{ concurrency, slowest, calls }: PreparedRun,
 ): Promise<FailedItem | undefined> {
+	const { context, outcomes } = run;
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
@@ -119,7 +128,9 @@ async function makeCalls(
 		try {
 			httpClient ??= HttpClient.open(context, { ...slowest, concurrency, signal });
 			const callOptions = { ...options, signal, onFailure, beginNext };
-			const result = await call(new ServiceClient(await httpClient, callOptions));
+			const service = new ServiceClient(await httpClient, callOptions);
+			const { waitMs, ...result } = await call(service);
+			run.waitMs = waitMs;
 			const createdJob = result.createdJob && { itemIndex, ...result.createdJob };
 			outcomes[itemIndex] = { ...result, createdJob };
 		} catch (error) {

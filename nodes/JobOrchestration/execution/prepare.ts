@@ -10,6 +10,7 @@ import { badInputError } from './badInput';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
+import { resumeUrlOf } from './waitUntilCalled';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -69,7 +70,7 @@ export async function prepareAll(
 			const concurrency = readConcurrency(getField) ?? Infinity;
 			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
 			const options = readCallOptions(getField);
-			const call = operation.prepare(getField);
+			const call = operation.prepare(getField, () => resumeUrlOf(context));
 			slowest.maxRetries = Math.max(slowest.maxRetries, options.maxRetries);
 			slowest.timeout = Math.max(slowest.timeout, options.timeout);
 			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;

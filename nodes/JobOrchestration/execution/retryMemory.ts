@@ -76,7 +76,7 @@ export function recall(context: IExecuteFunctions, operation: string): RunState 
 
 /**
  * Replaces what is left to the next run with these items. It goes into n8n's metadata if the node is about to
- * fail, since n8n stores that for its Retry button; else into memory, if another try may follow. That may be so after
+ * fail or to wait, since n8n stores that for its Retry button; else into memory, if another try may follow. That may be so after
  * a success, too: n8n takes a first output item with a field `error` for a failure (n8n-core, WorkflowExecute,
  * checkFailure), and a service may send one. Else nothing is left, so that n8n stores nothing with the result.
  */
@@ -84,7 +84,7 @@ export function remember(
 	context: IExecuteFunctions,
 	operation: string,
 	run: RunState,
-	{ fails }: { fails: boolean },
+	{ mayBeRetried }: { mayBeRetried: boolean },
 ): void {
 	const entry = ownEntry(context);
 	delete entry?.metadata?.jobOrchestration;
@@ -94,7 +94,7 @@ export function remember(
 	const endedJobs = [...run.endedJobs, ...createdJobsIn(run.outcomes).filter(isEnded)];
 	if (endedJobs.length === 0 && items.every((item) => item === null)) return;
 	const state: RetryState = { version: VERSION, operation, items, endedJobs };
-	if (entry !== undefined && fails && !context.continueOnFail()) {
+	if (entry !== undefined && mayBeRetried && !context.continueOnFail()) {
 		entry.metadata = { ...entry.metadata, jobOrchestration: state };
 	} else if (context.getNode().retryOnFail === true) {
 		inMemory.set(keyOf(context), state);

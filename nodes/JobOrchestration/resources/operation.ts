@@ -21,6 +21,8 @@ export interface CallResult {
 	createdJob?: JobIdentity;
 	/** What to tell the user above the output. */
 	hint?: string | undefined;
+	/** If the execution is to wait for a call of the created job: how long at most. */
+	waitMs?: number | undefined;
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */
@@ -42,8 +44,13 @@ export interface Operation {
 	 * exist, and the log of a cancelled execution lists the jobs.
 	 */
 	createsJobs?: boolean;
-	/** Reads and checks what one item gives. @throws FieldError */
-	prepare: (getField: GetField) => PreparedCall;
+	/**
+	 * Reads and checks what one item gives.
+	 *
+	 * @param resumeUrl gives the address that ends the execution's wait, and throws if there is another item
+	 * @throws FieldError
+	 */
+	prepare: (getField: GetField, resumeUrl: () => string) => PreparedCall;
 }
 
 /** A resource of the node with its operations. */

@@ -6,6 +6,7 @@ import type { Operation } from '../operation';
 import { ifStoppedOption, optionsField } from '../options';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
+import { readWaitUntilCalled, waitUntilCalledOption } from './waitUntilCalled';
 import { namespaceField } from './namespace';
 
 const additionalFields: INodeProperties = {
@@ -125,18 +126,21 @@ export const create: Operation = {
 		},
 		additionalFields,
 		...jobOutputFields,
-		optionsField(ifStoppedOption),
+		optionsField(ifStoppedOption, waitUntilCalledOption),
 	],
 	createsJobs: true,
-	prepare(getField) {
+	prepare(getField, resumeUrl) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
+		const wait = readWaitUntilCalled(getField);
+		if (wait !== undefined) job.inputs = [...job.inputs, wait.inputWith(resumeUrl(), job.inputs)];
 		return async (service) => {
 			const created = await service.createJob(job);
 			const { namespace, displayName } = job;
 			const { uid } = created.metadata;
 			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
-			return { output: [shape(created)], createdJob };
+			const output = wait === undefined ? shape(created) : { ...shape(created), callback: null };
+			return { output: [output], createdJob, waitMs: wait?.limitMs };
 		};
 	},
 };

@@ -26,8 +26,8 @@ export interface NewJob {
 	workCluster: string;
 	displayName: string;
 	group: string;
-	inputs: ParameterRecord[] | JsonObject[];
-	outputs: ParameterRecord[] | JsonObject[];
+	inputs: Array<ParameterRecord | JsonObject>;
+	outputs: Array<ParameterRecord | JsonObject>;
 	type: string;
 	metadata: JsonObject;
 	priority?: number | undefined;

@@ -1,0 +1,68 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { FieldError } from '../../parameters/fieldValue';
+import type { GetField } from '../../parameters/itemParameters';
+import type { NewJob, ParameterRecord } from '../../service/calls/shapes';
+
+/** How an execution waits for the call of its job. */
+interface CallWait {
+	limitMs: number;
+	/** The job's input with the address to call. @throws FieldError if `inputs` has one of that ID */
+	inputWith: (url: string, inputs: NewJob['inputs']) => ParameterRecord;
+}
+
+/** The option that has Create wait until the job's template calls n8n. Not offered to agents: their tools can't wait. */
+export const waitUntilCalledOption: INodeProperties = {
+	displayName: 'Wait Until Called',
+	name: 'waitUntilCalled',
+	type: 'fixedCollection',
+	default: { values: { input: 'callbackUrl', limit: 60 } },
+	description:
+		'Continue when the job calls n8n: its workflow template must POST its result as JSON to the address that it receives as an input. For one item per execution. The output is the job with the call\'s body as "callback", or null after the limit.',
+	displayOptions: { hide: { '@tool': [true] } },
+	options: [
+		{
+			displayName: 'Values',
+			name: 'values',
+			values: [
+				{
+					displayName: 'Input for the Address',
+					name: 'input',
+					type: 'string',
+					default: 'callbackUrl',
+					description: "ID of the job's input that receives the address to call",
+				},
+				{
+					displayName: 'Limit in Minutes',
+					name: 'limit',
+					type: 'number',
+					typeOptions: { minValue: 1 },
+					default: 60,
+					description: 'How long to wait for the call',
+				},
+			],
+		},
+	],
+};
+
+/** @returns undefined if the option isn't added @throws FieldError */
+export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
+	const values = getField('options', waitUntilCalledOption.name).member('values');
+	if (values.isMissing) return undefined;
+	const input = values.member('input', 'Input for the Address');
+	const id = input.text().trim() || 'callbackUrl';
+	const limit = values.member('limit', 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
+	return {
+		limitMs: limit * 60_000,
+		inputWith: (url, inputs) => {
+			if (inputs.some((other) => other.id === id)) {
+				throw new FieldError(
+					'Input for the Address',
+					`is "${id}", which is an input of the job already`,
+					'Remove that input, or enter the ID of another one.',
+				);
+			}
+			return { id, anchors: [], displayName: '', controls: 'input', default: url, type: 'string' };
+		},
+	};
+}
