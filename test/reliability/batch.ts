@@ -34,6 +34,13 @@ export function createdIn(result: Result): string[] {
 	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
 }
 
+/** The display names in a node's output. */
+export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
+
+/** What n8n stores of a node beside its output. */
+export const metadataOf = ({ run }: Pick<Result, 'run'>) =>
+	run.data.resultData.runData['Node 1']?.[0]?.metadata ?? {};
+
 /** A promise that is kept when the test says so. */
 export function gate(): { opened: Promise<void>; open: () => void } {
 	let open = (): void => {};
@@ -54,11 +61,11 @@ export function useBatch() {
 
 	const jobsOnService = () => [...fixture.sandbox.store.jobs.keys()];
 
-	/** How often the create of each item was sent. */
-	function timesSent(): Map<number, number> {
-		const times = new Map<number, number>();
+	/** How often the create of each item was sent, by the numbers of the items. */
+	function timesSent(): number[] {
+		const times: number[] = [];
 		for (const call of fixture.callsOf('createJob')) {
-			times.set(itemOf(call), (times.get(itemOf(call)) ?? 0) + 1);
+			times[itemOf(call)] = (times[itemOf(call)] ?? 0) + 1;
 		}
 		return times;
 	}
