@@ -2,7 +2,6 @@ import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { until } from '../sandbox/client';
-import { onDeadline } from '../../nodes/JobOrchestration/service/request/timers';
 import { batch, contextOf, gate } from './batch';
 
 /*
@@ -74,37 +73,6 @@ test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => 
 	else expect(error).toBeUndefined();
 });
 
-describe('Limits that share a timer', () => {
-	test('end one by one', async () => {
-		jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
-		const timers = jest.spyOn(AbortSignal, 'timeout');
-		const ended: string[] = [];
-		const takeBack = onDeadline(20, () => ended.push('taken back'));
-		await new Promise<void>((resolve) => {
-			onDeadline(30, () => ended.push('kept'));
-			onDeadline(40, resolve);
-			takeBack();
-		});
-		expect(ended).toEqual(['kept']);
-		expect(timers).toHaveBeenCalledTimes(1);
-	});
-
-	test('are few, however long they are, and none is over at once', () => {
-		const now = jest.spyOn(performance, 'now');
-		const timers = jest.spyOn(AbortSignal, 'timeout');
-		const over = jest.fn();
-		for (const limit of [86_400_000, 1e300]) {
-			timers.mockClear();
-			for (let second = 0; second < 3_600; second += 1) {
-				now.mockReturnValue(2_000_000 + second * 1_000);
-				onDeadline(limit, over)();
-			}
-			expect(timers.mock.calls.length).toBeLessThan(50);
-		}
-		expect(over).not.toHaveBeenCalled();
-	});
-});
-
 test('where a log-in never ends, all items fail with it, together', async () => {
 	const { orRunOut } = hurry();
 	fixture.sandbox.faults.plan(({ operation }) =>
@@ -144,18 +112,6 @@ test('an item whose Timeout is too short for the log-in takes none down that has
 	const { items } = await running.result;
 	expect(items[0]?.json.message).toBe("The service didn't answer the log-in within 50 ms");
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
-});
-
-test('a cancel does not wait for a log-in that never ends', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'stall', when: 'beforeActing' } : undefined,
-	);
-	const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
-	const running = fixture.engine.start([{ parameters: create() }], [{}]);
-	await until(() => fixture.callsOf('login').length === 1);
-	running.cancel();
-	await running.result;
-	await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
 });
 
 test('an answer that says it is compressed, and is not, ends', async () => {
