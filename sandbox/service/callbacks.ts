@@ -60,7 +60,9 @@ export class Callbacks {
 			callback.tries += 1;
 			const answer = await post(callback.url, resultOf(job));
 			callback.status = answer?.status;
-			callback.settled = isTaken(answer) || callback.tries === mostTries;
+			// An n8n that is starting answers 200 with a page that asks for patience.
+			const isPage = answer?.headers.get('content-type')?.startsWith('text/html') ?? false;
+			callback.settled = (answer?.ok === true && !isPage) || callback.tries === mostTries;
 			if (callback.settled) return;
 			// A random part, so that jobs that were turned away together don't come back together.
 			await this.wait(wait * (0.5 + Math.random()));
@@ -71,12 +73,6 @@ export class Callbacks {
 	private async wait(milliseconds: number): Promise<void> {
 		await sleep(milliseconds, undefined, { signal: this.closing.signal });
 	}
-}
-
-/** Whether the call was taken. An n8n that is starting answers 200 with a text that asks for patience. */
-function isTaken(answer: Response | undefined): boolean {
-	const type = answer?.headers.get('content-type') ?? '';
-	return answer !== undefined && answer.ok && !type.startsWith('text/html');
 }
 
 /** What the job brings. */

@@ -66,31 +66,17 @@ export class StoredJob extends JobLife {
 
 /** All jobs, in memory. */
 export class Jobs {
-	private readonly all = new Map<string, StoredJob>();
-
 	/** Every job ever made, by its uid, the oldest first. */
-	get byUid(): ReadonlyMap<string, StoredJob> {
-		return this.all;
-	}
-
-	/**
-	 * Makes a job.
-	 * @param duration milliseconds that it runs until it has succeeded
-	 */
-	create(namespace: string, asked: NewJob, cluster: Cluster, duration: number): StoredJob {
-		const job = new StoredJob(namespace, asked, cluster, duration);
-		this.all.set(job.uid, job);
-		return job;
-	}
+	readonly byUid = new Map<string, StoredJob>();
 
 	/**
 	 * The job with this uid. Its name is not taken: a service need not take it either.
 	 * @throws Refusal 404, when the namespace has no such job
 	 */
 	find(namespace: string, uid: string): StoredJob {
-		const job = this.all.get(uid);
+		const job = this.byUid.get(uid);
 		if (job?.namespace === namespace) return job;
-		const named = this.all.get(uid.replace(/^job-/, ''));
+		const named = this.byUid.get(uid.replace(/^job-/, ''));
 		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
 		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
 		throw new Refusal(404, 'no_such_job', message);

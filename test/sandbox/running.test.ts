@@ -27,20 +27,16 @@ it('Each call is recorded as it came, with what was answered', async () => {
 	expect(sandbox.calls).toEqual([]);
 });
 
-it('Connections are counted: open, at once at most, and ever', async () => {
+it('Connections are counted: open, and at once at most', async () => {
 	await start();
 	const { port, hostname } = new URL(sandbox.url);
-	const counts = (): number[] => {
-		const { open, peak, total } = sandbox.connections;
-		return [open, peak, total];
-	};
 	const sockets = [1, 2, 3].map(() => connect(Number(port), hostname));
 	await until(() => sandbox.connections.open === 3);
 	sockets[0]?.destroy();
 	await until(() => sandbox.connections.open === 2);
 	connect(Number(port), hostname);
 	await until(() => sandbox.connections.open === 3);
-	expect(counts()).toEqual([3, 3, 4]);
+	expect(sandbox.connections.peak).toBe(3);
 	await sandbox.close();
 	expect(sandbox.connections.open).toBe(0);
 });
