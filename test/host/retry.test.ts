@@ -1,4 +1,5 @@
-import type { ExecutionResult, WorkflowFile } from '../../host/api';
+import type { WorkflowFile } from '../../host/api';
+import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { OpenAi } from '../editor/openAi';
