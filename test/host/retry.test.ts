@@ -2,8 +2,8 @@ import type { WorkflowFile } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
-import type { OpenAi } from '../editor/openAi';
-import { startOpenAi } from '../editor/openAi';
+import type { Fault } from '../../sandbox';
+import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { endOf, isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
@@ -64,6 +64,16 @@ function batchOf(
 	]);
 }
 
+/** Runs a batch in which one item meets a fault. @returns the id of the execution */
+async function failedAt(workflowId: string, item: number, fault: Fault): Promise<string> {
+	host.sandbox.faults.plan((call) =>
+		call.operation === 'createJob' && itemOf(call) === item ? fault : undefined,
+	);
+	const { id } = await runToEnd(host, workflowId);
+	host.sandbox.faults.clear();
+	return id;
+}
+
 async function retry(executionId: string, loadWorkflow: boolean): Promise<ExecutionResult> {
 	const { id } = await host.api.call<{ id: string }>(
 		'POST',
@@ -79,12 +89,8 @@ describe("n8n's Retry button", () => {
 		['the currently saved workflow', true, ['Job 0', 'Job 1', 'New 2', 'New 3']],
 	])('with %s makes what is missing, once', async (_, loadWorkflow, expected) => {
 		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
+		const failed = await failedAt(workflow.id, 2, refused);
 		expect(jobs()).toEqual(['Job 0', 'Job 1']);
-		host.sandbox.faults.clear();
 
 		// The rows of a retry are those of the execution, whatever they would be now.
 		const { nodes } = batchOf([7, 8, 9], { displayName: '=New {{ $json.n }}' });
@@ -97,12 +103,7 @@ describe("n8n's Retry button", () => {
 
 	test('does not send a create again whose job may exist', async () => {
 		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2]));
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
-		host.sandbox.faults.clear();
-		const { error } = await retry(failed, false);
+		const { error } = await retry(await failedAt(workflow.id, 1, brokenAfter), false);
 		expect(error).toMatch(/the job may exist/);
 		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2']);
 		expect(creates()).toHaveLength(3);
@@ -116,11 +117,7 @@ describe("n8n's Retry button", () => {
 		const workflow = await host.api.createWorkflow(batchOf(numbers));
 		const success = await stored((await runToEnd(host, workflow.id)).id);
 
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === count - 1 ? refused : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
-		host.sandbox.faults.clear();
+		const failed = await failedAt(workflow.id, count - 1, refused);
 		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
 
 		const { id } = await host.api.call<{ id: string }>('POST', `/rest/executions/${failed}/retry`, {
