@@ -1,12 +1,10 @@
 import type { WorkflowFile } from '../../host/api';
-import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
-import { until } from '../sandbox/client';
-import { endOf, isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
+import { isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
 import { McpClient } from './mcpClient';
 
 /*
@@ -48,17 +46,14 @@ const createParameters = {
 };
 
 /** One row for each number, and a job for each row, one after the other. */
-function batchOf(
-	numbers: number[],
-	{ displayName = '=Job {{ $json.n }}', options = {} } = {},
-): WorkflowFile {
+function batchOf(numbers: number[], displayName = '=Job {{ $json.n }}'): WorkflowFile {
 	return inARow('Batch', [
 		manualTrigger(),
 		...rows(JSON.stringify(numbers.map((n) => ({ n })))),
 		jobNode('Create', {
 			...createParameters,
 			displayName,
-			options: { concurrency: 1, ...options },
+			options: { concurrency: 1 },
 		}),
 		node('Created', 'n8n-nodes-base.noOp', {}),
 	]);
@@ -74,14 +69,14 @@ async function failedAt(workflowId: string, item: number, fault: Fault): Promise
 	return id;
 }
 
-async function retry(executionId: string, loadWorkflow: boolean): Promise<ExecutionResult> {
-	const { id } = await host.api.call<{ id: string }>(
-		'POST',
-		`/rest/executions/${executionId}/retry`,
-		{ loadWorkflow },
-	);
-	return await host.api.executionResult(id);
+/** Presses Retry. @returns the id of the new execution */
+async function pressRetry(executionId: string, loadWorkflow: boolean): Promise<string> {
+	const path = `/rest/executions/${executionId}/retry`;
+	return (await host.api.call<{ id: string }>('POST', path, { loadWorkflow })).id;
 }
+
+const retry = async (executionId: string, loadWorkflow: boolean) =>
+	await host.api.executionResult(await pressRetry(executionId, loadWorkflow));
 
 describe("n8n's Retry button", () => {
 	test.each([
@@ -93,7 +88,7 @@ describe("n8n's Retry button", () => {
 		expect(jobs()).toEqual(['Job 0', 'Job 1']);
 
 		// The rows of a retry are those of the execution, whatever they would be now.
-		const { nodes } = batchOf([7, 8, 9], { displayName: '=New {{ $json.n }}' });
+		const { nodes } = batchOf([7, 8, 9], '=New {{ $json.n }}');
 		await host.api.changeWorkflow(workflow.id, { nodes });
 		const { error, output } = await retry(failed, loadWorkflow);
 		expect(error).toBeUndefined();
@@ -120,33 +115,10 @@ describe("n8n's Retry button", () => {
 		const failed = await failedAt(workflow.id, count - 1, refused);
 		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
 
-		const { id } = await host.api.call<{ id: string }>('POST', `/rest/executions/${failed}/retry`, {
-			loadWorkflow: false,
-		});
-		const retried = await stored(id);
+		const retried = await stored(await pressRetry(failed, false));
 		expect(retried.length).toBeLessThan(1.02 * success.length);
 		expect(retried).not.toContain('"jobOrchestration":');
 	});
-});
-
-test('a cancel terminates the jobs of an execution that is set so', async () => {
-	const workflow = await host.api.createWorkflow(
-		batchOf([0, 1, 2, 3, 4, 5, 6], { options: { ifStopped: 'terminate' } }),
-	);
-	host.sandbox.faults.plan((call) =>
-		call.operation === 'createJob' && itemOf(call) === 5
-			? { kind: 'rateLimit', retryAfter: 2 }
-			: undefined,
-	);
-	const executionId = await host.api.run(workflow.id, 'Run by hand');
-	await until(() => creates().some(({ status }) => status === 429));
-	await host.api.call('POST', `/rest/executions/${executionId}/stop`);
-	await endOf(host, workflow.id, executionId);
-	const states = () =>
-		[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ state }) => state);
-	await until(() => !states().includes('running'));
-	expect(states()).toEqual(new Array(5).fill('terminated'));
-	expect(creates()).toHaveLength(6);
 });
 
 describe('Retry On Fail of a tool', () => {
@@ -163,6 +135,13 @@ describe('Retry On Fail of a tool', () => {
 		{ type: 'n8n-nodes-job-orchestration.jobOrchestrationTool', ...again },
 	);
 
+	/** One of n8n's nodes for AI, by its name, its type and its version. */
+	const langchain = (
+		[name, type, typeVersion]: [string, string, number],
+		parameters: object,
+		more = {},
+	) => node(name, `@n8n/n8n-nodes-langchain.${type}`, { ...parameters }, { typeVersion, ...more });
+
 	/** The first create is carried out, and never answered. */
 	function loseTheFirstAnswer(): void {
 		host.sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -177,11 +156,10 @@ describe('Retry On Fail of a tool', () => {
 		const workflow = await host.api.createWorkflow({
 			name: 'MCP',
 			nodes: [
-				node(
-					'MCP Server Trigger',
-					'@n8n/n8n-nodes-langchain.mcpTrigger',
+				langchain(
+					['MCP Server Trigger', 'mcpTrigger', 2],
 					{ authentication: 'none', path },
-					{ typeVersion: 2, webhookId: path },
+					{ webhookId: path },
 				),
 				tool,
 			],
@@ -199,7 +177,6 @@ describe('Retry On Fail of a tool', () => {
 
 		// The same arguments once more are another wish.
 		expect(await call()).toContain('"uid"');
-		expect(creates()).toHaveLength(2);
 		expect(jobs()).toEqual(['Report', 'Report']);
 		await host.api.deactivate(workflow.id);
 	});
@@ -208,23 +185,19 @@ describe('Retry On Fail of a tool', () => {
 		const name = 'Stand-in for OpenAI';
 		const data = { apiKey: 'none', url: openAi.url, header: false };
 		const id = await host.api.saveCredential({ name, type: 'openAiApi', data });
+		const credentials = { openAiApi: { id, name } };
+		const model = { __rl: true, mode: 'list', value: 'gpt-4.1-mini' };
 		const webhookId = `retry-chat-${version}`;
 		const workflow = await host.api.createWorkflow({
 			name: `Agent ${version}`,
 			nodes: [
-				node(
-					'Chat',
-					'@n8n/n8n-nodes-langchain.chatTrigger',
+				langchain(
+					['Chat', 'chatTrigger', 1.3],
 					{ public: true, options: { responseMode: 'lastNode' } },
-					{ typeVersion: 1.3, webhookId },
+					{ webhookId },
 				),
-				node('Agent', '@n8n/n8n-nodes-langchain.agent', { options: {} }, { typeVersion: version }),
-				node(
-					'Model',
-					'@n8n/n8n-nodes-langchain.lmChatOpenAi',
-					{ model: { __rl: true, mode: 'list', value: 'gpt-4.1-mini' }, options: {} },
-					{ typeVersion: 1.2, credentials: { openAiApi: { id, name } } },
-				),
+				langchain(['Agent', 'agent', version], { options: {} }),
+				langchain(['Model', 'lmChatOpenAi', 1.2], { model, options: {} }, { credentials }),
 				tool,
 			],
 			connections: {
