@@ -48,10 +48,13 @@ function describeForm(head: object, fields: object[]): string {
 test('the form of the node', async () => {
 	const { constructor, description } = (await loadPackage()).node;
 	const { displayName, name, version, subtitle, defaults, group, inputs, outputs } = description;
-	const { codex, credentials, usableAsTool, builderHint, properties } = description;
+	const { credentials, usableAsTool, builderHint, properties } = description;
+	// Releases of n8n add others.
+	const { categories, alias, resources: pages } = description.codex ?? {};
 	const head = {
 		...{ class: constructor.name, displayName, name, version, subtitle, defaults, group, inputs },
-		...{ outputs, codex, credentials, usableAsTool, builderHint },
+		...{ outputs, codex: { categories, alias, resources: pages } },
+		...{ credentials, usableAsTool, builderHint },
 		description: description.description,
 	};
 	expect(describeForm(head, properties)).toMatchSnapshot();
