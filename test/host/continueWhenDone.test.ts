@@ -162,7 +162,7 @@ test('n8n is restarted while it waits, and goes on', async () => {
 	restarted = await startN8n({ hostFolder, userFolder, port, logFile });
 	expect(restarted.port).toBe(port);
 	host.api = await N8nApi.open(restarted.url, host.owner);
-	// Before that, n8n looks for executions that are under way, and takes those for crashed that have just gone on.
+	// Before that, n8n looks for executions that run, and takes those for crashed that have just gone on.
 	await waitFor(
 		async () => (await readFile(logFile, 'utf8')).includes('Editor is now accessible') || undefined,
 		patience,

@@ -11,7 +11,7 @@ export interface Held {
 /** Which create is held, counted from now, and what happens to it when it is let go. */
 export type Hold = [which: number, then: 'made, not answered' | 'never made'];
 
-/** Holds creates of a sandbox, in place of what was held before. */
+/** Holds creates of a sandbox, instead of what was held before. */
 export function holdCreates({ faults }: Sandbox, holds: Hold[]): Held[] {
 	const reach = new Map<number, (call: PlannedCall) => void>();
 	const plans = new Map<number, Fault[]>();

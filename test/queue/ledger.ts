@@ -33,7 +33,7 @@ export class Ledger {
 
 	/**
 	 * Brings the example in, has it make its table, and lets it run.
-	 * @param secondsLeft after how many seconds a row that is still marked is set aside, in place of ten minutes
+	 * @param secondsLeft after how many seconds a row that is still marked is set aside, instead of ten minutes
 	 * @param others what else is changed, by the names of the nodes
 	 */
 	static async open(
@@ -74,7 +74,7 @@ export class Ledger {
 		return new Ledger(api, workflow);
 	}
 
-	/** Adds so many rows that wait. Their keys begin with the batch's name. */
+	/** Adds rows that wait. Their keys begin with the batch's name. */
 	async add(batch: string, size: number): Promise<void> {
 		const rows = Array.from({ length: size }, (_, index) => ({
 			key: `${batch} ${String(index).padStart(3, '0')}`,
@@ -91,7 +91,7 @@ export class Ledger {
 		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
 	}
 
-	/** Waits until nothing of a batch waits or is under way, and n8n says so. */
+	/** Waits until nothing of a batch waits or runs, and n8n says so. */
 	async settle(batch: string): Promise<boolean> {
 		const done = async () => {
 			const rows = await this.rows(batch);

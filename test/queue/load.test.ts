@@ -15,7 +15,7 @@ import { useCluster } from './useCluster';
 
 const cluster = useCluster('queue-load', { workers: 2 });
 
-/** How many calls of a webhook are under way at once: both workers have their hands full. */
+/** How many calls of a webhook are made at once: both workers have their hands full. */
 const atOnce = 20;
 
 let nightly: SavedWorkflow;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 	nightly = await publish(cluster().api, workflow);
 });
 
-/** Calls the nightly job's webhook so many times. */
+/** Calls the nightly job's webhook a number of times. */
 async function callNightly(times: number): Promise<number[]> {
 	return await post(nightlyUrl(), times, atOnce);
 }

@@ -55,7 +55,7 @@ export function orNotYet<T>(look: () => Promise<T | undefined>): () => Promise<T
 const LONGEST_CALL = 60_000;
 
 /**
- * Posts to a webhook so many times, a few calls at once.
+ * Posts to a webhook a number of times, a few calls at once.
  * @returns the statuses of the answers; 0 for a call that was not answered in time
  */
 export async function post(url: string, times: number, atOnce: number): Promise<number[]> {

@@ -8,7 +8,7 @@ import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
 
 /*
- * What an error that stops the workflow says of the jobs that were made by then.
+ * What an error that stops the workflow says of the jobs that were made before.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
@@ -49,7 +49,7 @@ describe('Where an error stops the workflow', () => {
 		}
 	});
 
-	test('the requests under way are awaited, and their jobs are listed', async () => {
+	test('the requests in flight are awaited, and their jobs are listed', async () => {
 		const late = gate();
 		creates((item) => {
 			if (item === 2) return refused;

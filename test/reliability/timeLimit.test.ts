@@ -5,7 +5,7 @@ import { until } from '../sandbox/client';
 import { batch, contextOf, gate } from './batch';
 
 /*
- * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
+ * Answers that begin in time and never end. The timeout of n8n's HTTP client does not limit those.
  */
 
 const fixture = useSandbox();
@@ -126,7 +126,7 @@ test('an answer that says it is compressed, and is not, ends', async () => {
 	expect(error?.message).toMatch(/; the job may exist$/);
 });
 
-test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {
+test('a log-in that drips in is given up, and the next caller logs in again', async () => {
 	const { timeout } = AbortSignal;
 	jest
 		.spyOn(AbortSignal, 'timeout')

@@ -9,13 +9,13 @@ import { batch, itemOf, refused } from './batch';
 import { awayUntil, counted, creates, ONE_IN_AN_HOUR, useService } from './useService';
 
 /*
- * A service that takes only so many requests. How long it takes is measured in virtual time by test/pace.
+ * A service with a rate limit. How long it takes is measured in virtual time by test/pace.
  */
 
 const service = useService();
 const { callsOf } = service;
 
-describe('A service that takes so many a second', () => {
+describe('A service with a rate limit', () => {
 	test('and answers 429: no item fails, and no more requests are turned away than it takes to find out', async () => {
 		await service.start({ limits: { perSecond: 40, burst: 10 } });
 		const { items } = await service.engine.run(creates(), numbered(70));

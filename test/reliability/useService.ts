@@ -46,7 +46,7 @@ export function useService() {
 	};
 }
 
-/** Takes the service away until so many requests to paths with this end have not reached it. */
+/** Takes the service away until a number of requests to paths with this end have not reached it. */
 export async function awayUntil(
 	{ sandbox }: { sandbox: Sandbox },
 	end: string,

@@ -22,7 +22,7 @@ export interface KnownOperation {
 	kind: Kind;
 	/** The call of the service that it makes. */
 	calls: OperationId;
-	/** @param more in place of what makes a good call, such as the ID of a job */
+	/** @param more instead of what makes a good call, such as the ID of a job */
 	parameters: (more?: INodeParameters) => INodeParameters;
 	/** What stands for `<…>` in the texts of test/reliability/failures.ts. */
 	words: Record<string, string>;

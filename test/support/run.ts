@@ -157,7 +157,7 @@ export class Engine {
 	 * Runs a failed execution again, as n8n's Retry button does with what it has stored (n8n's
 	 * ExecutionService.retry).
 	 *
-	 * @param nodes those of the workflow that is run: the original one, or the one that is saved by then
+	 * @param nodes those of the workflow that is run: the original one, or the one that is saved now
 	 */
 	async retry({ run }: Result, nodes: NodeOptions[]): Promise<Result> {
 		const data = stored(run);
