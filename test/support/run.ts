@@ -109,12 +109,8 @@ export class Engine {
 			nodes: [
 				...nodes,
 				{
-					id: agent,
-					name: agent,
-					type: AGENT_NODE_TYPE,
-					typeVersion: 1,
+					...{ id: agent, name: agent, type: AGENT_NODE_TYPE, typeVersion: 1, parameters: {} },
 					position: [0, 0],
-					parameters: {},
 				},
 			],
 			connections: {
