@@ -65,15 +65,16 @@ async function writeOutputSchemas() {
 	}
 }
 
+/** For what the interface doesn't show: any JSON. */
+const ANYTHING = { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] };
+
 /** The schema of a call's answer; one for anything where the interface shows none. */
 function answerOf({ paths }, operationId) {
 	const calls = Object.values(paths).flatMap((path) => Object.values(path));
 	const call = calls.find((candidate) => candidate.operationId === operationId);
 	if (call === undefined) throw new Error(`the contract has no operation '${operationId}'`);
 	const { content } = call.responses['200'];
-	return content === undefined
-		? { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] }
-		: essenceOf(content['application/json'].schema);
+	return content === undefined ? ANYTHING : essenceOf(content['application/json'].schema);
 }
 
 /** A schema without what n8n has no use for. */
@@ -97,7 +98,8 @@ function answered(schema) {
 /** The schema of a value in which some parts are answered, and others are the node's own. */
 function schemaOf(value) {
 	if (value instanceof Answered) return value.schema;
-	if (typeof value !== 'object' || value === null) return { type: typeof value };
+	if (value === null) return ANYTHING;
+	if (typeof value !== 'object') return { type: typeof value };
 	return {
 		type: 'object',
 		properties: Object.fromEntries(

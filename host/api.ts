@@ -1,3 +1,5 @@
+import { resultOf, type ExecutionResult } from './executionResult';
+import { N8nClient, Refused } from './n8nClient';
 import { Problem } from './problem';
 import { waitFor } from './wait';
 
@@ -45,14 +47,6 @@ export interface Execution {
 	stoppedAt?: string | null;
 }
 
-/** What an execution did. */
-export interface ExecutionResult {
-	/** What each node put out at its first output in its last run, by its name. */
-	output: Record<string, Array<Record<string, unknown>>>;
-	/** What stopped it, with the name of the node that did. */
-	error?: string;
-}
-
 /** A credential with its values. */
 export interface NewCredential {
 	name: string;
@@ -65,11 +59,7 @@ export interface NewCredential {
  * documented; these are from n8n 2.40's workflows.controller.js, credentials.controller.js,
  * executions.controller.js, owner.controller.js and auth.controller.js.
  */
-export class N8nApi {
-	private cookie = '';
-
-	private constructor(private readonly url: string) {}
-
+export class N8nApi extends N8nClient {
 	/**
 	 * Logs in. An n8n that has no owner yet is given this one, by which its editor needs no set-up.
 	 * @param url where n8n is, without a slash at the end
@@ -157,7 +147,13 @@ export class N8nApi {
 	private async publication(id: string): Promise<void> {
 		const settled = await waitFor(
 			async () => {
-				const now = await this.publicationStatus(id);
+				const path = `/rest/workflows/${id}/publication-status`;
+				const now = await this.call<PublicationStatus>('GET', path).catch((error: unknown) => {
+					// An n8n that doesn't know this call has done it when it answers.
+					if (error instanceof Refused && error.status === 404)
+						return { status: 'unknown', triggers: [] };
+					throw error;
+				});
 				return now.status === 'in_progress' ? undefined : now;
 			},
 			{ timeout: 30_000 },
@@ -167,17 +163,6 @@ export class N8nApi {
 		throw new Problem(
 			`n8n could not (de)activate workflow ${id}: ${failed?.errorMessage ?? 'it took too long'}`,
 		);
-	}
-
-	private async publicationStatus(id: string): Promise<PublicationStatus> {
-		try {
-			return await this.call('GET', `/rest/workflows/${id}/publication-status`);
-		} catch (error) {
-			// An n8n that doesn't know this call has done it when it answers.
-			if (error instanceof Refused && error.status === 404)
-				return { status: 'unknown', triggers: [] };
-			throw error;
-		}
 	}
 
 	/**
@@ -197,29 +182,18 @@ export class N8nApi {
 		return executionId;
 	}
 
-	/** The latest executions of a workflow, the latest first. */
-	async executions(workflowId: string): Promise<Execution[]> {
-		const { results } = await this.listExecutions({ workflowId });
-		return results;
-	}
-
-	/** How many executions of a workflow have one of these statuses. */
-	async countExecutions(workflowId: string, status: string[]): Promise<number> {
-		const { count } = await this.listExecutions({ workflowId, status });
-		return count;
-	}
-
-	private async listExecutions(filter: { workflowId: string; status?: string[] }) {
-		const query = new URLSearchParams({ filter: JSON.stringify(filter), limit: '20' });
+	/** The latest executions of a workflow, the latest first; those of some statuses where they are named. */
+	async executions(workflowId: string, status?: string[]): Promise<Execution[]> {
+		const filter = JSON.stringify({ workflowId, status });
+		const query = new URLSearchParams({ filter, limit: '20' });
 		const path = `/rest/executions?${query.toString()}`;
-		return await this.call<{ results: Execution[]; count: number }>('GET', path);
+		return (await this.call<{ results: Execution[] }>('GET', path)).results;
 	}
 
 	/** What an execution did. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		const { data } = await this.call<{ data: string }>('GET', `/rest/executions/${id}`);
-		const { parse } = await import('flatted');
-		return resultOf(parse(data) as ExecutionData);
+		return await resultOf(data);
 	}
 
 	/** All rows of a data table, in the order of their ids; none where there is no such table. */
@@ -246,44 +220,6 @@ export class N8nApi {
 		const table = tables.data.find((candidate) => candidate.name === name);
 		return table && `/rest/projects/${table.projectId}/data-tables/${table.id}`;
 	}
-
-	/**
-	 * Any call of the API.
-	 * @throws Refused with what n8n said, or Problem when it doesn't answer
-	 */
-	async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-		const response = await this.send(path, {
-			method,
-			headers: {
-				// A connection that is kept may be one that n8n is closing at that moment.
-				connection: 'close',
-				...(this.cookie && { cookie: this.cookie }),
-				...(body !== undefined && { 'content-type': 'application/json' }),
-			},
-			...(body !== undefined && { body: JSON.stringify(body) }),
-		});
-		for (const cookie of response.headers.getSetCookie()) {
-			const [pair = ''] = cookie.split(';');
-			if (pair.startsWith('n8n-auth=')) this.cookie = pair;
-		}
-		const text = await response.text();
-		if (!response.ok) {
-			const says = messageOf(text);
-			throw new Refused(
-				`n8n refused ${method} ${path} with ${response.status}: ${says}`,
-				response.status,
-			);
-		}
-		return (JSON.parse(text) as { data: T }).data;
-	}
-
-	private async send(path: string, init: RequestInit): Promise<Response> {
-		try {
-			return await fetch(this.url + path, init);
-		} catch {
-			throw new Problem(`n8n does not answer at ${this.url} any more.`);
-		}
-	}
 }
 
 /** n8n gives no more rows of a data table at once. */
@@ -296,54 +232,8 @@ interface DataTable {
 	projectId: string;
 }
 
-/** Thrown where n8n refuses a call. */
-class Refused extends Problem {
-	constructor(
-		message: string,
-		/** The HTTP status. */
-		readonly status: number,
-	) {
-		super(message);
-		this.name = 'Refused';
-	}
-}
-
 /** How far a workflow's triggers are. */
 interface PublicationStatus {
 	status: string;
 	triggers: Array<{ status: string; errorMessage: string | null }>;
-}
-
-/** The part of an execution's data that is read here (IRunExecutionData in n8n-workflow). */
-interface ExecutionData {
-	resultData: {
-		error?: { message?: string; description?: string | null };
-		lastNodeExecuted?: string;
-		runData: Record<
-			string,
-			Array<{ data?: { main?: Array<Array<{ json: Record<string, unknown> }> | null> } }>
-		>;
-	};
-}
-
-function resultOf({ resultData }: ExecutionData): ExecutionResult {
-	const output = Object.entries(resultData.runData).map(([name, runs]) => {
-		const items = runs.at(-1)?.data?.main?.[0] ?? [];
-		return [name, items.map(({ json }) => json)] as const;
-	});
-	const { error, lastNodeExecuted } = resultData;
-	const says = [error?.message ?? 'an error without a text', error?.description].filter(Boolean);
-	return {
-		output: Object.fromEntries(output),
-		...(error && { error: [lastNodeExecuted, says.join(' ')].filter(Boolean).join(': ') }),
-	};
-}
-
-function messageOf(text: string): string {
-	try {
-		const { message } = JSON.parse(text) as { message?: unknown };
-		return typeof message === 'string' ? message : text.slice(0, 300);
-	} catch {
-		return text.slice(0, 300);
-	}
 }

@@ -1,5 +1,6 @@
 import type { StoredJob } from '../sandbox';
-import type { Execution, ExecutionResult, SavedWorkflow } from './api';
+import type { Execution, SavedWorkflow } from './api';
+import type { ExecutionResult } from './executionResult';
 import { firstExample } from './examples';
 import type { Host } from './host';
 import { Problem } from './problem';

@@ -97,7 +97,7 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 	return {
 		N8N_USER_FOLDER: userFolder,
 		DB_TYPE: 'sqlite',
-		// Nobody but this machine can reach it.
+		// Only this machine can reach it.
 		N8N_LISTEN_ADDRESS: loopback,
 		N8N_HOST: loopback,
 		N8N_PORT: String(port),

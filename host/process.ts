@@ -17,7 +17,7 @@ export interface ProcessOptions {
 	cwd: string;
 	/** Its environment; this process's where there is none. */
 	env?: NodeJS.ProcessEnv;
-	/** What it writes goes there, in place of what was there. */
+	/** What it writes goes there, and replaces what was there. */
 	logFile: string;
 	/** Whether it is connected to this process by Node's IPC channel (see leash.cjs). */
 	leash?: boolean;

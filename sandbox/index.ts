@@ -5,7 +5,6 @@ export type { LimitOptions, Met } from './limits/limits';
 export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';
 export type { Plan, PlannedCall } from './faults/faultPlan';
-export type { StoredJob } from './service/jobs';
-export type { JobState } from './service/jobLife';
+export type { JobState, StoredJob } from './service/jobs';
 export { wrongWithAnswer } from './contract/checks';
 export * from './messages';

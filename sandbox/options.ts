@@ -2,9 +2,7 @@ import type { LimitOptions } from './limits/limits';
 
 /** What a sandbox can be told when it starts. Everything has a default. */
 export interface SandboxOptions {
-	/** The address to listen on; loopback unless told otherwise. */
-	host?: string;
-	/** The port to listen on; 0 (the default) takes any that is free. */
+	/** The port to listen on, on loopback; 0 (the default) takes any that is free. */
 	port?: number;
 	/** A path before every call's path, such as `/orchestrator`; none by default. */
 	pathPrefix?: string;
@@ -44,7 +42,6 @@ export const demoUser = { userName: 'demo', password: 'demo-password' } as const
 /** Fills in what was not given. */
 export function withDefaults(options: SandboxOptions): SandboxSettings {
 	return {
-		host: '127.0.0.1',
 		port: 0,
 		pathPrefix: '',
 		...demoUser,

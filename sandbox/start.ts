@@ -29,7 +29,7 @@ export interface Sandbox {
 	/** The calls since the last `clearCalls`, the oldest first; at least the latest 100,000 of them. */
 	readonly calls: readonly Call[];
 	clearCalls(): void;
-	readonly connections: Pick<Connections, 'open' | 'peak' | 'total' | 'reset'>;
+	readonly connections: Pick<Connections, 'open' | 'peak' | 'reset'>;
 	readonly tokens: {
 		/** How many tokens were given out. */
 		readonly issued: number;
@@ -39,7 +39,7 @@ export interface Sandbox {
 	/** What goes wrong, in tests. Nothing that comes over HTTP can change it. */
 	readonly faults: Pick<FaultPlan, 'plan' | 'clear'>;
 	/** What the calls have met of its limits; see `SandboxOptions.limits`. */
-	readonly limits: { readonly met: Met; reset(): void };
+	readonly limits: { readonly met: Met };
 	/** Can't be reached any more, and cuts whatever is open, until it is back on the same port. */
 	goAway(): Promise<void>;
 	comeBack(): Promise<void>;
@@ -60,12 +60,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
 	app.server.maxConnections = settings.limits.connections ?? Infinity;
-	await app.listen({ host: settings.host, port: settings.port });
-	const url = urlOf(app.server.address(), settings);
+	await app.listen({ host: '127.0.0.1', port: settings.port });
+	const { port } = app.server.address() as AddressInfo;
 	let comeBack = async (): Promise<void> => {};
 
 	return {
-		url,
+		url: `${settings.tls ? 'https' : 'http'}://127.0.0.1:${port}${settings.pathPrefix}`,
 		userName: settings.userName,
 		password: settings.password,
 		store: { jobs: service.jobs.byUid, clusters: service.clusters },
@@ -88,13 +88,4 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			await closed;
 		},
 	};
-}
-
-function urlOf(
-	address: AddressInfo | string | null,
-	{ host, tls, pathPrefix }: ReturnType<typeof withDefaults>,
-): string {
-	const port = typeof address === 'object' ? address?.port : undefined;
-	const name = host.includes(':') ? `[${host}]` : host;
-	return `${tls ? 'https' : 'http'}://${name}:${port}${pathPrefix}`;
 }

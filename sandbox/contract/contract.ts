@@ -36,32 +36,20 @@ export interface ContractOperation {
 	examples: Array<{ name: string; value: unknown }>;
 }
 
-/* The parts of OpenAPI that the contract uses. */
-interface ContractDocument {
-	security: unknown[];
-	paths: Record<string, Record<string, OperationObject>>;
-}
+/** The parts of OpenAPI that the contract uses. */
 interface OperationObject {
 	operationId: OperationId;
 	summary: string;
 	security?: unknown[];
-	parameters?: ParameterObject[];
+	parameters?: Array<{ name: string; in: 'path' | 'query'; required?: boolean; schema: Schema }>;
 	requestBody?: MessageObject;
 	responses: Record<string, MessageObject>;
-}
-interface ParameterObject {
-	name: string;
-	in: 'path' | 'query';
-	required?: boolean;
-	schema: Schema;
 }
 interface MessageObject {
 	content?: {
 		'application/json': { schema: Schema; examples: Record<string, { value: unknown }> };
 	};
 }
-
-const contractFile = join(__dirname, '..', '..', 'contract', 'openapi.yaml');
 
 /** The contract's calls. */
 export const contractOperations: readonly ContractOperation[] = readOperations();
@@ -74,20 +62,24 @@ export function contractOperation(id: OperationId): ContractOperation {
 }
 
 function readOperations(): ContractOperation[] {
+	const contractFile = join(__dirname, '..', '..', 'contract', 'openapi.yaml');
 	const resolver = new RefResolver();
 	resolver.addSchema(parse(readFileSync(contractFile, 'utf8')), 'contract');
-	const document = resolver.getDerefSchema('contract') as unknown as ContractDocument;
-	return Object.entries(document.paths).flatMap(([path, item]) =>
+	const { paths, security } = resolver.getDerefSchema('contract') as unknown as {
+		paths: Record<string, Record<string, OperationObject>>;
+		security: unknown[];
+	};
+	return Object.entries(paths).flatMap(([path, item]) =>
 		Object.entries(item).map(([method, operation]) => ({
 			path,
 			method: method.toUpperCase() as ContractOperation['method'],
-			...readOperation({ security: document.security, ...operation }),
+			...readOperation({ security, ...operation }),
 		})),
 	);
 }
 
 function readOperation(operation: OperationObject): Omit<ContractOperation, 'path' | 'method'> {
-	const { operationId: id, summary, parameters = [], requestBody, responses } = operation;
+	const { operationId: id, summary, security = [], requestBody, responses } = operation;
 	const body = requestBody?.content?.['application/json'];
 	const answers = Object.entries(responses).map(
 		([status, { content }]) => [Number(status), content?.['application/json']] as const,
@@ -95,10 +87,10 @@ function readOperation(operation: OperationObject): Omit<ContractOperation, 'pat
 	return {
 		id,
 		summary,
-		needsToken: (operation.security ?? []).length > 0,
+		needsToken: security.length > 0,
 		request: {
-			params: objectOf(parameters, 'path'),
-			querystring: objectOf(parameters, 'query'),
+			params: parametersIn('path', operation),
+			querystring: parametersIn('query', operation),
 			...(body && { body: body.schema }),
 		},
 		answers: new Map(answers.map(([status, answer]) => [status, answer?.schema])),
@@ -109,7 +101,7 @@ function readOperation(operation: OperationObject): Omit<ContractOperation, 'pat
 }
 
 /** What a path or a query holds: the parameters of the contract, and no other. */
-function objectOf(parameters: readonly ParameterObject[], place: 'path' | 'query'): Schema {
+function parametersIn(place: 'path' | 'query', { parameters = [] }: OperationObject): Schema {
 	const here = parameters.filter((parameter) => parameter.in === place);
 	return {
 		type: 'object',

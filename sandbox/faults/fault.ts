@@ -1,56 +1,24 @@
 /** Whether a fault strikes before the call takes effect or after it. */
 export type When = 'beforeActing' | 'afterActing';
 
-interface Timed {
-	when: When;
-}
-
-/** Answers this instead of what the service would have answered. */
-interface AnswerFault extends Timed {
-	kind: 'answer';
-	status: number;
-	headers?: Record<string, string>;
-	/** A text is sent as it is, anything else as JSON; without it the body is empty. */
-	body?: unknown;
-}
-
-/** Answers 429 before acting. */
-interface RateLimitFault {
-	kind: 'rateLimit';
-	/** The `Retry-After` header: seconds, or a date; without it there is no such header. */
-	retryAfter?: number | Date;
-}
-
-/** Sends the client elsewhere before acting. */
-interface RedirectFault {
-	kind: 'redirect';
-	location: string;
-	/** 302 by default. */
-	status?: 301 | 302 | 303 | 307 | 308;
-}
-
-/** Answers with a page, as a proxy would. */
-interface HtmlFault extends Timed {
-	kind: 'html';
-	/** 200 by default. */
-	status?: number;
-}
-
-/** Answers with a JSON body of this size. It is generated while it is sent, so it takes no memory. */
-interface HugeBodyFault extends Timed {
-	kind: 'hugeBody';
-	bytes: number;
-	/** 200 by default. */
-	status?: number;
-}
-
-/** The faults that only replace the answer. */
+/** The faults that only replace the answer. A status is 200 where none is given, and 302 for a redirect. */
 export type AnsweringFault =
-	| AnswerFault
-	| RateLimitFault
-	| RedirectFault
-	| HtmlFault
-	| HugeBodyFault;
+	/** A text is sent as it is, any other body as JSON; without one the answer is empty. */
+	| {
+			kind: 'answer';
+			when: When;
+			status: number;
+			headers?: Record<string, string>;
+			body?: unknown;
+	  }
+	/** Answers 429 before acting; `retryAfter` is seconds, or a date. */
+	| { kind: 'rateLimit'; retryAfter?: number | Date }
+	/** Sends the client elsewhere before acting. */
+	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
+	/** Answers with a page, as a proxy would. */
+	| { kind: 'html'; when: When; status?: number }
+	/** Answers with JSON of this size. It is generated while it is sent, so it takes no memory. */
+	| { kind: 'hugeBody'; when: When; bytes: number; status?: number };
 
 /**
  * What can go wrong with a call, besides another answer:
@@ -64,8 +32,8 @@ export type AnsweringFault =
  */
 export type Fault =
 	| AnsweringFault
-	| ({ kind: 'break' | 'stall' | 'drip' | 'halfBody' } & Timed)
-	| ({ kind: 'wait'; until: Promise<unknown> } & Timed)
+	| { kind: 'break' | 'stall' | 'drip' | 'halfBody'; when: When }
+	| { kind: 'wait'; when: When; until: Promise<unknown> }
 	| { kind: 'expireTokens' };
 
 /** When a fault strikes. */

@@ -18,7 +18,7 @@ export class FaultPlan {
 	private calls = 0;
 	private readonly callsOf = new Map<CalledOperation, number>();
 
-	/** Makes this the plan, in place of the one before; counting starts again. */
+	/** Makes this the plan, instead of the one before; counting starts again. */
 	plan(plan: Plan): void {
 		this.clear();
 		this.current = plan;

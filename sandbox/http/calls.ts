@@ -29,24 +29,20 @@ export class CallRecord {
 	/** How many calls there have been, those that were forgotten included. */
 	total = 0;
 
-	private kept: Call[] = [];
+	/** The calls since the record was last cleared, the oldest first. */
+	calls: Call[] = [];
 
 	/** @param least how many calls are kept at the least; older ones are forgotten */
 	constructor(private readonly least: number) {}
 
-	/** The calls since the record was last cleared, the oldest first. */
-	get calls(): readonly Call[] {
-		return this.kept;
-	}
-
 	clear(): void {
-		this.kept = [];
+		this.calls = [];
 	}
 
 	/** Adds a call, to be completed when it is answered. */
 	add(call: Call): void {
 		this.total += 1;
-		this.kept.push(call);
-		if (this.kept.length >= 2 * this.least) this.kept = this.kept.slice(-this.least);
+		this.calls.push(call);
+		if (this.calls.length >= 2 * this.least) this.calls = this.calls.slice(-this.least);
 	}
 }

@@ -5,15 +5,12 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 export class Connections {
 	/** The most that were open at once. */
 	peak = 0;
-	/** How many there have been. */
-	total = 0;
 
 	private readonly sockets = new Set<Socket>();
 
 	constructor(private readonly server: Server) {
 		server.on('connection', (socket) => {
 			this.sockets.add(socket);
-			this.total += 1;
 			this.peak = Math.max(this.peak, this.sockets.size);
 			socket.on('close', () => this.sockets.delete(socket));
 		});
@@ -24,9 +21,9 @@ export class Connections {
 		return this.sockets.size;
 	}
 
-	/** Counts `peak` and `total` again, from those that are open. */
+	/** Counts `peak` again, from those that are open. */
 	reset(): void {
-		this.peak = this.total = this.sockets.size;
+		this.peak = this.sockets.size;
 	}
 
 	/** Closes them all, in the middle of an answer as well. */

@@ -1,6 +1,5 @@
 import { Refusal } from '../service/refusal';
 import { RateLimit } from './rateLimit';
-import { Room } from './room';
 
 /** How much a service takes. There is no limit by default. The log-in is never turned away. */
 export interface LimitOptions {
@@ -18,7 +17,7 @@ export interface LimitOptions {
 	connections?: number;
 }
 
-/** What the calls have met, since the last reset. */
+/** What the calls have met. */
 export interface Met {
 	/** The calls that are worked on or wait in line at this moment. */
 	readonly underWay: number;
@@ -33,20 +32,13 @@ export interface Met {
 /** Keeps the calls within what the service takes. */
 export class Limits {
 	private readonly rate: RateLimit | undefined;
-	private readonly room: Room;
+	private readonly line: Array<() => void> = [];
+	private inside = 0;
+	private most = 0;
 
 	constructor(private readonly options: LimitOptions) {
 		const { perSecond, burst = Math.max(1, perSecond ?? 1), retryAfter = 0 } = options;
 		if (perSecond !== undefined) this.rate = new RateLimit({ perSecond, burst, retryAfter });
-		this.room = new Room(options.atOnce ?? Infinity);
-	}
-
-	/**
-	 * A call has come.
-	 * @returns once it is its turn, what to call when it has been answered
-	 */
-	async enter(): Promise<() => void> {
-		return await this.room.enter();
 	}
 
 	/** @throws Refusal where the call is one too many */
@@ -59,15 +51,28 @@ export class Limits {
 			: new Refusal(503, 'unavailable', 'The service is busy', headers);
 	}
 
-	get met(): Met {
-		const { underWay, most } = this.room;
-		const { turnedAway = 0, tooEarly = 0 } = this.rate ?? {};
-		return { underWay, most, turnedAway, tooEarly };
+	/**
+	 * Waits until it is a call's turn.
+	 * @returns what gives its place back; may be called twice
+	 */
+	async enter(): Promise<() => void> {
+		const isFree = this.inside < (this.options.atOnce ?? Infinity);
+		const turn = isFree ? undefined : new Promise<void>((resolve) => this.line.push(resolve));
+		if (isFree) this.inside += 1;
+		this.most = Math.max(this.most, this.inside + this.line.length);
+		await turn;
+		let isInside = true;
+		return () => {
+			if (!isInside) return;
+			isInside = false;
+			const next = this.line.shift();
+			if (next) next();
+			else this.inside -= 1;
+		};
 	}
 
-	/** Counts from zero again. */
-	reset(): void {
-		this.room.most = this.room.underWay;
-		this.rate?.reset();
+	get met(): Met {
+		const { turnedAway = 0, tooEarly = 0 } = this.rate ?? {};
+		return { underWay: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
 	}
 }

@@ -34,9 +34,4 @@ export class RateLimit {
 		this.openAgainAt = Math.max(this.openAgainAt, now + retryAfter * 1_000);
 		return false;
 	}
-
-	reset(): void {
-		this.turnedAway = 0;
-		this.tooEarly = 0;
-	}
 }

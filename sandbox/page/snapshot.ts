@@ -2,7 +2,7 @@ import { contractOperation } from '../contract/contract';
 import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
-import type { JobState } from '../service/jobLife';
+import type { JobState } from '../service/jobs';
 
 /** How many of the newest jobs, of the first clusters and of the latest calls the page shows. */
 const jobsShown = 100;

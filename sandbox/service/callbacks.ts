@@ -5,12 +5,11 @@ import type { StoredJob } from './jobs';
 /** Milliseconds between two looks at whether a job has succeeded. */
 const betweenLooks = 50;
 
-/** Milliseconds until the first new try, and at most; each wait is twice the one before. */
-const firstWait = 500;
-const longestWait = 10_000;
+/** Milliseconds between two tries, on average. */
+const betweenTries = 1_000;
 
-/** How often an address is tried: with these waits, for some five minutes, time to restart an n8n. */
-const mostTries = 35;
+/** How often an address is tried: for five minutes, time to restart an n8n. */
+const mostTries = 300;
 
 /** Milliseconds that an answer may take. */
 const answerTimeout = 10_000;
@@ -56,14 +55,16 @@ export class Callbacks {
 	private async callWhenDone(job: StoredJob, callback: Callback): Promise<void> {
 		while (job.finishedAt === null) await this.wait(betweenLooks);
 		if (job.state !== 'succeeded') return;
-		for (let wait = firstWait; ; wait = Math.min(wait * 2, longestWait)) {
+		for (;;) {
 			callback.tries += 1;
 			const answer = await post(callback.url, resultOf(job));
 			callback.status = answer?.status;
-			callback.settled = isTaken(answer) || callback.tries === mostTries;
+			// An n8n that is starting answers 200 with a page that asks for patience.
+			const isPage = answer?.headers.get('content-type')?.startsWith('text/html') ?? false;
+			callback.settled = (answer?.ok === true && !isPage) || callback.tries === mostTries;
 			if (callback.settled) return;
 			// A random part, so that jobs that were turned away together don't come back together.
-			await this.wait(wait * (0.5 + Math.random()));
+			await this.wait(betweenTries * (0.5 + Math.random()));
 		}
 	}
 
@@ -71,12 +72,6 @@ export class Callbacks {
 	private async wait(milliseconds: number): Promise<void> {
 		await sleep(milliseconds, undefined, { signal: this.closing.signal });
 	}
-}
-
-/** Whether the call was taken. An n8n that is starting answers 200 with a text that asks for patience. */
-function isTaken(answer: Response | undefined): boolean {
-	const type = answer?.headers.get('content-type') ?? '';
-	return answer !== undefined && answer.ok && !type.startsWith('text/html');
 }
 
 /** What the job brings. */

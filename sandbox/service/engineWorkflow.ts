@@ -1,56 +1,47 @@
 import type { Cluster, NewJob, Parameter } from '../messages';
 
-const workspaceVolume = { name: 'workspace', mountPath: '/workspace' } as const;
-
 /**
  * The workflow that the engine beneath would be given for a job: one template, which takes the job's
  * inputs, runs a container and leaves the job's outputs in files.
  */
 export function engineWorkflowFor(
-	jobName: string,
-	job: NewJob & { priority: number; workspace: string },
-	cluster: Cluster,
+	name: string,
+	{ inputs = [], outputs = [], workflow, priority, workspace }: NewJob,
+	{ selector: nodeSelector = {} }: Cluster,
 ): object {
-	const inputs = (job.inputs ?? []).map((input, index) => ({
+	const idOf = ({ id }: Parameter, kind: 'in' | 'out', index: number) =>
+		id ?? `${kind}-${index + 1}`;
+	const parameters = inputs.map((input, index) => ({
 		name: idOf(input, 'in', index),
 		value: input.default ?? '',
 	}));
-	const outputs = (job.outputs ?? []).map((output, index) => {
-		const name = idOf(output, 'out', index);
-		return { name, valueFrom: { path: `${workspaceVolume.mountPath}/outputs/${name}` } };
+	const files = outputs.map((output, index) => {
+		const id = idOf(output, 'out', index);
+		return { name: id, valueFrom: { path: `/workspace/outputs/${id}` } };
 	});
+	const container = {
+		name: 'main',
+		image: `registry.test/workflows/${workflow.uid}:latest`,
+		command: ['run-workflow', workflow.uid],
+		resources: {},
+		volumeMounts: [{ name: 'workspace', mountPath: '/workspace' }],
+		imagePullPolicy: 'IfNotPresent',
+	};
+	const template = {
+		name: 'main',
+		arguments: {},
+		inputs: { parameters },
+		outputs: { parameters: files },
+		metadata: { annotations: { workflow: workflow.uid } },
+		container,
+	};
 	return {
-		name: jobName,
+		name,
 		spec: {
-			entrypoint: 'main',
-			serviceAccountName: 'job-runner',
-			priority: job.priority,
-			arguments: { parameters: inputs },
-			nodeSelector: cluster.selector ?? {},
-			volumes: [
-				{ name: workspaceVolume.name, persistentVolumeClaim: { claimName: job.workspace } },
-			],
-			templates: [
-				{
-					name: 'main',
-					arguments: {},
-					inputs: { parameters: inputs },
-					outputs: { parameters: outputs },
-					metadata: { annotations: { workflow: job.workflow.uid } },
-					container: {
-						name: 'main',
-						image: `registry.test/workflows/${job.workflow.uid}:latest`,
-						command: ['run-workflow', job.workflow.uid],
-						resources: {},
-						volumeMounts: [workspaceVolume],
-						imagePullPolicy: 'IfNotPresent',
-					},
-				},
-			],
+			...{ entrypoint: 'main', serviceAccountName: 'job-runner', priority, nodeSelector },
+			arguments: { parameters },
+			volumes: [{ name: 'workspace', persistentVolumeClaim: { claimName: workspace } }],
+			templates: [template],
 		},
 	};
-}
-
-function idOf(parameter: Parameter, kind: 'in' | 'out', index: number): string {
-	return parameter.id ?? `${kind}-${index + 1}`;
 }

@@ -2,36 +2,82 @@ import { randomUUID } from 'node:crypto';
 
 import type { Cluster, Job, NewJob, Verb } from '../messages';
 import { engineWorkflowFor } from './engineWorkflow';
-import { JobLife } from './jobLife';
 import { Refusal } from './refusal';
 
-/** A job that the sandbox holds. */
-export class StoredJob extends JobLife {
+export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
+
+/** The states that a call can bring a job to; it succeeds by itself. */
+type AskedState = Exclude<JobState, 'succeeded'>;
+
+/** What a verb makes of a job, and from which states. A state that has no way out is final. */
+const transitions: Record<Verb, { from: readonly JobState[]; to: AskedState }> = {
+	suspend: { from: ['running'], to: 'suspended' },
+	resume: { from: ['suspended'], to: 'running' },
+	stop: { from: ['running', 'suspended'], to: 'stopped' },
+	terminate: { from: ['running', 'suspended'], to: 'terminated' },
+};
+
+/**
+ * A job that the sandbox holds. Its state is computed from the clock when it is read: jobs need no timers. All times
+ * are milliseconds, those of day since the epoch.
+ */
+export class StoredJob {
 	readonly uid = randomUUID();
 	readonly name = `job-${this.uid}`;
+	readonly startedAt = Date.now();
 
-	/**
-	 * @param namespace the namespace it is in
-	 * @param asked what the request asked for
-	 * @param cluster the cluster that executes it
-	 * @param duration milliseconds that it runs
-	 */
+	/** What was last asked for, and when; a running job may have succeeded since. */
+	private askedFor: AskedState = 'running';
+	private askedAt = this.startedAt;
+
+	/** How long the job ran before it was last suspended. */
+	private ranBefore = 0;
+
+	/** @param duration how long it runs until it has succeeded */
 	constructor(
 		readonly namespace: string,
 		readonly asked: NewJob,
 		readonly cluster: Cluster,
-		duration: number,
-	) {
-		super(duration);
-	}
+		private readonly duration: number,
+	) {}
 
 	get displayName(): string {
 		return this.asked.displayName;
 	}
 
-	/** @throws Refusal 409, when that can't be done in the job's present state */
-	override change(verb: Verb): void {
-		super.change(verb, this.uid);
+	/** The state at this moment. */
+	get state(): JobState {
+		return this.askedFor === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.askedFor;
+	}
+
+	/** When a running job succeeds, unless its state is changed. */
+	private get dueAt(): number {
+		return this.askedAt + this.duration - this.ranBefore;
+	}
+
+	/** When the job came to its end; null before that. */
+	get finishedAt(): number | null {
+		const { state } = this;
+		if (state === 'succeeded') return this.dueAt;
+		return state === 'stopped' || state === 'terminated' ? this.askedAt : null;
+	}
+
+	/**
+	 * Changes the state. A job that is in that state already stays as it is: a client that got no answer may ask
+	 * again.
+	 * @throws Refusal 409, when the job is not in a state from which that can be done
+	 */
+	change(verb: Verb): void {
+		const { from, to } = transitions[verb];
+		const { state } = this;
+		if (state === to) return;
+		if (!from.includes(state)) {
+			throw new Refusal(409, 'wrong_state', `Can't ${verb} job '${this.uid}', it is ${state}`);
+		}
+		const now = Date.now();
+		if (state === 'running') this.ranBefore += now - this.askedAt;
+		this.askedFor = to;
+		this.askedAt = now;
 	}
 
 	/** The job as an answer carries it. */
@@ -66,31 +112,17 @@ export class StoredJob extends JobLife {
 
 /** All jobs, in memory. */
 export class Jobs {
-	private readonly all = new Map<string, StoredJob>();
-
 	/** Every job ever made, by its uid, the oldest first. */
-	get byUid(): ReadonlyMap<string, StoredJob> {
-		return this.all;
-	}
-
-	/**
-	 * Makes a job.
-	 * @param duration milliseconds that it runs until it has succeeded
-	 */
-	create(namespace: string, asked: NewJob, cluster: Cluster, duration: number): StoredJob {
-		const job = new StoredJob(namespace, asked, cluster, duration);
-		this.all.set(job.uid, job);
-		return job;
-	}
+	readonly byUid = new Map<string, StoredJob>();
 
 	/**
 	 * The job with this uid. Its name is not taken: a service need not take it either.
 	 * @throws Refusal 404, when the namespace has no such job
 	 */
 	find(namespace: string, uid: string): StoredJob {
-		const job = this.all.get(uid);
+		const job = this.byUid.get(uid);
 		if (job?.namespace === namespace) return job;
-		const named = this.all.get(uid.replace(/^job-/, ''));
+		const named = this.byUid.get(uid.replace(/^job-/, ''));
 		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
 		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
 		throw new Refusal(404, 'no_such_job', message);

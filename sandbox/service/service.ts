@@ -11,7 +11,7 @@ import type { SandboxSettings } from '../options';
 import { Callbacks } from './callbacks';
 import { wishOf } from './callWhenDone';
 import { Clusters } from './clusters';
-import { Jobs } from './jobs';
+import { Jobs, StoredJob } from './jobs';
 import { Refusal } from './refusal';
 import { Tokens } from './tokens';
 
@@ -71,7 +71,8 @@ export class Service {
 		}
 		const wish = wishOf(job);
 		const { duration = this.settings.jobDuration } = wish ?? {};
-		const created = this.jobs.create(params.namespace, job, cluster, duration);
+		const created = new StoredJob(params.namespace, job, cluster, duration);
+		this.jobs.byUid.set(created.uid, created);
 		if (wish) this.callbacks.add(created, wish.url);
 		return created.toMessage();
 	}

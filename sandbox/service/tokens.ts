@@ -5,7 +5,7 @@ import { Refusal } from './refusal';
 
 /** The access tokens that are good at the moment. */
 export class Tokens {
-	/** Token to the time (milliseconds) at which it expires; the oldest comes first. */
+	/** Token to the time (milliseconds) at which it expires. */
 	private readonly good = new Map<string, number>();
 
 	/** How many tokens were given out. */
@@ -23,7 +23,6 @@ export class Tokens {
 	/** Gives out another token. */
 	issue(): Token {
 		if (this.oneSession) this.expireAll();
-		this.forgetExpired();
 		const token: Token = {
 			access_token: randomBytes(24).toString('base64url'),
 			token_type: 'Bearer',
@@ -53,14 +52,5 @@ export class Tokens {
 	/** Ends every token given out so far. */
 	expireAll(): void {
 		this.good.clear();
-	}
-
-	/** All tokens live equally long, so those that have expired are the first ones. */
-	private forgetExpired(): void {
-		const now = Date.now();
-		for (const [token, expiresAt] of this.good) {
-			if (expiresAt > now) return;
-			this.good.delete(token);
-		}
 	}
 }

@@ -33,10 +33,10 @@ describe('the form of the credential', () => {
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
-		const nobody = `http://127.0.0.1:${await freePort()}`;
-		await form.fill({ ...right, baseUrl: nobody });
+		const unused = `http://127.0.0.1:${await freePort()}`;
+		await form.fill({ ...right, baseUrl: unused });
 		expect(await form.saveAndFail()).toContain(
-			`The service at ${nobody} can't be reached. Check the host and the port of the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
+			`The service at ${unused} can't be reached. Check the host and the port of the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
 		);
 
 		const n8n = handed().n8nUrl;

@@ -76,7 +76,7 @@ export class NodeForm {
 		await this.page.mouse.up();
 	}
 
-	/** Writes into an editor for code, in place of what is in it. */
+	/** Replaces what is in an editor for code. */
 	async write(field: Locator, text: string): Promise<void> {
 		await field.locator('.cm-content').click();
 		await this.page.keyboard.press('Control+a');
@@ -132,7 +132,7 @@ export class NodeForm {
 		await this.option(field).click();
 	}
 
-	/** Shows the node's settings in place of its fields. */
+	/** Shows the node's settings instead of its fields. */
 	async openSettings(): Promise<void> {
 		await this.element.getByTestId('tab-settings').click();
 	}

@@ -19,7 +19,7 @@ export interface OpenAi {
 	url: string;
 	/** What it was sent. */
 	requests: ChatRequest[];
-	/** What it answers next, in turn, in place of what was laid down before. */
+	/** What it answers next, in turn, instead of what was laid down before. */
 	willAnswer(...answers: Answer[]): void;
 	close(): Promise<void>;
 }

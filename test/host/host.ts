@@ -38,11 +38,6 @@ export async function runToEnd(
 	trigger = 'Run by hand',
 ): Promise<Execution> {
 	const id = await host.api.run(workflowId, trigger);
-	return await endOf(host, workflowId, id);
-}
-
-/** Waits for the end of an execution. */
-export async function endOf(host: Host, workflowId: string, id: string): Promise<Execution> {
 	const ended = await waitFor(
 		async () =>
 			(await host.api.executions(workflowId)).find(

@@ -1,11 +1,10 @@
-import type { ExecutionResult, WorkflowFile } from '../../host/api';
+import type { WorkflowFile } from '../../host/api';
 import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
-import type { OpenAi } from '../editor/openAi';
-import { startOpenAi } from '../editor/openAi';
+import type { Fault } from '../../sandbox';
+import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
-import { until } from '../sandbox/client';
-import { endOf, isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
+import { isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
 import { McpClient } from './mcpClient';
 
 /*
@@ -47,30 +46,37 @@ const createParameters = {
 };
 
 /** One row for each number, and a job for each row, one after the other. */
-function batchOf(
-	numbers: number[],
-	{ displayName = '=Job {{ $json.n }}', options = {} } = {},
-): WorkflowFile {
+function batchOf(numbers: number[], displayName = '=Job {{ $json.n }}'): WorkflowFile {
 	return inARow('Batch', [
 		manualTrigger(),
 		...rows(JSON.stringify(numbers.map((n) => ({ n })))),
 		jobNode('Create', {
 			...createParameters,
 			displayName,
-			options: { concurrency: 1, ...options },
+			options: { concurrency: 1 },
 		}),
 		node('Created', 'n8n-nodes-base.noOp', {}),
 	]);
 }
 
-async function retry(executionId: string, loadWorkflow: boolean): Promise<ExecutionResult> {
-	const { id } = await host.api.call<{ id: string }>(
-		'POST',
-		`/rest/executions/${executionId}/retry`,
-		{ loadWorkflow },
+/** Runs a batch in which one item meets a fault. @returns the id of the execution */
+async function failedAt(workflowId: string, item: number, fault: Fault): Promise<string> {
+	host.sandbox.faults.plan((call) =>
+		call.operation === 'createJob' && itemOf(call) === item ? fault : undefined,
 	);
-	return await host.api.executionResult(id);
+	const { id } = await runToEnd(host, workflowId);
+	host.sandbox.faults.clear();
+	return id;
 }
+
+/** Presses Retry. @returns the id of the new execution */
+async function pressRetry(executionId: string, loadWorkflow: boolean): Promise<string> {
+	const path = `/rest/executions/${executionId}/retry`;
+	return (await host.api.call<{ id: string }>('POST', path, { loadWorkflow })).id;
+}
+
+const retry = async (executionId: string, loadWorkflow: boolean) =>
+	await host.api.executionResult(await pressRetry(executionId, loadWorkflow));
 
 describe("n8n's Retry button", () => {
 	test.each([
@@ -78,15 +84,11 @@ describe("n8n's Retry button", () => {
 		['the currently saved workflow', true, ['Job 0', 'Job 1', 'New 2', 'New 3']],
 	])('with %s makes what is missing, once', async (_, loadWorkflow, expected) => {
 		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
+		const failed = await failedAt(workflow.id, 2, refused);
 		expect(jobs()).toEqual(['Job 0', 'Job 1']);
-		host.sandbox.faults.clear();
 
 		// The rows of a retry are those of the execution, whatever they would be now.
-		const { nodes } = batchOf([7, 8, 9], { displayName: '=New {{ $json.n }}' });
+		const { nodes } = batchOf([7, 8, 9], '=New {{ $json.n }}');
 		await host.api.changeWorkflow(workflow.id, { nodes });
 		const { error, output } = await retry(failed, loadWorkflow);
 		expect(error).toBeUndefined();
@@ -96,12 +98,7 @@ describe("n8n's Retry button", () => {
 
 	test('does not send a create again whose job may exist', async () => {
 		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2]));
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
-		host.sandbox.faults.clear();
-		const { error } = await retry(failed, false);
+		const { error } = await retry(await failedAt(workflow.id, 1, brokenAfter), false);
 		expect(error).toMatch(/the job may exist/);
 		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2']);
 		expect(creates()).toHaveLength(3);
@@ -115,40 +112,13 @@ describe("n8n's Retry button", () => {
 		const workflow = await host.api.createWorkflow(batchOf(numbers));
 		const success = await stored((await runToEnd(host, workflow.id)).id);
 
-		host.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' && itemOf(call) === count - 1 ? refused : undefined,
-		);
-		const failed = (await runToEnd(host, workflow.id)).id;
-		host.sandbox.faults.clear();
+		const failed = await failedAt(workflow.id, count - 1, refused);
 		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
 
-		const { id } = await host.api.call<{ id: string }>('POST', `/rest/executions/${failed}/retry`, {
-			loadWorkflow: false,
-		});
-		const retried = await stored(id);
+		const retried = await stored(await pressRetry(failed, false));
 		expect(retried.length).toBeLessThan(1.02 * success.length);
 		expect(retried).not.toContain('"jobOrchestration":');
 	});
-});
-
-test('a cancel terminates the jobs of an execution that is set so', async () => {
-	const workflow = await host.api.createWorkflow(
-		batchOf([0, 1, 2, 3, 4, 5, 6], { options: { ifStopped: 'terminate' } }),
-	);
-	host.sandbox.faults.plan((call) =>
-		call.operation === 'createJob' && itemOf(call) === 5
-			? { kind: 'rateLimit', retryAfter: 2 }
-			: undefined,
-	);
-	const executionId = await host.api.run(workflow.id, 'Run by hand');
-	await until(() => creates().some(({ status }) => status === 429));
-	await host.api.call('POST', `/rest/executions/${executionId}/stop`);
-	await endOf(host, workflow.id, executionId);
-	const states = () =>
-		[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ state }) => state);
-	await until(() => !states().includes('running'));
-	expect(states()).toEqual(new Array(5).fill('terminated'));
-	expect(creates()).toHaveLength(6);
 });
 
 describe('Retry On Fail of a tool', () => {
@@ -165,6 +135,13 @@ describe('Retry On Fail of a tool', () => {
 		{ type: 'n8n-nodes-job-orchestration.jobOrchestrationTool', ...again },
 	);
 
+	/** One of n8n's nodes for AI, by its name, its type and its version. */
+	const langchain = (
+		[name, type, typeVersion]: [string, string, number],
+		parameters: object,
+		more = {},
+	) => node(name, `@n8n/n8n-nodes-langchain.${type}`, { ...parameters }, { typeVersion, ...more });
+
 	/** The first create is carried out, and never answered. */
 	function loseTheFirstAnswer(): void {
 		host.sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -179,11 +156,10 @@ describe('Retry On Fail of a tool', () => {
 		const workflow = await host.api.createWorkflow({
 			name: 'MCP',
 			nodes: [
-				node(
-					'MCP Server Trigger',
-					'@n8n/n8n-nodes-langchain.mcpTrigger',
+				langchain(
+					['MCP Server Trigger', 'mcpTrigger', 2],
 					{ authentication: 'none', path },
-					{ typeVersion: 2, webhookId: path },
+					{ webhookId: path },
 				),
 				tool,
 			],
@@ -201,7 +177,6 @@ describe('Retry On Fail of a tool', () => {
 
 		// The same arguments once more are another wish.
 		expect(await call()).toContain('"uid"');
-		expect(creates()).toHaveLength(2);
 		expect(jobs()).toEqual(['Report', 'Report']);
 		await host.api.deactivate(workflow.id);
 	});
@@ -210,23 +185,19 @@ describe('Retry On Fail of a tool', () => {
 		const name = 'Stand-in for OpenAI';
 		const data = { apiKey: 'none', url: openAi.url, header: false };
 		const id = await host.api.saveCredential({ name, type: 'openAiApi', data });
+		const credentials = { openAiApi: { id, name } };
+		const model = { __rl: true, mode: 'list', value: 'gpt-4.1-mini' };
 		const webhookId = `retry-chat-${version}`;
 		const workflow = await host.api.createWorkflow({
 			name: `Agent ${version}`,
 			nodes: [
-				node(
-					'Chat',
-					'@n8n/n8n-nodes-langchain.chatTrigger',
+				langchain(
+					['Chat', 'chatTrigger', 1.3],
 					{ public: true, options: { responseMode: 'lastNode' } },
-					{ typeVersion: 1.3, webhookId },
+					{ webhookId },
 				),
-				node('Agent', '@n8n/n8n-nodes-langchain.agent', { options: {} }, { typeVersion: version }),
-				node(
-					'Model',
-					'@n8n/n8n-nodes-langchain.lmChatOpenAi',
-					{ model: { __rl: true, mode: 'list', value: 'gpt-4.1-mini' }, options: {} },
-					{ typeVersion: 1.2, credentials: { openAiApi: { id, name } } },
-				),
+				langchain(['Agent', 'agent', version], { options: {} }),
+				langchain(['Model', 'lmChatOpenAi', 1.2], { model, options: {} }, { credentials }),
 				tool,
 			],
 			connections: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
-import { N8nApi, type ExecutionResult, type WorkflowFile } from '../../host/api';
+import { N8nApi, type WorkflowFile } from '../../host/api';
+import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { startN8n, type RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';

@@ -1,4 +1,5 @@
-import type { ExecutionResult, SavedWorkflow, WorkflowNode } from '../../host/api';
+import type { SavedWorkflow, WorkflowNode } from '../../host/api';
+import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { runToEnd } from './host';
 

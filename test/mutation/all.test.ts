@@ -25,7 +25,8 @@ const files = folders.flatMap((folder) =>
 
 for (const file of ['secrets/secrets', ...files]) {
 	if (leftOut.includes(file)) continue;
-	describe(file, () => {
-		jest.requireActual(`../${file}.test`);
-	});
+	const load = () => void jest.requireActual(`../${file}.test`);
+	// Its snapshots are found by the names of its tests alone.
+	if (file === 'node/form') load();
+	else describe(file, load);
 }

@@ -3,6 +3,7 @@ module.exports = {
 	...require('../../jest.config'),
 	rootDir: '../..',
 	testEnvironment: require.resolve('./stopAtFirstFailure.cjs'),
+	snapshotResolver: require.resolve('./snapshots.cjs'),
 	testMatch: ['<rootDir>/test/mutation/all.test.ts'],
 	testPathIgnorePatterns: [],
 	modulePathIgnorePatterns: [],

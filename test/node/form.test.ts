@@ -1,34 +1,76 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
 import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
-import { describeCredential, describeNode } from './form/describe';
 
 /*
- * Every word of the form is written down in form/node.txt and form/credential.txt, and held against the package as
- * n8n loads it: whoever changes a word, a default or a condition changes its line there, and sees what it was. The
- * names in brackets are stored in workflows: changing one breaks the workflows of users.
- * By hand, or by WRITE_FORM=1 npx jest test/node/form.test.ts; then read the difference.
+ * Every word, default and condition of the two forms stands in the snapshot: a change shows there, and is accepted by
+ * `npx jest -u test/node/form.test.ts`. Workflows store the names in brackets: changing one breaks them.
  */
 
-const mayWrite = process.env.WRITE_FORM === '1' && process.env.CI === undefined;
+/** A field, a choice of a drop-down, or a group of fields, as n8n describes it. */
+type Entry = Record<string, unknown> & { name: string; displayName?: string; type?: string };
 
-function expectWrittenDown(text: string, file: string): void {
-	const path = join(__dirname, 'form', file);
-	if (mayWrite) writeFileSync(path, text);
-	expect(text).toBe(readFileSync(path, 'utf8'));
+/** One line for an entry, and below it, indented, one for each entry that it holds. */
+function linesOf(entry: Entry, indent = ''): string[] {
+	const { name, displayName = name, type, value, options, values, modes, ...rest } = entry;
+	const held = [options, values, modes].flatMap((entries) => (entries ?? []) as Entry[]);
+	const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+	const label = `${displayName} (${String(value ?? name)})${type === undefined ? '' : `: ${type}`}`;
+	return [`${indent}${label}${more}`, ...held.flatMap((each) => linesOf(each, `${indent}  `))];
 }
 
-test('the form of the node is what form/node.txt says', async () => {
-	const { node } = await loadPackage();
-	expectWrittenDown(describeNode(node), 'node.txt');
+/** The fields of a form by the operations that they belong to; fields with the same operations stand together. */
+function describeFields(fields: object[]): string[] {
+	const owners = new Map<string, string>();
+	for (const { displayOptions, ...field } of fields as Array<Entry & { displayOptions?: Shown }>) {
+		const { show: { resource = [], operation = [], ...show } = {}, hide } = displayOptions ?? {};
+		const isAlwaysShown = hide === undefined && Object.keys(show).length === 0;
+		const text = linesOf({ ...field, ...(isAlwaysShown ? {} : { show, hide }) }).join('\n');
+		owners.set(text, [owners.get(text) ?? resource, ...operation].flat().join(' '));
+	}
+	const groups = new Map<string, string[]>();
+	for (const [text, owner] of owners) {
+		const heading = `-- ${owner || 'always'}`;
+		groups.set(heading, [...(groups.get(heading) ?? [heading]), text]);
+	}
+	return [...groups.values()].flat();
+}
+
+type Shown = Record<'show' | 'hide', Record<string, unknown[]> | undefined>;
+
+/** What holds for the whole of a node or a credential, by its names there, and its fields. */
+function describeForm(head: object, fields: object[]): string {
+	const about = Object.entries(head).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+	return `\n${[...about, ...describeFields(fields)].join('\n')}\n`;
+}
+
+test('the form of the node', async () => {
+	const { constructor, description } = (await loadPackage()).node;
+	const { displayName, name, version, subtitle, defaults, group, inputs, outputs } = description;
+	const { credentials, usableAsTool, builderHint, properties } = description;
+	// Releases of n8n add others.
+	const { categories, alias, resources: pages } = description.codex ?? {};
+	const head = {
+		...{ class: constructor.name, displayName, name, version, subtitle, defaults, group, inputs },
+		...{ outputs, codex: { categories, alias, resources: pages } },
+		...{ credentials, usableAsTool, builderHint },
+		description: description.description,
+	};
+	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
-test('the form of the credential is what form/credential.txt says', async () => {
-	const { credentialType } = await loadPackage();
-	expectWrittenDown(describeCredential(credentialType('jobOrchestrationApi')), 'credential.txt');
+test('the form of the credential', async () => {
+	const credential = (await loadPackage()).credentialType('jobOrchestrationApi');
+	const {
+		constructor,
+		displayName,
+		name,
+		documentationUrl,
+		test: request,
+		properties,
+	} = credential;
+	const head = { class: constructor.name, displayName, name, documentationUrl, ...request };
+	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
 test.each([

@@ -43,7 +43,7 @@ class SetClock {
 	}
 }
 
-/** How a service answers an item's request that comes after so many milliseconds: a failure, or nothing if it does. */
+/** How a service answers an item's request that comes at a number of milliseconds: a failure, or nothing if it does. */
 export type Service = (n: number, at: number) => Failure | undefined;
 
 export interface Execution {

@@ -1,5 +1,4 @@
 import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
-import type { WaitNotice } from '../../nodes/JobOrchestration/service/pace/limiter';
 import { Executions, range, refused, rejected } from './executions';
 import { bucket, randomFrom } from './simulate';
 
@@ -18,45 +17,15 @@ function limited(perSecond: number, burst: number, retryAfter?: number) {
 		service(at).outcome.kind === 'answered' ? undefined : rejected(retryAfter);
 }
 
-describe('Concurrency', () => {
-	test('is ten at first, in the order of the items', async () => {
-		const executions = new Executions(always, 50);
-		const { sent } = executions.begin(range(30));
-		await executions.clock.pass(40);
-		expect(sent.map(({ n }) => n)).toEqual(range(10));
-		await executions.end();
-	});
+test('a Concurrency of 1 keeps the order of items that a limit rejects once', async () => {
+	const executions = new Executions(limited(10, 5));
+	const { done } = executions.begin(range(60), { concurrency: 1 });
+	await executions.end();
+	expect(done.map(({ n }) => n)).toEqual(range(60));
+});
 
-	test.each([
-		[1, 1],
-		[3, 3],
-		[40, 40],
-		[300, 100],
-	])('of %i: there are never more than %i in flight', async (concurrency, most) => {
-		const executions = new Executions(always, 500);
-		const execution = executions.begin(range(400), { concurrency });
-		await executions.end();
-		expect(execution.mostInFlight).toBe(most);
-	});
-
-	test('holds for all runs of an execution together, as for the tools of an agent', async () => {
-		const executions = new Executions(always);
-		const execution = {};
-		const runs = range(3).map(() => executions.begin([0, 1], { concurrency: 2, execution }));
-		await executions.clock.pass(15);
-		expect(runs.flatMap(({ sent }) => sent)).toHaveLength(2);
-		await executions.end();
-		expect(runs.flatMap(({ done }) => done)).toHaveLength(6);
-	});
-
-	test('of 1 keeps the order of items that a limit rejects once', async () => {
-		const executions = new Executions(limited(10, 5));
-		const { done } = executions.begin(range(60), { concurrency: 1 });
-		await executions.end();
-		expect(done.map(({ n }) => n)).toEqual(range(60));
-	});
-
-	test('that fills the account leaves room for others', async () => {
+describe('Executions take turns', () => {
+	test('a Concurrency that fills the account leaves room for others', async () => {
 		const executions = new Executions(always, seconds(1));
 		executions.begin(range(200), { concurrency: 40 });
 		await executions.clock.pass(100);
@@ -64,9 +33,7 @@ describe('Concurrency', () => {
 		await executions.end();
 		expect(single.sent[0]?.at).toBeLessThan(200);
 	});
-});
 
-describe('Executions take turns', () => {
 	test.each([
 		['5 a second', limited(5, 1), 1],
 		['2 a second', limited(2, 2), 1],
@@ -143,14 +110,6 @@ describe('Items that are always rejected', () => {
 			expect(steady.failed).toEqual([]);
 		},
 	);
-
-	test('let the next items begin also with Concurrency 1', async () => {
-		const executions = new Executions((n) => (n === 1 ? rejected() : undefined));
-		const execution = executions.begin(range(20), { concurrency: 1 });
-		await executions.end();
-		expect(items(execution.done)).toEqual(range(20).filter((n) => n !== 1));
-		expect(execution.mostInFlight).toBe(1);
-	});
 });
 
 describe('A service that rejects all', () => {
@@ -187,26 +146,6 @@ describe('A service that rejects all', () => {
 		await executions.end();
 		expect(other.failed[0]?.at).toBeGreaterThan(seconds(138));
 	});
-
-	test('fails a run with little patience sooner', async () => {
-		const executions = new Executions(() => rejected(seconds(20)));
-		const patient = executions.begin(range(10));
-		const impatient = executions.begin([0], { patience: seconds(5) });
-		await executions.clock.pass(seconds(6));
-		expect([patient.failed.length, impatient.failed.length]).toEqual([0, 1]);
-		await executions.end();
-	});
-
-	test('for some seconds: the log says so, and when requests go on', async () => {
-		const executions = new Executions((_, at) => (at < seconds(12) ? rejected() : undefined));
-		const notices: WaitNotice[] = [];
-		executions.begin(range(20), { notify: (notice) => notices.push(notice) });
-		await executions.end();
-		expect(notices).toEqual([
-			{ waitsBecause: 'throttled' },
-			{ resumedAfter: expect.any(Number) as number },
-		]);
-	});
 });
 
 describe('A service that can not be reached', () => {
@@ -241,29 +180,6 @@ describe('A service that can not be reached', () => {
 		await executions.end();
 		expect(lastAt(second.failed) - begunAt).toBeLessThanOrEqual(seconds(6));
 	});
-
-	test('was answered in an earlier run of the execution: that counts', async () => {
-		const executions = new Executions((_, at) =>
-			at > 200 && at < seconds(20) ? refused : undefined,
-		);
-		const execution = {};
-		executions.begin([0], { execution });
-		await executions.clock.pass(300);
-		const second = executions.begin([1], { execution });
-		await executions.end();
-		expect(second.done).toHaveLength(1);
-	});
-});
-
-test('a stop ends all waiting at once', async () => {
-	const executions = new Executions((n) => (n < 10 ? rejected(seconds(60)) : undefined));
-	const execution = executions.begin(range(50), { concurrency: 10 });
-	await executions.clock.pass(seconds(1));
-	execution.stop();
-	await executions.clock.pass(0);
-	expect(execution.isOver).toBe(true);
-	expect(execution.sent).toHaveLength(10);
-	expect(items(execution.failed)).toEqual(range(10));
 });
 
 test('of a hundred that may start, a few do at a time, and n8n goes on in between', async () => {

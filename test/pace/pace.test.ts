@@ -151,7 +151,7 @@ test('nothing starts before a Retry-After of up to 5 s is over, to the milliseco
 	expect(pace.delay(3_002)).toBeLessThanOrEqual(0);
 });
 
-test('a rejection of a request from before the service recovered stops nobody', () => {
+test('a rejection of a request from before the service recovered stops no request', () => {
 	const pace = new Pace();
 	const [first, late] = [pace.start(0, 0), pace.start(0, 0)];
 	pace.end(first, { kind: 'throttled' }, 1, 1);

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
+
 import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
+import { RateLimit } from '../../sandbox/limits/rateLimit';
 
 /*
  * Batches at simulated services, in virtual milliseconds: the arithmetic of the pace without timers and promises.
@@ -21,15 +24,12 @@ export interface Simulated {
 
 const RESENT: Array<Outcome['kind']> = ['throttled', 'unreachable', 'loginFailed'];
 
-/** A random number from 0 to 1, from a seed. */
+/** Random numbers from 0 to 1, from a seed: some thousands, and then the same again. */
 export function randomFrom(seed: number): () => number {
-	let state = seed >>> 0;
-	return () => {
-		state = (state + 0x6d2b79f5) >>> 0;
-		let t = Math.imul(state ^ (state >>> 15), 1 | state);
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-		return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-	};
+	const numbers = fc.noBias(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
+	const drawn = fc.sample(numbers, { seed, numRuns: 5_000 });
+	let next = 0;
+	return () => (drawn[next++ % drawn.length] ?? 0) / 2 ** 31;
 }
 
 /**
@@ -93,16 +93,8 @@ export function bucket(
 	rejection: Outcome = { kind: 'throttled' },
 	latency = 2,
 ): Service {
-	let tokens = burst;
-	let filledAt = 0;
-	return (now) => {
-		tokens = Math.min(burst, tokens + ((now - filledAt) * perSecond) / 1_000);
-		filledAt = now;
-		// Sums of fractions are off by a bit.
-		if (tokens < 1 - 1e-9) return { outcome: rejection, after: latency };
-		tokens -= 1;
-		return { outcome: answered, after: latency };
-	};
+	const limit = new RateLimit({ perSecond, burst, retryAfter: 0 });
+	return (now) => ({ outcome: limit.take(now) ? answered : rejection, after: latency });
 }
 
 /** Accepts a number of requests in each window of time; may say how long it lasts. */

@@ -36,22 +36,17 @@ test('the package ships dist, README, licence and package.json only, in less tha
 	expect(unpackedSize).toBeLessThan(205_000);
 });
 
-test('all that package.json names for n8n is in the package', () => {
+test('all that n8n reads is in the package: node and credential, the place in the panel, the schemas', () => {
 	const { n8n } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
 		n8n: { nodes: string[]; credentials: string[] };
 	};
-	const paths = packed.files.map(({ path }) => path);
-	expect(paths).toEqual(expect.arrayContaining([...n8n.nodes, ...n8n.credentials]));
-});
-
-test('what n8n reads beside the node is in the package: its place in the panel, and what each operation gives', () => {
 	const folder = 'dist/nodes/JobOrchestration';
 	const schemas = operations.map(
 		({ resource, value }) => `${folder}/__schema__/v1.0.0/${resource}/${value}.json`,
 	);
-	expect(packed.files.map(({ path }) => path)).toEqual(
-		expect.arrayContaining([`${folder}/JobOrchestration.node.json`, ...schemas]),
-	);
+	const named = [...n8n.nodes, ...n8n.credentials, `${folder}/JobOrchestration.node.json`];
+	const paths = packed.files.map(({ path }) => path);
+	expect(paths).toEqual(expect.arrayContaining([...named, ...schemas]));
 });
 
 test('the package has no runtime dependency', () => {

@@ -5,8 +5,7 @@ import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { create, useSandbox } from '../support/fixture';
-import type { KnownOperation } from '../support/operations';
-import { operations, stateChanges, verbOf } from '../support/operations';
+import { operations, verbOf, type KnownOperation } from '../support/operations';
 import { makeReadyFor } from '../sandbox/states';
 
 /*
@@ -15,37 +14,28 @@ import { makeReadyFor } from '../sandbox/states';
 
 const fixture = useSandbox();
 
-const folder = join(__dirname, '../../dist/nodes/JobOrchestration/__schema__/v1.0.0');
-
 interface Schema {
+	version?: number;
 	type: string | string[];
 	properties?: Record<string, Schema>;
 }
 
-function readSchema(resource: string, operation: string): Schema & { version: number } {
-	return JSON.parse(readFileSync(join(folder, resource, `${operation}.json`), 'utf8')) as Schema & {
-		version: number;
-	};
-}
-
 /** The schema, with nothing allowed that it doesn't name. */
-function closed(schema: Schema): object {
-	const { type, properties } = schema;
-	if (properties === undefined) return { ...schema };
+function closed({ properties, ...schema }: Schema): object {
+	if (properties === undefined) return schema;
 	const fields = Object.entries(properties).map(([name, field]) => [name, closed(field)] as const);
-	return { type, properties: Object.fromEntries(fields), additionalProperties: false };
+	return { ...schema, properties: Object.fromEntries(fields), additionalProperties: false };
 }
 
 /** Parameters with which each operation gives all that it can. */
-async function parametersFor({
-	kind,
-	value,
-	parameters,
-}: KnownOperation): Promise<INodeParameters> {
-	if (kind === 'read') return parameters();
-	if (kind === 'create') {
-		return parameters({ group: 'reports', additionalFields: { workspace: 'ws-1', maxRetry: 1 } });
-	}
+async function parametersFor(operation: KnownOperation): Promise<INodeParameters> {
+	const { kind, value, parameters } = operation;
+	if (kind !== 'change')
+		return parameters({
+			group: 'reports',
+			additionalFields: { workspace: 'ws-1', maxRetry: 1 },
+			options: kind === 'create' ? { waitUntilCalled: { values: {} } } : {},
+		});
 	await fixture.engine.run({ parameters: create() });
 	const [job] = fixture.sandbox.store.jobs.values();
 	if (job === undefined) throw new Error('No job was made');
@@ -56,34 +46,18 @@ async function parametersFor({
 test.each(operations)(
 	'$resource $value gives what its schema says, and nothing else',
 	async (operation) => {
-		const { version, ...schema } = readSchema(operation.resource, operation.value);
+		const folder = join(__dirname, '../../dist/nodes/JobOrchestration/__schema__/v1.0.0');
+		const path = join(folder, operation.resource, `${operation.value}.json`);
+		const { version, ...schema } = JSON.parse(readFileSync(path, 'utf8')) as Schema;
 		expect(version).toBe(1);
-		const parameters = await parametersFor(operation);
-		const { items, error } = await fixture.engine.run({ parameters });
-		expect(error).toBeUndefined();
+		const { items } = await fixture.engine.run({ parameters: await parametersFor(operation) });
 		expect(items.length).toBeGreaterThan(0);
 
 		const validate = new Ajv({ allowUnionTypes: true }).compile(closed(schema));
-		for (const { json } of items) {
-			expect([validate(json), validate.errors]).toEqual([true, null]);
-		}
-		const given = new Set(items.flatMap(({ json }) => Object.keys(json)));
-		expect(Object.keys(schema.properties ?? {}).filter((name) => !given.has(name))).toEqual([]);
-	},
-);
-
-test('after Create there is the ID that the next operation wants', () => {
-	expect(readSchema('job', 'create').properties?.metadata).toEqual({
-		type: 'object',
-		properties: { namespace: { type: 'string' }, uid: { type: 'string' } },
-	});
-});
-
-test.each(stateChanges)(
-	'after $value there may be any answer: the interface shows none',
-	({ resource, value }) => {
-		expect(readSchema(resource, value).properties?.response).toEqual({
-			type: ['null', 'object', 'array', 'string', 'number', 'boolean'],
-		});
+		for (const { json } of items) expect([validate(json), validate.errors]).toEqual([true, null]);
+		const given = items.flatMap(({ json }) => Object.keys(json));
+		expect(given).toEqual(expect.arrayContaining(Object.keys(schema.properties ?? {})));
+		// What a state change is answered with is not in the interface.
+		if (operation.kind === 'change') expect(schema.properties?.response?.type).toHaveLength(6);
 	},
 );

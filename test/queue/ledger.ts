@@ -1,5 +1,4 @@
 import type { N8nApi, SavedWorkflow, WorkflowNode } from '../../host/api';
-import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
 import type { Sandbox } from '../../sandbox';
 import { orNotYet, publish } from './load';
@@ -15,7 +14,6 @@ export interface LedgerCount {
 	setAside: number;
 	/** Of those, how many each execution that died had marked: it reported nothing back. */
 	leftBehind: number[];
-	failed: number;
 	/** Jobs that are there more than once. */
 	doubled: number;
 	/** Jobs that are neither recorded nor in a row that was set aside. */
@@ -35,7 +33,7 @@ export class Ledger {
 
 	/**
 	 * Brings the example in, has it make its table, and lets it run.
-	 * @param secondsLeft after how many seconds a row that is still marked is set aside, in place of ten minutes
+	 * @param secondsLeft after how many seconds a row that is still marked is set aside, instead of ten minutes
 	 * @param others what else is changed, by the names of the nodes
 	 */
 	static async open(
@@ -76,7 +74,7 @@ export class Ledger {
 		return new Ledger(api, workflow);
 	}
 
-	/** Adds so many rows that wait. Their keys begin with the batch's name. */
+	/** Adds rows that wait. Their keys begin with the batch's name. */
 	async add(batch: string, size: number): Promise<void> {
 		const rows = Array.from({ length: size }, (_, index) => ({
 			key: `${batch} ${String(index).padStart(3, '0')}`,
@@ -93,7 +91,7 @@ export class Ledger {
 		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
 	}
 
-	/** Waits until nothing of a batch waits or is under way, and n8n says so. */
+	/** Waits until nothing of a batch waits or runs, and n8n says so. */
 	async settle(batch: string): Promise<boolean> {
 		const done = async () => {
 			const rows = await this.rows(batch);
@@ -102,14 +100,9 @@ export class Ledger {
 		return (await waitFor(orNotYet(done), { timeout: 150_000, interval: 500 })) ?? false;
 	}
 
-	/**
-	 * The execution that is creating the jobs of a batch's rows at this moment.
-	 * @param displayName of a job, where it is to be the one that has marked its row
-	 */
-	async execution(batch: string, displayName?: string): Promise<string | undefined> {
-		const row = (await this.rows(batch)).find((each) =>
-			displayName === undefined ? each['state'] === 'sending' : nameOf(each) === displayName,
-		);
+	/** The execution that has marked the row of a job. */
+	async execution(batch: string, displayName: string): Promise<string | undefined> {
+		const row = (await this.rows(batch)).find((each) => nameOf(each) === displayName);
 		return row?.['execution'] ? String(row['execution']) : undefined;
 	}
 
@@ -128,7 +121,6 @@ export class Ledger {
 			created: created.length,
 			setAside: setAside.length,
 			leftBehind: countsOf(setAside.map(({ execution }) => String(execution ?? ''))),
-			failed: rows.filter(({ state }) => state === 'failed').length,
 			doubled: jobs.length - new Set(jobs.map(({ displayName }) => displayName)).size,
 			lost: jobs
 				.filter(({ uid, displayName }) => !recorded.has(uid) && !names.has(displayName))
@@ -153,16 +145,4 @@ function countsOf(texts: string[]): number[] {
 /** What the example calls the job of a row. */
 function nameOf({ key }: Record<string, unknown>): string {
 	return `Invoice ${String(key)}`;
-}
-
-/** The worker that has begun this execution, by the logs. */
-export async function workerOf(
-	workers: readonly RunningN8n[],
-	executionId: string,
-	begunBy: (worker: RunningN8n) => Promise<string[]>,
-): Promise<RunningN8n | undefined> {
-	for (const worker of workers) {
-		if ((await begunBy(worker)).includes(executionId)) return worker;
-	}
-	return undefined;
 }

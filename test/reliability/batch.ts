@@ -1,9 +1,10 @@
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import type { Fault, Plan, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
 import { create, useSandbox } from '../support/fixture';
-import type { Result } from '../support/run';
+import type { Engine, NodeOptions, Result } from '../support/run';
+import { until } from '../sandbox/client';
 
 /*
  * Batches of creates, some of which meet faults.
@@ -34,11 +35,63 @@ export function createdIn(result: Result): string[] {
 	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
 }
 
+/** The display names in a node's output. */
+export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
+
+/** What n8n stores of a node beside its output. */
+export const metadataOf = ({ run }: Pick<Result, 'run'>) =>
+	run.data.resultData.runData['Node 1']?.[0]?.metadata ?? {};
+
 /** A promise that is kept when the test says so. */
 export function gate(): { opened: Promise<void>; open: () => void } {
 	let open = (): void => {};
 	const opened = new Promise<void>((resolve) => (open = resolve));
 	return { opened, open };
+}
+
+/** What a node does in a run: n8n keeps neither the error nor the output of one that is cancelled. */
+export function watchNode({ loaded }: Engine) {
+	const execute = jest.spyOn(loaded.node, 'execute');
+	/** What it says in n8n's log, from when it has begun. */
+	const log = async (level: 'info' | 'warn') => {
+		await until(() => execute.mock.calls.length === 1);
+		const { logger } = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
+		const said = jest.spyOn(logger, level).mockImplementation();
+		return () => said.mock.calls.map(([text]) => text);
+	};
+	/** The error in which it ends. */
+	const error = async (): Promise<unknown> => {
+		try {
+			return await execute.mock.results[0]?.value;
+		} catch (thrown) {
+			return thrown;
+		}
+	};
+	return { log, error };
+}
+
+/**
+ * Cancels a run once it has come so far.
+ *
+ * @param afterwards done right after the cancel
+ * @returns the node's error, as that of a run, its warnings in n8n's log, and how many milliseconds it went on
+ */
+export async function cancelWhen(
+	engine: Engine,
+	{ node, items }: { node: NodeOptions; items: IDataObject[] },
+	hasCome: () => boolean,
+	afterwards = () => {},
+) {
+	const watched = watchNode(engine);
+	const running = engine.start([node], items);
+	const log = await watched.log('warn');
+	await until(hasCome);
+	const cancelledAt = performance.now();
+	running.cancel();
+	afterwards();
+	await running.result;
+	const took = performance.now() - cancelledAt;
+	return { result: { error: await watched.error() } as Result, log: log(), took };
 }
 
 /** A sandbox for each test, and what the tests of a batch ask of it. */
@@ -54,11 +107,11 @@ export function useBatch() {
 
 	const jobsOnService = () => [...fixture.sandbox.store.jobs.keys()];
 
-	/** How often the create of each item was sent. */
-	function timesSent(): Map<number, number> {
-		const times = new Map<number, number>();
+	/** How often the create of each item was sent, by the numbers of the items. */
+	function timesSent(): number[] {
+		const times: number[] = [];
 		for (const call of fixture.callsOf('createJob')) {
-			times.set(itemOf(call), (times.get(itemOf(call)) ?? 0) + 1);
+			times[itemOf(call)] = (times[itemOf(call)] ?? 0) + 1;
 		}
 		return times;
 	}

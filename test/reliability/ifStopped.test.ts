@@ -1,77 +1,87 @@
+import type { INode, INodeParameters } from 'n8n-workflow';
+
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
-import type { Limits } from '../support/hurry';
 import { jobEnds } from '../support/operations';
-import type { Result } from '../support/run';
+import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import { afterActing, beforeActing, ofVerb } from './faults';
-import { batch, brokenAfter, contextOf, refused } from './batch';
-import { endingsIn, listedIn, terminate, useEndedBatch } from './endedBatch';
+import { batch, brokenAfter, cancelWhen, contextOf, gate, itemOf, namesIn } from './batch';
+import { refused, useBatch } from './batch';
 
 /*
- * All or nothing: what becomes of the jobs of an execution that an error stops half-way. Later runs and cancels:
- * ifStoppedAgain.test.ts.
+ * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
  */
 
-const { fixture, creates, jobsOnService, states, faults } = useEndedBatch();
+const { fixture, creates, jobsOnService, timesSent } = useBatch();
+afterEach(() => jest.restoreAllMocks());
 
+const terminate = (options: INodeParameters = {}): NodeOptions => ({
+	parameters: batch({ ifStopped: 'terminate', concurrency: 1, ...options }),
+});
+
+interface ListedJob {
+	uid: string;
+	cleanup?: { operation: string; success: boolean; message?: string };
+}
+
+const listedIn = (result: Result) => contextOf(result).createdJobs as ListedJob[];
+const endingsIn = (result: Result) => listedIn(result).map(({ cleanup }) => cleanup);
+const states = () => [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
 const verbsSent = () =>
 	fixture.callsOf('changeJobState').map(({ path }) => path.split('/').slice(-2).join(' '));
+const terminated = (count: number) => new Array<string>(count).fill('terminated');
+const running = (count: number) => new Array<string>(count).fill('running');
+const ended = (count: number) =>
+	new Array<object>(count).fill({ operation: 'terminate', success: true });
+
+/** A fault of some creates, and one of the verb for some jobs, by the number of the item that made them. */
+function faults(
+	ofCreate: (item: number) => Fault | undefined,
+	ofVerb: (item: number, nOfOperation: number) => Fault | undefined,
+): void {
+	fixture.sandbox.faults.plan((call) => {
+		if (call.operation === 'createJob') return ofCreate(itemOf(call));
+		if (call.operation !== 'changeJobState') return undefined;
+		const uid = call.path.split('/').at(-2) ?? '';
+		const { displayName = '' } = fixture.sandbox.store.jobs.get(uid) ?? {};
+		return ofVerb(Number(displayName.replace('Job ', '')), call.nOfOperation);
+	});
+}
 
 describe('If an error stops the node', () => {
 	test.each(jobEnds)('the option %s ends all jobs, each of them named', async (ifStopped) => {
 		const state = statesOf[ifStopped].to;
-		creates((item) => (item === 12 ? refused : undefined));
-		const result = await fixture.engine.run(
-			{ parameters: batch({ ifStopped, concurrency: 4 }) },
-			numbered(20),
+		// The first is tried again, as any state change is.
+		faults(
+			(item) => (item === 12 ? refused : undefined),
+			(_, n) => (n === 1 ? answer(503) : undefined),
 		);
+		const options = { ifStopped, concurrency: 4 };
+		const result = await fixture.engine.run({ parameters: batch(options) }, numbered(20));
 		expect(contextOf(result)).toMatchObject({ itemIndex: 12, uncertainItems: [] });
 		const made = jobsOnService();
 		expect(made.length).toBeGreaterThanOrEqual(12 - 3);
 		expect(states()).toEqual(made.map(() => state));
-		expect(verbsSent().sort()).toEqual(made.map((uid) => `${uid} ${ifStopped}`).sort());
+		expect(new Set(verbsSent())).toEqual(new Set(made.map((uid) => `${uid} ${ifStopped}`)));
 		expect(endingsIn(result)).toEqual(made.map(() => ({ operation: ifStopped, success: true })));
-		expect(
-			listedIn(result)
-				.map(({ uid }) => uid)
-				.sort(),
-		).toEqual([...made].sort());
+		const listed = listedIn(result).map(({ uid }) => uid);
+		expect(listed.sort()).toEqual([...made].sort());
 		const { description } = result.error ?? {};
 		expect(description).toContain(
 			`Jobs that this execution had created and has ${state} (${made.length}):`,
 		);
 		for (const uid of made) expect(description).toContain(`: ${uid} (`);
+		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
 
 	test.each([{}, { ifStopped: 'keep' }])('%j leaves them running', async (options) => {
 		creates((item) => (item === 2 ? refused : undefined));
-		const result = await fixture.engine.run(
-			{ parameters: batch({ concurrency: 1, ...options }) },
-			numbered(4),
-		);
-		expect(states()).toEqual(['running', 'running']);
+		const parameters = batch({ concurrency: 1, ...options });
+		const result = await fixture.engine.run({ parameters }, numbered(4));
+		expect(states()).toEqual(running(2));
 		expect(endingsIn(result)).toEqual([undefined, undefined]);
 		expect(verbsSent()).toEqual([]);
-	});
-
-	test('no more are ended at once than there may be requests', async () => {
-		creates((item) => (item === 6 ? refused : undefined));
-		await fixture.engine.run(terminate({ concurrency: 2 }), numbered(8));
-		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(2);
-	});
-
-	test('a job that is not ended at once is tried again, as any state change is', async () => {
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			(_, n) => (n === 1 ? answer(503) : undefined),
-		);
-		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(3));
-		expect(states()).toEqual(['terminated', 'terminated']);
-		expect(verbsSent()).toHaveLength(3);
-		expect(endingsIn(result).map((ending) => ending?.success)).toEqual([true, true]);
 	});
 
 	test('a job that can not be ended is named, with the reason, before those that were', async () => {
@@ -79,16 +89,12 @@ describe('If an error stops the node', () => {
 			(item) => (item === 3 ? refused : undefined),
 			(item) => (item === 1 ? refused : undefined),
 		);
-		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(5));
+		const result = await fixture.engine.run(terminate(), numbered(5));
 		expect(states()).toEqual(['terminated', 'running', 'terminated']);
+		const message = expect.stringMatching(/^The service refused to terminate the job/) as unknown;
+		const [first, last] = ended(2);
 		expect(endingsIn(result)).toEqual([
-			{ operation: 'terminate', success: true },
-			{
-				operation: 'terminate',
-				success: false,
-				message: expect.stringMatching(/^The service refused to terminate the job/),
-			},
-			{ operation: 'terminate', success: true },
+			...[first, { operation: 'terminate', success: false, message }, last],
 		]);
 		const { description = '' } = result.error ?? {};
 		expect(description).toMatch(
@@ -98,35 +104,21 @@ describe('If an error stops the node', () => {
 
 	test('a job whose ID leads elsewhere is sent nothing, and named', async () => {
 		creates((item) => (item === 0 ? answer(200, { metadata: { uid: '..' } }) : refused));
-		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(2));
+		const result = await fixture.engine.run(terminate(), numbered(2));
 		expect(verbsSent()).toEqual([]);
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);
 	});
 
 	test('a job of another namespace is ended there', async () => {
 		creates((item) => (item === 1 ? refused : undefined));
-		const { parameters } = terminate({ concurrency: 1 });
-		const result = await fixture.engine.run(
-			{ parameters: { ...parameters, namespace: 'team-a' } },
-			numbered(2),
-		);
-		expect(endingsIn(result)).toEqual([{ operation: 'terminate', success: true }]);
-		expect(fixture.callsOf('changeJobState')[0]?.path).toContain('/namespaces/team-a/');
-	});
-
-	test('the item whose job may exist is still named', async () => {
-		creates((item) => (item === 2 ? brokenAfter : undefined));
-		const result = await fixture.engine.run(terminate({ concurrency: 1 }), numbered(4));
-		expect(contextOf(result)).toMatchObject({ itemIndex: 2, jobMayExist: true });
-		expect(states()).toEqual(['terminated', 'terminated', 'running']);
+		const parameters = { ...terminate().parameters, namespace: 'team-a' };
+		await fixture.engine.run({ parameters }, numbered(2));
+		expect(states()).toEqual(terminated(1));
 	});
 
 	test('a choice that there is not is refused before anything is sent', async () => {
-		const { error } = await fixture.engine.run(
-			{ parameters: batch({ ifStopped: 'explode' }) },
-			numbered(2),
-		);
-		expect(error?.message).toMatch(/'If Interrupted' is "explode"/);
+		const { error } = await fixture.engine.run(terminate({ ifStopped: 'explode' }), numbered(2));
+		expect(error?.message).toContain('is "explode"');
 		expect(error?.description).toMatch(/keep, stop, terminate/);
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
@@ -137,79 +129,124 @@ describe('If an error stops the node', () => {
 	])('the first item decides: %s, then %s', async (first, others, state) => {
 		creates((item) => (item === 2 ? refused : undefined));
 		const ifStopped = `={{ $json.n === 0 ? '${first}' : '${others}' }}`;
-		await fixture.engine.run({ parameters: batch({ ifStopped, concurrency: 1 }) }, numbered(3));
+		await fixture.engine.run(terminate({ ifStopped }), numbered(3));
 		expect(states()).toEqual([state, state]);
 	});
+});
 
-	test('nothing is ended where all has gone well', async () => {
-		await fixture.engine.run(terminate(), numbered(3));
-		expect(states()).toEqual(['running', 'running', 'running']);
+test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+	'nothing is ended where all goes well, or where the workflow continues: %s',
+	async (onError) => {
+		creates((item) => (item === 2 && onError !== 'stopWorkflow' ? refused : undefined));
+		const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
+		expect(items).toHaveLength(5);
+		expect(verbsSent()).toEqual([]);
+	},
+);
+
+/** Retry On Fail. */
+const tries = (maxTries: number, waitBetweenTries = 1): Partial<INode> => ({
+	...{ retryOnFail: true, maxTries, waitBetweenTries },
+});
+
+describe('A later run', () => {
+	test("n8n's Retry makes again what was ended, and not what could not be ended", async () => {
+		faults(
+			(item) => (item === 2 ? refused : undefined),
+			(item) => (item === 1 ? refused : undefined),
+		);
+		const failed = await fixture.engine.run(terminate(), numbered(4));
+		fixture.sandbox.faults.clear();
+		const result = await fixture.engine.retry(failed, [terminate()]);
+		expect(namesIn(result)).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
+		expect(timesSent()).toEqual([2, 1, 2, 1]);
+		expect(states()).toEqual(['terminated', ...running(4)]);
+	});
+
+	test('that is stopped as well ends the jobs of the earlier ones too', async () => {
+		creates((item) => (item === 2 ? refused : undefined));
+		const failed = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(4));
+		expect(states()).toEqual(running(2));
+		const again = await fixture.engine.retry(failed, [terminate()]);
+		expect(states()).toEqual(terminated(2));
+		expect(endingsIn(again)).toEqual(ended(2));
+	});
+
+	test('each try of Retry On Fail ends its jobs, and the next makes them again', async () => {
+		creates((item, { nOfOperation }) => (item === 2 && nOfOperation === 3 ? refused : undefined));
+		const node = { ...terminate(), settings: tries(2) };
+		expect((await fixture.engine.run(node, numbered(3))).items).toHaveLength(3);
+		expect(states()).toEqual([...terminated(2), ...running(3)]);
+	});
+
+	test('of Retry On Fail names the jobs of all tries in the last error', async () => {
+		creates((item) => (item === 1 ? refused : undefined));
+		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(2));
+		expect(jobsOnService()).toHaveLength(3);
+		expect(listedIn(result).map(({ uid }) => uid)).toEqual(jobsOnService());
+		expect(endingsIn(result)).toEqual(ended(3));
+	});
+
+	test('makes no job only to end it, where the job of an item may exist', async () => {
+		creates((item) => (item === 1 ? brokenAfter : undefined));
+		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));
+		expect(timesSent()).toEqual([1, 1]);
+		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
+		expect(endingsIn(result)).toEqual(ended(1));
 	});
 });
 
-/** A fault in a few words. */
-const inWords = (fault: Fault) => JSON.stringify(fault);
-
-describe('Whatever goes wrong, no job runs on that the error does not name', () => {
-	const options = { concurrency: 1, maxRetries: 0 };
-	let limits: Limits;
-
-	beforeEach(() => {
-		limits = hurry();
-	});
-	afterEach(() => {
-		jest.restoreAllMocks();
-	});
-
-	/** The verb was sent for each of so many jobs, and those that run on are named as such, or may exist. */
-	function expectNamed(result: Result, count: number): void {
-		const { itemIndex, jobMayExist } = contextOf(result);
-		expect(endingsIn(result).map((ending) => ending?.operation)).toEqual(
-			new Array(count).fill('terminate'),
-		);
-		const ended = new Set(
-			listedIn(result).flatMap(({ uid, cleanup }) => (cleanup?.success ? uid : [])),
-		);
-		for (const { uid, displayName, state } of fixture.sandbox.store.jobs.values()) {
-			if (state !== 'running' || (jobMayExist && displayName === `Job ${String(itemIndex)}`))
-				continue;
-			expect([...ended]).not.toContain(uid);
-			expect(listedIn(result)).toContainEqual(expect.objectContaining({ uid }));
-		}
-	}
-
-	test.each(
-		[...beforeActing, ...afterActing].map((fault): [string, Fault] => [inWords(fault), fault]),
-	)('with a create: %s', async (_, fault) => {
-		creates((item) => (item === 2 ? limits.orRunOut(fault) : undefined));
-		const result = await fixture.engine.run(terminate(options), numbered(4));
-		// A rejected token is no failure: the create is sent again with a new one, and again meets this.
-		expect(result.error).toBeDefined();
-		expectNamed(result, 2);
-	});
-
-	test.each(ofVerb.map((fault): [string, Fault] => [inWords(fault), fault]))(
-		'with the verb: %s',
-		async (_, fault) => {
-			faults(
-				(item) => (item === 3 ? refused : undefined),
-				(item) => (item === 1 ? limits.orRunOut(fault) : undefined),
+describe('If a cancel stops the node', () => {
+	test.each([{}, { settings: tries(3) }, { onError: 'continueRegularOutput' as const }])(
+		'the jobs are ended, and the log says once of each which it was: %j',
+		async (more) => {
+			creates((item) => (item >= 5 ? { kind: 'rateLimit', retryAfter: 1 } : undefined));
+			const { result, log } = await cancelWhen(
+				fixture.engine,
+				{ node: { ...terminate({ concurrency: 3 }), ...more }, items: numbered(20) },
+				() => fixture.callsOf('createJob').filter((c) => c.status === 429).length >= 3,
 			);
-			const result = await fixture.engine.run(terminate(options), numbered(4));
-			expectNamed(result, 3);
+			expect(states()).toEqual(terminated(5));
+			expect(endingsIn(result)).toEqual(ended(5));
+			expect(contextOf(result).jobMayExist ?? false).toBe(false);
+			expect(contextOf(result).uncertainItems).toEqual([]);
+			expect(log).toEqual([expect.stringContaining('was cancelled')]);
+			for (const uid of jobsOnService()) expect(log[0]).toContain(`"uid":"${uid}"`);
+			expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(
+				5,
+			);
 		},
 	);
-});
 
-describe('Where the workflow continues', () => {
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'nothing is ended: %s',
-		async (onError) => {
-			creates((item) => (item === 2 ? refused : undefined));
-			const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
-			expect(items).toHaveLength(5);
-			expect(states()).toEqual(new Array(4).fill('running'));
-			expect(verbsSent()).toEqual([]);
-		},
-	);
+	test('what was in flight is ended or named', async () => {
+		const held = gate();
+		creates((item) =>
+			item >= 4 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
+		);
+		const { result } = await cancelWhen(
+			fixture.engine,
+			{ node: terminate({ concurrency: 2 }), items: numbered(20) },
+			() => fixture.callsOf('createJob').length === 6,
+			held.open,
+		);
+		const { itemIndex, jobMayExist, uncertainItems } = contextOf(result);
+		const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
+		for (const { displayName, state } of fixture.sandbox.store.jobs.values()) {
+			const item = Number(displayName.replace('Job ', ''));
+			expect(state === 'terminated' || uncertain.includes(item)).toBe(true);
+		}
+		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 1]);
+	});
+
+	test('the log names them where the cancel comes between two tries', async () => {
+		creates((item) => (item === 2 ? refused : undefined));
+		const node = { ...terminate(), settings: tries(2, 1_000) };
+		const { log } = await cancelWhen(
+			fixture.engine,
+			{ node, items: numbered(4) },
+			() => states().join() === terminated(2).join(),
+		);
+		expect(jobsOnService()).toHaveLength(2);
+		for (const uid of jobsOnService()) expect(log.join()).toContain(`"uid":"${uid}"`);
+	});
 });

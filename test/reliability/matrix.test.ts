@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData, OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox, StoredJob } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
@@ -12,24 +12,33 @@ import type { Result } from '../support/run';
 import { Client } from '../sandbox/client';
 import { makeReadyFor, states } from '../sandbox/states';
 import { contextOf } from './batch';
-import { failures } from './matrix/failures';
-import { noAnswer } from './matrix/noAnswer';
-import { refusals } from './matrix/refusals';
-import type { Cell, Row } from './matrix/row';
+import { ends, rows } from './failures';
+import type { Row } from './failures';
 
 /*
- * Every operation of the node meets every fault: in its first request alone, and in all of them. What is to come
- * of it is written in the folder matrix.
+ * Every operation of the node meets every fault, in its first request alone and, with each On Error, in all of them.
+ * What comes of it stands in failures.ts.
  */
 
-const cases = [...noAnswer, ...refusals, ...failures].flatMap((row) =>
-	Object.entries(row.faults).map(([name, [fault, httpStatus]]) => ({
-		name,
-		row,
-		fault,
-		httpStatus,
-	})),
+const onErrors: OnError[] = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+
+const cases = rows.flatMap((row) =>
+	Object.entries(row.faults).map(([name, [fault, httpStatus]], index) => {
+		// Seconds pass here where a minute is waited: such faults have one of the three each.
+		const some = row.end === 'waits' ? onErrors.slice(index, index + 1) : onErrors;
+		const runs: Run[] = [
+			{ times: 'once', onError: 'stopWorkflow' },
+			...some.map((onError) => ({ times: 'always' as const, onError })),
+		];
+		return { name, row, fault, httpStatus, runs };
+	}),
 );
+
+interface Run {
+	/** Whether the first request alone meets the fault, or all of them. */
+	times: 'once' | 'always';
+	onError: OnError;
+}
 
 let engine: Engine;
 let sandbox: Sandbox;
@@ -50,26 +59,25 @@ afterEach(async () => {
 	await sandbox.close();
 });
 
-test.each(cases)('$name', async ({ row, fault, httpStatus }) => {
-	const jobs = await newJobs(2 * stateChanges.length);
+test.each(cases)('$name', async ({ row, fault, httpStatus, runs }) => {
+	const jobs = await newJobs(runs.length * stateChanges.length);
 	for (const operation of operations) {
-		for (const times of ['once', 'always'] as const) {
-			const cell: Cell = row[operation.kind];
-			const job = operation.kind === 'change' ? jobs.pop() : undefined;
+		for (const { times, onError } of runs) {
+			const { kind, value } = operation;
+			const job = kind === 'change' ? jobs.pop() : undefined;
 			const made = sandbox.store.jobs.size;
-			const result = await run(operation, fault, times, job);
-			const isError = result.error !== undefined;
+			const result = await run(operation, { fault, times, onError, job });
+			const error = errorIn(result);
 
-			expect({ operation: operation.value, times, ...whatWas(operation, result) }).toEqual({
-				operation: operation.value,
-				times,
-				ends: cell[times],
-				...(isError ? whatShouldBeSaid(cell, operation, { httpStatus, job }) : {}),
+			expect({ value, times, onError, ends: endOf(operation, error), ...error }).toEqual({
+				...{ value, times, onError, ends: ends[endFor(row, kind)][times === 'once' ? 0 : 1] },
+				...(error && errorFor(row, operation, { httpStatus, job })),
 			});
-			if (!isError) expectGood(operation, result.items, job);
-			if (operation.kind === 'create') {
-				expectJobs(sandbox.store.jobs.size - made, { fault, isError, cell });
-			}
+			if (error === undefined) expectGood(operation, result.items, job);
+			if (kind !== 'create') continue;
+			const hasActed = !error || ('when' in fault && fault.when === 'afterActing');
+			expect(sandbox.store.jobs.size - made).toBe(hasActed ? 1 : 0);
+			if (hasActed && error) expect(row.mayExist).toBe(true);
 		}
 	}
 });
@@ -84,9 +92,7 @@ async function newJobs(count: number): Promise<StoredJob[]> {
 
 async function run(
 	{ kind, value, calls, parameters }: KnownOperation,
-	fault: Fault,
-	times: 'once' | 'always',
-	job: StoredJob | undefined,
+	{ fault, times, onError, job }: Run & { fault: Fault; job: StoredJob | undefined },
 ): Promise<Result> {
 	if (kind === 'change' && job !== undefined) makeReadyFor(verbOf(value), job);
 	sandbox.clearCalls();
@@ -95,50 +101,85 @@ async function run(
 			? limits.orRunOut(fault)
 			: undefined,
 	);
-	return await engine.run({
-		parameters: parameters({
-			options: { maxRetries: 1 },
-			...(job === undefined ? {} : { jobId: job.uid }),
-		}),
-	});
+	const options = { maxRetries: 1 };
+	return await engine.run({ parameters: parameters({ options, jobId: job?.uid ?? '' }), onError });
 }
 
-/** How a run has ended, after how many requests, and what its error says. */
-function whatWas({ calls, kind }: KnownOperation, result: Result) {
-	const { error } = result;
+/** What the error says in which the item has ended. */
+function errorIn(result: Result) {
+	const [json] = result.items.map((item) => item.json);
+	if (result.error === undefined && json?.error === undefined) return undefined;
+	const { message, ...details } =
+		result.error === undefined
+			? { message: json?.message, ...Object(json?.error) }
+			: {
+					message: result.error.message,
+					description: result.error.description,
+					...contextOf(result),
+				};
+	const { description, httpStatus, jobMayExist } = details as Record<string, unknown>;
+	const lines = String(description).split('\n');
+	return {
+		title: String(message),
+		advice: lines.find((line) => !line.startsWith('The service says:')),
+		httpStatus,
+		jobMayExist: jobMayExist === true,
+		saysTryAgain: /try (it )?again/i.test(`${String(message)} ${String(description)}`),
+	};
+}
+
+/** How an item has ended, and after how many requests. */
+function endOf({ calls }: KnownOperation, error: object | undefined): string {
 	const tokens = sandbox.calls.flatMap((call) => (call.operation === calls ? call.token : []));
 	const count = new Set(tokens).size;
 	const sent = tokens.length > 2 && count === 1 ? 'many' : String(tokens.length);
 	const withTokens = count === 1 ? '' : ` with ${count} tokens`;
-	const ends = `${error === undefined ? 'a result' : 'an error'} after ${sent}${withTokens}`;
-	if (error === undefined) return { ends };
-	const { httpStatus, jobMayExist } = contextOf(result);
-	const lines = error.description?.split('\n') ?? [];
-	return {
-		ends,
-		title: error.message,
-		advice: lines.find((line) => !line.startsWith('The service says:')),
-		httpStatus,
-		...(kind === 'create' ? { jobMayExist } : {}),
-		saysTryAgain: /try (it )?again/i.test(`${error.message} ${error.description}`),
-	};
+	return `${error === undefined ? 'a result' : 'an error'} after ${sent}${withTokens}`;
 }
 
-function whatShouldBeSaid(
-	{ title = '', advice = '', jobMayExist }: Cell,
+function endFor(
+	{ end, endOfChange = end, mayExist }: Row,
+	kind: KnownOperation['kind'],
+): Row['end'] {
+	if (kind === 'create' && mayExist) return 'fails';
+	return kind === 'change' ? endOfChange : end;
+}
+
+/** What to do about a job that may exist. It takes the place of "try again". */
+const lookForTheJob =
+	"Before you run this item again, look on the service for a job named 'Report' in namespace 'default'. The request had been sent, and this node did not send it again, so that no job is made twice.";
+
+/** What an error says of how often a request was sent; an ellipsis stands for a number. */
+function triesOf(row: Row, kind: KnownOperation['kind']): string {
+	const end = endFor(row, kind);
+	if (end === 'waits')
+		return ' All requests had been waiting for the service for … s, and asked it … times. It was tried … times.';
+	if (end !== 'isResent') return '';
+	const mayHaveWorked =
+		kind === 'change' ? ' An earlier try got no clear answer and may have worked.' : '';
+	return ` It was tried 2 times.${mayHaveWorked}`;
+}
+
+function errorFor(
+	row: Row,
 	{ kind, words }: KnownOperation,
 	{ httpStatus, job }: { httpStatus: number | null; job: StoredJob | undefined },
 ) {
+	const jobMayExist = kind === 'create' && row.mayExist === true;
 	const all = { ...words, id: job?.uid ?? '', url: sandbox.url };
-	const filledIn = (text: string) =>
-		Object.entries(all).reduce((whole, [name, word]) => whole.replaceAll(`<${name}>`, word), text);
+	const filledIn = (text: Row['title']) =>
+		Object.entries(all).reduce(
+			(whole, [name, word]) => whole.replaceAll(`<${name}>`, word),
+			typeof text === 'string' ? text : text[kind],
+		);
+	const advice = jobMayExist ? lookForTheJob : filledIn(row.advice) + triesOf(row, kind);
 	return {
-		title: filledIn(title),
-		advice: expect.stringMatching(patternOf(filledIn(advice))),
+		title: `${filledIn(row.title)}${jobMayExist ? '; the job may exist' : ''}`,
+		advice: expect.stringMatching(patternOf(advice)) as unknown,
 		httpStatus,
-		...(kind === 'create' ? { jobMayExist } : {}),
-		// Whoever tries again what may have worked has two jobs.
-		saysTryAgain: jobMayExist === true ? false : advice.includes('Try again'),
+		jobMayExist,
+		// To try again what may have worked makes a second job.
+		saysTryAgain: advice.includes('Try again'),
 	};
 }
 
@@ -147,7 +188,7 @@ function patternOf(text: string): RegExp {
 	return new RegExp(`^${parts.join('\\d+')}$`);
 }
 
-/** What a result must be, unless the fault was a good answer of another kind. */
+/** What a result must be. */
 function expectGood(
 	{ kind, value, gives }: KnownOperation,
 	items: INodeExecutionData[],
@@ -165,14 +206,4 @@ function expectGood(
 		const calls = sandbox.calls.filter(({ operation }) => operation === 'changeJobState');
 		if (calls.length === 2) expect(job?.state).toBe(states[verbOf(value)].to);
 	}
-}
-
-/** How many jobs a create may have made. */
-function expectJobs(
-	count: number,
-	{ fault, isError, cell }: { fault: Fault; isError: boolean; cell: Row['create'] },
-): void {
-	const hasActed = !isError || ('when' in fault && fault.when === 'afterActing');
-	expect(count).toBe(hasActed ? 1 : 0);
-	if (isError && count > 0) expect(cell.jobMayExist).toBe(true);
 }

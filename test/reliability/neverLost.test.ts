@@ -45,15 +45,7 @@ const batches = fc.record({
 	retryOnFail: fc.boolean(),
 });
 
-interface Batch {
-	size: number;
-	concurrency: number;
-	maxRetries: number;
-	creates: Array<Fault | undefined>;
-	logins: Array<Fault | undefined>;
-	verbs: Array<Fault | undefined>;
-	retryOnFail: boolean;
-}
+type Batch = typeof batches extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
 interface Made {
 	uid: string;

@@ -2,11 +2,10 @@ import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { until } from '../sandbox/client';
-import { onDeadline } from '../../nodes/JobOrchestration/service/request/timers';
 import { batch, contextOf, gate } from './batch';
 
 /*
- * Answers that begin in time and never end. The timeout of n8n's HTTP client is none on those.
+ * Answers that begin in time and never end. The timeout of n8n's HTTP client does not limit those.
  */
 
 const fixture = useSandbox();
@@ -16,6 +15,7 @@ afterEach(() => {
 });
 
 const options = { maxRetries: 0, timeout: 300 };
+const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
 test.each([
 	['a create', create({ options }), true],
@@ -38,7 +38,7 @@ test('one limit covers a login and the request after it', async () => {
 	fixture.sandbox.faults.plan(({ operation }) => ({
 		kind: 'wait',
 		when: 'afterActing',
-		until: new Promise((resolve) => setTimeout(resolve, operation === 'login' ? 300 : 30_000)),
+		until: operation === 'login' ? after(300) : new Promise(() => {}),
 	}));
 	const began = Date.now();
 	const result = await fixture.engine.run({
@@ -49,7 +49,6 @@ test('one limit covers a login and the request after it', async () => {
 });
 
 test('a token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {
-	const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 		if (operation === 'login' && nOfOperation === 2)
 			return { kind: 'wait', when: 'beforeActing', until: after(700) };
@@ -72,37 +71,6 @@ test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => 
 	});
 	if (timeout < 1) expect(error?.message).toContain('Timeout');
 	else expect(error).toBeUndefined();
-});
-
-describe('Limits that share a timer', () => {
-	test('end one by one', async () => {
-		jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
-		const timers = jest.spyOn(AbortSignal, 'timeout');
-		const ended: string[] = [];
-		const takeBack = onDeadline(20, () => ended.push('taken back'));
-		await new Promise<void>((resolve) => {
-			onDeadline(30, () => ended.push('kept'));
-			onDeadline(40, resolve);
-			takeBack();
-		});
-		expect(ended).toEqual(['kept']);
-		expect(timers).toHaveBeenCalledTimes(1);
-	});
-
-	test('are few, however long they are, and none is over at once', () => {
-		const now = jest.spyOn(performance, 'now');
-		const timers = jest.spyOn(AbortSignal, 'timeout');
-		const over = jest.fn();
-		for (const limit of [86_400_000, 1e300]) {
-			timers.mockClear();
-			for (let second = 0; second < 3_600; second += 1) {
-				now.mockReturnValue(2_000_000 + second * 1_000);
-				onDeadline(limit, over)();
-			}
-			expect(timers.mock.calls.length).toBeLessThan(50);
-		}
-		expect(over).not.toHaveBeenCalled();
-	});
 });
 
 test('where a log-in never ends, all items fail with it, together', async () => {
@@ -146,18 +114,6 @@ test('an item whose Timeout is too short for the log-in takes none down that has
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
 });
 
-test('a cancel does not wait for a log-in that never ends', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'stall', when: 'beforeActing' } : undefined,
-	);
-	const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
-	const running = fixture.engine.start([{ parameters: create() }], [{}]);
-	await until(() => fixture.callsOf('login').length === 1);
-	running.cancel();
-	await running.result;
-	await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
-});
-
 test('an answer that says it is compressed, and is not, ends', async () => {
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'createJob'
@@ -170,7 +126,7 @@ test('an answer that says it is compressed, and is not, ends', async () => {
 	expect(error?.message).toMatch(/; the job may exist$/);
 });
 
-test('a log-in that drips in is given up, and whoever comes after it logs in anew', async () => {
+test('a log-in that drips in is given up, and the next caller logs in again', async () => {
 	const { timeout } = AbortSignal;
 	jest
 		.spyOn(AbortSignal, 'timeout')

@@ -13,7 +13,7 @@ afterEach(() => jest.restoreAllMocks());
 
 type Helper = (...parameters: unknown[]) => Promise<unknown>;
 
-/** Runs a create whose helper gives this in place of what n8n's own gave. */
+/** Runs a create whose helper gives this instead of what n8n's own gave. */
 async function createWith(result: () => unknown): Promise<Result> {
 	const { node } = fixture.engine.loaded;
 	const { execute } = node;

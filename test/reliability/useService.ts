@@ -1,17 +1,20 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
-import type { Sandbox, SandboxOptions } from '../../sandbox';
+import type { OperationId, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { credentialFor } from '../support/fixture';
+import { clockStandsFor } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
 import { Engine } from '../support/run';
 import { batch } from './batch';
 
 /*
- * For batches at a service that bears only so much, or is away. Nothing in their tests is timed: what is counted holds
- * on a busy machine, too, which may be too slow to meet a limit. How long it takes is measured by `npm run bench:pace`,
- * and in virtual time by test/pace.
+ * For batches at a service that bears only so much, or is away. Their tests count, so that they hold on a busy machine, too. How
+ * long it takes is measured by `npm run bench:pace`, and in virtual time by test/pace.
  */
 
 /** A sandbox that a test starts as it wants it, and n8n's engine with a credential for it. */
@@ -37,7 +40,27 @@ export function useService() {
 		get engine() {
 			return part(parts.engine);
 		},
+		/** The calls of one operation that the sandbox has seen. */
+		callsOf: (name: OperationId) =>
+			part(parts.sandbox).calls.filter(({ operation }) => operation === name),
 	};
+}
+
+/** Takes the service away until a number of requests to paths with this end have not reached it. */
+export async function awayUntil(
+	{ sandbox }: { sandbox: Sandbox },
+	end: string,
+	requests: number,
+): Promise<void> {
+	let missed = 0;
+	const onRequest = (message: unknown) => {
+		const { path } = (message as { request: ClientRequest }).request;
+		if (!path.endsWith(end) || (missed += 1) < requests) return;
+		unsubscribe('http.client.request.start', onRequest);
+		void clockStandsFor(sandbox.comeBack());
+	};
+	await sandbox.goAway();
+	subscribe('http.client.request.start', onRequest);
 }
 
 /** A batch of creates, in which an item's error does not end the others. */

@@ -32,21 +32,17 @@ describe('A number of calls a second', () => {
 		expect(await statusesOf(5)).toEqual([200, 200, 200, 429, 429]);
 		expect(sandbox.store.jobs.size).toBe(3);
 		expect(sandbox.limits.met.turnedAway).toBe(2);
-		expect(sandbox.calls.filter(({ status }) => status === 429)).toHaveLength(2);
-		sandbox.limits.reset();
-		expect(sandbox.limits.met.turnedAway).toBe(0);
 		expect((await client.login()).status).toBe(200);
 	});
 
-	it.each<[LimitOptions, number, string, string | null]>([
-		[{}, 429, 'too_many_requests', null],
-		[{ retryAfter: 7 }, 429, 'too_many_requests', '7'],
-		[{ tooMany: 503 }, 503, 'unavailable', null],
-	])('with %j is refused with %i %s and Retry-After: %s', async (limits, status, code, after) => {
+	it.each<[LimitOptions, number, string | null]>([
+		[{}, 429, null],
+		[{ retryAfter: 7, tooMany: 503 }, 503, '7'],
+	])('with %j is refused with %i and Retry-After: %s', async (limits, status, after) => {
 		await start({ perSecond, ...limits });
 		expect((await client.create()).status).toBe(200);
 		const answer = await client.create();
-		expect(answer).toMatchObject({ status, body: { code } });
+		expect(answer.status).toBe(status);
 		expect(answer.headers.get('retry-after')).toBe(after);
 	});
 
@@ -81,10 +77,7 @@ describe('A number of calls at once', () => {
 		await until(() => sandbox.limits.met.underWay === 6 && worked === 2);
 		letGo();
 		expect(await statuses).toEqual([200, 200, 200, 200, 200, 200]);
-		await until(() => sandbox.limits.met.underWay === 0);
 		expect(sandbox.limits.met.most).toBe(6);
-		sandbox.limits.reset();
-		expect(sandbox.limits.met.most).toBe(0);
 	});
 
 	it('has its place back when the client has gone', async () => {

@@ -1,7 +1,7 @@
 import type { Fault, When } from '../../sandbox';
 
 /*
- * Answers that are planned in place of the service's own.
+ * Answers that are planned instead of the service's own.
  */
 
 export const answerWhen = (

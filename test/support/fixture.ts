@@ -89,7 +89,7 @@ export function getAll(parameters: INodeParameters = {}): INodeParameters {
 	return { resource: 'cluster', operation: 'getAll', ...parameters };
 }
 
-/** So many items, numbered from 0. */
+/** A number of items, numbered from 0. */
 export function numbered(count: number): IDataObject[] {
 	return Array.from({ length: count }, (_, n) => ({ n }));
 }

@@ -8,29 +8,29 @@ import type { Fault } from '../../sandbox';
 const timer = AbortSignal.timeout.bind(AbortSignal);
 const now = performance.now.bind(performance);
 
-/** How many requests are under way in this process. */
+/** How many requests are in flight in this process. */
 let underWay = 0;
 
 function count(message: unknown): void {
 	underWay += 1;
 	(message as { request: ClientRequest }).request.once('close', () => (underWay -= 1));
 }
-// Each file of a process has this module anew, and all of them the same channel.
+// Each file of a process has its own copy of this module, and all of them the same channel.
 beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
-/** The hurried clock stands still until this is done, as it does while a request is under way. */
+/** The hurried clock stands still until this is done, as it does while a request is in flight. */
 export async function clockStandsFor(work: Promise<void>): Promise<void> {
 	underWay += 1;
 	await work.finally(() => (underWay -= 1));
 }
 
-/** A request that may begin is under way some turns later: n8n reads the credential first. */
+/** A request that may begin is sent some turns later: n8n reads the credential first. */
 const QUIET_TURNS = 4;
 
 /** What a test says of the time limits of requests. */
 export interface Limits {
-	/** The time is up for whatever is under way. */
+	/** The time is up for all that is in flight. */
 	runOut: () => void;
 	/** A fault as it is; where it lets a request wait for ever, the time is up as soon as it has struck. */
 	orRunOut: (fault: Fault) => Fault;
@@ -38,7 +38,7 @@ export interface Limits {
 
 /**
  * Lets the node wait for nothing: where it waits, to send again, for another process's log-in, for a service that
- * takes no request, and no request is under way, the clock that it looks at goes on to the end of the wait. So
+ * takes no request, and no request is in flight, the clock that it looks at goes on to the end of the wait. So
  * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
  * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
  */
@@ -86,7 +86,7 @@ export function hurry(): Limits {
 		limits.clear();
 	};
 	const orRunOut = (fault: Fault) => {
-		// The sandbox carries a call out without a pause: by then it has.
+		// The sandbox carries a call out without a pause: it has when this runs.
 		if (fault.kind === 'stall' || fault.kind === 'drip') setImmediate(runOut);
 		return fault;
 	};

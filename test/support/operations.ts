@@ -22,9 +22,9 @@ export interface KnownOperation {
 	kind: Kind;
 	/** The call of the service that it makes. */
 	calls: OperationId;
-	/** @param more in place of what makes a good call, such as the ID of a job */
+	/** @param more instead of what makes a good call, such as the ID of a job */
 	parameters: (more?: INodeParameters) => INodeParameters;
-	/** What stands for `<…>` in the texts that test/reliability/matrix has for all operations of the kind. */
+	/** What stands for `<…>` in the texts of test/reliability/failures.ts. */
 	words: Record<string, string>;
 	/** What it puts out where all is well; of what reads only. */
 	gives?: (store: Sandbox['store']) => unknown[];
@@ -40,9 +40,9 @@ const reads: Record<
 		given: {},
 		gives: ({ clusters }) => [...clusters],
 		words: {
-			does: 'list the work clusters',
-			expects: 'a list of work clusters',
-			notFound: 'No list of work clusters at <url>',
+			'do it': 'list the work clusters',
+			'what is expected': 'a list of work clusters',
+			'not found': 'No list of work clusters at <url>',
 			check:
 				"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
 		},
@@ -86,7 +86,14 @@ function wayOf(
 	{ value, fields, createsJobs }: Operation,
 ): Omit<KnownOperation, 'value' | 'resource'> {
 	if (createsJobs === true) {
-		return { kind: 'create', calls: 'createJob', parameters: create, words: {} };
+		const words = {
+			'do it': 'create the job',
+			'what is expected': 'a job',
+			'not found': 'The namespace, the workflow template or the work cluster was not found',
+			check:
+				"Check 'Namespace' (default), 'Workflow UID' (template-1) and 'Work Cluster' (wc-000001).",
+		};
+		return { kind: 'create', calls: 'createJob', parameters: create, words };
 	}
 	const read = reads[`${resource}.${value}`];
 	if (read !== undefined) {
@@ -99,7 +106,13 @@ function wayOf(
 			kind: 'change',
 			calls: 'changeJobState',
 			parameters: (more) => change(value, { jobId: 'a-job', ...more }),
-			words: { verb: value },
+			words: {
+				'do it': `${value} the job`,
+				'what is expected': 'a confirmation',
+				'not found': "No job '<id>' in namespace 'default'",
+				check:
+					"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+			},
 		};
 	}
 	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);

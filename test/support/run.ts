@@ -7,17 +7,13 @@ import {
 } from 'n8n-core';
 import type {
 	ICredentialDataDecryptedObject,
-	IConnections,
 	IDataObject,
-	INode,
 	ILoadOptionsFunctions,
 	INodeExecutionData,
 	INodeListSearchResult,
-	INodeParameters,
 	IRequestOptions,
 	IRun,
 	IWorkflowExecuteAdditionalData,
-	OnError,
 	WorkflowParameters,
 } from 'n8n-workflow';
 import {
@@ -30,26 +26,10 @@ import {
 
 import { CredentialsInMemory } from './credentialsHelper';
 import type { LoadedPackage } from './packageUnderTest';
-import {
-	AGENT_NODE_TYPE,
-	CREDENTIAL,
-	ITEMS_NODE_TYPE,
-	loadPackage,
-	NODE_TYPE,
-	TOOL_TYPE,
-} from './packageUnderTest';
+import { AGENT_NODE_TYPE, CREDENTIAL, loadPackage } from './packageUnderTest';
+import { workflowOf, type NodeOptions } from './workflow';
 
-/** What a workflow's node under test is given. */
-export interface NodeOptions {
-	parameters: INodeParameters;
-	/** Whether it is run as the tool that n8n makes of it. */
-	asTool?: boolean;
-	/** What n8n's setting "On Error" says; the node stops the workflow by default. */
-	onError?: OnError;
-	settings?: Partial<INode>;
-	/** How often it is run with the same items, as in a loop: once by default. */
-	runs?: number;
-}
+export type { NodeOptions };
 
 /** What came of a run. */
 export interface Result {
@@ -129,12 +109,8 @@ export class Engine {
 			nodes: [
 				...nodes,
 				{
-					id: agent,
-					name: agent,
-					type: AGENT_NODE_TYPE,
-					typeVersion: 1,
+					...{ id: agent, name: agent, type: AGENT_NODE_TYPE, typeVersion: 1, parameters: {} },
 					position: [0, 0],
-					parameters: {},
 				},
 			],
 			connections: {
@@ -177,7 +153,7 @@ export class Engine {
 	 * Runs a failed execution again, as n8n's Retry button does with what it has stored (n8n's
 	 * ExecutionService.retry).
 	 *
-	 * @param nodes those of the workflow that is run: the original one, or the one that is saved by then
+	 * @param nodes those of the workflow that is run: the original one, or the one that is saved now
 	 */
 	async retry({ run }: Result, nodes: NodeOptions[]): Promise<Result> {
 		const data = stored(run);
@@ -233,19 +209,13 @@ export class Engine {
 
 	/** What n8n's server gives the engine with each execution. */
 	additionalData(): IWorkflowExecuteAdditionalData {
+		const now = new Date(0);
 		const hooks = new ExecutionLifecycleHooks('trigger', '1', {
-			id: '1',
-			name: 'Test',
-			active: false,
-			isArchived: false,
-			activeVersionId: null,
-			createdAt: new Date(0),
-			updatedAt: new Date(0),
-			nodes: [],
-			connections: {},
+			...{ id: '1', name: 'Test', active: false, isArchived: false, activeVersionId: null },
+			...{ createdAt: now, updatedAt: now, nodes: [], connections: {} },
 		});
-		const absent = async () => await Promise.reject(new Error('Not in this engine'));
 		const url = 'http://127.0.0.1:5678';
+		const absent = async () => await Promise.reject(new Error('Not in this engine'));
 		return Object.assign(
 			{ hooks },
 			{
@@ -257,16 +227,9 @@ export class Engine {
 				logAiEvent: () => {},
 				executionId: '1',
 				currentNodeExecutionIndex: 0,
-				restApiUrl: url,
-				instanceBaseUrl: url,
-				formBaseUrl: url,
-				formWaitingBaseUrl: url,
-				formTestBaseUrl: url,
-				webhookBaseUrl: url,
-				webhookWaitingBaseUrl: url,
-				webhookTestBaseUrl: url,
-				mcpBaseUrl: url,
-				mcpTestBaseUrl: url,
+				...{ restApiUrl: url, instanceBaseUrl: url, formBaseUrl: url, formWaitingBaseUrl: url },
+				...{ formTestBaseUrl: url, webhookBaseUrl: url, webhookWaitingBaseUrl: url },
+				...{ webhookTestBaseUrl: url, mcpBaseUrl: url, mcpTestBaseUrl: url },
 				variables: {},
 				externalSecretsProxy: Container.get(ExternalSecretsProxy),
 			},
@@ -277,44 +240,6 @@ export class Engine {
 /** What n8n has in its database of a run. */
 export function stored({ data }: IRun): IRun['data'] {
 	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
-}
-
-function workflowOf(nodes: NodeOptions[], { nodeTypes }: LoadedPackage): WorkflowParameters {
-	const source: INode = {
-		id: '0',
-		name: 'Items',
-		type: ITEMS_NODE_TYPE,
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: {},
-	};
-	const connections: IConnections = {};
-	const chain = nodes.map(({ parameters, asTool, onError, settings, runs = 1 }, index): INode => {
-		const name = `Node ${index + 1}`;
-		const before = index === 0 ? source.name : `Node ${index}`;
-		const connection = { node: name, type: NodeConnectionTypes.Main, index: 0 };
-		connections[before] = { main: [new Array<typeof connection>(runs).fill(connection)] };
-		return {
-			id: String(index + 1),
-			name,
-			type: asTool === true ? TOOL_TYPE : NODE_TYPE,
-			typeVersion: 1,
-			position: [200 * (index + 1), 0],
-			parameters,
-			credentials: { [CREDENTIAL]: { id: '1', name: 'Sandbox' } },
-			...(onError === undefined ? {} : { onError }),
-			...settings,
-		};
-	});
-	return {
-		id: '1',
-		name: 'Test',
-		nodes: [source, ...chain],
-		connections,
-		active: false,
-		nodeTypes,
-		settings: { executionOrder: 'v1' },
-	};
 }
 
 function resultOf(run: IRun, nodeName: string): Result {

@@ -22,7 +22,7 @@ function fromThere(name) {
 
 /**
  * Tests that can't be run in this n8n. Its HTTP client, axios, loses before 1.16 the error of an answer that
- * says it is compressed and isn't: whoever sent the request waits for ever. Older releases block no address.
+ * says it is compressed and isn't: its sender waits for ever. Older releases block no address.
  */
 function leftOut() {
 	const { version } = require(join(folderOf('axios'), 'package.json'));

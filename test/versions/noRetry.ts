@@ -1,2 +1,2 @@
-// In place of p-retry (see jest.config.js), by which LangChain repeats calls to a model. No test makes one.
+// Instead of p-retry (see jest.config.js), by which LangChain repeats calls to a model. No test makes one.
 export {};
