@@ -53,7 +53,7 @@ module.exports = {
 			name: 'the-credential-knows-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/account/authentication\\.ts$` },
+			to: { path: '^nodes/', pathNot: `${node}service/session/authentication\\.ts$` },
 		},
 		{
 			name: 'what-is-published-stands-alone',

@@ -1,7 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import { sealToken } from '../../nodes/JobOrchestration/service/account/sealedToken';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
 import { credentialFor, getAll, useSandbox } from '../support/fixture';
@@ -24,7 +23,7 @@ class Shared extends CredentialsInMemory {
 		if (next === 'holds it locked') throw new Error('database is locked');
 		const data = await super.read(id);
 		if (next === 'nothing') return data;
-		this.save(id, { ...data, accessToken: sealToken(next.stores, accountOf(data)) });
+		this.save(id, { ...data, accessToken: sessionOf(data).seal(next.stores) });
 		return await super.read(id);
 	}
 }

@@ -1,12 +1,12 @@
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import {
 	ExecutionLimiter,
 	LimitedRequest,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
+import type { SendResult } from '../../nodes/JobOrchestration/service/http';
 import { anyCall, newSender } from '../support/sender';
 import { statusFailure } from '../reliability/statusFailure';
 
@@ -67,7 +67,7 @@ test('nothing is sent where the log-in was refused before', async () => {
 
 describe('The limiters of a process', () => {
 	const limiterFor = (userName: string, baseUrl = 'http://jobs.test') =>
-		limiterOf(accountOf({ baseUrl, userName, password: 'secret' }));
+		sessionOf({ baseUrl, userName, password: 'secret' }).limiter;
 
 	test('are one for each account, however its address is written', () => {
 		expect(limiterFor('a')).toBe(limiterFor('a', 'HTTP://Jobs.test:80/'));

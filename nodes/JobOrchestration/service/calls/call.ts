@@ -1,5 +1,5 @@
 import type { Explanation } from '../messages/message';
-import type { ServiceRequest } from './httpClient';
+import type { ServiceRequest } from '../http';
 
 /** What to say where a call fails, apart from what is the same for every call. */
 export interface CallMessages {

@@ -5,7 +5,7 @@ import { mayHaveActed, mayRetry, retryDelay } from '../request/retryPolicy';
 import { wait } from '../request/timers';
 import type { Call } from './call';
 import { CallError } from './callError';
-import type { HttpClient } from './httpClient';
+import type { HttpClient } from '../http';
 
 /** What sends the requests of a call: an HttpClient, as far as calls need it. */
 export type Sender = Pick<HttpClient, keyof HttpClient>;

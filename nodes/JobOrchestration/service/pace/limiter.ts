@@ -1,6 +1,5 @@
 import { sleep } from 'n8n-workflow';
 
-import { byAccount } from '../account/byAccount';
 import type { Failure } from '../request/failure';
 import { asOfOthers } from '../request/failure';
 import { onAbort, wait } from '../request/timers';
@@ -263,9 +262,3 @@ export class AccountLimiter {
 		return { failure, waited: now - Math.max(since, run.startedAt), probes };
 	}
 }
-
-/** The limiter of an account, shared by all executions of this process. */
-export const limiterOf = byAccount(
-	() => new AccountLimiter(),
-	({ isIdle }) => isIdle,
-);
