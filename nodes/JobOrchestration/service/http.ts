@@ -7,7 +7,6 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import type { ConnectionFailure } from './messages/connectionMessage';
 import { explainConnection } from './messages/connectionMessage';
 import { ServiceError } from './messages/serviceError';
 import type { LimiterOptions, WaitNotice } from './pace/limiter';
@@ -17,12 +16,13 @@ import { failureBeforeSending, failureFromError, n8nFailureOf } from './request/
 import type { HttpResponse } from './request/response';
 import { describeBody, failureFromResponse, readResponse } from './request/response';
 import { retryDelay } from './request/retryPolicy';
-import { onAbort, onDeadline, unlessAborted, wait } from './request/timers';
+import { unlessAborted, wait } from './request/timers';
 import type { Secrets } from './secrets/secrets';
 import { tokenOf } from './session/seal';
 import type { Session } from './session/session';
 import { sessionOf } from './session/session';
-import { TrackedRequest } from './session/trackedRequest';
+import type { OwnRequest } from './session/trackedRequest';
+import { ownRequests, TrackedRequest } from './session/trackedRequest';
 
 /** The credential's name, as workflows store it. */
 const CREDENTIAL = 'jobOrchestrationApi';
@@ -33,7 +33,7 @@ const CREDENTIAL = 'jobOrchestrationApi';
  */
 const MAX_RENEWALS = 8;
 
-/** If a token this new is rejected, the service would reject the next one, too. With 0, a login shared with others wouldn't count. */
+/** How long before a request its token's login may have begun. With 0, one that others had just begun wouldn't count. */
 const TOO_NEW_TO_EXPIRE_MS = 500;
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
@@ -55,40 +55,36 @@ export interface ServiceRequest<Body> {
 interface SendOptions {
 	/** Milliseconds from the login to the end of the answer, each time it is sent. */
 	timeout: number;
-	/** Called each time the request is sent, after its login. */
+	/** Called each time it is sent. */
 	onSent: () => void;
-	/** After it, the request is not sent again. */
+	/** Once it is aborted, nothing more is sent. */
 	signal?: AbortSignal | undefined;
 }
 
-/** How a client is opened: as its first request is sent, and with these limits. */
-type OpenOptions = Pick<SendOptions, 'timeout' | 'signal'> & { maxRetries: number } & Pick<
-		LimiterOptions,
-		'concurrency' | 'patience'
-	>;
+interface OpenOptions
+	extends Pick<SendOptions, 'timeout' | 'signal'>,
+		Pick<LimiterOptions, 'concurrency' | 'patience'> {
+	/** How often the credential is read again. */
+	maxRetries: number;
+}
 
 /** The body of the expected response, or why there is none. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
-/** Sends the requests of one run of the node. All of them share the credential, which is read once, and the token. */
+/** Sends the requests of one run of the node, with one credential, which is read once. */
 export class HttpClient {
-	/** A login that took too long: requests with as little time need not wait for another one. */
+	/** A login that took too long: no request with as little time waits for another one. */
 	private slowLogin: { failure: Failure; timeoutMs: number } | undefined;
 
 	private constructor(
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly session: Session,
-		/** Lets its requests begin. */
 		readonly limiter: ExecutionLimiter,
 		private readonly execution: object,
 	) {}
 
 	/**
-	 * Reads the credential, and again if n8n fails to read it.
-	 *
-	 * @param limits the most requests at once, if the user set it; milliseconds that it waits for a service that takes
-	 * nothing, if a minute is too long
 	 * @throws ServiceError if the credential can't be read in time, or its Base URL can't be used; NodeOperationError if
 	 * the node has no credential
 	 */
@@ -98,7 +94,7 @@ export class HttpClient {
 	): Promise<HttpClient> {
 		const credentials = await readCredentials(context, { maxRetries, timeout, signal });
 		const session = sessionOf(credentials);
-		// Before an edit, it was another account's.
+		// It may be another account's.
 		session.secrets.add(tokenOf(credentials.accessToken));
 		const { baseUrl } = session.account;
 		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, baseUrl));
@@ -111,12 +107,14 @@ export class HttpClient {
 		return this.session.account.baseUrl;
 	}
 
-	/** The login that was refused, or took too long for a request with as little time: then it need not be sent. */
+	/** Why a request need not be sent: its login was refused, or took too long for another one with as much time. */
 	refusedLoginFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
 		const { credentials, session, slowLogin } = this;
 		if (slowLogin !== undefined && timeout <= slowLogin.timeoutMs) return slowLogin.failure;
 		const cause = session.refusalFor(this.execution);
-		if (cause === undefined || session.isUsable(credentials.accessToken)) return undefined;
+		if (cause === undefined || session.isUsable(session.unseal(credentials.accessToken))) {
+			return undefined;
+		}
 		return { kind: 'login', cause };
 	}
 
@@ -127,7 +125,7 @@ export class HttpClient {
 
 	/**
 	 * Sends a request once, and again with another token if its token is rejected. A cancel of the execution aborts
-	 * reads only: other answers are awaited, since they say what has been done.
+	 * reads only: other answers are awaited, since they say what was done.
 	 */
 	async send<Body>(request: ServiceRequest<Body>, options: SendOptions): Promise<SendResult<Body>> {
 		const { session } = this;
@@ -137,13 +135,13 @@ export class HttpClient {
 		let lastAnswer: FailureOf<'status'> | undefined;
 		for (let rejections = 0; ; rejections += 1) {
 			const startedAt = Date.now();
-			const { token, result } = await this.sendOnce(request, options, { rejections, lastAnswer });
+			const { result, token } = await this.sendOnce(request, options, { rejections, lastAnswer });
 			const rejection = rejectionOf(result);
 			if (rejection === undefined || rejection === lastAnswer) return result;
 			if (token !== undefined) session.reject(token);
 			if (token === undefined || rejections === MAX_RENEWALS) return result;
-			// Another process may have ended the first token. If the one from a login for this request is rejected, too, only
-			// a token from elsewhere may help.
+			// Another process may have ended the first token. If a token fetched for this request is rejected as well, only
+			// one from another process may help.
 			const isNew = session.wasFetchedSince(token, startedAt - TOO_NEW_TO_EXPIRE_MS);
 			lastAnswer = rejections > 0 && isNew ? rejection : undefined;
 		}
@@ -152,26 +150,26 @@ export class HttpClient {
 	/** @returns also the token of the request, if it got one */
 	private async sendOnce<Body>(
 		request: ServiceRequest<Body>,
-		{ timeout, onSent, signal: stopSignal }: SendOptions,
-		tries: Pick<TrackedRequest['options'], 'rejections' | 'lastAnswer'>,
+		{ timeout, onSent, signal: stop }: SendOptions,
+		tries: Pick<OwnRequest, 'rejections' | 'lastAnswer'>,
 	): Promise<{ result: SendResult<Body>; token: string | undefined }> {
 		const { context, session, execution, credentials: initial } = this;
 		const { method, path, qs, body } = request;
+		const cancel =
+			'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+		const tracked = new TrackedRequest(timeout, stop, method === 'GET' ? cancel : undefined);
+		const { signal } = tracked;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
-		const tracked = new TrackedRequest(credentials, {
+		const readCredentials = async () => await context.getCredentials(CREDENTIAL);
+		ownRequests.set(credentials, {
 			...tries,
 			session,
 			execution,
-			timeoutMs: timeout,
+			tracked,
 			onSent,
-			cancelSignal:
-				'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
-			stopSignal,
-			isCancellable: method === 'GET',
-			readCredentials: async () => await context.getCredentials(CREDENTIAL),
+			readCredentials,
 		});
-		const { signal } = tracked;
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			withCancelSignal(context, signal),
 			CREDENTIAL,
@@ -189,13 +187,9 @@ export class HttpClient {
 		);
 		const result = await unlessAborted(answer, signal).then(
 			(response) => resultOf(request, readResponse(response), session.secrets),
-			(error: unknown) => ({ failure: this.failureOf(error, tracked) }),
+			(error: unknown) => ({ failure: this.failureOf(error, tracked, tries.lastAnswer) }),
 		);
 		tracked.end();
-		const failure = 'failure' in result ? result.failure : undefined;
-		if (failure?.kind === 'login' && failure.cause.kind === 'timeout') {
-			this.slowLogin = { failure, timeoutMs: failure.cause.after ?? Infinity };
-		}
 		if (credentials.accessToken !== initial.accessToken) {
 			// If another request has changed it in the meantime, this token may be the older one.
 			if (this.credentials === initial) this.credentials = credentials;
@@ -204,14 +198,17 @@ export class HttpClient {
 		return { result, token: session.unseal(credentials.accessToken) };
 	}
 
-	private failureOf(error: unknown, tracked: TrackedRequest): Failure {
-		// n8n reports a deadline as a cancel.
-		if (!tracked.signal.aborted) {
-			return tracked.isUnsent
+	private failureOf(error: unknown, tracked: TrackedRequest, lastAnswer?: Failure): Failure {
+		const failure = tracked.signal.aborted
+			? tracked.failure
+			: tracked.isUnsent
 				? failureBeforeSending(error, (text) => this.redact(text))
 				: failureFromError(error);
-		}
-		return tracked.failure;
+		if (failure.kind !== 'login' || failure.cause.kind !== 'timeout') return failure;
+		this.session.giveUp(tracked.login);
+		if (lastAnswer !== undefined) return lastAnswer;
+		this.slowLogin = { failure, timeoutMs: failure.cause.after ?? Infinity };
+		return failure;
 	}
 }
 
@@ -251,35 +248,32 @@ export function withCancelSignal<Context extends object>(
 /** @throws see HttpClient.open */
 async function readCredentials(
 	context: N8nContext,
-	{ maxRetries, timeout, signal }: Omit<OpenOptions, 'concurrency' | 'patience'>,
+	{ maxRetries, timeout, signal }: OpenOptions,
 ): Promise<ICredentialDataDecryptedObject> {
-	const controller = new AbortController();
-	let ended: ConnectionFailure | undefined;
-	const end = (failure: ConnectionFailure) => {
-		ended = failure;
-		controller.abort();
-	};
-	const stopListening = [
-		onAbort(signal, () => end({ kind: 'cancelled', sent: false })),
-		onDeadline(timeout, () => end({ kind: 'n8nTimeout', after: timeout })),
-	];
-	const read = async () =>
-		await unlessAborted(context.getCredentials(CREDENTIAL), controller.signal).then(
+	const tracked = new TrackedRequest(timeout, signal);
+	tracked.prepare();
+	for (let retries = 1; ; retries += 1) {
+		const read = unlessAborted(context.getCredentials(CREDENTIAL), tracked.signal);
+		const result = await read.then(
 			(credentials) => ({ credentials }),
 			(error: unknown) => ({ error }),
 		);
-	let result = await read();
-	for (let retries = 1; 'error' in result && retries <= maxRetries; retries += 1) {
-		// What n8n says of the node's settings, it would say again.
-		if (ended !== undefined || result.error instanceof NodeOperationError) break;
-		await wait(retryDelay({ kind: 'n8nFailed', reason: '' }, retries), controller.signal);
-		result = await read();
+		if ('credentials' in result) {
+			tracked.end();
+			return result.credentials;
+		}
+		const { error } = result;
+		// What n8n says about the node's settings, it would say again.
+		if (error instanceof NodeOperationError) throw error;
+		const { isTimedOut, signal: ended } = tracked;
+		const cancelled = { kind: 'cancelled', sent: false } as const;
+		const n8nFailure = ended.aborted ? cancelled : n8nFailureOf(error);
+		const failure = isTimedOut ? ({ kind: 'n8nTimeout', after: timeout } as const) : n8nFailure;
+		if (ended.aborted || retries > maxRetries) {
+			throw new ServiceError(failure, explainConnection(failure, '', timeout));
+		}
+		await wait(retryDelay(failure, retries), ended);
 	}
-	for (const stop of stopListening) stop();
-	if ('credentials' in result) return result.credentials;
-	if (result.error instanceof NodeOperationError) throw result.error;
-	const failure = ended ?? n8nFailureOf(result.error);
-	throw new ServiceError(failure, explainConnection(failure, '', timeout));
 }
 
 /** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */

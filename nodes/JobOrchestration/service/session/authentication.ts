@@ -12,8 +12,8 @@ import type { Helpers } from './login';
 import { isAccepted, login } from './login';
 import type { Session } from './session';
 import { sessionOf } from './session';
-import type { TrackedRequest } from './trackedRequest';
-import { trackedRequestOf } from './trackedRequest';
+import type { OwnRequest } from './trackedRequest';
+import { ownRequests } from './trackedRequest';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type RequestOptions = IHttpRequestOptions & {
@@ -23,11 +23,8 @@ type RequestOptions = IHttpRequestOptions & {
 	rejectUnauthorized?: boolean;
 };
 
-/**
- * The requests of other nodes, by the credentials object that n8n passes with each: until when (ms since 1970) its
- * failure may mean that its token was rejected.
- */
-const requestsOfOthers = new WeakMap<object, { answerableUntil: number }>();
+/** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
+const maybeRejectedUntil = new WeakMap<object, number>();
 
 /** How long a service may take to reject a token. A request that fails later may have been acted on. */
 const REJECTION_TIMEOUT_MS = 30_000;
@@ -38,44 +35,48 @@ const TIMER_TOLERANCE_MS = 10;
 /**
  * The token for n8n to store in the credential. n8n asks for it if there is none or the stored one was rejected.
  *
- * @returns nothing if n8n must not replace the token
+ * @returns nothing if the token must not be replaced
  * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
  */
 export async function newToken(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const request = trackedRequestOf(credentials);
-	const session = request?.options.session ?? sessionOf(credentials);
+	const request = ownRequests.get(credentials);
+	const session = request?.session ?? sessionOf(credentials);
 	const token =
 		request === undefined
 			? await tokenForOtherNode(helpers, session, credentials)
-			: await tokenForRequest(helpers, request, credentials);
+			: await tokenForOwnRequest(helpers, request, credentials);
 	return token === undefined ? {} : { accessToken: session.seal(token) };
 }
 
-async function tokenForRequest(
+async function tokenForOwnRequest(
 	helpers: Helpers,
-	request: TrackedRequest,
+	{ session, tracked, readCredentials, ...request }: OwnRequest,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<string> {
-	const { session, execution, rejections, lastAnswer, readCredentials } = request.options;
-	const { account, secrets } = session;
-	request.authenticating();
+	tracked.prepare();
 	const result = await session.token({
-		rejected: session.unseal(credentials.accessToken),
-		rejections,
-		lastAnswer,
-		execution,
-		signal: request.signal,
-		storedToken: async () => session.unseal((await readCredentials()).accessToken),
-		onWait: (inFlight) => request.awaitsLogin(inFlight),
-		login: async () => await login(helpers, account, secrets),
+		...request,
+		isRenewal: true,
+		signal: tracked.signal,
+		storedToken: async () => {
+			tracked.waitsFor = 'n8n';
+			const { accessToken } = await readCredentials();
+			tracked.waitsFor = 'login';
+			return session.unseal(accessToken);
+		},
+		onLogin: (inFlight) => {
+			tracked.waitsFor = 'login';
+			tracked.login = inFlight;
+		},
+		login: async () => await login(helpers, session),
 	});
-	request.authenticating();
+	tracked.prepare();
 	if ('failure' in result) {
-		if (result.failure === lastAnswer) throw new ServiceError(lastAnswer, NO_TOKEN);
-		throw loginError(result.failure, account);
+		if (result.failure === request.lastAnswer) throw new ServiceError(result.failure, NO_TOKEN);
+		throw loginError(result.failure, session.account);
 	}
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
 	Object.assign(credentials, await readCredentials());
@@ -91,24 +92,21 @@ async function tokenForOtherNode(
 	session: Session,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<string | undefined> {
-	const { account, secrets } = session;
-	const request = requestsOfOthers.get(credentials);
-	if (request !== undefined && Date.now() >= request.answerableUntil) return undefined;
+	const until = maybeRejectedUntil.get(credentials);
+	if (until !== undefined && Date.now() >= until) return undefined;
 	const accepts = async (token: string) =>
-		await session.isAccepted(token, async () => await isAccepted(helpers, account, token));
+		await session.isAccepted(token, async () => await isAccepted(helpers, session.account, token));
 	const current = session.unseal(credentials.accessToken);
-	const isCurrent = current !== undefined && !session.hasRejected(current);
-	if (isCurrent && (await accepts(current))) return undefined;
+	if (session.isUsable(current) && (await accepts(current))) return undefined;
 
 	const result = await session.token({
-		rejected: current,
-		rejections: 0,
+		isRenewal: current !== undefined,
 		isAccepted: accepts,
-		login: async () => await login(helpers, account, secrets),
+		login: async () => await login(helpers, session),
 	});
-	if ('failure' in result) throw loginError(result.failure, account);
+	if ('failure' in result) throw loginError(result.failure, session.account);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	if (request !== undefined && !(await accepts(result.token))) return undefined;
+	if (until !== undefined && !(await accepts(result.token))) return undefined;
 	return result.token;
 }
 
@@ -124,27 +122,21 @@ export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	options: RequestOptions,
 ): Promise<IHttpRequestOptions> {
-	const request = trackedRequestOf(credentials);
-	const session = request?.options.session ?? sessionOf(credentials);
+	const request = ownRequests.get(credentials);
+	const session = request?.session ?? sessionOf(credentials);
 	const { account } = session;
-	request?.authenticating();
-	if (request?.signal.aborted === true) {
+	request?.tracked.prepare();
+	if (request?.tracked.signal.aborted === true) {
 		throw connectionError({ kind: 'cancelled', sent: false }, account);
 	}
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
-	requestsOfOthers.set(credentials, { answerableUntil: 0 });
+	maybeRejectedUntil.set(credentials, 0);
 	const url = request === undefined ? addressForToken(options, account) : options.url;
-	requestsOfOthers.delete(credentials);
+	maybeRejectedUntil.delete(credentials);
 
 	const token = session.unseal(credentials.accessToken);
-	if (token === undefined || session.hasRejected(token)) throw new TokenRequired();
+	if (!session.isUsable(token)) throw new TokenRequired();
 
-	if (request === undefined) {
-		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
-		const answerableUntil = Date.now() + patienceMs - TIMER_TOLERANCE_MS;
-		requestsOfOthers.set(credentials, { answerableUntil });
-	}
-	request?.sent();
 	const authorized: RequestOptions = {
 		...options,
 		url,
@@ -156,6 +148,13 @@ export async function withToken(
 		skipSslCertificateValidation: account.ignoreSslIssues,
 		rejectUnauthorized: !account.ignoreSslIssues,
 	};
+	if (request === undefined) {
+		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
+		maybeRejectedUntil.set(credentials, Date.now() + patienceMs - TIMER_TOLERANCE_MS);
+	} else {
+		request.tracked.waitsFor = 'answer';
+		request.onSent();
+	}
 	return authorized;
 }
 
@@ -176,25 +175,21 @@ class TokenRequired extends ServiceError {
  * @throws ServiceError if the token must not go there
  */
 function addressForToken(
-	{ url, uri, baseURL, headers, proxy }: RequestOptions,
+	{ url, uri, baseURL, headers = {}, proxy }: RequestOptions,
 	account: Account,
 ): string {
 	const address = resolveUrl(url ?? uri, baseURL);
-	if (address === undefined) throw foreignAddressError("an address that can't be read", account);
-	if (!isBelow(account.baseUrl, address)) {
-		throw foreignAddressError(`${address.origin}${address.pathname}`, account);
-	}
-	for (const [name, value] of Object.entries(headers ?? {})) {
-		// There may be one in each spelling, and any of them may be sent.
-		const isOther = name.toLowerCase() === 'host' && value !== undefined && value !== address.host;
-		if (isOther) throw foreignAddressError(String(value), account);
+	// There may be a header in each spelling, and any of them may be sent.
+	const otherHost = Object.entries(headers).find(
+		([name, host]) => /^host$/i.test(name) && host !== undefined && host !== address?.host,
+	);
+	if (address === undefined || otherHost !== undefined || !isBelow(account.baseUrl, address)) {
+		const shown = address && `${address.origin}${address.pathname}`;
+		const foreign = String(otherHost?.[1] ?? shown ?? "an address that can't be read");
+		throw connectionError({ kind: 'foreignAddress', address: foreign }, account);
 	}
 	if (proxy) throw connectionError({ kind: 'proxy' }, account);
 	return address.href;
-}
-
-function foreignAddressError(address: string, account: Account): ServiceError {
-	return connectionError({ kind: 'foreignAddress', address }, account);
 }
 
 function connectionError(failure: ConnectionFailure, { baseUrl }: Account): ServiceError {

@@ -24,15 +24,10 @@ const TOKEN = /^[!-~]+$/;
 /** The fields of an answer without a token that are shown as they are. Any other text may be a token. */
 const SHOWN_FIELDS = ['message', 'error', 'msg'];
 
-/**
- * `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated.
- *
- * @param secrets what a failure must not repeat
- */
+/** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
 export async function login(
 	helpers: Helpers,
-	account: Account,
-	secrets: Secrets,
+	{ account, secrets }: { account: Account; secrets: Secrets },
 ): Promise<LoginResult> {
 	const { baseUrl, userName, password } = account;
 	const abortSignal = timeoutSignal(LOGIN_TIMEOUT);

@@ -41,10 +41,10 @@ const MAX_SESSIONS = 100;
 
 /** Who needs a token. */
 export interface Asker {
-	/** Its token, if it has one: it was rejected. */
-	rejected: string | undefined;
+	/** Whether it may have a token whose login was a while ago. */
+	isRenewal: boolean;
 	/** How often the tokens of its request were rejected. */
-	rejections: number;
+	rejections?: number;
 	/** The answer to its last try, if it may not log in for another one: then this is its failure. */
 	lastAnswer?: RequestFailure | undefined;
 	/** The same object for all requests of an execution. */
@@ -55,8 +55,8 @@ export interface Asker {
 	storedToken?: () => Promise<string | undefined>;
 	/** Asks the service whether it accepts a token; missing if the request itself shows it. */
 	isAccepted?: (token: string) => Promise<boolean>;
-	/** Called when it waits for a login, of this process or of another one. */
-	onWait?: (login?: Promise<LoginResult>) => void;
+	/** Called with the login that it waits for. */
+	onLogin?: (login: Promise<LoginResult>) => void;
 	login: () => Promise<LoginResult>;
 }
 
@@ -125,7 +125,7 @@ export class Session {
 			if (signal?.aborted === true) return { failure: { kind: 'cancelled', sent: false } };
 		}
 		const login = (this.loginInFlight ??= this.startLogin(asker.login));
-		asker.onWait?.(login);
+		asker.onLogin?.(login);
 		const result = await login;
 		const isRefused = 'failure' in result && result.failure === this.refusal?.failure;
 		return isRefused ? this.rememberRefusal(result, execution) : result;
@@ -142,7 +142,7 @@ export class Session {
 	}
 
 	/** Stops waiting for a login. The next one that needs a token starts another. */
-	giveUp(login: Promise<LoginResult>): void {
+	giveUp(login: unknown): void {
 		if (this.loginInFlight === login) this.loginInFlight = undefined;
 	}
 
@@ -153,13 +153,8 @@ export class Session {
 		if (this.rejected.size > MAX_REJECTED) this.rejected.delete(oldest);
 	}
 
-	hasRejected(token: string): boolean {
-		return this.rejected.has(token);
-	}
-
-	/** Whether what is stored holds a token that may be accepted. */
-	isUsable(stored: unknown): boolean {
-		const token = this.unseal(stored);
+	/** Whether it is a token that the service may accept. */
+	isUsable(token: string | undefined): token is string {
 		return token !== undefined && !this.rejected.has(token);
 	}
 
@@ -189,20 +184,15 @@ export class Session {
 
 	/** A token that needs no login; if another process is probably logging in, this waits for its token. */
 	private async knownToken(asker: Asker): Promise<string | undefined> {
-		const { storedToken, lastAnswer, rejected, rejections, isAccepted, onWait } = asker;
-		const isUsable = async (token: string) =>
-			!this.rejected.has(token) && (isAccepted === undefined || (await isAccepted(token)));
-
+		const { isRenewal, rejections = 0, lastAnswer, storedToken, isAccepted } = asker;
+		const isGood = async (token: string) => isAccepted === undefined || (await isAccepted(token));
 		for (let reads = 0; ; reads += 1) {
 			const { newest } = this;
-			if (
-				newest !== undefined &&
-				(rejected !== undefined || isWithin(NEW_TOKEN_MS, newest.since))
-			) {
-				if (await isUsable(newest.token)) return newest.token;
-			}
+			const mayTakeNewest = isRenewal || isWithin(NEW_TOKEN_MS, newest?.since);
+			if (mayTakeNewest && this.isUsable(newest?.token) && (await isGood(newest.token)))
+				return newest.token;
 			const stored = await storedToken?.();
-			if (stored !== undefined && (await isUsable(stored))) {
+			if (this.isUsable(stored)) {
 				this.remember(stored);
 				return stored;
 			}
@@ -210,7 +200,6 @@ export class Session {
 			if (this.newest !== newest) continue;
 			const maxReads = lastAnswer === undefined ? Number(this.wasRejectedEarly) : STORE_READS;
 			if (storedToken === undefined || reads >= maxReads) return undefined;
-			onWait?.();
 			await this.waitForOtherProcess(rejections);
 		}
 	}
@@ -296,8 +285,8 @@ function mayBeWrongPassword(failure: RequestFailure): boolean {
 	return failure.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
 }
 
-/** Whether `since` is less than `ms` ago; false if the clock went back. */
-function isWithin(ms: number, since: number): boolean {
+/** Whether `since` is less than `ms` ago; false if it is undefined, or the clock went back. */
+function isWithin(ms: number, since = Infinity): boolean {
 	const age = Date.now() - since;
 	return age >= 0 && age < ms;
 }
