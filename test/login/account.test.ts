@@ -4,7 +4,7 @@
  * @jest-environment node
  */
 import { accountOf } from '../../nodes/JobOrchestration/service/session/account';
-import { sealOf } from '../../nodes/JobOrchestration/service/session/seal';
+import { sealOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';

@@ -1,6 +1,6 @@
 import type { CallError } from '../../nodes/JobOrchestration/service/calls/callError';
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import {
 	ExecutionLimiter,

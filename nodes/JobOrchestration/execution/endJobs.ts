@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { FieldValue } from '../parameters/fieldValue';
-import { HttpClient, withCancelSignal } from '../service/http';
+import { HttpClient } from '../service/http';
+import { withCancelSignal } from '../service/n8nContext';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { CreatedJob } from './itemOutcome';
 import { inParallel } from './inParallel';

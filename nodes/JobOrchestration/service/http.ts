@@ -1,31 +1,27 @@
-import type {
-	ICredentialDataDecryptedObject,
-	IExecuteFunctions,
-	IHttpRequestMethods,
-	ILoadOptionsFunctions,
-} from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IHttpRequestMethods } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import { explainConnection } from './messages/connectionMessage';
-import { ServiceError } from './messages/serviceError';
+import type { N8nContext } from './n8nContext';
+import {
+	cancelSignalOf,
+	CREDENTIAL,
+	executionOf,
+	logMessage,
+	readCredentials,
+	withCancelSignal,
+} from './n8nContext';
 import type { LimiterOptions, WaitNotice } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure, FailureOf } from './request/failure';
-import { failureBeforeSending, failureFromError, n8nFailureOf } from './request/failure';
+import { failureBeforeSending, failureFromError } from './request/failure';
 import type { HttpResponse } from './request/response';
 import { describeBody, failureFromResponse, readResponse } from './request/response';
-import { retryDelay } from './request/retryPolicy';
-import { unlessAborted, wait } from './request/timers';
-import type { Secrets } from './secrets/secrets';
-import { tokenOf } from './session/seal';
-import type { Session } from './session/session';
-import { sessionOf } from './session/session';
-import type { OwnRequest } from './session/trackedRequest';
-import { ownRequests, TrackedRequest } from './session/trackedRequest';
-
-/** The credential's name, as workflows store it. */
-const CREDENTIAL = 'jobOrchestrationApi';
+import { unlessAborted } from './request/timers';
+import { tokenOf } from './session/account';
+import type { OwnRequest, Session } from './session/session';
+import { ownRequests } from './session/session';
+import { sessionOf } from './session/sessions';
+import { TrackedRequest } from './session/trackedRequest';
 
 /**
  * How often a request is sent again because its token was rejected. A token may expire within seconds, or be ended by
@@ -35,9 +31,6 @@ const MAX_RENEWALS = 8;
 
 /** How long before a request its token's login may have begun. With 0, one that others had just begun wouldn't count. */
 const TOO_NEW_TO_EXPIRE_MS = 500;
-
-/** n8n's context of an execution, or of a drop-down in the editor. */
-type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 /** A request without base URL and token, and what is to come back. */
 export interface ServiceRequest<Body> {
@@ -92,7 +85,8 @@ export class HttpClient {
 		context: N8nContext,
 		{ maxRetries, timeout, signal, ...limits }: OpenOptions,
 	): Promise<HttpClient> {
-		const credentials = await readCredentials(context, { maxRetries, timeout, signal });
+		const reading = { maxRetries, timeoutMs: timeout, stop: signal };
+		const credentials = await readCredentials(context, reading);
 		const session = sessionOf(credentials);
 		// It may be another account's.
 		session.secrets.add(tokenOf(credentials.accessToken));
@@ -111,11 +105,9 @@ export class HttpClient {
 	refusedLoginFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
 		const { credentials, session, slowLogin } = this;
 		if (slowLogin !== undefined && timeout <= slowLogin.timeoutMs) return slowLogin.failure;
-		const cause = session.refusalFor(this.execution);
-		if (cause === undefined || session.isUsable(session.unseal(credentials.accessToken))) {
-			return undefined;
-		}
-		return { kind: 'login', cause };
+		if (session.isUsable(session.unseal(credentials.accessToken))) return undefined;
+		const refusal = session.refusalFor(this.execution);
+		return refusal && { kind: 'login', cause: refusal.failure };
 	}
 
 	/** A text without this account's password and tokens. */
@@ -149,35 +141,24 @@ export class HttpClient {
 
 	/** @returns also the token of the request, if it got one */
 	private async sendOnce<Body>(
-		request: ServiceRequest<Body>,
+		{ path, expected, isExpected, ...options }: ServiceRequest<Body>,
 		{ timeout, onSent, signal: stop }: SendOptions,
 		tries: Pick<OwnRequest, 'rejections' | 'lastAnswer'>,
 	): Promise<{ result: SendResult<Body>; token: string | undefined }> {
 		const { context, session, execution, credentials: initial } = this;
-		const { method, path, qs, body } = request;
-		const cancel =
-			'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
-		const tracked = new TrackedRequest(timeout, stop, method === 'GET' ? cancel : undefined);
+		const cancel = options.method === 'GET' ? cancelSignalOf(context) : undefined;
+		const tracked = new TrackedRequest(timeout, stop, cancel);
 		const { signal } = tracked;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
-		const readCredentials = async () => await context.getCredentials(CREDENTIAL);
-		ownRequests.set(credentials, {
-			...tries,
-			session,
-			execution,
-			tracked,
-			onSent,
-			readCredentials,
-		});
+		const readAgain = async () => await context.getCredentials(CREDENTIAL);
+		ownRequests.set(credentials, { ...tries, session, execution, tracked, onSent, readAgain });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			withCancelSignal(context, signal),
 			CREDENTIAL,
 			{
-				method,
+				...options,
 				url: `${this.baseUrl}${path}`,
-				...(qs === undefined ? {} : { qs }),
-				...(body === undefined ? {} : { body }),
 				json: true,
 				abortSignal: signal,
 				returnFullResponse: true,
@@ -186,7 +167,7 @@ export class HttpClient {
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
 		const result = await unlessAborted(answer, signal).then(
-			(response) => resultOf(request, readResponse(response), session.secrets),
+			(response) => this.resultOf(readResponse(response), { expected, isExpected }),
 			(error: unknown) => ({ failure: this.failureOf(error, tracked, tries.lastAnswer) }),
 		);
 		tracked.end();
@@ -198,104 +179,37 @@ export class HttpClient {
 		return { result, token: session.unseal(credentials.accessToken) };
 	}
 
-	private failureOf(error: unknown, tracked: TrackedRequest, lastAnswer?: Failure): Failure {
-		const failure = tracked.signal.aborted
-			? tracked.failure
-			: tracked.isUnsent
-				? failureBeforeSending(error, (text) => this.redact(text))
-				: failureFromError(error);
+	private resultOf<Body>(
+		response: HttpResponse,
+		{ expected, isExpected }: Pick<ServiceRequest<Body>, 'expected' | 'isExpected'>,
+	): SendResult<Body> {
+		const { secrets } = this.session;
+		const failure = failureFromResponse(response, secrets);
+		if (failure !== undefined) return { failure };
+		const { status, body } = response;
+		if (isExpected(body)) return { body };
+		const received = describeBody(body, secrets);
+		return { failure: { kind: 'unexpectedResponse', status, received, expected } };
+	}
+
+	private failureOf(
+		error: unknown,
+		tracked: TrackedRequest,
+		lastAnswer: Failure | undefined,
+	): Failure {
+		const redact = (text: string) => this.redact(text);
+		const thrown = tracked.isUnsent ? failureBeforeSending(error, redact) : failureFromError(error);
+		const failure = tracked.failure ?? thrown;
 		if (failure.kind !== 'login' || failure.cause.kind !== 'timeout') return failure;
-		this.session.giveUp(tracked.login);
 		if (lastAnswer !== undefined) return lastAnswer;
+		this.session.giveUp(tracked.login);
 		this.slowLogin = { failure, timeoutMs: failure.cause.after ?? Infinity };
 		return failure;
 	}
-}
-
-function resultOf<Body>(
-	{ expected, isExpected }: ServiceRequest<Body>,
-	response: HttpResponse,
-	secrets: Secrets,
-): SendResult<Body> {
-	const failure = failureFromResponse(response, secrets);
-	if (failure !== undefined) return { failure };
-	const { status, body } = response;
-	if (isExpected(body)) return { body };
-	const received = describeBody(body, secrets);
-	return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 }
 
 /** The failure of a request whose token the service rejected. */
 function rejectionOf(result: SendResult<unknown>): FailureOf<'status'> | undefined {
 	const failure = 'failure' in result ? result.failure : undefined;
 	return failure?.kind === 'status' && failure.status === 401 ? failure : undefined;
-}
-
-/**
- * The same context with another signal than the execution's cancel: n8n puts the one that it finds there into each
- * request (n8n-core, httpRequestWithAuthentication).
- */
-export function withCancelSignal<Context extends object>(
-	context: Context,
-	signal: AbortSignal | undefined,
-): Context {
-	return new Proxy(context, {
-		get: (target, name) =>
-			name === 'getExecutionCancelSignal' ? () => signal : (Reflect.get(target, name) as unknown),
-	});
-}
-
-/** @throws see HttpClient.open */
-async function readCredentials(
-	context: N8nContext,
-	{ maxRetries, timeout, signal }: OpenOptions,
-): Promise<ICredentialDataDecryptedObject> {
-	const tracked = new TrackedRequest(timeout, signal);
-	tracked.prepare();
-	for (let retries = 1; ; retries += 1) {
-		const read = unlessAborted(context.getCredentials(CREDENTIAL), tracked.signal);
-		const result = await read.then(
-			(credentials) => ({ credentials }),
-			(error: unknown) => ({ error }),
-		);
-		if ('credentials' in result) {
-			tracked.end();
-			return result.credentials;
-		}
-		const { error } = result;
-		// What n8n says about the node's settings, it would say again.
-		if (error instanceof NodeOperationError) throw error;
-		const { isTimedOut, signal: ended } = tracked;
-		const cancelled = { kind: 'cancelled', sent: false } as const;
-		const n8nFailure = ended.aborted ? cancelled : n8nFailureOf(error);
-		const failure = isTimedOut ? ({ kind: 'n8nTimeout', after: timeout } as const) : n8nFailure;
-		if (ended.aborted || retries > maxRetries) {
-			throw new ServiceError(failure, explainConnection(failure, '', timeout));
-		}
-		await wait(retryDelay(failure, retries), ended);
-	}
-}
-
-/** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
-function executionOf(context: N8nContext): object {
-	try {
-		return 'getContext' in context ? context.getContext('flow') : {};
-	} catch {
-		return {};
-	}
-}
-
-/** What n8n's log says of a long wait, and of its end. */
-function logMessage(notice: WaitNotice, baseUrl: string): string {
-	if ('resumedAfter' in notice) {
-		return `The job orchestration service at ${baseUrl} takes requests again, after ${Math.round(notice.resumedAfter / 1_000)} s`;
-	}
-	const reason = {
-		throttled: 'it is receiving too many',
-		unavailable: 'it is unavailable',
-		unreachable: "it can't be reached",
-		broken: 'its connections break',
-		loginFailed: 'its log-in fails',
-	}[notice.waitsBecause];
-	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${reason}`;
 }

@@ -9,11 +9,8 @@ import type { RequestFailure } from '../request/failure';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Helpers } from './login';
-import { isAccepted, login } from './login';
-import type { Session } from './session';
-import { sessionOf } from './session';
-import type { OwnRequest } from './trackedRequest';
-import { ownRequests } from './trackedRequest';
+import { ownRequests } from './session';
+import { sessionOf } from './sessions';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type RequestOptions = IHttpRequestOptions & {
@@ -42,72 +39,41 @@ export async function newToken(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const request = ownRequests.get(credentials);
-	const session = request?.session ?? sessionOf(credentials);
-	const token =
-		request === undefined
-			? await tokenForOtherNode(helpers, session, credentials)
-			: await tokenForOwnRequest(helpers, request, credentials);
-	return token === undefined ? {} : { accessToken: session.seal(token) };
-}
-
-async function tokenForOwnRequest(
-	helpers: Helpers,
-	{ session, tracked, readCredentials, ...request }: OwnRequest,
-	credentials: ICredentialDataDecryptedObject,
-): Promise<string> {
+	const own = ownRequests.get(credentials);
+	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
+	const { session, tracked, lastAnswer, readAgain } = own;
 	tracked.prepare();
-	const result = await session.token({
-		...request,
-		isRenewal: true,
-		signal: tracked.signal,
-		storedToken: async () => {
-			tracked.waitsFor = 'n8n';
-			const { accessToken } = await readCredentials();
-			tracked.waitsFor = 'login';
-			return session.unseal(accessToken);
-		},
-		onLogin: (inFlight) => {
-			tracked.waitsFor = 'login';
-			tracked.login = inFlight;
-		},
-		login: async () => await login(helpers, session),
-	});
+	const result = await session.token(helpers, true, own);
 	tracked.prepare();
 	if ('failure' in result) {
-		if (result.failure === request.lastAnswer) throw new ServiceError(result.failure, NO_TOKEN);
+		if (result.failure === lastAnswer) throw new ServiceError(lastAnswer, NO_TOKEN);
 		throw loginError(result.failure, session.account);
 	}
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
-	Object.assign(credentials, await readCredentials());
-	return result.token;
+	Object.assign(credentials, await readAgain());
+	return { accessToken: session.seal(result.token) };
 }
 
 /**
  * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
  * none unless the service rejects the current one.
  */
-async function tokenForOtherNode(
+async function newTokenForOtherNode(
 	helpers: Helpers,
-	session: Session,
 	credentials: ICredentialDataDecryptedObject,
-): Promise<string | undefined> {
+): Promise<{ accessToken?: string }> {
+	const session = sessionOf(credentials);
 	const until = maybeRejectedUntil.get(credentials);
-	if (until !== undefined && Date.now() >= until) return undefined;
-	const accepts = async (token: string) =>
-		await session.isAccepted(token, async () => await isAccepted(helpers, session.account, token));
+	if (until !== undefined && Date.now() >= until) return {};
 	const current = session.unseal(credentials.accessToken);
-	if (session.isUsable(current) && (await accepts(current))) return undefined;
+	if (session.isUsable(current) && (await session.accepts(helpers, current))) return {};
 
-	const result = await session.token({
-		isRenewal: current !== undefined,
-		isAccepted: accepts,
-		login: async () => await login(helpers, session),
-	});
+	const result = await session.token(helpers, current !== undefined);
 	if ('failure' in result) throw loginError(result.failure, session.account);
+	const { token } = result;
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	if (until !== undefined && !(await accepts(result.token))) return undefined;
-	return result.token;
+	if (until !== undefined && !(await session.accepts(helpers, token))) return {};
+	return { accessToken: session.seal(token) };
 }
 
 /**
@@ -122,16 +88,16 @@ export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	options: RequestOptions,
 ): Promise<IHttpRequestOptions> {
-	const request = ownRequests.get(credentials);
-	const session = request?.session ?? sessionOf(credentials);
+	const own = ownRequests.get(credentials);
+	const session = own?.session ?? sessionOf(credentials);
 	const { account } = session;
-	request?.tracked.prepare();
-	if (request?.tracked.signal.aborted === true) {
+	own?.tracked.prepare();
+	if (own?.tracked.signal.aborted === true) {
 		throw connectionError({ kind: 'cancelled', sent: false }, account);
 	}
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	maybeRejectedUntil.set(credentials, 0);
-	const url = request === undefined ? addressForToken(options, account) : options.url;
+	const url = own === undefined ? addressForToken(options, account) : options.url;
 	maybeRejectedUntil.delete(credentials);
 
 	const token = session.unseal(credentials.accessToken);
@@ -148,12 +114,12 @@ export async function withToken(
 		skipSslCertificateValidation: account.ignoreSslIssues,
 		rejectUnauthorized: !account.ignoreSslIssues,
 	};
-	if (request === undefined) {
+	if (own === undefined) {
 		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
 		maybeRejectedUntil.set(credentials, Date.now() + patienceMs - TIMER_TOLERANCE_MS);
 	} else {
-		request.tracked.waitsFor = 'answer';
-		request.onSent();
+		own.tracked.waitsFor = 'answer';
+		own.onSent();
 	}
 	return authorized;
 }

@@ -54,6 +54,11 @@ export async function login(
 	return { failure: { kind: 'unexpectedResponse', status, received, expected: 'a token' } };
 }
 
+/** A refusal by any status of 400 to 499: the interface doesn't show which one. 404 and 405 mean that there is no login. */
+export function mayBeWrongPassword(failure: RequestFailure | undefined): boolean {
+	return failure?.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
+}
+
 /**
  * Whether the service accepts a token, asked by a small request: one work cluster. Only 401 says that it doesn't;
  * another status or no answer says nothing about the token.

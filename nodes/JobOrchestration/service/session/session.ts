@@ -6,59 +6,49 @@ import { mayRetry } from '../request/retryPolicy';
 import { wait } from '../request/timers';
 import { Secrets } from '../secrets/secrets';
 import type { Account } from './account';
-import { accountOf } from './account';
-import type { LoginResult } from './login';
-import { sealOf, tokenOf } from './seal';
+import { sealOf, tokenOf } from './account';
+import type { Helpers, LoginResult } from './login';
+import { isAccepted, login, mayBeWrongPassword } from './login';
+import type { TrackedRequest } from './trackedRequest';
 
-/**
- * How long a token is new. Within this time, a caller without a token gets it; later, a login: so n8n's test of a
- * credential is one. If it is rejected within this time, the login of another process has probably ended it.
- */
+/** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
 const NEW_TOKEN_MS = 5_000;
 
-/** How long a refused login isn't repeated. Without it, requests that fail together could lock the account. */
+/** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
 const REFUSAL_HOLDS_MS = 5_000;
 
-/** The same within one execution. With less, each try of Retry On Fail (five, 5 s apart) would log in again. */
+/** The same within an execution. With less, each try of Retry On Fail (five, 5 s apart) would log in again. */
 const REFUSAL_HOLDS_FOR_EXECUTION_MS = 30_000;
 
-/**
- * The wait for the token of another process, doubled for each rejection of a request up to this often, and what is
- * added at random. Without the growth and the chance, processes would log in again at the same time.
- */
-const MIN_WAIT_MS = 100;
-const WAIT_JITTER_MS = 400;
-const MAX_DOUBLINGS = 3;
+/** The wait for another process's token. Without jitter and growth, processes would go on ending each other's tokens. */
+const MIN_WAIT_MS = 50;
+const JITTER_MS = 200;
+const MAX_DOUBLINGS = 4;
 
-/** How often the stored token is read before a request is given up. With less, a slow login would be missed. */
+/** Reads of the stored token before a request is given up. With fewer, another process's slow login would be missed. */
 const STORE_READS = 3;
 
-/** Tokens that are known as rejected. With fewer, the stored one could be tried again. */
+/** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
 const MAX_REJECTED = 50;
 
-/** Accounts in memory. Without a limit, a process would grow with each edit of a credential. */
-const MAX_SESSIONS = 100;
-
-/** Who needs a token. */
-export interface Asker {
-	/** Whether it may have a token whose login was a while ago. */
-	isRenewal: boolean;
-	/** How often the tokens of its request were rejected. */
-	rejections?: number;
-	/** The answer to its last try, if it may not log in for another one: then this is its failure. */
-	lastAnswer?: RequestFailure | undefined;
+/** A request of this node, as far as the credential has to know it. */
+export interface OwnRequest {
+	session: Session;
+	tracked: TrackedRequest;
 	/** The same object for all requests of an execution. */
-	execution?: object;
-	/** Ends its wait. No login begins for it afterwards. */
-	signal?: AbortSignal;
-	/** Reads the token in the stored credential, where another process may have put one. */
-	storedToken?: () => Promise<string | undefined>;
-	/** Asks the service whether it accepts a token; missing if the request itself shows it. */
-	isAccepted?: (token: string) => Promise<boolean>;
-	/** Called with the login that it waits for. */
-	onLogin?: (login: Promise<LoginResult>) => void;
-	login: () => Promise<LoginResult>;
+	execution: object;
+	/** How often its tokens were rejected. */
+	rejections: number;
+	/** The answer to its last try. If it is there, no login may follow, and this is the failure. */
+	lastAnswer: RequestFailure | undefined;
+	/** Called each time it is sent. */
+	onSent: () => void;
+	/** Reads the stored credential again. */
+	readAgain: () => Promise<ICredentialDataDecryptedObject>;
 }
+
+/** By the credentials object, made for each request: n8n passes nothing else to the credential. */
+export const ownRequests = new WeakMap<object, OwnRequest>();
 
 interface Refusal {
 	failure: RequestFailure;
@@ -75,14 +65,14 @@ export class Session {
 	readonly secrets: Secrets;
 	private accountSeal: string | undefined;
 	private newest: { token: string; since: number; loginStartedAt: number } | undefined;
-	private loginInFlight: Promise<LoginResult> | undefined;
 	private readonly rejected = new Set<string>();
+	private loginInFlight: Promise<LoginResult> | undefined;
 	private refusal: Refusal | undefined;
 	private refusalByExecution = new WeakMap<object, Refusal>();
 	/** The wait of all that leave the login to another process. */
 	private waiting: Promise<void> | undefined;
-	private readonly nextChecks = new Map<string, Promise<boolean>>();
 	private lastCheck: Promise<unknown> = Promise.resolve();
+	private readonly nextChecks = new Map<string, Promise<boolean>>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
@@ -92,7 +82,7 @@ export class Session {
 		return this.loginInFlight === undefined && this.limiter.isIdle;
 	}
 
-	/** A token as it is stored in the credential (see seal.ts). */
+	/** A token as it is stored in the credential. */
 	seal(token: string): string {
 		this.accountSeal ??= sealOf(this.account);
 		return `${this.accountSeal}.${token}`;
@@ -110,38 +100,42 @@ export class Session {
 	 * - The newest token or the stored one is taken, unless it was rejected.
 	 * - A refused login stays refused for a while, and a wrong password for the execution that has tried it.
 	 * - Otherwise, this logs in.
+	 *
+	 * @param isRenewal whether any token will do that was not rejected; else one that is new
+	 * @param own undefined for another node
 	 */
-	async token(asker: Asker): Promise<LoginResult> {
-		const { execution, lastAnswer, signal } = asker;
+	async token(helpers: Helpers, isRenewal: boolean, own?: OwnRequest): Promise<LoginResult> {
+		const { lastAnswer, execution, tracked } = own ?? {};
 		if (this.loginInFlight === undefined || lastAnswer !== undefined) {
-			const token = await this.knownToken(asker);
+			const token = await this.knownToken(helpers, isRenewal, own);
 			if (token !== undefined) return { token };
-			const failure = lastAnswer ?? this.refusalFor(execution);
-			if (failure !== undefined) return { failure };
-			const { refusal } = this;
-			if (refusal !== undefined && isWithin(REFUSAL_HOLDS_MS, refusal.since)) {
-				return this.rememberRefusal(refusal, execution);
-			}
-			if (signal?.aborted === true) return { failure: { kind: 'cancelled', sent: false } };
+			if (lastAnswer !== undefined) return { failure: lastAnswer };
+			const refusal = this.refusalFor(execution);
+			if (refusal !== undefined) return refusal;
+			if (tracked?.signal.aborted === true) return { failure: { kind: 'cancelled', sent: false } };
 		}
-		const login = (this.loginInFlight ??= this.startLogin(asker.login));
-		asker.onLogin?.(login);
-		const result = await login;
-		const isRefused = 'failure' in result && result.failure === this.refusal?.failure;
-		return isRefused ? this.rememberRefusal(result, execution) : result;
+		const inFlight = (this.loginInFlight ??= this.startLogin(helpers));
+		if (tracked !== undefined) Object.assign(tracked, { waitsFor: 'login', login: inFlight });
+		const result = await inFlight;
+		if (result === this.refusal && execution !== undefined) {
+			this.refusalByExecution.set(execution, this.refusal);
+		}
+		return result;
 	}
 
-	/** Why an execution must not log in again, if so. */
-	refusalFor(execution: object | undefined): RequestFailure | undefined {
-		const refusal = execution && this.refusalByExecution.get(execution);
-		if (refusal === undefined) return undefined;
-		const holds =
-			mayBeWrongPassword(refusal.failure) ||
-			isWithin(REFUSAL_HOLDS_FOR_EXECUTION_MS, refusal.since);
-		return holds ? refusal.failure : undefined;
+	/** Why no login may start, at all or for this execution. */
+	refusalFor(execution: object = this): Refusal | undefined {
+		const refusal = this.refusalByExecution.get(execution);
+		if (
+			mayBeWrongPassword(refusal?.failure) ||
+			isWithin(REFUSAL_HOLDS_FOR_EXECUTION_MS, refusal?.since)
+		) {
+			return refusal;
+		}
+		return isWithin(REFUSAL_HOLDS_MS, this.refusal?.since) ? this.refusal : undefined;
 	}
 
-	/** Stops waiting for a login. The next one that needs a token starts another. */
+	/** Stops waiting for a login: the next caller starts another one. */
 	giveUp(login: unknown): void {
 		if (this.loginInFlight === login) this.loginInFlight = undefined;
 	}
@@ -158,81 +152,83 @@ export class Session {
 		return token !== undefined && !this.rejected.has(token);
 	}
 
-	/** Whether a token is the newest one, by a login that began at this time or later (ms since 1970). */
+	/** Whether a token is the newest one, and its login began at this time (ms since 1970) or later. */
 	wasFetchedSince(token: string, time: number): boolean {
 		return this.newest?.token === token && this.newest.loginStartedAt >= time;
 	}
 
 	/**
-	 * Asks the service whether it accepts a token, once for all that ask before the question is sent. A question that
-	 * was sent earlier could have been answered before a request was rejected.
+	 * Asks the service whether it accepts a token, once for all that ask before the question is sent. The answer to an
+	 * earlier question may be older than the rejection of a request.
 	 */
-	async isAccepted(token: string, check: () => Promise<boolean>): Promise<boolean> {
-		let result = this.nextChecks.get(token);
-		if (result === undefined) {
-			result = this.lastCheck.then(async () => {
+	async accepts(helpers: Helpers, token: string): Promise<boolean> {
+		let check = this.nextChecks.get(token);
+		if (check === undefined) {
+			check = this.lastCheck.then(async () => {
 				this.nextChecks.delete(token);
-				const accepted = await check();
+				const accepted = await isAccepted(helpers, this.account, token);
 				if (!accepted) this.reject(token);
 				return accepted;
 			});
-			this.nextChecks.set(token, result);
-			this.lastCheck = result;
+			this.nextChecks.set(token, check);
+			this.lastCheck = check;
 		}
-		return await result;
+		return await check;
 	}
 
-	/** A token that needs no login; if another process is probably logging in, this waits for its token. */
-	private async knownToken(asker: Asker): Promise<string | undefined> {
-		const { isRenewal, rejections = 0, lastAnswer, storedToken, isAccepted } = asker;
-		const isGood = async (token: string) => isAccepted === undefined || (await isAccepted(token));
+	/** A token that needs no login. If another process has probably logged in, this waits until its token is stored. */
+	private async knownToken(
+		helpers: Helpers,
+		isRenewal: boolean,
+		own: OwnRequest | undefined,
+	): Promise<string | undefined> {
 		for (let reads = 0; ; reads += 1) {
 			const { newest } = this;
-			const mayTakeNewest = isRenewal || isWithin(NEW_TOKEN_MS, newest?.since);
-			if (mayTakeNewest && this.isUsable(newest?.token) && (await isGood(newest.token)))
-				return newest.token;
-			const stored = await storedToken?.();
+			if (this.isUsable(newest?.token) && (isRenewal || isWithin(NEW_TOKEN_MS, newest.since))) {
+				// The node's own request finds out by itself.
+				if (own !== undefined || (await this.accepts(helpers, newest.token))) return newest.token;
+			}
+			const stored = own && (await this.storedToken(own));
 			if (this.isUsable(stored)) {
 				this.remember(stored);
 				return stored;
 			}
 			// Another one may have come in the meantime.
 			if (this.newest !== newest) continue;
-			const maxReads = lastAnswer === undefined ? Number(this.wasRejectedEarly) : STORE_READS;
-			if (storedToken === undefined || reads >= maxReads) return undefined;
-			await this.waitForOtherProcess(rejections);
+			const wasEnded = !this.isUsable(newest?.token) && isWithin(NEW_TOKEN_MS, newest?.since);
+			const maxReads = own?.lastAnswer === undefined ? Number(wasEnded) : STORE_READS;
+			if (own === undefined || reads >= maxReads) return undefined;
+			await this.waitForOtherProcess(own.rejections);
 		}
+	}
+
+	private async storedToken({ tracked, readAgain }: OwnRequest): Promise<string | undefined> {
+		tracked.waitsFor = 'n8n';
+		const { accessToken } = await readAgain();
+		tracked.waitsFor = 'login';
+		return this.unseal(accessToken);
 	}
 
 	/** All wait together, so that one of them logs in for the others. */
 	private async waitForOtherProcess(rejections: number): Promise<void> {
-		const shortest = MIN_WAIT_MS + Math.random() * WAIT_JITTER_MS;
-		this.waiting ??= wait(shortest * 2 ** Math.min(rejections, MAX_DOUBLINGS)).finally(() => {
+		const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
+		this.waiting ??= wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS)).finally(() => {
 			this.waiting = undefined;
 		});
 		await this.waiting;
 	}
 
-	private get wasRejectedEarly(): boolean {
-		const { newest } = this;
-		return (
-			newest !== undefined &&
-			this.rejected.has(newest.token) &&
-			isWithin(NEW_TOKEN_MS, newest.since)
-		);
-	}
-
-	private startLogin(login: () => Promise<LoginResult>): Promise<LoginResult> {
+	private startLogin(helpers: Helpers): Promise<LoginResult> {
 		const startedAt = Date.now();
-		const inFlight = login()
+		const inFlight = login(helpers, this)
 			.then((result) => {
-				if ('token' in result) {
-					this.remember(result.token, startedAt);
-					this.refusal = undefined;
-					this.refusalByExecution = new WeakMap();
-				} else if (!mayRetry(result.failure, { idempotent: true })) {
-					this.refusal = { failure: result.failure, since: Date.now() };
+				if ('failure' in result) {
+					if (mayRetry(result.failure, { idempotent: true })) return result;
+					return (this.refusal = { ...result, since: Date.now() });
 				}
+				this.remember(result.token, startedAt);
+				this.refusal = undefined;
+				this.refusalByExecution = new WeakMap();
 				return result;
 			})
 			.finally(() => this.giveUp(inFlight));
@@ -245,44 +241,6 @@ export class Session {
 		this.secrets.add(token);
 		this.newest = { token, since: Date.now(), loginStartedAt };
 	}
-
-	private rememberRefusal({ failure }: Pick<Refusal, 'failure'>, execution?: object): LoginResult {
-		if (execution !== undefined) {
-			this.refusalByExecution.set(execution, { failure, since: Date.now() });
-		}
-		return { failure };
-	}
-}
-
-const sessions = new Map<string, Session>();
-
-/**
- * The session of a credential's account. If there are too many, the least recently used one is forgotten, if possible
- * an idle one.
- *
- * @throws ServiceError if the Base URL can't be used
- */
-export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
-	const account = accountOf(credentials);
-	const { address, userName, password, ignoreSslIssues } = account;
-	const key = JSON.stringify([address, userName, password, ignoreSslIssues]);
-	const session = sessions.get(key) ?? new Session(account);
-	sessions.delete(key);
-	if (sessions.size >= MAX_SESSIONS) {
-		const [oldest = ''] = sessions.keys();
-		const idle = [...sessions].find(([, other]) => other.isIdle);
-		sessions.delete(idle?.[0] ?? oldest);
-	}
-	sessions.set(key, session);
-	return session;
-}
-
-/**
- * Whether the service may have refused the user name or the password. The interface doesn't show how it does that: by
- * any status of 400 to 499, except those for an address without a login.
- */
-function mayBeWrongPassword(failure: RequestFailure): boolean {
-	return failure.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
 }
 
 /** Whether `since` is less than `ms` ago; false if it is undefined, or the clock went back. */

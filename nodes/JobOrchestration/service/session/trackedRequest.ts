@@ -1,23 +1,7 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-
 import type { Failure } from '../request/failure';
 import { onAbort, onDeadline } from '../request/timers';
-import type { Asker, Session } from './session';
 
-/** A request of this node, as far as the credential has to know it. */
-export interface OwnRequest extends Pick<Asker, 'execution' | 'rejections' | 'lastAnswer'> {
-	session: Session;
-	tracked: TrackedRequest;
-	/** Called each time the request is sent. */
-	onSent: () => void;
-	/** Reads the credential as it is stored now. */
-	readCredentials: () => Promise<ICredentialDataDecryptedObject>;
-}
-
-/** By the credentials object, made for each request: n8n passes nothing else to the credential. */
-export const ownRequests = new WeakMap<object, OwnRequest>();
-
-/** Where a request is between its login and the end of its answer, with one deadline for all of that. */
+/** What a request of this node waits for, with one deadline from its login to the end of its answer. */
 export class TrackedRequest {
 	/**
 	 * At first, it counts as sent: if n8n's store of credentials passes on a copy of the credentials object, the
@@ -32,7 +16,7 @@ export class TrackedRequest {
 
 	/**
 	 * @param stop aborts it until it is sent
-	 * @param cancel aborts it also afterwards: only for reads, since another answer says what was done
+	 * @param cancel aborts it afterwards as well: only for reads, since another answer says what was done
 	 */
 	constructor(
 		private readonly timeoutMs: number,
@@ -64,8 +48,9 @@ export class TrackedRequest {
 		return this.waitsFor !== 'answer';
 	}
 
-	/** Why its signal was aborted. */
-	get failure(): Failure {
+	/** Why its signal was aborted; undefined if it wasn't. */
+	get failure(): Failure | undefined {
+		if (!this.signal.aborted) return undefined;
 		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
 		const after = this.timeoutMs;
 		if (this.waitsFor === 'login') return { kind: 'login', cause: { kind: 'timeout', after } };
