@@ -25,7 +25,7 @@ function part(name, ...allowed) {
 }
 
 /** The rooms of service/: each knows those before it. */
-const rooms = ['secrets', 'request', 'messages', 'account', 'pace', 'calls'].map(
+const rooms = ['secrets', 'request', 'messages', 'pace', 'session', 'calls'].map(
 	(room) => `service/${room}`,
 );
 
@@ -33,7 +33,13 @@ const rooms = ['secrets', 'request', 'messages', 'account', 'pace', 'calls'].map
 module.exports = {
 	forbidden: [
 		part('service'),
-		...rooms.map((room, index) => part(room, ...rooms.slice(0, index))),
+		...rooms.map((room, index) =>
+			part(
+				room,
+				...rooms.slice(0, index),
+				...(room === 'service/calls' ? ['service/http.ts'] : []),
+			),
+		),
 		part('parameters'),
 		// Operations know the service by its calls and its shapes, never by HTTP.
 		part('resources', 'parameters', 'service/calls/serviceClient.ts', 'service/calls/shapes.ts'),

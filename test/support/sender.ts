@@ -4,10 +4,7 @@ import {
 	AccountLimiter,
 	ExecutionLimiter,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type {
-	SendResult,
-	ServiceRequest,
-} from '../../nodes/JobOrchestration/service/http';
+import type { SendResult, ServiceRequest } from '../../nodes/JobOrchestration/service/http';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {
