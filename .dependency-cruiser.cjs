@@ -25,13 +25,19 @@ function part(name, ...allowed) {
 }
 
 /** The rooms of service/: each knows those before it. */
-const rooms = ['errors', 'request', 'account', 'pace', 'calls'].map((room) => `service/${room}`);
+const rooms = ['errors', 'request', 'pace', 'session', 'calls'].map((room) => `service/${room}`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
 	forbidden: [
 		part('service'),
-		...rooms.map((room, index) => part(room, ...rooms.slice(0, index))),
+		...rooms.map((room, index) =>
+			part(
+				room,
+				...rooms.slice(0, index),
+				...(room === 'service/calls' ? ['service/http.ts'] : []),
+			),
+		),
 		part('parameters'),
 		// Operations know the service by its calls and its shapes, never by HTTP.
 		part('resources', 'parameters', 'service/calls/serviceClient.ts', 'service/calls/shapes.ts'),
@@ -44,14 +50,14 @@ module.exports = {
 			from: { path: entry },
 			to: {
 				path: '^(nodes|credentials)/',
-				pathNot: `${node}(execution/execute|resources/index|listSearch/\\w+)\\.ts$`,
+				pathNot: `${node}(execution/(execute|waitUntilCalled)|resources/index|listSearch/\\w+)\\.ts$`,
 			},
 		},
 		{
 			name: 'the-credential-knows-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/account/authentication\\.ts$` },
+			to: { path: '^nodes/', pathNot: `${node}service/session/authentication\\.ts$` },
 		},
 		{
 			name: 'what-is-published-stands-alone',

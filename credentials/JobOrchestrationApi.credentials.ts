@@ -7,7 +7,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { newToken, withToken } from '../nodes/JobOrchestration/service/account/authentication';
+import { newToken, withToken } from '../nodes/JobOrchestration/service/session/authentication';
 
 export class JobOrchestrationApi implements ICredentialType {
 	name = 'jobOrchestrationApi';

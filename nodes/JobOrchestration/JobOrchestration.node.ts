@@ -9,7 +9,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { execute } from './execution/execute';
-import { receiveCall, resumeWebhook } from './execution/waitUntilCalled';
+import { receiveCall, webhooks } from './execution/waitUntilCalled';
 import { searchClusters } from './listSearch/searchClusters';
 import { properties } from './resources';
 
@@ -27,7 +27,7 @@ export class JobOrchestration implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		webhooks: [resumeWebhook],
+		webhooks,
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
 		builderHint: {
 			searchHint:

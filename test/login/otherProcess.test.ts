@@ -1,7 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import { sealToken } from '../../nodes/JobOrchestration/service/account/sealedToken';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
 import { credentialFor, getAll, useSandbox } from '../support/fixture';
@@ -24,7 +23,7 @@ class Shared extends CredentialsInMemory {
 		if (next === 'holds it locked') throw new Error('database is locked');
 		const data = await super.read(id);
 		if (next === 'nothing') return data;
-		this.save(id, { ...data, accessToken: sealToken(next.stores, accountOf(data)) });
+		this.save(id, { ...data, accessToken: sessionOf(data).seal(next.stores) });
 		return await super.read(id);
 	}
 }
@@ -59,19 +58,22 @@ async function list(accepted?: string, onCall: (nOfLists: number) => void = () =
 
 /** Before the second log-in, whether another process has logged in just now. */
 const BEFORE_LOGIN = 300;
+/** Before each look for another token, after the second rejection. */
+const LOOK = 600;
 
 test('no other token is there: it is looked for three times, and the request fails', async () => {
 	const { result, sent, logins, waits } = await list();
 	expect(result).toBe('The service rejected the token that it had just issued');
 	expect({ sent: sent.length, logins }).toEqual({ sent: 2, logins: 2 });
-	expect(waits).toEqual([BEFORE_LOGIN, 250, 250, 500]);
+	expect(waits).toEqual([BEFORE_LOGIN, LOOK, LOOK, LOOK]);
 });
 
 test.each<[when: string, Meanwhile[], waits: number[]]>([
-	['at the first look', [{ stores: 'other' }], [250]],
-	['at the second', ['nothing', { stores: 'other' }], [250, 250]],
-	['at the third', ['nothing', 'nothing', { stores: 'other' }], [250, 250, 500]],
-	['once it can be read', ['holds it locked', { stores: 'other' }], [250, 250]],
+	['at once', [{ stores: 'other' }], []],
+	['at the first look', ['nothing', { stores: 'other' }], [LOOK]],
+	['at the third', ['nothing', 'nothing', 'nothing', { stores: 'other' }], [LOOK, LOOK, LOOK]],
+	// The request is sent again as after any failure of n8n's.
+	['once it can be read', ['holds it locked', { stores: 'other' }], [225]],
 ])(
 	"the other process's token is found %s, and goes with the request",
 	async (_, meanwhile, looks) => {
@@ -85,12 +87,12 @@ test.each<[when: string, Meanwhile[], waits: number[]]>([
 	},
 );
 
-test('one after the other is rejected: the request is sent nine times, after longer and longer waits', async () => {
+test('one after the other is rejected: the request is sent nine times', async () => {
 	const { result, sent, logins, waits } = await list(undefined, (n) => {
 		Shared.meanwhile = [{ stores: `other ${n}` }];
 	});
 	expect(result).toBe('The service rejected the token that it had just issued');
 	expect(sent.slice(1)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `other ${n}`));
 	expect(logins).toBe(1);
-	expect(waits).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000]);
+	expect(waits).toEqual([]);
 });

@@ -8,6 +8,7 @@ import type {
 	IRequestOptionsSimplified,
 } from 'n8n-workflow';
 
+import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
 import { startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { CredentialsInMemory } from '../support/credentialsHelper';
@@ -24,6 +25,11 @@ import { hurry } from '../support/hurry';
 
 type Data = ICredentialDataDecryptedObject;
 type Options = IHttpRequestOptions | IRequestOptionsSimplified;
+
+/** As n8n's loader has it. */
+const { sessionOf } = jest.requireActual<typeof Sessions>(
+	'../../dist/nodes/JobOrchestration/service/session/sessions',
+);
 
 class Copying extends CredentialsInMemory {
 	override async authenticate(credentials: Data, type: string, options: Options) {
@@ -176,9 +182,9 @@ describe('where the store of credentials', () => {
 				credentials instanceof Unwell &&
 				credentials.hangs &&
 				fixture.sandbox.store.jobs.size === 30 - failed;
+			const { limiter } = sessionOf(credentialFor(fixture.sandbox));
 			// All others have their answer.
-			await until(() => hangs() && fixture.sandbox.connections.open === 0);
-			await new Promise((resolve) => setTimeout(resolve, 100));
+			await until(() => hangs() && limiter.pace.inFlight === failed % 30);
 			runOut();
 			const { items } = await result;
 			const errors = items.filter(({ json }) => json.error !== undefined);

@@ -133,7 +133,7 @@ describe('whoever asks the credential for a token', () => {
 		[{ error: { data: 'a-token' } }, 'an object with the fields error'],
 		[{ errors: [{ body: ['a-token'] }] }, 'an object with the fields errors'],
 		[{ data: { token: 'a-token' } }, 'an object with the fields data'],
-		[{ data: { message: 'Come back later' } }, '"Come back later"'],
+		[{ data: { message: 'Come back later' } }, 'an object with the fields data'],
 		[{ message: 'No seats left' }, '"No seats left"'],
 		[{ access_token: '' }, 'an object with the fields access_token'],
 		[{ access_token: 7 }, 'an object with the fields access_token'],

@@ -1,11 +1,11 @@
 import { sendWithRetries } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import { accountOf } from '../../nodes/JobOrchestration/service/account/account';
-import { AccountLimiter, limiterOf } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import {
 	ExecutionLimiter,
 	LimitedRequest,
 } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { SendResult } from '../../nodes/JobOrchestration/service/calls/httpClient';
+import type { SendResult } from '../../nodes/JobOrchestration/service/http';
 import { anyCall, newSender } from '../support/sender';
 
 test('a request that n8n can not even begin leaves its place to the others', async () => {
@@ -26,7 +26,7 @@ test('a request that n8n can not even begin leaves its place to the others', asy
 
 describe('The limiters of a process', () => {
 	const limiterFor = (userName: string, baseUrl = 'http://jobs.test') =>
-		limiterOf(accountOf({ baseUrl, userName, password: 'secret' }));
+		sessionOf({ baseUrl, userName, password: 'secret' }).limiter;
 
 	test('are one for each account, however its address is written', () => {
 		expect(limiterFor('a')).toBe(limiterFor('a', 'HTTP://Jobs.test:80/'));

@@ -7,7 +7,7 @@ import type {
 	HttpClient,
 	SendResult,
 	ServiceRequest,
-} from '../../nodes/JobOrchestration/service/calls/httpClient';
+} from '../../nodes/JobOrchestration/service/http';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {

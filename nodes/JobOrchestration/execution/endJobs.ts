@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { FieldValue } from '../parameters/fieldValue';
-import { HttpClient } from '../service/calls/httpClient';
-import { withCancelSignal } from '../service/account/ownRequest';
+import { HttpClient } from '../service/http';
+import { withCancelSignal } from '../service/n8nContext';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { CreatedJob } from './itemOutcome';
 import { inParallel } from './inParallel';

@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
-import { HttpClient } from '../service/calls/httpClient';
+import { HttpClient } from '../service/http';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';

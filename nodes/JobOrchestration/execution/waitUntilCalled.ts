@@ -9,16 +9,18 @@ import type {
 import { FieldError } from '../parameters/fieldValue';
 
 /** The call that ends the wait: a POST to n8n's resume address, answered with 202 and an empty body. */
-export const resumeWebhook: IWebhookDescription = {
-	name: 'default',
-	httpMethod: 'POST',
-	path: '',
-	responseMode: 'onReceived',
-	responseCode: '={{ 202 }}',
-	responseData: 'noData',
-	restartWebhook: true,
-	isFullPath: true,
-};
+export const webhooks: IWebhookDescription[] = [
+	{
+		name: 'default',
+		httpMethod: 'POST',
+		path: '',
+		responseMode: 'onReceived',
+		responseCode: '={{ 202 }}',
+		responseData: 'noData',
+		restartWebhook: true,
+		isFullPath: true,
+	},
+];
 
 /**
  * n8n's address for resuming this execution, signed where n8n signs it.

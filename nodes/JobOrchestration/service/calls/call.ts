@@ -3,7 +3,7 @@ import { explain } from '../errors/explain';
 import { ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
 import { mayHaveActed } from '../errors/retryPolicy';
-import type { ServiceRequest } from './httpClient';
+import type { ServiceRequest } from '../http';
 
 /** A call of the service: what is sent, what is to come back, and what its errors say. */
 export interface Call<Body> {

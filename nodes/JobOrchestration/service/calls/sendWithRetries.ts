@@ -4,7 +4,7 @@ import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/retry
 import { wait } from '../request/timers';
 import type { Call } from './call';
 import { callError } from './call';
-import type { HttpClient } from './httpClient';
+import type { HttpClient } from '../http';
 
 export interface CallOptions {
 	/** How often a failed request is sent again if it may be, and its time limit in milliseconds. */

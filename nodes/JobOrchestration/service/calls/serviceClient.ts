@@ -6,7 +6,7 @@ import { callError } from './call';
 import { truncate } from '../errors/explain';
 import type { ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
-import type { HttpClient } from './httpClient';
+import type { HttpClient } from '../http';
 import type { CallOptions } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
 import type { JsonObject } from '../../json';

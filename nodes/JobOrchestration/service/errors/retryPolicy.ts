@@ -64,7 +64,7 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 }
 
 /** Whether a failure is a login that would fail again, as with a wrong password, or has taken all of its time. */
-export function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> {
+function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> {
 	return failure.kind === 'login' && consequenceOf(failure).resend === 'none';
 }
 

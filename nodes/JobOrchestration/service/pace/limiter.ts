@@ -1,6 +1,5 @@
 import { sleep } from 'n8n-workflow';
 
-import { byAccount } from '../account/byAccount';
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
 import { conditionOf } from '../errors/retryPolicy';
@@ -266,9 +265,3 @@ export class AccountLimiter {
 		return { failure, waited: now - Math.max(since, run.startedAt), probes };
 	}
 }
-
-/** The limiter of an account, shared by all executions of this process. */
-export const limiterOf = byAccount(
-	() => new AccountLimiter(),
-	({ isIdle }) => isIdle,
-);

@@ -5,8 +5,8 @@ import { ServiceError } from '../errors/serviceError';
 /**
  * The credential's Base URL without surrounding spaces and without slashes at its end; a path stays.
  *
- * @throws ServiceError where it is not an http(s) address, or holds a user name, a query or a fragment. The
- * text of the field is never repeated: it may hold a password.
+ * @throws ServiceError if it isn't an http(s) address, or holds a user name, a query or a fragment. It doesn't repeat
+ * the text of the field, which may hold a password
  */
 export function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
@@ -17,20 +17,15 @@ export function readBaseUrl(text: unknown): string {
 	return String(text).trim().replace(/\/+$/, '');
 }
 
-type Problem = FailureOf<'baseUrl'>['problem'];
-
-function problemOf(text: unknown): Problem | undefined {
+function problemOf(text: unknown): FailureOf<'baseUrl'>['problem'] | undefined {
 	if (typeof text !== 'string' || text.trim() === '') return 'empty';
 	const url = parse(text.trim());
 	if (url === undefined) return 'notAnAddress';
-	if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-		return 'otherScheme';
-	}
-	// A URL parser puts in slashes that are missing; n8n's HTTP client does not.
+	if (!/^https?:$/.test(url.protocol)) return 'otherScheme';
+	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
 	if (!/^https?:\/\//i.test(text.trim())) return 'notAnAddress';
 	if (url.username !== '' || url.password !== '') return 'holdsUser';
-	if (/[?#]/.test(text)) return 'holdsQuery';
-	return undefined;
+	return /[?#]/.test(text) ? 'holdsQuery' : undefined;
 }
 
 function parse(text: string): URL | undefined {

@@ -1,0 +1,48 @@
+import { scryptSync } from 'node:crypto';
+
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
+import { readBaseUrl } from './baseUrl';
+
+/** Where to log in, and as whom: what makes two credentials the same to the service. */
+export interface Account {
+	baseUrl: string;
+	/** The base URL as a client reads it: http://Jobs.example.com:80 is http://jobs.example.com. */
+	address: string;
+	userName: string;
+	password: string;
+	ignoreSslIssues: boolean;
+}
+
+/** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked seal would let passwords be guessed. */
+const WORK = 4096;
+
+/** @throws ServiceError if the Base URL can't be used */
+export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
+	const baseUrl = readBaseUrl(credentials.baseUrl);
+	return {
+		baseUrl,
+		address: new URL(baseUrl).href.replace(/\/$/, ''),
+		userName: String(credentials.userName ?? ''),
+		password: String(credentials.password ?? ''),
+		ignoreSslIssues: credentials.ignoreSslIssues === true,
+	};
+}
+
+/**
+ * The seal of an account. n8n stores the token in the credential and goes on sending it after the address, the user or
+ * the password was edited. So it is stored as `<seal>.<token>`.
+ *
+ * The seal is stored in the same encrypted record as the password. Only if the password is an expression, for n8n's
+ * external secrets, is the password not there: so the seal must not reveal it, and scrypt makes it.
+ */
+export function sealOf({ address, userName, password, ignoreSslIssues }: Account): string {
+	const salt = JSON.stringify([address, userName, ignoreSslIssues]);
+	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
+}
+
+/** The token in what is stored, of any account; undefined if there is none. */
+export function tokenOf(stored: unknown): string | undefined {
+	if (typeof stored !== 'string') return undefined;
+	return stored.slice(stored.indexOf('.') + 1) || undefined;
+}

@@ -1,0 +1,166 @@
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+
+import { explain } from '../errors/explain';
+import type { RequestFailure } from '../errors/failure';
+import { asTitleOnly, ServiceError } from '../errors/serviceError';
+import type { Account } from './account';
+import { isBelow, resolveUrl } from './baseUrl';
+import type { Helpers } from './login';
+import { ownRequests } from './session';
+import { sessionOf } from './sessions';
+
+/** n8n's HTTP Request node sends options of an older kind, with other names. */
+type RequestOptions = IHttpRequestOptions & {
+	uri?: unknown;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
+	rejectUnauthorized?: boolean;
+};
+
+/** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
+const maybeRejectedUntil = new WeakMap<object, number>();
+
+/** How long a service may take to reject a token. A request that fails later may have been acted on. */
+const REJECTION_TIMEOUT_MS = 30_000;
+
+/** A timer may be early. Without this, a request that timed out could be taken for a rejected one. */
+const TIMER_TOLERANCE_MS = 10;
+
+/**
+ * The token for n8n to store in the credential. n8n asks for it if there is none or the stored one was rejected.
+ *
+ * @returns nothing if the token must not be replaced
+ * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
+ */
+export async function newToken(
+	helpers: Helpers,
+	credentials: ICredentialDataDecryptedObject,
+): Promise<{ accessToken?: string }> {
+	const own = ownRequests.get(credentials);
+	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
+	const { session, tracked, lastAnswer, readAgain } = own;
+	tracked.prepare();
+	const result = await session.token(helpers, true, own);
+	tracked.prepare();
+	if ('failure' in result) {
+		if (result.failure === lastAnswer) throw new ServiceError(lastAnswer, NO_TOKEN);
+		throw loginError(result.failure, session.account);
+	}
+	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
+	Object.assign(credentials, await readAgain());
+	return { accessToken: session.seal(result.token) };
+}
+
+/**
+ * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
+ * none unless the service rejects the current one.
+ */
+async function newTokenForOtherNode(
+	helpers: Helpers,
+	credentials: ICredentialDataDecryptedObject,
+): Promise<{ accessToken?: string }> {
+	const session = sessionOf(credentials);
+	const until = maybeRejectedUntil.get(credentials);
+	if (until !== undefined && Date.now() >= until) return {};
+	const current = session.unseal(credentials.accessToken);
+	if (session.isUsable(current) && (await session.accepts(helpers, current))) return {};
+
+	const result = await session.token(helpers, current !== undefined);
+	if ('failure' in result) throw loginError(result.failure, session.account);
+	const { token } = result;
+	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
+	if (until !== undefined && !(await session.accepts(helpers, token))) return {};
+	return { accessToken: session.seal(token) };
+}
+
+/**
+ * Adds the token to a request, which may only go to the Base URL or below it: not elsewhere, not by a redirect, and
+ * not through a proxy that a workflow names (n8n's own proxies are used). The interface doesn't show how the token
+ * is sent; the login calls its type "Bearer".
+ *
+ * @throws ServiceError if the request goes elsewhere, or was cancelled; also, with status 401, if there is no token
+ * that can be used: n8n then asks for a new one before it sends anything
+ */
+export async function withToken(
+	credentials: ICredentialDataDecryptedObject,
+	options: RequestOptions,
+): Promise<IHttpRequestOptions> {
+	const own = ownRequests.get(credentials);
+	const session = own?.session ?? sessionOf(credentials);
+	const { account } = session;
+	own?.tracked.prepare();
+	if (own?.tracked.signal.aborted === true) {
+		throw connectionError({ kind: 'cancelled', sent: false }, account);
+	}
+	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
+	maybeRejectedUntil.set(credentials, 0);
+	const url = own === undefined ? addressForToken(options, account) : options.url;
+	maybeRejectedUntil.delete(credentials);
+
+	const token = session.unseal(credentials.accessToken);
+	if (!session.isUsable(token)) throw new TokenRequired();
+
+	const authorized: RequestOptions = {
+		...options,
+		url,
+		headers: { ...options.headers, Authorization: `Bearer ${token}` },
+		disableFollowRedirect: true,
+		followRedirect: false,
+		followAllRedirects: false,
+		// Regardless of another node's options.
+		skipSslCertificateValidation: account.ignoreSslIssues,
+		rejectUnauthorized: !account.ignoreSslIssues,
+	};
+	if (own === undefined) {
+		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
+		maybeRejectedUntil.set(credentials, Date.now() + patienceMs - TIMER_TOLERANCE_MS);
+	} else {
+		own.tracked.waitsFor = 'answer';
+		own.onSent();
+	}
+	return authorized;
+}
+
+const NO_TOKEN = { message: 'The request was not sent: there is no token for it', advice: '' };
+
+/** n8n takes an error with this response for a rejected token. */
+class TokenRequired extends ServiceError {
+	readonly response = { status: 401 };
+
+	constructor() {
+		super({ kind: 'status', status: 401, text: undefined, retryAfter: undefined }, NO_TOKEN);
+	}
+}
+
+/**
+ * The address of another node's request, as it was checked, so that n8n can't read it differently.
+ *
+ * @throws ServiceError if the token must not go there
+ */
+function addressForToken(
+	{ url, uri, baseURL, headers = {}, proxy }: RequestOptions,
+	account: Account,
+): string {
+	const address = resolveUrl(url ?? uri, baseURL);
+	// There may be a header in each spelling, and any of them may be sent.
+	const otherHost = Object.entries(headers).find(
+		([name, host]) => /^host$/i.test(name) && host !== undefined && host !== address?.host,
+	);
+	if (address === undefined || otherHost !== undefined || !isBelow(account.baseUrl, address)) {
+		const shown = address && `${address.origin}${address.pathname}`;
+		const foreign = String(otherHost?.[1] ?? shown ?? "an address that can't be read");
+		throw connectionError({ kind: 'foreignAddress', address: foreign }, account);
+	}
+	if (proxy) throw connectionError({ kind: 'proxy' }, account);
+	return address.href;
+}
+
+function connectionError(failure: RequestFailure, { baseUrl }: Account): ServiceError {
+	return new ServiceError(failure, explain(failure, { baseUrl }));
+}
+
+/** The test of a credential shows only the message, so it holds the advice as well. */
+function loginError(cause: RequestFailure, { baseUrl }: Account): ServiceError {
+	const failure = { kind: 'login', cause } as const;
+	return new ServiceError(failure, asTitleOnly(explain(failure, { baseUrl })));
+}

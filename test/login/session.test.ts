@@ -1,0 +1,279 @@
+import { accountOf, tokenOf } from '../../nodes/JobOrchestration/service/session/account';
+import type { Helpers } from '../../nodes/JobOrchestration/service/session/login';
+import type { OwnRequest } from '../../nodes/JobOrchestration/service/session/session';
+import { Session } from '../../nodes/JobOrchestration/service/session/session';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
+import { TrackedRequest } from '../../nodes/JobOrchestration/service/session/trackedRequest';
+
+/*
+ * What is remembered of an account, and for how long. The service is left out: what counts is how often it is asked.
+ */
+
+const form = { baseUrl: 'http://jobs.example.com', userName: 'a', password: 'p' };
+
+let session: Session;
+/** The statuses of the next logins; 200, with tokens 1, 2 and so on, if there are none left. */
+let answers: Array<number | Promise<number>>;
+let logins: number;
+
+beforeEach(() => {
+	session = new Session(accountOf(form));
+	[answers, logins] = [[], 0];
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+});
+
+const httpRequest = async ({ method }: { method: string }) => {
+	// It accepts each token.
+	if (method === 'GET') return { statusCode: 200, headers: {}, body: {} };
+	const body = { access_token: String((logins += 1)) };
+	return { statusCode: await (answers.shift() ?? 200), headers: {}, body };
+};
+const helpers = { httpRequest } as unknown as Helpers;
+
+/** A request of this node, with a store that holds these tokens, one at each read. */
+function own(stored: Array<string | undefined> = [], more: Partial<OwnRequest> = {}): OwnRequest {
+	return {
+		session,
+		tracked: new TrackedRequest(60_000, undefined),
+		execution: {},
+		rejections: 0,
+		lastAnswer: undefined,
+		onSent: () => {},
+		readAgain: async () => {
+			const token = stored.shift();
+			return await Promise.resolve({ accessToken: token === undefined ? '' : session.seal(token) });
+		},
+		...more,
+	};
+}
+
+/** What comes of asking for a token: the token, or the status of the failed login. */
+async function ask(request?: OwnRequest, isRenewal = request !== undefined): Promise<unknown> {
+	const result = await session.token(helpers, isRenewal, request);
+	if ('token' in result) return result.token;
+	return 'status' in result.failure ? result.failure.status : result.failure.kind;
+}
+
+async function renew(token: string, request = own()): Promise<unknown> {
+	session.reject(token);
+	return await ask(request);
+}
+
+function clockAt(ms: number): void {
+	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin + 1e6 + ms);
+}
+
+function later<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+	let resolve: (value: Value) => void = () => {};
+	const promise = new Promise<Value>((done) => (resolve = done));
+	return { promise, resolve };
+}
+
+const turn = async () => await new Promise((resolve) => setImmediate(resolve));
+
+describe('a token', () => {
+	test.each<[string, number, number]>([
+		['just now', 0, 1],
+		['almost five seconds ago', 4_999, 1],
+		['five seconds ago', 5_000, 2],
+		['in the future, by a clock that went back', -1, 2],
+	])('for a caller without one, after a login %s (%i ms)', async (_, age, times) => {
+		clockAt(0);
+		await ask();
+		clockAt(age);
+		await ask();
+		expect(logins).toBe(times);
+	});
+
+	test('that was replaced: the newest is taken without a login, and the store is not read', async () => {
+		clockAt(0);
+		await ask();
+		clockAt(60_000);
+		await renew('1');
+		const readAgain = jest.fn();
+		expect(await renew('1', own([], { readAgain }))).toBe('2');
+		expect(readAgain).not.toHaveBeenCalled();
+	});
+
+	test('that the service gives again is not taken for a rejected one', async () => {
+		session.reject('1');
+		expect(await ask()).toBe('1');
+		expect(session.isUsable('1')).toBe(true);
+	});
+
+	test('of another process is taken from the store, and by those who come later', async () => {
+		await ask();
+		expect(await renew('1', own(['theirs']))).toBe('theirs');
+		expect(await ask()).toBe('theirs');
+		expect(logins).toBe(1);
+	});
+
+	test('that others got while the store was read is taken', async () => {
+		clockAt(0);
+		await ask();
+		clockAt(60_000);
+		const read = later<{ accessToken: string }>();
+		const slow = renew('1', own([], { readAgain: async () => await read.promise }));
+		expect(await renew('1')).toBe('2');
+		read.resolve({ accessToken: '' });
+		expect(await slow).toBe('2');
+	});
+
+	test('is known as rejected as one of the last fifty', () => {
+		for (let n = 1; n <= 51; n += 1) session.reject(String(n));
+		const usable = ['1', '2', '51', '52'].filter((token) => session.isUsable(token));
+		expect(usable).toEqual(['1', '52']);
+	});
+
+	test('is stored with a seal of its account, whatever it looks like', () => {
+		for (const token of ['plain', 'with.dots', '.', 'a b=', 'ü']) {
+			const stored = session.seal(token);
+			expect(session.unseal(stored)).toBe(token);
+			expect(tokenOf(stored)).toBe(token);
+		}
+		const seal = session.seal('');
+		for (const none of [undefined, null, 7, '', '.', 'bare', '.bare', seal, `${seal}x`.slice(1)]) {
+			expect(session.unseal(none)).toBeUndefined();
+		}
+	});
+});
+
+describe('a new token that is rejected: another process may have logged in', () => {
+	/** Asks again for the token of a login so many milliseconds ago. */
+	async function renewAfter(age: number, request: OwnRequest) {
+		clockAt(0);
+		await ask();
+		clockAt(age);
+		jest.spyOn(Math, 'random').mockReturnValue(0.5);
+		const waits = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+			const controller = new AbortController();
+			setImmediate(() => controller.abort());
+			return controller.signal;
+		});
+		const result = await renew('1', request);
+		// The login's own limit is none of them.
+		return { result, waits: waits.mock.calls.map(([ms]) => ms).filter((ms) => ms < 60_000) };
+	}
+	const lastAnswer = {
+		kind: 'status',
+		status: 401,
+		text: undefined,
+		retryAfter: undefined,
+	} as const;
+
+	test.each<[string, number, Array<string | undefined>, Partial<OwnRequest>, unknown, number[]]>([
+		['it waits and finds its token', 4_999, ['1', 'theirs'], { rejections: 1 }, 'theirs', [300]],
+		['it waits and logs in', 4_999, ['1'], { rejections: 1 }, '2', [300]],
+		['it waits longer each time', 0, ['1'], { rejections: 3 }, '2', [1_200]],
+		['up to a limit', 0, ['1'], { rejections: 8 }, '2', [2_400]],
+		['it does not wait if the token was older', 5_000, ['1', 'theirs'], { rejections: 1 }, '2', []],
+		['the last try waits three times', 0, [], { rejections: 1, lastAnswer }, 401, [300, 300, 300]],
+		[
+			'the last try takes a token',
+			9_000,
+			['1', undefined, 'theirs'],
+			{ rejections: 1, lastAnswer },
+			'theirs',
+			[300, 300],
+		],
+	])('%s', async (_, age, stored, more, result, waits) => {
+		expect(await renewAfter(age, own(stored, more))).toEqual({ result, waits });
+	});
+
+	test('ten wait and log in together', async () => {
+		clockAt(0);
+		await ask();
+		const tokens = Array.from({ length: 10 }, async () => await renew('1', own(['1', '1'])));
+		expect(new Set(await Promise.all(tokens))).toEqual(new Set(['2']));
+	});
+});
+
+describe('a login in flight', () => {
+	test('that is given up blocks nobody, and is still taken by those who wait', async () => {
+		const hangs = later<number>();
+		answers = [hangs.promise];
+		const request = own();
+		const patient = ask(own());
+		const impatient = ask(request);
+		await turn();
+		session.giveUp(request.tracked.login);
+		expect(await ask(own())).toBe('2');
+		hangs.resolve(200);
+		expect(await Promise.all([patient, impatient])).toEqual(['1', '1']);
+	});
+
+	test('does not begin for a request that was cancelled while the store was read', async () => {
+		const stop = new AbortController();
+		const tracked = new TrackedRequest(60_000, stop.signal);
+		const readAgain = async () => await Promise.resolve({ accessToken: '' });
+		tracked.prepare();
+		const asked = ask(own([], { tracked, readAgain }));
+		stop.abort();
+		expect(await asked).toBe('cancelled');
+		expect(logins).toBe(0);
+	});
+
+	test('keeps its account in memory, where another one is forgotten', async () => {
+		const hangs = later<number>();
+		answers = [hangs.promise];
+		const busy = sessionOf({ ...form, userName: 'busy' });
+		const idle = sessionOf({ ...form, userName: 'idle' });
+		const token = busy.token(helpers, false);
+		await turn();
+		for (let n = 0; n < 120; n += 1) sessionOf({ ...form, userName: String(n) });
+		expect(sessionOf({ ...form, userName: 'busy' })).toBe(busy);
+		expect(sessionOf({ ...form, userName: 'idle' })).not.toBe(idle);
+		hangs.resolve(200);
+		await token;
+	});
+});
+
+describe('a login that failed', () => {
+	test.each<[string, number, { isSame?: boolean; age: number }, number]>([
+		['refused, 5 s ago, by another execution', 401, { age: 5_000 }, 2],
+		['refused, almost 5 s ago, by another one', 401, { age: 4_999 }, 1],
+		['for its password, an hour ago, by the same', 401, { isSame: true, age: 3.6e6 }, 1],
+		['with 499, an hour ago, by the same', 499, { isSame: true, age: 3.6e6 }, 1],
+		['with 404, almost 30 s ago, by the same', 404, { isSame: true, age: 29_999 }, 1],
+		['with 404, 30 s ago, by the same', 404, { isSame: true, age: 30_000 }, 2],
+		['with 405, 30 s ago, by the same', 405, { isSame: true, age: 30_000 }, 2],
+		['with 501, 30 s ago, by the same', 501, { isSame: true, age: 30_000 }, 2],
+		['by a redirect, 30 s ago, by the same', 302, { isSame: true, age: 30_000 }, 2],
+		['as the service was down', 503, { isSame: true, age: 0 }, 2],
+	])('%s', async (_, status, { isSame = false, age }, times) => {
+		answers = [status, status];
+		const [one, other] = [own(), own()];
+		clockAt(0);
+		expect(await ask(one)).toBe(status);
+		clockAt(age);
+		expect(await ask(isSame ? one : other)).toBe(status);
+		expect(logins).toBe(times);
+	});
+
+	test('is forgotten once one succeeds', async () => {
+		answers = [401, 200, 401];
+		const request = own();
+		clockAt(0);
+		await ask(request);
+		clockAt(5_000);
+		await ask();
+		clockAt(60_000);
+		expect(await renew('2', request)).toBe(401);
+		expect(logins).toBe(3);
+	});
+});
+
+test('an account is all that the login depends on', () => {
+	const forms = [
+		form,
+		{ ...form, baseUrl: 'http://other.example.com' },
+		{ ...form, userName: 'b' },
+		{ ...form, password: 'q' },
+		{ ...form, ignoreSslIssues: true },
+	];
+	expect(new Set(forms.map((differing) => sessionOf(differing))).size).toBe(forms.length);
+	expect(new Set(forms.map((differing) => sessionOf(differing).seal('t'))).size).toBe(forms.length);
+	expect(sessionOf({ ...form, baseUrl: 'HTTP://Jobs.example.com:80/' })).toBe(sessionOf(form));
+});
