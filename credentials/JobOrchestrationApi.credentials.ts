@@ -88,7 +88,7 @@ export class JobOrchestrationApi implements ICredentialType {
 				properties: {
 					value: 404,
 					message:
-						"The log-in works, but there is no list of work clusters at this address. Check the 'Base URL': it is the part before /api/v1.",
+						"The login works, but there is no list of work clusters at this address. Check the 'Base URL': it is the part before /api/v1.",
 				},
 			},
 			{
@@ -96,7 +96,7 @@ export class JobOrchestrationApi implements ICredentialType {
 				properties: {
 					value: 403,
 					message:
-						"The log-in works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
+						"The login works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
 				},
 			},
 		],

@@ -29,7 +29,7 @@ describe('the form of the credential', () => {
 
 		await form.fill({ ...right, password: 'a wrong one' });
 		expect(await form.saveAndFail()).toBe(
-			"The user name or the password is wrong. Correct it in the credential. The log-in was tried only once, so that the account isn't locked.",
+			"The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
@@ -42,7 +42,7 @@ describe('the form of the credential', () => {
 		const n8n = handed().n8nUrl;
 		await form.fill({ baseUrl: n8n });
 		expect(await form.saveAndFail()).toContain(
-			`There is no log-in at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.`,
+			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.`,
 		);
 
 		const signedByItself = await startSandbox({ tls: selfSignedCertificate });

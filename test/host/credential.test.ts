@@ -94,7 +94,7 @@ const tokensAt = ({ calls }: Sandbox) =>
 	new Set(calls.flatMap(({ token }) => (token === undefined ? [] : [token])));
 
 describe('An edited credential', () => {
-	const refused = 'The user name or the password is wrong';
+	const refused = 'The username or the password is wrong';
 
 	test('is logged in with by its test, and nothing is sent with the token of before', async () => {
 		expect(await tested({ password: 'mistyped' })).toMatchObject({

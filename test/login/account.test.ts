@@ -51,7 +51,7 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 		fixture.sandbox.clearCalls();
 		fixture.engine.editCredential(edited);
 		const { error } = await fixture.engine.run({ parameters: create() });
-		expect(error?.message).toBe('The user name or the password is wrong');
+		expect(error?.message).toBe('The username or the password is wrong');
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 	},
 );

@@ -76,7 +76,7 @@ test('a password that is a number is withheld from an error, too', async () => {
 		body: operation === 'login' ? { access_token: 'a-token' } : { message: 'Not 24681357' },
 	}));
 	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error?.description).toMatch(/^The service's message isn't shown/);
+	expect(error?.description).toMatch(/\nThe service's message isn't shown/);
 });
 
 describe('a service that rejects each token', () => {
@@ -96,7 +96,7 @@ describe('a service that rejects each token', () => {
 		);
 		expect(items.map(({ json }) => json.error)).toMatchObject(
 			new Array(3).fill({
-				description: expect.stringMatching(/^The service says: "not you" \(HTTP 401\)/),
+				description: expect.stringMatching(/\nThe service says: "not you" \(HTTP 401\)/),
 				httpStatus: 401,
 				jobMayExist: false,
 			}),

@@ -102,21 +102,21 @@ describe('whoever asks the credential for a token', () => {
 
 	test('with a refused password is refused without asking, for some seconds', async () => {
 		const wrong = { password: 'refused' };
-		await expect(ask('', wrong)).rejects.toThrow('The user name or the password is wrong');
-		await expect(ask('', wrong)).rejects.toThrow('The user name or the password is wrong');
+		await expect(ask('', wrong)).rejects.toThrow('The username or the password is wrong');
+		await expect(ask('', wrong)).rejects.toThrow('The username or the password is wrong');
 		expect(logins()).toBe(1);
 		later(40);
-		await expect(ask('', wrong)).rejects.toThrow('The user name or the password is wrong');
+		await expect(ask('', wrong)).rejects.toThrow('The username or the password is wrong');
 		expect(logins()).toBe(2);
 	});
 
 	test('with a log-in that fails is told what to do in the message, all that the test of a credential shows', async () => {
 		const url = fixture.sandbox.url;
 		await expect(ask('', { password: 'wrong once more' })).rejects.toThrow(
-			`The user name or the password is wrong. Correct it in the credential.`,
+			`The username or the password is wrong. Correct it in the credential.`,
 		);
 		await expect(ask('', { baseUrl: `${url}/elsewhere` })).rejects.toThrow(
-			`There is no log-in at ${url}/elsewhere/oauth/login. Check the 'Base URL' in the credential`,
+			`No login endpoint at ${url}/elsewhere/oauth/login. Check the 'Base URL' in the credential`,
 		);
 	});
 
@@ -143,8 +143,8 @@ describe('whoever asks the credential for a token', () => {
 	});
 
 	test.each([
-		[429, 'The service is receiving too many log-ins. Try again later.'],
-		[499, 'The service refused the log-in. Check'],
+		[429, 'The service is receiving too many logins. Try again later.'],
+		[499, 'The service refused the login. Check'],
 		[500, "The service can't log anyone in at the moment. Try again later."],
 	])('and is answered %s is told whose fault that is', async (status, said) => {
 		fixture.sandbox.faults.plan(() => answer(status));
@@ -153,7 +153,7 @@ describe('whoever asks the credential for a token', () => {
 
 	test('with an empty form logs in with empty texts, which the service refuses', async () => {
 		const empty = { userName: undefined, password: undefined, accessToken: undefined };
-		await expect(ask('', empty)).rejects.toThrow('The user name or the password is wrong');
+		await expect(ask('', empty)).rejects.toThrow('The username or the password is wrong');
 		expect(fixture.callsOf('login').map(({ body }) => body)).toEqual([
 			{ userName: '', password: '', type: 'basic' },
 		]);
@@ -177,7 +177,7 @@ describe('whoever asks the credential for a token', () => {
 	test('and gets its password back in a refusal does not repeat it', async () => {
 		const { password } = fixture.sandbox;
 		for (const [status, said, shown] of [
-			[403, `no user with ${password}`, "The service's message isn't shown"],
+			[403, `no user with ${password}`, 'The service refused this user'],
 			[200, { message: `no user with ${password}` }, '(not shown: contains a secret)'],
 		] as const) {
 			fixture.sandbox.faults.plan(() => ({

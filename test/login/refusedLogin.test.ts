@@ -22,10 +22,10 @@ test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as co
 		expect(fixture.callsOf('login')).toHaveLength(1);
 		expect(fixture.sandbox.store.jobs.size).toBe(0);
 		if (onError === 'stopWorkflow') {
-			expect(error?.message).toBe('The user name or the password is wrong');
+			expect(error?.message).toBe('The username or the password is wrong');
 		} else {
 			expect(items.map(({ json }) => json.message)).toEqual(
-				new Array(100).fill('The user name or the password is wrong'),
+				new Array(100).fill('The username or the password is wrong'),
 			);
 			expect(items.map(({ json }) => json.error)).toMatchObject(
 				new Array(100).fill({ httpStatus: 401, jobMayExist: false }),
@@ -59,7 +59,7 @@ test('a wrong password is tried once in an execution, however long that takes', 
 	);
 	clock.mockRestore();
 	expect(items.map(({ json }) => json.message)).toEqual(
-		new Array(5).fill('The user name or the password is wrong'),
+		new Array(5).fill('The username or the password is wrong'),
 	);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
@@ -72,7 +72,7 @@ test('a wrong password is tried once in an execution, by all of its nodes, and a
 	const node = { parameters: getAll(), onError: 'continueRegularOutput' } as const;
 	for (const logins of [1, 2]) {
 		const { items } = await fixture.engine.start([node, node], [{}]).result;
-		expect(items[0]?.json.message).toBe('The user name or the password is wrong');
+		expect(items[0]?.json.message).toBe('The username or the password is wrong');
 		expect(fixture.callsOf('login')).toHaveLength(logins);
 	}
 	clock.mockRestore();

@@ -297,8 +297,8 @@ test.each<[string, INodeParameters, string]>([
 	['a resource locator', { workCluster: '={{ $json. }}' }, 'Work Cluster'],
 ])('an expression with a mistake names its field: %s', async (_, parameters, field) => {
 	const { error } = await fixture.engine.run({ parameters: create(parameters) });
-	expect(error?.message).toBe(`No job was created. '${field}' can't be read.`);
-	expect(error?.description).toMatch(/^n8n says: "[^"]{5,}"\. Check the expression/);
+	expect(error?.message).toBe(`No job was created. '${field}' has an invalid expression.`);
+	expect(error?.description).toMatch(/^n8n says: "[^"]{5,}"\. Correct the expression/);
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 

@@ -33,7 +33,7 @@ test('nothing listens there', async () => {
 		message: `The service at ${baseUrl} can't be reached`,
 		description: expect.stringMatching(
 			new RegExp(
-				`^Check the host and the port .*\\n${baseUrl.slice(7)} refused the connection \\(ECONNREFUSED\\)\\. Work clusters at ${baseUrl}\\.$`,
+				`^Check the host and the port .*\\n${baseUrl.slice(7)} refused the connection \\(ECONNREFUSED\\)\\.$`,
 			),
 		),
 	});
@@ -121,7 +121,7 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 	expect(error).toMatchObject({
 		message: `No secure connection to ${baseUrl} is possible`,
 		description: expect.stringMatching(
-			/^Check whether the 'Base URL' in the credential should start with http:\/\/ instead of https:\/\/\..*\n.* \(EPROTO, wrong version number\)\. Job 'Report'/,
+			/^Check whether the 'Base URL' in the credential should start with http:\/\/ instead of https:\/\/\..*\n.* \(EPROTO, wrong version number\)\.$/,
 		),
 		context: { jobMayExist: false },
 	});
@@ -130,7 +130,7 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 
 test('a wrong password', async () => {
 	const { message, description } = await errorWith({ password: 'wrong-password' });
-	expect(message).toBe('The user name or the password is wrong');
+	expect(message).toBe('The username or the password is wrong');
 	expect(description).toMatch(/Correct it in the credential/);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
@@ -138,7 +138,7 @@ test('a wrong password', async () => {
 test('an address that is another service', async () => {
 	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
 	expect(await errorWith({})).toEqual({
-		message: 'The service answered the log-in with an HTML page instead of a token',
+		message: 'The service answered the login with an HTML page instead of a token',
 		description: expect.stringMatching(
 			/^Check that the 'Base URL' .*\nIt sent an HTML page \(HTTP 200\)\./,
 		),
@@ -148,6 +148,26 @@ test('an address that is another service', async () => {
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
 	fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 	const { message } = await errorWith({});
-	expect(message).toBe('The service answered the log-in with other data instead of a token');
+	expect(message).toBe('The service answered the login with other data instead of a token');
 	expect(fixture.sandbox.calls).toHaveLength(1);
 });
+
+test('an error that would meet all items names none of them, and no job', async () => {
+	const { url, userName } = fixture.sandbox;
+	fixture.engine.saveCredential({ baseUrl: url, userName, password: 'wrong' });
+	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
+	expect(error?.message).toBe('The username or the password is wrong');
+	expect(error?.description).not.toMatch(/item|'Report'/);
+	expect(error).toMatchObject({ context: expect.not.objectContaining({ itemIndex: 0 }) });
+});
+
+test.each(['/api/v1', '/oauth/login'])(
+	'a Base URL with %s: the error says to remove it',
+	async (path) => {
+		const { url, userName, password } = fixture.sandbox;
+		fixture.engine.saveCredential({ baseUrl: `${url}${path}`, userName, password });
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error?.message).toContain('No login endpoint at ');
+		expect(error?.description).toContain(`Remove '${path}'.`);
+	},
+);

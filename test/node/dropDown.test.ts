@@ -57,7 +57,7 @@ test('its errors are those of the node', async () => {
 	});
 	await expect(search()).rejects.toMatchObject({
 		name: 'NodeApiError',
-		message: 'The user name or the password is wrong',
+		message: 'The username or the password is wrong',
 	});
 });
 

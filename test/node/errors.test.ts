@@ -1,4 +1,5 @@
 import type { INode } from 'n8n-workflow';
+import { clusterHint } from '../support/operations';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
@@ -37,8 +38,8 @@ test.each<[string, Fault, string, RegExp]>([
 	[
 		'400',
 		answer(400, { message: 'job.group is too long' }),
-		'The service refused to create the job',
-		/^The service says: "job\.group is too long" \(HTTP 400\)\.\nCheck this node's fields\.\nJob 'Report' in namespace 'default' at http/,
+		'Job not created: job.group is too long',
+		/^Check this node's fields\. .*\nThe service says: "job\.group is too long" \(HTTP 400\)\.\nRequest: create job 'Report' in namespace 'default' at http/,
 	],
 	[
 		'401 after a new log-in',
@@ -57,7 +58,7 @@ test.each<[string, Fault, string, RegExp]>([
 		'409',
 		answer(409, { error: { message: 'exists' } }),
 		'The new job conflicts with something on the service',
-		/^The service says: "exists" \(HTTP 409\)\.\nChange this node's fields/,
+		/^Change this node's fields.*\nThe service says: "exists" \(HTTP 409\)\./,
 	],
 	[
 		'redirect',
@@ -73,7 +74,7 @@ test.each<[string, Fault, string, RegExp]>([
 
 test.each<[string, Fault, string]>([
 	['408', answer(408), 'The service gave up waiting for the request; the job may exist'],
-	['500', answer(500, 'boom'), 'The service failed to create the job; the job may exist'],
+	['500', answer(500, 'boom'), 'The service failed to create the job: boom; the job may exist'],
 	['503 without a time', answer(503), 'The service failed to create the job; the job may exist'],
 	[
 		'no answer',
@@ -132,15 +133,17 @@ test('a job whose state does not allow it, in the words of the service', async (
 	await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	const { error } = await fixture.engine.run({ parameters: change('resume', { jobId }) });
 	expect(error?.message).toBe("Can't resume the job in its current state");
-	expect(error?.description).toMatch(/^The service says: ".*stopped.*" \(HTTP 409\)/);
-	expect(error?.description).toContain(`Job '${jobId}' in namespace 'default' at http`);
+	expect(error?.description).toMatch(/\nThe service says: ".*stopped.*" \(HTTP 409\)/);
+	expect(error?.description).toContain(
+		`Request: resume job '${jobId}' in namespace 'default' at http`,
+	);
 });
 
 test('a list of clusters that is answered with 409 says nothing of a job', async () => {
 	const error = await errorAfter(answer(409), getAll());
 	expect(error).toEqual({
 		message: 'The service refused to list the work clusters',
-		description: `Check this node's fields.\nThe service gave no reason (HTTP 409). Work clusters at ${fixture.sandbox.url}.`,
+		description: `Check this node's fields.\nThe service gave no reason (HTTP 409). Request: list clusters at ${fixture.sandbox.url}.`,
 	});
 });
 
@@ -150,7 +153,7 @@ test.each<[string, number, Fault, string]>([
 		'once more, and may have worked',
 		1,
 		answer(500),
-		' It was tried 2 times. An earlier try got no clear answer and may have worked.',
+		' The node tried 2 times. An earlier try got no clear response and may have worked.',
 	],
 ])('a state change that was sent again %s says so', async (_, maxRetries, fault, said) => {
 	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
@@ -158,7 +161,7 @@ test.each<[string, number, Fault, string]>([
 		parameters: change('stop', { jobId: 'one', options: { maxRetries } }),
 	});
 	const words =
-		/( It was tried \d+ times\.)?( An earlier try got .* worked\.)?(?=\nThe service gave)/.exec(
+		/( The node tried \d+ times\.)?( An earlier try got .* worked\.)?(?=\nThe service gave)/.exec(
 			error?.description ?? '',
 		);
 	expect(words?.[0]).toBe(said);
@@ -169,7 +172,7 @@ test('a read that was sent again had no effect to speak of', async () => {
 	const { error } = await fixture.engine.run({
 		parameters: getAll({ options: { maxRetries: 1 } }),
 	});
-	expect(error?.description).toContain('It was tried 2 times.');
+	expect(error?.description).toContain('The node tried 2 times.');
 	expect(error?.description).not.toContain('may have worked');
 });
 
@@ -213,7 +216,7 @@ describe('what looks like markup is replaced by what looks like it', () => {
 		const { message, description } = await errorAfter(answer(404), change('stop', { jobId }));
 		expect(message).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
 		expect(description).toContain(
-			`Job '‹b onclick="alert(1)"›Session expired' in namespace 'default'`,
+			`job '‹b onclick="alert(1)"›Session expired' in namespace 'default'`,
 		);
 		const { items } = await fixture.engine.run({
 			parameters: change('stop', { jobId }),
@@ -246,12 +249,12 @@ test("a description has line breaks, and markup for them only where the editor's
 	);
 	const [uid = ''] = fixture.sandbox.store.jobs.keys();
 	const lines = [
-		"Check this node's fields.",
-		`The service gave no reason (HTTP 400). Job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
+		`Check this node's fields. ${clusterHint}`,
+		`The service gave no reason (HTTP 400). Request: create job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
 		'',
-		'This is about item 1, counting from 0.',
+		"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions, or run only the items without a job.",
 		'',
-		'Jobs that this execution had created (1):',
+		'Jobs already created (1):',
 		`• item 0: ${uid} ('‹i›A‹/i›' in namespace 'default')`,
 	];
 	expect(error?.description).toBe(lines.join('\n'));
@@ -271,7 +274,7 @@ test.each(['password', 'token'] as const)('a message with the %s is not shown', 
 	});
 	const { error } = await fixture.engine.run({ parameters: create() });
 	expect(error?.description).toMatch(
-		/^The service's message isn't shown because it contains the password or token \(HTTP 400\)\.\nCheck this node's fields\./,
+		/^Check this node's fields\..*\nThe service's message isn't shown because it contains the password or token \(HTTP 400\)\./,
 	);
 	expect(error?.description).not.toContain('but this');
 });

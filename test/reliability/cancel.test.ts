@@ -168,7 +168,6 @@ describe('A cancel', () => {
 		const { result, log } = await cancel({ parameters: batch() }, 3_000, () => true);
 		expect(result.error).toMatchObject({
 			...THE_CANCEL,
-			description: 'This is about item 0, counting from 0.',
 			context: { itemIndex: 0, createdJobs: [], uncertainItems: [] },
 		});
 		expect(log).toEqual([expect.stringMatching(/: \[\]\. Items whose job may exist: \[\]$/)]);

@@ -1,6 +1,7 @@
 import type { Fault, When } from '../../sandbox';
 import { actAndAnswer, answer, answerWhen } from '../support/answer';
 import type { Kind } from '../support/operations';
+import { clusterHint } from '../support/operations';
 
 /**
  * How an item ends whose first request alone meets a fault, and whose requests all meet it; by the number of its
@@ -49,8 +50,12 @@ const newAddress =
 const theirFault =
 	"The fault is on the service's side. Try again later. If that doesn't help, tell whoever runs the service.";
 const checkTheAddress =
-	"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.";
-const checkFields = "Check this node's fields.";
+	"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.";
+const checkFields = {
+	create: `Check this node's fields. ${clusterHint}`,
+	change: "Check this node's fields.",
+	read: "Check this node's fields.",
+};
 
 export const rows: Row[] = [
 	// No answer comes, or one that leads elsewhere.
@@ -111,7 +116,7 @@ export const rows: Row[] = [
 		end: 'renewsItsToken',
 		title: 'The service rejected the token that it had just issued',
 		advice:
-			"The log-in works, but the token from it doesn't. Check that the user is allowed to <do it>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+			"The login works, but its token doesn't. Check that the user is allowed to <do it>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
 	},
 	{
 		faults: { '403': [answer(403), 403] },
@@ -145,7 +150,7 @@ export const rows: Row[] = [
 			create: "Change this node's fields, or remove what is in the way on the service.",
 			change:
 				'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
-			read: checkFields,
+			read: checkFields.read,
 		},
 	},
 	{
@@ -175,7 +180,6 @@ export const rows: Row[] = [
 			...both('502', 502, (when) => answerWhen(when, 502)),
 			...both('503', 503, (when) => answerWhen(when, 503)),
 			...both('504', 504, (when) => answerWhen(when, 504)),
-			...both('502 with a page', 502, (when) => ({ kind: 'html', when, status: 502 })),
 			...both('500 with a huge body', 500, (when) => ({
 				...{ kind: 'hugeBody', when, bytes: 1_000_000, status: 500 },
 			})),
@@ -187,6 +191,13 @@ export const rows: Row[] = [
 		end: 'isResent',
 		mayExist: true,
 		title: 'The service failed to <do it>',
+		advice: theirFault,
+	},
+	{
+		faults: both('502 with a page', 502, (when) => ({ kind: 'html', when, status: 502 })),
+		end: 'isResent',
+		mayExist: true,
+		title: 'The service failed to <do it>: Gateway',
 		advice: theirFault,
 	},
 	{

@@ -68,9 +68,7 @@ describe('If an error stops the node', () => {
 		const listed = listedIn(result).map(({ uid }) => uid);
 		expect(listed.sort()).toEqual([...made].sort());
 		const { description } = result.error ?? {};
-		expect(description).toContain(
-			`Jobs that this execution had created and has ${state} (${made.length}):`,
-		);
+		expect(description).toContain(`Jobs created, then ${state} (${made.length}):`);
 		for (const uid of made) expect(description).toContain(`: ${uid} (`);
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
@@ -98,7 +96,7 @@ describe('If an error stops the node', () => {
 		]);
 		const { description = '' } = result.error ?? {};
 		expect(description).toMatch(
-			/could not end \(1\):\n• item 1: [^\n]*: The service refused to terminate the job\n+Jobs [^\n]* has terminated \(2\):/,
+			/could not be ended \(1\):\n• item 1: [^\n]*: The service refused to terminate the job[^\n]*\n+Jobs created, then terminated \(2\):/,
 		);
 	});
 

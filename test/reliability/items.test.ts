@@ -160,7 +160,7 @@ describe('Where the workflow continues', () => {
 				error: {
 					itemIndex: 1,
 					httpStatus: 404,
-					description: expect.stringMatching(/^The service/),
+					description: expect.stringMatching(/\nThe service says/),
 				},
 			},
 		]);

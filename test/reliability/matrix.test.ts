@@ -121,7 +121,7 @@ function errorIn(result: Result) {
 	const lines = String(description).split('\n');
 	return {
 		title: String(message),
-		advice: lines.find((line) => !line.startsWith('The service says:')),
+		advice: lines[0],
 		httpStatus,
 		jobMayExist: jobMayExist === true,
 		saysTryAgain: /try (it )?again/i.test(`${String(message)} ${String(description)}`),
@@ -147,17 +147,17 @@ function endFor(
 
 /** What to do about a job that may exist. It takes the place of "try again". */
 const lookForTheJob =
-	"Before you run this item again, look on the service for a job named 'Report' in namespace 'default'. The request had been sent, and this node did not send it again, so that no job is made twice.";
+	"Before you run this item again, look on the service for a job named 'Report' in namespace 'default'. The request had been sent, and the node didn't resend it, so that no job is created twice.";
 
 /** What an error says of how often a request was sent; an ellipsis stands for a number. */
 function triesOf(row: Row, kind: KnownOperation['kind']): string {
 	const end = endFor(row, kind);
 	if (end === 'waits')
-		return ' All requests had been waiting for the service for … s, and asked it … times. It was tried … times.';
+		return ' All requests had been waiting for the service for … s, and asked it … times. The node tried … times.';
 	if (end !== 'isResent') return '';
 	const mayHaveWorked =
-		kind === 'change' ? ' An earlier try got no clear answer and may have worked.' : '';
-	return ` It was tried 2 times.${mayHaveWorked}`;
+		kind === 'change' ? ' An earlier try got no clear response and may have worked.' : '';
+	return ` The node tried 2 times.${mayHaveWorked}`;
 }
 
 function errorFor(

@@ -22,7 +22,7 @@ const allNames = ['Job 0', 'Job 1', 'Job 2', 'Job 3'];
 async function refusedAtThird(node: NodeOptions = oneByOne()): Promise<Result> {
 	creates((item) => (item === 2 ? refused : undefined));
 	const result = await fixture.engine.run(node, numbered(4));
-	expect(result.error?.message).toMatch(/^The service refused/);
+	expect(result.error?.message).toMatch(/^Job not created for item/);
 	expect(jobsOnService()).toHaveLength(2);
 	fixture.sandbox.faults.clear();
 	return result;

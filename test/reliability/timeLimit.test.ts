@@ -84,7 +84,7 @@ test('where a log-in never ends, all items fail with it, together', async () => 
 	);
 	expect(items).toHaveLength(300);
 	for (const { json } of items) {
-		expect(json.message).toBe("The service didn't answer the log-in within 20 s");
+		expect(json.message).toBe("The service didn't answer the login within 20 s");
 		expect(json.error).toMatchObject({
 			description: expect.stringMatching(
 				/^Try again later, or allow more time with the option 'Timeout'\./,
@@ -110,7 +110,7 @@ test('an item whose Timeout is too short for the log-in takes none down that has
 	await until(() => fixture.callsOf('login').length === 2);
 	held.open();
 	const { items } = await running.result;
-	expect(items[0]?.json.message).toBe("The service didn't answer the log-in within 50 ms");
+	expect(items[0]?.json.message).toBe("The service didn't answer the login within 50 ms");
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
 });
 
@@ -138,7 +138,7 @@ test('a log-in that drips in is given up, and the next caller logs in again', as
 		async (displayName) => await fixture.engine.run({ parameters: create({ displayName }) }),
 	);
 	for (const { error } of await Promise.all(dripping)) {
-		expect(error?.message).toContain("didn't answer the log-in within 60 s");
+		expect(error?.message).toContain("didn't answer the login within 60 s");
 	}
 	expect(fixture.callsOf('login')).toHaveLength(1);
 

@@ -127,7 +127,7 @@ describe('Items that are always turned away do not keep the others from being se
 			{ parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) },
 			numbered(4),
 		);
-		expect(error?.description).toMatch(/could not end \(1\):/);
+		expect(error?.description).toMatch(/could not be ended \(1\):/);
 		const states = [...service.sandbox.store.jobs.values()].map(({ state }) => state);
 		expect(states).toEqual(['running', 'terminated', 'terminated']);
 	});
@@ -170,7 +170,7 @@ test.each<[why: string, ends: ReturnType<typeof counted>, plan: Plan]>([
 		createsMeet(2, 10, () => ({ kind: 'break', when: 'beforeActing' })),
 	],
 	[
-		'its log-in fails',
+		'its login fails',
 		{ made: 11, mayExist: 0, failed: 1 },
 		({ operation, nOfOperation }) => {
 			if (operation === 'login') return isBetween(2, 7, nOfOperation) ? answer(500) : undefined;

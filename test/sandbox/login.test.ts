@@ -25,7 +25,7 @@ it('A wrong user or password gets a 401 and no token', async () => {
 	]) {
 		const answer = await client.login({ userName, password, type: 'basic' });
 		expect(answer.status).toBe(401);
-		expect(messageOf(answer)).toBe('The user name or the password is wrong');
+		expect(messageOf(answer)).toBe('The username or the password is wrong');
 	}
 	expect(sandbox.tokens.issued).toBe(0);
 });

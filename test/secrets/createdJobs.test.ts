@@ -60,7 +60,7 @@ describe('A job that the service names after a secret is listed without its ID:'
 			return await result;
 		});
 		expect(traces.texts.get("n8n's log")).toMatch(
-			/was cancelled\. Jobs created by then: .*not shown: contains a secret/,
+			/was cancelled\. Jobs already created: .*not shown: contains a secret/,
 		);
 		expectNoSecretIn(traces);
 	});

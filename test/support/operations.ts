@@ -11,6 +11,10 @@ import { change, create } from './fixture';
  * The operations of the node as its code has them: what is added there is tested here, or stops the tests.
  */
 
+/** What the errors of a refused create say, since users enter the name that the drop-down shows. */
+export const clusterHint =
+	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
+
 /** What an operation does on the service, and what may be done after a failure therefore. */
 export type Kind = 'create' | 'change' | 'read';
 
@@ -90,8 +94,7 @@ function wayOf(
 			'do it': 'create the job',
 			'what is expected': 'a job',
 			'not found': 'The namespace, the workflow template or the work cluster was not found',
-			check:
-				"Check 'Namespace' (default), 'Workflow UID' (template-1) and 'Work Cluster' (wc-000001).",
+			check: `Check 'Namespace' (default), 'Workflow UID' (template-1) and 'Work Cluster' (wc-000001). ${clusterHint}`,
 		};
 		return { kind: 'create', calls: 'createJob', parameters: create, words };
 	}

@@ -19,7 +19,11 @@ export const anyCall: Call<string> = {
 	},
 	idempotent: true,
 	action: 'do it',
-	messages: { subject: 'It', notFound: { message: 'It was not found', advice: 'Look.' } },
+	messages: {
+		request: 'it',
+		refused: 'Not done',
+		notFound: { message: 'It was not found', advice: 'Look.' },
+	},
 };
 
 /** What a call is made with, where it is known what comes of each request, and nothing need be sent. */

@@ -27,7 +27,7 @@ export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): vo
 	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
 	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
 	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
-	const text = `${where} was cancelled. Jobs created by then: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
+	const text = `${where} was cancelled. Jobs already created: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
 	const key = keyOf(context);
 	if (logged.get(key) === text) return;
 	logged.set(key, text);

@@ -9,6 +9,9 @@ import { errorsIn, jobMayExist } from './itemOutcome';
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
 
+const CREATES_AGAIN =
+	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions, or run only the items without a job.";
+
 /** What is known of a call that failed. */
 type CallFailure = Pick<ServiceError, 'message' | 'description' | 'httpStatus' | 'jobMayExist'>;
 
@@ -44,7 +47,8 @@ export function failItem(
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
 	outcomes[itemIndex] = { error };
-	return { itemIndex, error };
+	const isAboutAllItems = cause instanceof ServiceError && cause.isAboutAllItems;
+	return { itemIndex, error, isAboutAllItems };
 }
 
 /** The error of a call that failed. Its texts are plain. */
@@ -91,39 +95,58 @@ export function errorOutputItem(
 }
 
 /**
- * Completes an error that ends the execution: with its item, with all jobs that were created, and with the other items
- * whose job may exist.
+ * Completes an error that ends the execution: with its item, unless it would meet all, with all jobs that were created,
+ * and with the other items whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
  */
 export function completeError(
-	{ itemIndex, error, namesItems = false }: FailedItem,
+	failedItem: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
 ): NodeError {
+	const { itemIndex, error, namesItems = false, isAboutAllItems = false } = failedItem;
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
 	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
 	const paragraphs = [error.description];
-	if (outcomes.length > 1) {
-		paragraphs.push(
-			namesItems
-				? 'Items are counted from 0.'
-				: `This is about item ${itemIndex}, counting from 0.`,
-		);
-	}
+	if (namesItems && outcomes.length > 1) paragraphs.push('Items are counted from 0.');
 	if (uncertainItems.length > 0) {
 		paragraphs.push(
 			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
 		);
 	}
+	if (namedJobs.some(({ cleanup }) => cleanup === undefined)) paragraphs.push(CREATES_AGAIN);
 	paragraphs.push(...listsOf(namedJobs).map(asPlainText));
 	error.description = paragraphs.filter(Boolean).join('\n\n');
 	// n8n's editor prefers this to the description, which everything else reads.
 	const descriptionTemplate = error.description.replaceAll('\n', '<br>');
-	const context = { itemIndex, createdJobs: namedJobs, uncertainItems, descriptionTemplate };
-	Object.assign(error.context, context);
+	const context = { createdJobs: namedJobs, uncertainItems, descriptionTemplate };
+	Object.assign(
+		error.context,
+		isAboutAllItems && outcomes.length > 1 ? context : { itemIndex, ...context },
+	);
 	return error;
+}
+
+/** Says in the title of an error that ends a batch of creates what stands: a user may read nothing else. */
+export function withJobCount(
+	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
+	{ count, createdJobs }: { count: number; createdJobs: CreatedJob[] },
+): void {
+	const standing = createdJobs.filter(({ cleanup }) => cleanup?.success !== true).length;
+	if (count === 1 || namesItems) return;
+	const created = `${standing} of ${count} jobs were created`;
+	const { message, context } = error;
+	if (isAboutAllItems) {
+		if (standing > 0) error.message = `${message}; ${created}`;
+	} else {
+		const what =
+			context.jobMayExist === true
+				? `Item ${itemIndex} failed`
+				: `Job not created for item ${itemIndex}`;
+		error.message = `${what}; ${created}: ${message.replace(/^Job not created: /, '')}`;
+	}
 }
 
 /** A created job as errors show it. */
@@ -140,9 +163,9 @@ function listsOf(jobs: NamedJob[]): string[] {
 	const how = [...new Set(ways)].sort().join(' or ');
 	const listed = new Set([...notEnded, ...untouched, ...ended].slice(0, MAX_LISTED));
 	return [
-		listOf(notEnded, listed, 'Jobs that this execution had created and could not end'),
-		listOf(untouched, listed, 'Jobs that this execution had created'),
-		listOf(ended, listed, `Jobs that this execution had created and has ${how}`),
+		listOf(notEnded, listed, 'Jobs already created that could not be ended'),
+		listOf(untouched, listed, 'Jobs already created'),
+		listOf(ended, listed, `Jobs created, then ${how}`),
 	];
 }
 

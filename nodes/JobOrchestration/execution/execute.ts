@@ -9,7 +9,7 @@ import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
 import { cancelError, isCancelled, logCreatedJobs } from './cancel';
 import { endJobs } from './endJobs';
-import { completeError, errorOutputItem, failItem, nodeErrorOf } from './errors';
+import { completeError, errorOutputItem, failItem, nodeErrorOf, withJobCount } from './errors';
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
@@ -151,7 +151,9 @@ function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	const { context, operation, outcomes, endedJobs, itemsNotGiven } = run;
 	const createdJobs = [...endedJobs, ...createdJobsIn([...outcomes, ...itemsNotGiven])];
 	const error = completeError(failedItem, { outcomes, createdJobs });
-	if (isCancelled(context) && operation.createsJobs === true) logCreatedJobs(context, error);
+	if (operation.createsJobs !== true) return error;
+	if (isCancelled(context)) logCreatedJobs(context, error);
+	else withJobCount(failedItem, { count: outcomes.length + itemsNotGiven.length, createdJobs });
 	return error;
 }
 

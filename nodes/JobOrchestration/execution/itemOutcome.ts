@@ -28,6 +28,8 @@ export interface FailedItem {
 	error: NodeError;
 	/** Whether the error's message says which items it is about. */
 	namesItems?: boolean;
+	/** Whether every item would meet it, such as a wrong password. */
+	isAboutAllItems?: boolean;
 }
 
 /** The errors among the outcomes, in the order of the items. */

@@ -59,8 +59,8 @@ function unreadable(field: string, error: unknown): FieldError {
 	const reason = [...new Set(texts)].join('. ').replace(/\.$/, '');
 	return new FieldError(
 		field,
-		"can't be read",
-		`n8n says: "${reason}". Check the expression that the field holds.`,
+		'has an invalid expression',
+		`n8n says: "${reason}". Correct the expression in this field.`,
 	);
 }
 

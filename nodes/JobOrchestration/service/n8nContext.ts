@@ -93,7 +93,7 @@ export function logMessage(notice: WaitNotice, baseUrl: string): string {
 		unavailable: 'it is unavailable',
 		unreachable: "it can't be reached",
 		broken: 'its connections break',
-		loginFailed: 'its log-in fails',
+		loginFailed: 'its login fails',
 	}[notice.waitsBecause];
 	return `Requests to the job orchestration service at ${baseUrl} are waiting: ${reason}`;
 }

@@ -13,8 +13,12 @@ export interface Call<Body> {
 	/** What the call does, as in "The service refused to ...". */
 	action: string;
 	messages: {
-		/** What it is about, for the end of a description: "Job 'x' in namespace 'y'". */
-		subject: string;
+		/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
+		request: string;
+		/** What a refused request has not achieved: "Job not created". */
+		refused: string;
+		/** What a user who is refused may have mixed up. */
+		hint?: string;
 		/** Explains a 404. */
 		notFound: Explanation;
 		/** Explains a 409; without it, a 409 is a refusal like any other. */
@@ -44,18 +48,20 @@ interface Attempts {
 /** The error of a call that failed, which says whether it may have worked nevertheless. */
 export function callError(call: Call<unknown>, failure: Failure, attempts: Attempts): ServiceError {
 	const { baseUrl, timeout, waited } = attempts;
-	const { subject, uncertain } = call.messages;
+	const { request, refused, hint, uncertain } = call.messages;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
 	const jobMayExist = !call.idempotent && waited === undefined && mayHaveActed(failure);
 	const words: ErrorMessage = {
-		...explain(failure, { baseUrl, timeout, action: call.action }),
+		...explain(failure, { baseUrl, timeout, action: call.action, refused, hint }),
 		...ownWordsOf(call, failure),
 	};
 	// How to find out replaces any other advice, above all "try again".
 	const isUncertain = jobMayExist && uncertain !== undefined;
 	const message = isUncertain ? `${words.message}; ${uncertain.message}` : words.message;
 	const advice = [isUncertain ? uncertain.advice : words.advice, ...historyOf(attempts)];
-	const detail = [words.detail, `${subject} at ${baseUrl}.`];
+	// What concerns the credential or the connection isn't about this request.
+	const isAboutAll = new ServiceError(failure, words).isAboutAllItems;
+	const detail = [words.detail, isAboutAll ? '' : `Request: ${request} at ${baseUrl}.`];
 	const texts = { message, advice: sentences(advice), detail: sentences(detail) };
 	return new ServiceError(failure, { ...words, ...texts }, jobMayExist);
 }
@@ -74,8 +80,8 @@ function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: A
 		waited >= 1_000
 			? `All requests had been waiting for the service for ${seconds} s${asked}.`
 			: '',
-		timesSent > 1 ? `It was tried ${timesSent} times.` : '',
-		earlierMayHaveActed === true ? 'An earlier try got no clear answer and may have worked.' : '',
+		timesSent > 1 ? `The node tried ${timesSent} times.` : '',
+		earlierMayHaveActed === true ? 'An earlier try got no clear response and may have worked.' : '',
 	];
 }
 

@@ -21,6 +21,10 @@ export type { CallOptions };
  */
 const MAX_PAGES = 1_000;
 
+/** Users enter the name that the drop-down shows. */
+const CLUSTER_HINT =
+	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
+
 /** Which part of a list is wanted. */
 interface PageRequest {
 	/** Clusters at most. */
@@ -72,10 +76,12 @@ export class ServiceClient {
 			idempotent: false,
 			action: 'create the job',
 			messages: {
-				subject: `Job ${name}`,
+				request: `create job ${name}`,
+				refused: 'Job not created',
+				hint: CLUSTER_HINT,
 				notFound: {
 					message: 'The namespace, the workflow template or the work cluster was not found',
-					advice: `Check 'Namespace' (${job.namespace}), 'Workflow UID' (${job.workflowUid}) and 'Work Cluster' (${job.workCluster}).`,
+					advice: `Check 'Namespace' (${job.namespace}), 'Workflow UID' (${job.workflowUid}) and 'Work Cluster' (${job.workCluster}). ${CLUSTER_HINT}`,
 				},
 				conflict: {
 					message: 'The new job conflicts with something on the service',
@@ -83,7 +89,7 @@ export class ServiceClient {
 				},
 				uncertain: {
 					message: 'the job may exist',
-					advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and this node did not send it again, so that no job is made twice.`,
+					advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 				},
 			},
 		};
@@ -115,7 +121,8 @@ export class ServiceClient {
 			idempotent: true,
 			action: `${verb} the job`,
 			messages: {
-				subject: `Job '${jobId}' in namespace '${namespace}'`,
+				request: `${verb} job '${jobId}' in namespace '${namespace}'`,
+				refused: `The service refused to ${verb} the job`,
 				notFound: {
 					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
 					advice:
@@ -189,7 +196,8 @@ export class ServiceClient {
 			idempotent: true,
 			action: 'list the work clusters',
 			messages: {
-				subject: 'Work clusters',
+				request: 'list clusters',
+				refused: 'Work clusters not listed',
 				notFound: {
 					message: `No list of work clusters at ${truncate(this.httpClient.baseUrl)}`,
 					advice:

@@ -25,13 +25,23 @@ interface About {
 	timeout?: number;
 	/** What the request was to do, as in "The service refused to ...". */
 	action?: string;
+	/** What a refused request has not achieved: "Job not created". */
+	refused?: string;
+	/** What a user who is refused may have mixed up. */
+	hint?: string | undefined;
 }
 
 /** What the `{name}`s in a rule's texts stand for. */
 type Facts = Record<string, unknown>;
 
+const MESSAGE_WITHHELD =
+	"The service's message isn't shown because it contains the password or token";
+
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
 export const LOGIN_TIMEOUT = 60_000;
+
+/** Characters of the service's message in a title at most: the description has all of it. */
+const MAX_REASON = 80;
 
 /** Characters of an ID or an address in a title at most: a whole UUID fits. */
 const MAX_IN_TITLE = 36;
@@ -52,7 +62,7 @@ export function explain(failure: Failure, about: About = {}): ErrorMessage {
 		message: fill(message, facts, MAX_IN_TITLE),
 		advice: fill(advice, facts),
 		detail: detail === undefined ? undefined : fill(detail, facts),
-		...serviceTextsOf(rootCauseOf(failure)),
+		...serviceTextsOf(failure),
 	};
 }
 
@@ -77,20 +87,33 @@ function loginKeyOf({ cause }: FailureOf<'login'>): string {
 	return status < 500 ? 'refusal' : 'serverError';
 }
 
-/** What the service said with a status. */
-function serviceTextsOf(cause: Failure): Pick<ErrorMessage, 'reason' | 'detail'> {
+/** What the service said with a status. About a refused login, it may say which part is wrong: that isn't shown. */
+function serviceTextsOf(failure: Failure): Pick<ErrorMessage, 'reason' | 'detail'> {
+	const cause = rootCauseOf(failure);
 	if (cause.kind !== 'status') return {};
 	const http = `(HTTP ${cause.status}).`;
+	if (failure.kind === 'login' && cause.status < 500) {
+		return { detail: `The service refused the login ${http}` };
+	}
 	if (cause.ofOthers === true) return { detail: `The service answered other requests so ${http}` };
+	if (cause.isWithheld === true) return { detail: `${MESSAGE_WITHHELD} ${http}` };
 	if (cause.text === undefined) return { detail: `The service gave no reason ${http}` };
-	return { reason: `${cause.text} ${http}` };
+	return { reason: `The service says: "${cause.text}" ${http}` };
 }
 
-function factsOf(failure: Failure, { baseUrl = '', timeout = 0, action = '' }: About): Facts {
+function factsOf(
+	failure: Failure,
+	{ baseUrl = '', timeout = 0, action = '', refused, hint = '' }: About,
+): Facts {
 	const cause = rootCauseOf(failure);
-	const facts: Facts = { ...cause, baseUrl, action };
+	const facts: Facts = { ...cause, baseUrl, action, hint: hint === '' ? '' : ` ${hint}` };
+	const [excess] = /\/(?:oauth\/login|api\/v1)\b.*$/.exec(baseUrl) ?? [];
+	facts.excess = excess === undefined ? '' : ` Remove '${excess}'.`;
 	const limit = failure.kind === 'login' ? LOGIN_TIMEOUT : timeout;
 	facts.limit = inSeconds('after' in cause ? (cause.after ?? limit) : limit);
+	const reason = cause.kind === 'status' ? cause.text : undefined;
+	facts.serviceReason = reason === undefined ? '' : `: ${truncate(reason, MAX_REASON)}`;
+	facts.refused = (reason && refused) ?? `The service refused to ${action}`;
 	if (cause.kind === 'baseUrl') facts.problem = BASE_URL_PROBLEMS[cause.problem];
 	if (cause.kind === 'unreachable') facts.why = whyUnreachable(cause);
 	if (cause.kind === 'unexpectedResponse') {

@@ -33,6 +33,8 @@ export type Failure =
 			kind: 'status';
 			status: number;
 			text?: string | undefined;
+			/** Whether there was a message, but with a secret in it. */
+			isWithheld?: boolean;
 			retryAfter?: number | undefined;
 			ofOthers?: true;
 	  }
@@ -74,7 +76,7 @@ export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' 
 export function withoutServiceText(failure: Failure): Failure {
 	const cause = rootCauseOf(failure);
 	if (cause.kind !== 'status') return failure;
-	const untold: RequestFailure = { ...cause, text: undefined, ofOthers: true };
+	const untold: RequestFailure = { ...cause, text: undefined, isWithheld: false, ofOthers: true };
 	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
 }
 

@@ -62,13 +62,9 @@ export function failureFromResponse(
 	}
 	const message = messageIn(body);
 	const texts = message.length > 0 ? message : sentenceIn(body);
-	const quoted = quote(texts, secrets);
-	const text =
-		quoted === undefined
-			? "The service's message isn't shown because it contains the password or token"
-			: `The service says: "${quoted}"`;
-	const retryAfter = parseRetryAfter(headers);
-	return { kind: 'status', status, text: texts.length === 0 ? undefined : text, retryAfter };
+	const text = texts.length === 0 ? undefined : quote(texts, secrets);
+	const isWithheld = texts.length > 0 && text === undefined;
+	return { kind: 'status', status, text, isWithheld, retryAfter: parseRetryAfter(headers) };
 }
 
 /** What an answer is that isn't what was wanted, in a few words. */

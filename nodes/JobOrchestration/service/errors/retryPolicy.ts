@@ -63,11 +63,6 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
 }
 
-/** Whether a failure is a login that would fail again, as with a wrong password, or has taken all of its time. */
-function isRefusedLogin(failure: Failure): failure is FailureOf<'login'> {
-	return failure.kind === 'login' && consequenceOf(failure).resend === 'none';
-}
-
 /** Whether the service may have acted on a request that failed so. False only if it certainly has not. */
 export function mayHaveActed(failure: Failure): boolean {
 	return consequenceOf(failure).mayHaveActed;

@@ -47,9 +47,9 @@ const REDIRECT_NOWHERE: Texts = [
 	"Check the 'Base URL' in the credential, or ask whoever runs the service for its address.",
 	`It answered with HTTP {status}. ${NOT_FOLLOWED}`,
 ];
-const REFUSES: Texts = ['The service refused to {action}', "Check this node's fields."];
+const CHECK_FIELDS = "Check this node's fields.{hint}";
 const FAILS: Texts = [
-	'The service failed to {action}',
+	'The service failed to {action}{serviceReason}',
 	"The fault is on the service's side. Try again later. If that doesn't help, tell whoever runs the service.",
 ];
 
@@ -142,7 +142,7 @@ export const RULES = {
 	unexpectedResponse: [
 		UNCLEAR,
 		'The service answered with {came} instead of {expected}',
-		"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or log-in page answers in its place.",
+		"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
 		'It sent {received} (HTTP {status}).',
 	],
 	noResponse: [
@@ -159,7 +159,7 @@ export const RULES = {
 	'status 401': [
 		REFUSED,
 		'The service rejected the token that it had just issued',
-		"The log-in works, but the token from it doesn't. Check that the user is allowed to {action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+		"The login works, but its token doesn't. Check that the user is allowed to {action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
 	],
 	'status 403': [
 		REFUSED,
@@ -177,43 +177,43 @@ export const RULES = {
 	'status 503': [UNAVAILABLE, ...FAILS],
 	'status 503 with Retry-After': [THROTTLED, ...FAILS],
 	'status 504': [UNAVAILABLE, ...FAILS],
-	refusal: [REFUSED, ...REFUSES],
-	oddStatus: [UNCLEAR, ...REFUSES],
+	refusal: [REFUSED, '{refused}{serviceReason}', CHECK_FIELDS],
+	oddStatus: [UNCLEAR, 'The service refused to {action}{serviceReason}', CHECK_FIELDS],
 	serverError: [UNCLEAR, ...FAILS],
 } satisfies Record<string, Rule>;
 
 /** What is said of a login that failed, if it isn't the same as of any request. */
 export const LOGIN_TEXTS: Partial<Record<string, Texts>> = {
-	timeout: ["The service didn't answer the log-in within {limit}", 'Try again later.'],
+	timeout: ["The service didn't answer the login within {limit}", 'Try again later.'],
 	ownTimeout: [
-		"The service didn't answer the log-in within {limit}",
+		"The service didn't answer the login within {limit}",
 		"Try again later, or allow more time with the option 'Timeout'.",
 	],
 	broken: [
-		'The connection broke during the log-in',
+		'The connection broke during the login',
 		"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
 		RULES.broken[3],
 	],
 	unexpectedResponse: [
-		'The service answered the log-in with {came} instead of {expected}',
+		'The service answered the login with {came} instead of {expected}',
 		RULES.unexpectedResponse[2],
 		RULES.unexpectedResponse[3],
 	],
 	'status 401': [
-		'The user name or the password is wrong',
-		"Correct it in the credential. The log-in was tried only once, so that the account isn't locked.",
+		'The username or the password is wrong',
+		"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
 	],
 	'status 403': [
 		'The service refused this user',
-		"Check 'Username' and 'Password' in the credential, and whether the user is blocked. The log-in was tried only once.",
+		"Check 'Username' and 'Password' in the credential, and whether the user is blocked. The node tried to log in only once.",
 	],
 	noLogin: [
-		'There is no log-in at {baseUrl}/oauth/login',
-		"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.",
+		'No login endpoint at {baseUrl}/oauth/login',
+		"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.{excess}",
 	],
-	'status 429': ['The service is receiving too many log-ins', 'Try again later.'],
+	'status 429': ['The service is receiving too many logins', 'Try again later.'],
 	refusal: [
-		'The service refused the log-in',
+		'The service refused the login',
 		"Check 'Username', 'Password' and 'Base URL' in the credential.",
 	],
 	serverError: [

@@ -4,6 +4,17 @@ import type { ErrorMessage } from './explain';
 import type { Failure } from './failure';
 import { contextOf, rootCauseOf } from './failure';
 
+const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
+	'baseUrl',
+	'unreachable',
+	'blocked',
+	'tls',
+	'certificate',
+	'n8nFailed',
+	'n8nTimeout',
+	'login',
+]);
+
 /**
  * The error of a request that failed, the only one that service/ throws for it.
  *
@@ -18,8 +29,13 @@ export class ServiceError extends ExecutionBaseError {
 		readonly jobMayExist = false,
 	) {
 		super(asPlainText(message), { level: 'warning' });
-		this.description = asPlainText([reason, advice, detail].filter(Boolean).join('\n'));
+		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
 		this.context = contextOf(failure);
+	}
+
+	/** Whether it is about the credential or the connection: then it would meet every item. */
+	get isAboutAllItems(): boolean {
+		return ABOUT_ALL_ITEMS.has(this.failure.kind);
 	}
 
 	/** The HTTP status of the answer; null if none came. */
