@@ -42,7 +42,7 @@ describe('the form of the credential', () => {
 		const n8n = handed().n8nUrl;
 		await form.fill({ baseUrl: n8n });
 		expect(await form.saveAndFail()).toContain(
-			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login.`,
+			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
 		);
 
 		const signedByItself = await startSandbox({ tls: selfSignedCertificate });

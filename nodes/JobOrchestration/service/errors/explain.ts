@@ -93,7 +93,8 @@ function serviceTextsOf(failure: Failure): Pick<ErrorMessage, 'reason' | 'detail
 	if (cause.kind !== 'status') return {};
 	const http = `(HTTP ${cause.status}).`;
 	if (failure.kind === 'login' && cause.status < 500) {
-		return { detail: `The service refused the login ${http}` };
+		const isNamed = cause.status === 401 || cause.status === 403;
+		return isNamed ? {} : { detail: `The service answered the login ${http}` };
 	}
 	if (cause.ofOthers === true) return { detail: `The service answered other requests so ${http}` };
 	if (cause.isWithheld === true) return { detail: `${MESSAGE_WITHHELD} ${http}` };
