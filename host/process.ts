@@ -15,7 +15,7 @@ export interface ProcessOptions {
 	args: readonly string[];
 	/** The folder that it runs in. */
 	cwd: string;
-	/** Its environment; this process's where there is none. */
+	/** Its environment; by default that of this process. */
 	env?: NodeJS.ProcessEnv;
 	/** What it writes goes there, and replaces what was there. */
 	logFile: string;

@@ -20,7 +20,7 @@ export interface LimitOptions {
 /** What the calls have met. */
 export interface Met {
 	/** The calls that are worked on or wait in line at this moment. */
-	readonly underWay: number;
+	readonly inFlight: number;
 	/** The most of them at once. */
 	readonly most: number;
 	/** How many calls were turned away. */
@@ -73,6 +73,6 @@ export class Limits {
 
 	get met(): Met {
 		const { turnedAway = 0, tooEarly = 0 } = this.rate ?? {};
-		return { underWay: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
+		return { inFlight: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
 	}
 }

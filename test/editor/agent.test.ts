@@ -135,29 +135,6 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(told).toContain('startedAt');
 		expect(told).not.toContain('engineWorkflow');
 	});
-
-	it('sends an ID of a model to no other path, whatever it is', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
-		await editor.open(await exampleWith(api, openAi));
-		for (const id of ['../../x', 'a/b', '%2e%2e%2fx', '..', '', 'a?c=d#e']) {
-			sandbox.clearCalls();
-			openAi.willAnswer(
-				{ tool: 'Stop_a_job', arguments: { jobId: id } },
-				{ says: `Nothing is named "${id}".` },
-			);
-			await ask(editor, `Stop "${id}"`);
-			await said(editor, `Nothing is named "${id}".`);
-
-			const own = `/api/v1/namespaces/default/jobs/${encodeURIComponent(id)}/stop`;
-			const paths = sandbox.calls.map(({ path }) => path);
-			expect(paths.filter((path) => path !== own && path !== '/oauth/login')).toEqual([]);
-			const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
-			expect(told).toMatch(id === 'a?c=d#e' ? /No job/ : /Job ID/);
-		}
-	});
 });
 
 /** Sends a message to the workflow by the chat below the canvas. */

@@ -185,8 +185,8 @@ describe('creating a job', () => {
 		const whenSecondCame = once(secondCame.signal, 'abort');
 		sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation !== 'createJob') return undefined;
-			const underWay = creates().filter(({ status }) => status === undefined);
-			mostAtOnce = Math.max(mostAtOnce, underWay.length);
+			const inFlight = creates().filter(({ status }) => status === undefined);
+			mostAtOnce = Math.max(mostAtOnce, inFlight.length);
 			if (nOfOperation === 2) secondCame.abort();
 			return { kind: 'wait', when: 'beforeActing', until: whenSecondCame };
 		});

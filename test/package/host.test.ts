@@ -56,7 +56,7 @@ test('an install that ends before its database runs is done again', async () => 
 	const steps = new Steps(1);
 	jest.spyOn(steps, 'run').mockImplementation(async (_, work) => await work(() => {}));
 	const options = { hostFolder: folder, logFile: join(folder, 'log') };
-	// All of its packages are there, and n8n is none of them.
+	// All of its packages are there, but n8n isn't one of them.
 	await expect(installIfNeeded(options, steps)).rejects.toThrow('node_modules/n8n/package.json');
 	expect(await isInstalled(folder)).toBe(false);
 });

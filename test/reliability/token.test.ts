@@ -2,13 +2,13 @@ import { startSandbox } from '../../sandbox';
 import type { Plan } from '../../sandbox';
 import { credentialFor, getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, itemOf, gate, useBatch } from './batch';
+import { batch, itemOf, useBatch } from './batch';
 
 /*
  * A token that expires while a batch goes on.
  */
 
-const { fixture, creates, jobsOnService, timesSent } = useBatch();
+const { fixture, creates, timesSent } = useBatch();
 
 describe('The token', () => {
 	/** A credential whose token is older than the newest one that is known, which has expired as well. */
@@ -36,36 +36,6 @@ describe('The token', () => {
 			expect(fixture.callsOf('login')).toHaveLength(1);
 		},
 	);
-
-	test('that is the newest stays it, though a request that began with an older one ends later', async () => {
-		const [first, third] = [gate(), gate()];
-		const isAnswered = (item: number) =>
-			fixture.callsOf('createJob').some((call) => itemOf(call) === item && call.status === 200);
-		creates((item, { nOfOperation }) => {
-			if (item === 0) return { kind: 'wait', when: 'afterActing', until: first.opened };
-			if (item === 3) return { kind: 'wait', when: 'beforeActing', until: third.opened };
-			return (item === 1 && nOfOperation === 2) || (item === 4 && !fourthBegan())
-				? { kind: 'expireTokens' }
-				: undefined;
-		});
-		let hasFourthBegun = false;
-		const fourthBegan = () => {
-			const before = hasFourthBegun;
-			hasFourthBegun = true;
-			return before;
-		};
-		const running = fixture.engine.start(
-			[{ parameters: batch({ concurrency: 2 }), onError: 'continueRegularOutput' }],
-			numbered(6),
-		);
-		await until(() => isAnswered(1) && isAnswered(2));
-		first.open();
-		await until(() => timesSent()[5] === 1);
-		third.open();
-		const { items } = await running.result;
-		expect(items.map(({ json }) => json.error)).toEqual(new Array(6).fill(undefined));
-		expect(jobsOnService()).toHaveLength(6);
-	});
 
 	/**
 	 * Runs six items, two at once, which all begin with the token that is stored; each sending of an item meets
