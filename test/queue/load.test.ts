@@ -4,6 +4,7 @@ import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { endOf } from '../host/host';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
 import { useCluster } from './useCluster';
@@ -176,14 +177,6 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 		]),
 	);
 	const jobs = () => jobsOf(sandbox).names;
-	const ended = async (id: string) =>
-		await waitFor(
-			async () =>
-				(await api.executions(workflow.id)).find(
-					(execution) => execution.id === id && execution.stoppedAt,
-				),
-			{ timeout: 30_000 },
-		);
 	const failWith = async (fault: Fault) => {
 		sandbox.faults.plan((call) =>
 			call.operation === 'createJob' && itemOf(call) === 2 ? fault : undefined,
@@ -191,14 +184,14 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 		await post(`${main.url}/webhook/retried`, 1, 1);
 		const [execution] = await api.executions(workflow.id);
 		const id = String(execution?.id);
-		expect(await ended(id)).toMatchObject({ status: 'error' });
+		expect(await endOf(api, workflow.id, id)).toMatchObject({ status: 'error' });
 		return id;
 	};
 	const retry = async (id: string, loadWorkflow: boolean) => {
 		sandbox.faults.clear();
 		const path = `/rest/executions/${id}/retry`;
 		const retried = await api.call<{ id: string }>('POST', path, { loadWorkflow });
-		await ended(retried.id);
+		await endOf(api, workflow.id, retried.id);
 		return { id: retried.id, ...(await api.executionResult(retried.id)) };
 	};
 

@@ -128,18 +128,14 @@ it('A call can meet several faults in turn, until it is answered; one that is re
 	expect((await create()).status).toBe(500);
 });
 
-it('A plan sees each call as it came, counted over all and by operation, from one', async () => {
+it('A plan sees each call, counted over all and by operation, from one', async () => {
 	const seen: unknown[] = [];
-	const plan = () =>
-		sandbox.faults.plan(({ operation, n, nOfOperation, path, body, query }) => {
-			seen.push({ operation, n, nOfOperation, path, body, query });
-			return undefined;
-		});
-	plan();
+	sandbox.faults.plan(({ operation, n, nOfOperation, path, body, query }) => {
+		seen.push({ operation, n, nOfOperation, path, body, query });
+		return undefined;
+	});
 	await create();
 	await send(`${sandbox.url}/api/v1/clusters?ListOption.limit=3`, { token });
-	await create();
-	plan();
 	await create();
 	const path = '/api/v1/namespaces/default/jobs';
 	const body = { namespace: 'default', job: smallestJob };
@@ -148,6 +144,5 @@ it('A plan sees each call as it came, counted over all and by operation, from on
 		{ operation: 'createJob', n: 1, nOfOperation: 1, path, body, query: {} },
 		expect.objectContaining({ operation: 'listClusters', n: 2, nOfOperation: 1, query }),
 		expect.objectContaining({ operation: 'createJob', n: 3, nOfOperation: 2 }),
-		expect.objectContaining({ operation: 'createJob', n: 1, nOfOperation: 1 }),
 	]);
 });
