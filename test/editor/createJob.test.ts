@@ -51,21 +51,6 @@ describe('creating a job', () => {
 		await takePictures(page, 'create-job', form.formAndOutput);
 	});
 
-	it('takes eight clicks with the mouse alone', async ({ page, editor, sandbox }) => {
-		const jobs = sandbox.store.jobs.size;
-		const clicks = await countClicks(page);
-		const form = await beginCreate(page, editor);
-		await form.click('displayName');
-		await page.keyboard.type('Nightly report');
-		const clusters = new ClusterList(page);
-		await clusters.open();
-		await clusters.entries.first().click();
-		await form.execute();
-
-		expect(sandbox.store.jobs.size).toBe(jobs + 1);
-		expect(clicks()).toBe(8);
-	});
-
 	it('lists the work clusters page by page, and searches them', async ({
 		page,
 		editor,

@@ -1,9 +1,7 @@
-import type { NewCredential, SavedWorkflow } from '../../host/api';
-import { credentialName } from '../../host/examples';
+import type { SavedWorkflow } from '../../host/api';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
 import { endOf } from '../host/host';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
@@ -130,31 +128,6 @@ test('executions whose logins end the token before share it: few logins, no job 
 	expect(callsOf(sandbox, 'login').length).toBeLessThanOrEqual(4 * lives);
 	expect(await cluster().api.executions(nightly.id, ['error', 'crashed'])).toEqual([]);
 }, 300_000);
-
-test('a credential that leads elsewhere takes no token there, from either worker', async () => {
-	const before = await cluster().useSandbox();
-	await callNightly(40);
-	const after = await startSandbox();
-	try {
-		const { api } = cluster();
-		const all = await api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
-		const { id } = all.find(({ name }) => name === credentialName) ?? {};
-		// As the form sends it: what is secret is blanked, and n8n puts it in again.
-		const { name, type, data } = await api.call<NewCredential>(
-			'GET',
-			`/rest/credentials/${id}?includeData=true`,
-		);
-		const edited = { name, type, data: { ...data, baseUrl: after.url } };
-		await api.call('PATCH', `/rest/credentials/${id}`, edited);
-		await callNightly(40);
-		const old = callsOf(before, 'createJob').map(({ token }) => token);
-		const sent = after.calls.flatMap(({ token }) => (token === undefined ? [] : [token]));
-		expect(callsOf(after, 'createJob')).toHaveLength(40);
-		expect(sent.filter((token) => old.includes(token))).toEqual([]);
-	} finally {
-		await after.close();
-	}
-});
 
 // The last of these, since only one worker is left after it.
 test("n8n's Retry by another worker makes what is missing, once", async () => {

@@ -125,25 +125,3 @@ test('an answer that says it is compressed, and is not, ends', async () => {
 	});
 	expect(error?.message).toMatch(/; the job may exist$/);
 });
-
-test('a log-in that drips in is given up, and the next caller logs in again', async () => {
-	const { timeout } = AbortSignal;
-	jest
-		.spyOn(AbortSignal, 'timeout')
-		.mockImplementation((time) => timeout(time === 60_000 ? 300 : time));
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'login' && nOfOperation === 1 ? { kind: 'drip', when: 'afterActing' } : undefined,
-	);
-	const dripping = ['first', 'second'].map(
-		async (displayName) => await fixture.engine.run({ parameters: create({ displayName }) }),
-	);
-	for (const { error } of await Promise.all(dripping)) {
-		expect(error?.message).toContain("didn't answer the log-in within 60 s");
-	}
-	expect(fixture.callsOf('login')).toHaveLength(1);
-
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
-	expect(fixture.callsOf('login')).toHaveLength(2);
-	expect(fixture.sandbox.store.jobs.size).toBe(1);
-});
