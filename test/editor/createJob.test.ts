@@ -4,22 +4,11 @@ import type { Page } from 'playwright-core';
 
 import { jobNode } from '../../host/workflow';
 import { ClusterList } from './clusterList';
-import type { Editor } from './editor';
 import { takePictures } from './images';
-import type { NodeForm } from './nodeForm';
 import { useStage } from './stage';
 import { afterStart } from './workflows';
 
 const it = useStage({ clusters: 350 });
-
-/** From an empty canvas to a Create with its Workflow UID filled in. */
-async function beginCreate(page: Page, editor: Editor): Promise<NodeForm> {
-	await editor.openNew();
-	const form = await editor.addAction('Create job');
-	await form.click('workflowUid');
-	await page.keyboard.type('report');
-	return form;
-}
 
 describe('creating a job', () => {
 	it('takes six clicks from an opened editor, where Tab leads from one required field to the next', async ({
@@ -30,7 +19,10 @@ describe('creating a job', () => {
 		await page.setViewportSize({ width: 1440, height: 1270 });
 		const jobs = sandbox.store.jobs.size;
 		const clicks = await countClicks(page);
-		const form = await beginCreate(page, editor);
+		await editor.openNew();
+		const form = await editor.addAction('Create job');
+		await form.click('workflowUid');
+		await page.keyboard.type('report');
 		await form.tabTo(form.withCursor('displayName'));
 		await page.keyboard.type('Nightly report');
 		const clusters = new ClusterList(page);
