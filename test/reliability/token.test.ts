@@ -115,27 +115,4 @@ describe('The token', () => {
 			await sandbox.close();
 		}
 	});
-
-	test('may live for a second only, in which 60 requests begin, with 50 at once', async () => {
-		const sandbox = await startSandbox({ latency: 20, tokenLifetime: 1 });
-		let now = Date.now();
-		jest.spyOn(Date, 'now').mockImplementation(() => now);
-		sandbox.faults.plan(({ operation }) => {
-			if (operation === 'createJob') now += 16;
-			return undefined;
-		});
-		try {
-			fixture.engine.saveCredential(credentialFor(sandbox));
-			const { items } = await fixture.engine.run(
-				{ parameters: batch({ concurrency: 50 }), onError: 'continueRegularOutput' },
-				numbered(600),
-			);
-			expect(items.filter(({ json }) => 'error' in json).map(({ json }) => json.error)).toEqual([]);
-			expect(sandbox.store.jobs.size).toBe(600);
-			expect(sandbox.tokens.issued).toBeGreaterThanOrEqual(6);
-		} finally {
-			jest.restoreAllMocks();
-			await sandbox.close();
-		}
-	});
 });
