@@ -17,12 +17,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 	});
 	afterAll(async () => await openAi.close());
 
-	it('lists clusters, makes a job and stops it, with what the model fills in', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('lists clusters, creates a job and stops it', async ({ page, editor, api, sandbox }) => {
 		await page.setViewportSize({ width: 1280, height: 1040 });
 		await editor.open(await exampleWith(api, openAi));
 		openAi.willAnswer(
@@ -62,11 +57,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(job?.state).toBe('stopped');
 	});
 
-	it('is added to an agent, with a field that is left to the model', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('is added to an agent, one field left to the model', async ({ editor, api, sandbox }) => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;
@@ -92,11 +83,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		);
 	});
 
-	it('sends what a model gives for an input and for an output each where it belongs', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('sends what a model gives for inputs and outputs', async ({ editor, api, sandbox }) => {
 		await editor.open(await exampleWith(api, openAi));
 		const form = await editor.openNode('Create a job');
 		for (const { group, button, id } of [

@@ -11,11 +11,7 @@ import { afterStart } from './workflows';
 const it = useStage({ clusters: 350 });
 
 describe('creating a job', () => {
-	it('takes six clicks from an opened editor, where Tab leads from one required field to the next', async ({
-		page,
-		editor,
-		sandbox,
-	}) => {
+	it('takes six clicks, with Tab from field to field', async ({ page, editor, sandbox }) => {
 		await page.setViewportSize({ width: 1440, height: 1270 });
 		const jobs = sandbox.store.jobs.size;
 		const clicks = await countClicks(page);
@@ -43,12 +39,7 @@ describe('creating a job', () => {
 		await takePictures(page, 'create-job', form.formAndOutput);
 	});
 
-	it('lists the work clusters page by page, and searches them', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('lists the clusters by pages, and searches them', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
 			afterStart('Work clusters', [create({ displayName: 'Report' })]),
 		);
@@ -71,12 +62,7 @@ describe('creating a job', () => {
 		expect([...sandbox.store.jobs.values()].at(-1)?.cluster.metadata.uid).toBe('wc-000340');
 	});
 
-	it('takes a cluster by ID, a name by an expression, and parameters from the form or as JSON', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('takes IDs, expressions and parameters as JSON', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
 			afterStart('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),
 		);
@@ -129,12 +115,7 @@ describe('creating a job', () => {
 		});
 	});
 
-	it('takes additional fields and options from the form', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('takes additional fields and options', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
 			afterStart(
 				'Options',
