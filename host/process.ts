@@ -59,7 +59,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 	const child = spawn(options.command, options.args, {
 		cwd: options.cwd,
 		env: options.env ?? process.env,
-		// It writes to its log by itself, even after this process is gone.
+		// It writes to its log even after this process is gone.
 		stdio: ['ignore', log.fd, log.fd, ...(options.leash ? (['ipc'] as const) : [])],
 		...ownGroup,
 	});

@@ -1,7 +1,7 @@
 import { Refusal } from '../service/refusal';
 import { RateLimit } from './rateLimit';
 
-/** How much a service takes. There is no limit by default. The log-in is never turned away. */
+/** How much a service takes. There is no limit by default. The login is never turned away. */
 export interface LimitOptions {
 	/** Takes this number of calls a second. */
 	perSecond?: number;
@@ -13,7 +13,7 @@ export interface LimitOptions {
 	retryAfter?: number;
 	/** Works on this number of calls at once, `latency` included; the others wait in line. */
 	atOnce?: number;
-	/** Takes this number of connections at once, and closes the others. The log-in needs one, too. */
+	/** Takes this number of connections at once, and closes the others. The login needs one, too. */
 	connections?: number;
 }
 
