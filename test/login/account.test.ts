@@ -54,7 +54,7 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 	},
 );
 
-test('an edited credential is a log-in for another node, too', async () => {
+test('an edited credential is a login for another node, too', async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.engine.editCredential({ baseUrl: other.url });
 	await fixture.engine.requestAsOtherNode({ uri: `${other.url}/api/v1/clusters` });
@@ -62,7 +62,7 @@ test('an edited credential is a log-in for another node, too', async () => {
 	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
 });
 
-test('a credential that is edited during a log-in does not go on with its token', async () => {
+test('a credential that is edited during a login does not go on with its token', async () => {
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
@@ -96,7 +96,7 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 	expect(seals[0]).not.toBe(seals[2]);
 });
 
-test('two executions whose log-in fails together have nothing of each other in their errors', async () => {
+test('two executions whose login fails together have nothing of each other in their errors', async () => {
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login'

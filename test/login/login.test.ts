@@ -9,7 +9,7 @@ const fixture = useSandbox({ recordCalls: true });
 const batch = (options: IDataObject = {}) =>
 	create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 20, ...options } as never });
 
-test('the log-in sends what the interface asks for, and its token goes with each call', async () => {
+test('the login sends what the interface asks for, and its token goes with each call', async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	const [login, list] = fixture.sandbox.calls;
 	expect(login).toMatchObject({
@@ -29,7 +29,7 @@ test('the token is stored with the credential, and used by the next run', async 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('500 items on an empty token at 20 at once: one log-in, 20 connections at most, in order', async () => {
+test('500 items on an empty token at 20 at once: one login, 20 connections at most, in order', async () => {
 	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(500));
 	expect(error).toBeUndefined();
 	expect(items.map(({ json }) => json.displayName)).toEqual(
@@ -40,7 +40,7 @@ test('500 items on an empty token at 20 at once: one log-in, 20 connections at m
 	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
 });
 
-test('the token dies in mid-run: one more log-in, and no job is lost or doubled', async () => {
+test('the token dies in mid-run: one more login, and no job is lost or doubled', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'createJob' && nOfOperation === 100 ? { kind: 'expireTokens' } : undefined,
 	);

@@ -141,7 +141,7 @@ describe('A request whose token is rejected is sent again', () => {
 		}
 	});
 
-	test('by one log-in for 50 at once', async () => {
+	test('by one login for 50 at once', async () => {
 		fixture.sandbox.tokens.expireAll();
 		await Promise.all(Array.from({ length: 50 }, async () => await post()));
 		expect(fixture.callsOf('login')).toHaveLength(1);

@@ -96,7 +96,7 @@ describe('The token', () => {
 		expect(rejected).toEqual([0, 2]);
 	});
 
-	test('may expire again and again: no item fails for it, and there is one log-in for each time', async () => {
+	test('may expire again and again: no item fails for it, and there is one login for each time', async () => {
 		const sandbox = await startSandbox({ latency: 5 });
 		try {
 			fixture.engine.saveCredential(credentialFor(sandbox));

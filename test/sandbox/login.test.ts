@@ -47,7 +47,7 @@ it.each([
 	},
 );
 
-it('A token is good until its lifetime is over, and each call but the log-in needs one', async () => {
+it('A token is good until its lifetime is over, and each call but the login needs one', async () => {
 	await start({ tokenLifetime: 60 });
 	const now = jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000);
 	expect((await client.login()).body).toMatchObject({ token_type: 'Bearer', expires_in: 60 });

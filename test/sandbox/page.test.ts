@@ -58,7 +58,7 @@ it.each([
 	['demo', 'demo-password', 'demo-password'],
 	['ann', 'not-for-the-page', null],
 ])(
-	'For the log-in of %s with %s, the page shows the password %s',
+	'For the login of %s with %s, the page shows the password %s',
 	async (userName, password, shown) => {
 		await sandbox.close();
 		sandbox = await startSandbox({ userName, password });

@@ -37,7 +37,7 @@ export interface Limits {
 }
 
 /**
- * Lets the node wait for nothing: where it waits, to send again, for another process's log-in, for a service that
+ * Lets the node wait for nothing: where it waits, to send again, for another process's login, for a service that
  * takes no request, and no request is in flight, the clock that it looks at goes on to the end of the wait. So
  * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
  * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
