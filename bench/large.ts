@@ -43,7 +43,7 @@ runMain(async () => {
 	process.stdout.write(`\n${table(heading, measured)}\n`);
 });
 
-/** One execution, in an n8n of its own, which holds nothing from another one in memory. */
+/** One execution in a new n8n, which has nothing from another one in memory. */
 async function measure(task: Task, count: number): Promise<Cell[]> {
 	const dataFolder = join(ROOT, 'host/.data/large');
 	await emptyFolder(dataFolder);

@@ -100,7 +100,7 @@ export class N8nApi extends N8nClient {
 		return await this.call('GET', `/rest/workflows/${id}`);
 	}
 
-	/** Brings in a workflow. Its credentials are found by their names, as n8n 2.x does it by itself. */
+	/** Brings in a workflow. Its credentials are found by their names, as n8n 2.x does. */
 	async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
 		const held = await this.credentials();
 		const withIds = (credentials: NonNullable<WorkflowNode['credentials']>) =>

@@ -69,7 +69,7 @@ export async function runNpm(args: readonly string[], options: CommandOptions): 
 }
 
 /**
- * For `spawn`: gives the child a process group of its own, by which `killTree` reaches what the child
+ * For `spawn`: gives the child its own process group, by which `killTree` reaches what the child
  * starts, and which Ctrl-C in the terminal doesn't reach: this process says when its children end.
  */
 export const ownGroup = { detached: process.platform !== 'win32' } as const;

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 export const loopback = '127.0.0.1';
 
 /**
- * A port on loopback that nothing listens on at this moment. It isn't one of those that the system hands out by itself
+ * A port on loopback that nothing listens on at this moment. It isn't one of those that the system hands out
  * (from 32768 on Linux, from 49152 elsewhere), so no program gets it by chance while it isn't in use.
  * @param preferred is taken if it is free
  */

@@ -15,7 +15,7 @@ export interface ProcessOptions {
 	args: readonly string[];
 	/** The folder that it runs in. */
 	cwd: string;
-	/** Its environment; this process's where there is none. */
+	/** Its environment; by default that of this process. */
 	env?: NodeJS.ProcessEnv;
 	/** What it writes goes there, and replaces what was there. */
 	logFile: string;
@@ -59,7 +59,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 	const child = spawn(options.command, options.args, {
 		cwd: options.cwd,
 		env: options.env ?? process.env,
-		// It writes to its log by itself, even after this process is gone.
+		// It writes to its log even after this process is gone.
 		stdio: ['ignore', log.fd, log.fd, ...(options.leash ? (['ipc'] as const) : [])],
 		...ownGroup,
 	});

@@ -24,7 +24,7 @@ export interface Runtime {
 
 /**
  * The Node to run n8n on: the one that was installed with it, so that it is the same whatever the
- * machine has; where there is none that runs here (musl, an unusual processor), this process's own.
+ * machine has; this process's own if that one doesn't run here (musl, an unusual processor).
  * @throws Problem when that one is too old
  */
 export async function findRuntime(hostFolder: string): Promise<Runtime> {

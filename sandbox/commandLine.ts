@@ -12,7 +12,7 @@ export const help = `Starts a local job orchestration service to try the node on
   --port <number>            the port on loopback (${usualPort}, or the next one that is free)
   --clusters <number>        how many work clusters there are (6)
   --token-lifetime <seconds> until a token expires (3600)
-  --one-session              makes each log-in end the token of the one before
+  --one-session              makes each login end the token of the one before
   --job-duration <seconds>   until a job has succeeded (600)
   --latency <milliseconds>   how long each answer is held back (0)
   --per-second <number>      how many calls it accepts in a second (any number)

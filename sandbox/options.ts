@@ -12,7 +12,7 @@ export interface SandboxOptions {
 	password?: string;
 	/** Seconds until a token expires. */
 	tokenLifetime?: number;
-	/** Whether the user has one session only: a log-in ends the token of the one before. */
+	/** Whether the user has one session only: a login ends the token of the one before. */
 	oneSession?: boolean;
 	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
 	clusters?: number;

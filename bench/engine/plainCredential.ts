@@ -8,7 +8,7 @@ import type {
 export const PLAIN_CREDENTIAL = 'plainApi';
 
 /**
- * An expirable credential like n8n's built-in ones (Metabase, Wekan, Grist …): a log-in whenever n8n asks for a
+ * An expirable credential like n8n's built-in ones (Metabase, Wekan, Grist …): a login whenever n8n asks for a
  * token, and a header made by an expression.
  */
 export class PlainCredential implements ICredentialType {

@@ -123,7 +123,10 @@ export const cases: Case[] = [
 	}),
 	away('away', 50, UNLIMITED),
 	away('away-0ms', 0, []),
-	create('nobody', "isn't there; 20000 jobs", 20_000, { away: 'always', beside: ['httpRequest'] }),
+	create('always-away', "isn't there; 20000 jobs", 20_000, {
+		away: 'always',
+		beside: ['httpRequest'],
+	}),
 	create('ten-executions', 'answers in 50 ms; ten executions at once, 200 jobs each', 200, {
 		task: { executions: 10 },
 		options: { latency: 50 },

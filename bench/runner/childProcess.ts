@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The project's folder, in which all processes run. */
 export const ROOT = join(__dirname, '../..');
 
-/** Starts a file of bench/ in a process of its own. */
+/** Starts a file of bench/ in a new process. */
 export function startProcess(file: string, node: string): ChildProcess {
 	return fork(join(ROOT, 'bench', file), [], {
 		cwd: ROOT,

@@ -35,7 +35,7 @@ export async function measure(of: Case, node: string, say: Say): Promise<Measure
 	return measured;
 }
 
-/** Measures a contender once, in a process of its own, at a service of its own. */
+/** Measures a contender once, in a new process, at a new service. */
 async function sample(
 	{ task, service }: Case,
 	contender: ContenderName,

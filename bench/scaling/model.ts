@@ -13,7 +13,7 @@ const MOST_PROCESSES = 48;
 
 /** Where the parts run. */
 interface Setting {
-	/** Of the machine that all parts share; left out if each part has one of its own. */
+	/** Of the machine that all parts share; left out if each part has its own. */
 	cores?: number;
 	/** Processes that begin executions: the main one and webhook processors. */
 	mains?: number;
@@ -63,7 +63,7 @@ export class Model {
 	}
 
 	/**
-	 * The fewest n8n in queue mode, each with a PostgreSQL and a Redis of its own, that create a number of jobs a second
+	 * The fewest n8n in queue mode, each with its own PostgreSQL and Redis, that create a number of jobs a second
 	 * together; and the processes of each.
 	 */
 	fleetFor(jobsPerSecond: number, jobsEach: number) {

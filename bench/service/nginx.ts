@@ -15,7 +15,7 @@ export interface NginxLimit {
 	status: 429 | 503;
 }
 
-/** Starts an nginx in front of a service. It doesn't limit the log-in. */
+/** Starts an nginx in front of a service. It doesn't limit the login. */
 export async function startNginx(url: string, limit: NginxLimit) {
 	const folder = await mkdtemp(join(tmpdir(), 'bench-nginx-'));
 	const listen = `${loopback}:${await freePort()}`;

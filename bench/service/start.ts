@@ -5,7 +5,7 @@ import { startNginx } from './nginx';
 
 const LONGEST_SECONDS = 30;
 
-/** Starts a service in a process of its own, with its nginx if it has one, for as long as it is used. */
+/** Starts a service in a new process, with its nginx if it has one, until it is no longer used. */
 export async function withService<Result>(
 	service: Service,
 	node: string,

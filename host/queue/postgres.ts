@@ -20,7 +20,7 @@ export interface Postgres extends RunningProcess {
 /**
  * Makes an empty database in this folder and starts Debian's PostgreSQL on it, on loopback.
  *
- * For root the folder is a temporary one of the system's: PostgreSQL has a user of its own then, which may not
+ * For root it is a folder in the system's temporary one: PostgreSQL then has its own user, which may not
  * be let into the project's.
  * @throws Problem when it isn't there, or doesn't start
  */

@@ -144,7 +144,7 @@ function refusalFrom({ statusCode = 500, message, ...error }: FastifyError): Ref
 	return new Refusal(statusCode, 'bad_request', wrong);
 }
 
-/** The message of an error's body, as it is sent; undefined where there is none. */
+/** The message of an error's body, or undefined. */
 function reasonIn(status: number, body: unknown): string | undefined {
 	if (status < 400 || typeof body !== 'string') return undefined;
 	try {

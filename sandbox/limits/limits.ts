@@ -1,7 +1,7 @@
 import { Refusal } from '../service/refusal';
 import { RateLimit } from './rateLimit';
 
-/** How much a service takes. There is no limit by default. The log-in is never turned away. */
+/** How much a service takes. There is no limit by default. The login is never turned away. */
 export interface LimitOptions {
 	/** Takes this number of calls a second. */
 	perSecond?: number;
@@ -13,14 +13,14 @@ export interface LimitOptions {
 	retryAfter?: number;
 	/** Works on this number of calls at once, `latency` included; the others wait in line. */
 	atOnce?: number;
-	/** Takes this number of connections at once, and closes the others. The log-in needs one, too. */
+	/** Takes this number of connections at once, and closes the others. The login needs one, too. */
 	connections?: number;
 }
 
 /** What the calls have met. */
 export interface Met {
 	/** The calls that are worked on or wait in line at this moment. */
-	readonly underWay: number;
+	readonly inFlight: number;
 	/** The most of them at once. */
 	readonly most: number;
 	/** How many calls were turned away. */
@@ -73,6 +73,6 @@ export class Limits {
 
 	get met(): Met {
 		const { turnedAway = 0, tooEarly = 0 } = this.rate ?? {};
-		return { underWay: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
+		return { inFlight: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
 	}
 }

@@ -7,7 +7,7 @@ const workflowUid = 'call-when-done';
 /** The input that holds the address. */
 const urlInput = 'callbackUrl';
 
-/** The input that holds how many seconds the job runs, and how many it runs where there is none. */
+/** The input with the seconds that the job runs, and their default. */
 const secondsInput = 'seconds';
 const usualSeconds = 5;
 

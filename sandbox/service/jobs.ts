@@ -6,7 +6,7 @@ import { Refusal } from './refusal';
 
 export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
 
-/** The states that a call can bring a job to; it succeeds by itself. */
+/** The states that a call can bring a job to; it succeeds without one. */
 type AskedState = Exclude<JobState, 'succeeded'>;
 
 /** What a verb makes of a job, and from which states. A state that has no way out is final. */

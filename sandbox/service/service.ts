@@ -56,7 +56,7 @@ export class Service {
 	private login({ userName, password }: LoginRequest): Token {
 		const expected = this.settings;
 		if (userName !== expected.userName || String(password) !== expected.password) {
-			throw new Refusal(401, 'wrong_password', 'The user name or the password is wrong');
+			throw new Refusal(401, 'wrong_password', 'The username or the password is wrong');
 		}
 		return this.tokens.issue();
 	}

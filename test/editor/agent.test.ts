@@ -17,12 +17,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 	});
 	afterAll(async () => await openAi.close());
 
-	it('lists clusters, makes a job and stops it, with what the model fills in', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('lists clusters, creates a job and stops it', async ({ page, editor, api, sandbox }) => {
 		await page.setViewportSize({ width: 1280, height: 1040 });
 		await editor.open(await exampleWith(api, openAi));
 		openAi.willAnswer(
@@ -62,11 +57,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(job?.state).toBe('stopped');
 	});
 
-	it('is added to an agent, with a field that is left to the model', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('is added to an agent, one field left to the model', async ({ editor, api, sandbox }) => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;
@@ -92,11 +83,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		);
 	});
 
-	it('sends what a model gives for an input and for an output each where it belongs', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('sends what a model gives for inputs and outputs', async ({ editor, api, sandbox }) => {
 		await editor.open(await exampleWith(api, openAi));
 		const form = await editor.openNode('Create a job');
 		for (const { group, button, id } of [
@@ -134,29 +121,6 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
 		expect(told).toContain('startedAt');
 		expect(told).not.toContain('engineWorkflow');
-	});
-
-	it('sends an ID of a model to no other path, whatever it is', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
-		await editor.open(await exampleWith(api, openAi));
-		for (const id of ['../../x', 'a/b', '%2e%2e%2fx', '..', '', 'a?c=d#e']) {
-			sandbox.clearCalls();
-			openAi.willAnswer(
-				{ tool: 'Stop_a_job', arguments: { jobId: id } },
-				{ says: `Nothing is named "${id}".` },
-			);
-			await ask(editor, `Stop "${id}"`);
-			await said(editor, `Nothing is named "${id}".`);
-
-			const own = `/api/v1/namespaces/default/jobs/${encodeURIComponent(id)}/stop`;
-			const paths = sandbox.calls.map(({ path }) => path);
-			expect(paths.filter((path) => path !== own && path !== '/oauth/login')).toEqual([]);
-			const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
-			expect(told).toMatch(id === 'a?c=d#e' ? /No job/ : /Job ID/);
-		}
 	});
 });
 

@@ -20,7 +20,7 @@ const flags = [
 
 /**
  * The Chromium of this machine.
- * @throws Problem when there is none
+ * @throws Problem if it isn't installed
  */
 export function findChromium(): string {
 	const named = process.env['CHROMIUM_PATH'];

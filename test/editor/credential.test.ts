@@ -11,12 +11,7 @@ import { useStage } from './stage';
 const it = useStage();
 
 describe('the form of the credential', () => {
-	it('says in plain words what is wrong, and that it is right', async ({
-		page,
-		sandbox,
-		api,
-		atEnd,
-	}) => {
+	it('says in plain words what is wrong or right', async ({ page, sandbox, api, atEnd }) => {
 		const form = new CredentialForm(page);
 		atEnd(async () => await forgetAllBut(credentialName, api));
 		const right = {

@@ -22,12 +22,7 @@ const create = (parameters = {}, more = {}) =>
 const rows = [{ name: 'North' }, { name: 'South' }, { name: 'East' }, { name: 'West' }];
 
 describe('an item that fails', () => {
-	it('shows what happened, to which item, what to do, and which jobs there are', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('names the item, the advice and the jobs', async ({ page, editor, api, sandbox }) => {
 		sandbox.faults.plan(({ operation, nOfOperation }) =>
 			operation === 'createJob' && nOfOperation === 3
 				? { kind: 'break', when: 'afterActing' }
@@ -52,12 +47,7 @@ describe('an item that fails', () => {
 		await takePictures(page, 'error', form.formAndOutput);
 	});
 
-	it("shows the service's words as text, even if they look like markup", async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it("shows markup in the service's words as text", async ({ page, editor, api, sandbox }) => {
 		const markup =
 			'<img src=x onerror="ranFromText = true"> <b>x</b> &lt; <script>1</script> a < b';
 		sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -104,12 +94,7 @@ describe('an item that fails', () => {
 		expect(await page.locator('a[href*="evil"]').count()).toBe(0);
 	});
 
-	it('is counted above the output where the node continues, with the jobs that may exist', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('is counted in a hint where the node continues', async ({ page, editor, api, sandbox }) => {
 		sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation !== 'createJob' || nOfOperation > 2) return undefined;
 			return nOfOperation === 1
@@ -131,11 +116,7 @@ describe('an item that fails', () => {
 		await takePictures(page, 'items-that-failed', form.formAndOutput);
 	});
 
-	it('goes on by the error output that is chosen in the settings, with what went wrong', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('leaves by the error output chosen in the settings', async ({ editor, api, sandbox }) => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;

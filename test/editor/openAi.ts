@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 /** What a model answers: it asks for a tool, or says something. */
 export type Answer = { tool: string; arguments: Record<string, unknown> } | { says: string };
@@ -31,7 +32,7 @@ export async function startOpenAi(): Promise<OpenAi> {
 	const server = createServer((request, response) => {
 		void (async () => {
 			if (request.url !== '/v1/chat/completions') return refuse(response, 404, 'No such call');
-			const asked = JSON.parse(await textOf(request)) as ChatRequest;
+			const asked = (await json(request)) as ChatRequest;
 			requests.push(asked);
 			const answer = answers.shift();
 			if (answer === undefined) return refuse(response, 400, 'Nothing was laid down to answer');
@@ -88,10 +89,4 @@ function messageOf(answer: Answer, n: number) {
 function refuse(response: ServerResponse, status: number, message: string): void {
 	response.writeHead(status, { 'content-type': 'application/json' });
 	response.end(JSON.stringify({ error: { message } }));
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-	const parts: Buffer[] = [];
-	for await (const part of request) parts.push(part as Buffer);
-	return Buffer.concat(parts).toString();
 }

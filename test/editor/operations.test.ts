@@ -11,13 +11,14 @@ describe('what else the node does', () => {
 		const [first, second] = [await client.createdJob(), await client.createdJob()];
 		await editor.openNew();
 		const form = await editor.addAction('Suspend job');
-		for (const { name, verb, job, after } of [
-			{ name: 'Suspend', verb: 'suspend', job: first, after: 'suspended' },
-			{ name: 'Resume', verb: 'resume', job: first, after: 'running' },
-			{ name: 'Stop', verb: 'stop', job: first, after: 'stopped' },
-			{ name: 'Terminate', verb: 'terminate', job: second, after: 'terminated' },
-		]) {
+		for (const [name, job, after] of [
+			['Suspend', first, 'suspended'],
+			['Resume', first, 'running'],
+			['Stop', first, 'stopped'],
+			['Terminate', second, 'terminated'],
+		] as const) {
 			const { uid } = job.metadata;
+			const verb = name.toLowerCase();
 			await form.choose('operation', name);
 			await form.fill('jobId', uid);
 			await form.execute();

@@ -20,14 +20,11 @@ describe('the panel of nodes', () => {
 		}
 	});
 
-	for (const { theme, file, picture } of [
-		{ theme: 'light', file: 'jobOrchestration.svg', picture: 'panel' },
-		{ theme: 'dark', file: 'jobOrchestration.dark.svg', picture: 'panel-dark' },
+	for (const [theme, file, picture] of [
+		['light', 'jobOrchestration.svg', 'panel'],
+		['dark', 'jobOrchestration.dark.svg', 'panel-dark'],
 	] as const) {
-		it(`shows its icon and its actions by resource in the ${theme} theme`, async ({
-			editor,
-			page,
-		}) => {
+		it(`shows icon and actions in the ${theme} theme`, async ({ editor, page }) => {
 			await page.emulateMedia({ colorScheme: theme });
 			await page.setViewportSize({ width: 1280, height: 1000 });
 			await editor.openNew();

@@ -37,12 +37,7 @@ const fieldsBefore = ({ page }: Editor) =>
 	page.getByTestId('ndv-input-panel').getByTestId('run-data-schema-item');
 
 describe('before anything has run', () => {
-	it('the ID of a job is dragged from Create into the next node', async ({
-		page,
-		editor,
-		api,
-		sandbox,
-	}) => {
+	it('a job ID is dragged into the next node', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
 			afterStart('Dragged', [create, jobNode('Stop', { operation: 'stop' })]),
 		);

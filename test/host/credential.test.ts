@@ -1,6 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import type { WorkflowNode } from '../../host/api';
 import { credentialName } from '../../host/examples';
 import type { Host } from '../../host/host';
@@ -139,10 +136,10 @@ describe('An edited credential', () => {
 });
 
 describe("n8n's HTTP Request node", () => {
-	const post = (options: Form = {}, path = '/api/v1/namespaces/default/jobs') =>
+	const post = (options: Form = {}) =>
 		httpRequest({
 			method: 'POST',
-			url: `${host.sandbox.url}${path}`,
+			url: `${host.sandbox.url}/api/v1/namespaces/default/jobs`,
 			sendBody: true,
 			specifyBody: 'json',
 			jsonBody: JSON.stringify({
@@ -181,19 +178,7 @@ describe("n8n's HTTP Request node", () => {
 		]);
 	});
 
-	test('sends nothing by a proxy of its own, nor above the Base URL', async () => {
-		const seen: string[] = [];
-		const proxy = createServer((request, response) => {
-			seen.push(String(request.url));
-			response.end('{}');
-		});
-		await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-		const { port } = proxy.address() as AddressInfo;
-		const byProxy = await run(post({ proxy: `http://127.0.0.1:${port}` }));
-		proxy.close();
-		expect(byProxy.error).toContain("This credential can't be used with the node's own proxy");
-		expect(seen).toEqual([]);
-
+	test('sends nothing above the Base URL', async () => {
 		await edit({ baseUrl: `${host.sandbox.url}/below` });
 		const above = await run(post());
 		expect(above.error).toContain(`This credential is for ${host.sandbox.url}/below only`);

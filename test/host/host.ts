@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import type { Execution } from '../../host/api';
+import type { Execution, N8nApi } from '../../host/api';
 import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
 import { emptyFolder } from '../../host/install';
@@ -33,14 +33,21 @@ export const isNewest = hostFolder === projectHost;
 
 /** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
 export async function runToEnd(
-	host: Host,
+	{ api }: Pick<Host, 'api'>,
 	workflowId: string,
 	trigger = 'Run by hand',
 ): Promise<Execution> {
-	const id = await host.api.run(workflowId, trigger);
+	return await endOf(api, workflowId, await api.run(workflowId, trigger));
+}
+
+/**
+ * Waits for the end of an execution.
+ * @throws Error if it doesn't end within a minute
+ */
+export async function endOf(api: N8nApi, workflowId: string, id: string): Promise<Execution> {
 	const ended = await waitFor(
 		async () =>
-			(await host.api.executions(workflowId)).find(
+			(await api.executions(workflowId)).find(
 				(execution) => execution.id === id && execution.stoppedAt,
 			),
 		{ timeout: 60_000 },

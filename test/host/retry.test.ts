@@ -3,7 +3,7 @@ import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
-import { brokenAfter, itemOf, refused } from '../reliability/batch';
+import { itemOf, refused } from '../reliability/batch';
 import { isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
 import { McpClient } from './mcpClient';
 
@@ -94,14 +94,6 @@ describe("n8n's Retry button", () => {
 		expect(error).toBeUndefined();
 		expect(output['Created']?.map(({ displayName }) => displayName)).toEqual(expected);
 		expect(jobs()).toEqual(expected);
-	});
-
-	test('does not send a create again whose job may exist', async () => {
-		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2]));
-		const { error } = await retry(await failedAt(workflow.id, 1, brokenAfter), false);
-		expect(error).toMatch(/the job may exist/);
-		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2']);
-		expect(creates()).toHaveLength(3);
 	});
 
 	test('has n8n store hardly more than of a success, and nothing once it has succeeded', async () => {

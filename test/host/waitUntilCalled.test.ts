@@ -5,7 +5,7 @@ import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { startN8n, type RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
+import { inARow, jobNode, manualTrigger, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
 import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
 
@@ -28,10 +28,9 @@ beforeEach(() => host.sandbox.clearCalls());
 const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
 const lastJob = () => [...host.sandbox.store.jobs.keys()].at(-1) ?? '';
 
-function createAndWait({ seconds = '1', items = [{}] as object[] } = {}): WorkflowFile {
+function createAndWait({ seconds = '1' } = {}): WorkflowFile {
 	return inARow('Wait', [
 		manualTrigger(),
-		...rows(JSON.stringify(items)),
 		jobNode('Create', {
 			resource: 'job',
 			operation: 'create',
@@ -86,13 +85,6 @@ test('the next node has the job and the body of its call', async () => {
 	const { output } = await execution.result();
 	expect(output['Next']).toEqual([expect.objectContaining(called)]);
 	expect(creates()).toHaveLength(1);
-});
-
-test('with two items, nothing is sent, and the error names the ways for many jobs', async () => {
-	const execution = await start(createAndWait({ items: [{}, {}] }));
-	expect(await execution.reaches('success', 'error')).toBe('error');
-	expect((await execution.result()).error).toMatch(/one item.*Loop Over Items.*sub-workflow/s);
-	expect(creates()).toEqual([]);
 });
 
 test('a cancel ends the wait, and Retry creates no second job', async () => {

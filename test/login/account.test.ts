@@ -3,12 +3,10 @@
  *
  * @jest-environment node
  */
-import { accountOf } from '../../nodes/JobOrchestration/service/session/account';
-import { sealOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';
-import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { change, create, credentialFor, getAll, useSandbox } from '../support/fixture';
 import { everyText } from '../secrets/everyText';
 import { until } from '../sandbox/client';
 import { gate } from '../reliability/batch';
@@ -56,7 +54,7 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 	},
 );
 
-test('an edited credential is a log-in for another node, too', async () => {
+test('an edited credential is a login for another node, too', async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.engine.editCredential({ baseUrl: other.url });
 	await fixture.engine.requestAsOtherNode({ uri: `${other.url}/api/v1/clusters` });
@@ -64,7 +62,7 @@ test('an edited credential is a log-in for another node, too', async () => {
 	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
 });
 
-test('a credential that is edited while a log-in is under way does not go on with its token', async () => {
+test('a credential that is edited during a login does not go on with its token', async () => {
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
@@ -98,14 +96,7 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 	expect(seals[0]).not.toBe(seals[2]);
 });
 
-test('the seal is the same, however the address is written', () => {
-	const [one, same] = ['HTTP://Jobs.test:80/', 'http://jobs.test'].map((baseUrl) =>
-		sealOf(accountOf({ baseUrl, userName: 'a', password: 'b' })),
-	);
-	expect(one).toBe(same);
-});
-
-test('two executions whose log-in fails together have nothing of each other in their errors', async () => {
+test('two executions whose login fails together have nothing of each other in their errors', async () => {
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login'
@@ -136,15 +127,4 @@ test('two executions whose log-in fails together have nothing of each other in t
 	}
 	const [one, two] = errors.map((error) => ('context' in error ? error.context : undefined));
 	expect(one).not.toBe(two);
-});
-
-test('an unchanged credential costs one log-in for many items and runs', async () => {
-	for (let run = 0; run < 3; run += 1) {
-		const { items } = await fixture.engine.run(
-			{ parameters: create({ displayName: '=Job {{ $json.n }}' }) },
-			numbered(100),
-		);
-		expect(items).toHaveLength(100);
-	}
-	expect(fixture.callsOf('login')).toHaveLength(1);
 });

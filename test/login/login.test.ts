@@ -9,7 +9,7 @@ const fixture = useSandbox({ recordCalls: true });
 const batch = (options: IDataObject = {}) =>
 	create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 20, ...options } as never });
 
-test('the log-in sends what the interface asks for, and its token goes with each call', async () => {
+test('the login sends what the interface asks for, and its token goes with each call', async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	const [login, list] = fixture.sandbox.calls;
 	expect(login).toMatchObject({
@@ -29,7 +29,7 @@ test('the token is stored with the credential, and used by the next run', async 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('500 items on an empty token at 20 at once: one log-in, 20 connections at most, in order', async () => {
+test('500 items on an empty token at 20 at once: one login, 20 connections at most, in order', async () => {
 	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(500));
 	expect(error).toBeUndefined();
 	expect(items.map(({ json }) => json.displayName)).toEqual(
@@ -40,7 +40,7 @@ test('500 items on an empty token at 20 at once: one log-in, 20 connections at m
 	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
 });
 
-test('the token dies in mid-run: one more log-in, and no job is lost or doubled', async () => {
+test('the token dies in mid-run: one more login, and no job is lost or doubled', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'createJob' && nOfOperation === 100 ? { kind: 'expireTokens' } : undefined,
 	);
@@ -117,7 +117,7 @@ describe('a service that rejects each token', () => {
 	});
 });
 
-test('a create that breaks is sent once, though its token is one that others had fetched', async () => {
+test('a create that breaks is sent once, though another execution fetched its token', async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
 	fixture.sandbox.faults.plan(() => ({ kind: 'break', when: 'afterActing' }));
@@ -125,4 +125,91 @@ test('a create that breaks is sent once, though its token is one that others had
 	expect(error).toMatchObject({ context: { jobMayExist: true } });
 	expect(fixture.callsOf('createJob')).toHaveLength(1);
 	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
+test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
+	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
+	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);
+	fixture.sandbox.faults.plan(({ operation }) =>
+		answer(200, operation === 'login' ? { access_token: token } : { items: [], metadata: {} }),
+	);
+	for (let runs = 0; runs < 2; runs += 1) {
+		const { error } = await fixture.engine.run({ parameters: getAll() });
+		expect(error).toBeUndefined();
+	}
+	expect(fixture.callsOf('listClusters').map((call) => call.token)).toEqual([token, token]);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
+
+describe('a wrong password', () => {
+	const message = 'The username or the password is wrong';
+	const savePassword = (password: string) =>
+		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
+
+	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'is tried once with 100 items: %s',
+		async (onError) => {
+			savePassword(`wrong ${onError}`);
+			const { items, error } = await fixture.engine.run(
+				{ parameters: batch(), onError },
+				numbered(100),
+			);
+			expect(fixture.callsOf('login')).toHaveLength(1);
+			expect(fixture.sandbox.store.jobs.size).toBe(0);
+			if (onError === 'stopWorkflow') return expect(error?.message).toBe(message);
+			const failed = { message, error: { httpStatus: 401, jobMayExist: false } };
+			expect(items.map(({ json }) => json)).toMatchObject(new Array(100).fill(failed));
+		},
+	);
+
+	test('is tried once where it becomes wrong during the run', async () => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
+			return operation === 'login' && nOfOperation > 1 ? answer(401) : undefined;
+		});
+		const { items } = await fixture.engine.run(
+			{ parameters: batch(), onError: 'continueRegularOutput' },
+			numbered(200),
+		);
+		expect(items).toHaveLength(200);
+		expect(fixture.callsOf('login')).toHaveLength(2);
+	});
+
+	test('is tried once by all nodes of an execution, however long it takes, and again by the next', async () => {
+		savePassword('wrong twice');
+		// Each look at the clock takes an hour.
+		let now = Date.now();
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => (now += 3_600_000));
+		const node = { parameters: getAll(), onError: 'continueRegularOutput' } as const;
+		for (const logins of [1, 2]) {
+			const { items } = await fixture.engine.start([node, node], numbered(5)).result;
+			expect(items).toMatchObject(new Array(5).fill({ json: { message } }));
+			expect(fixture.callsOf('login')).toHaveLength(logins);
+		}
+		clock.mockRestore();
+	});
+
+	test('that is refused late is remembered as long as one refused at once', async () => {
+		savePassword('wrong and slow');
+		const now = Date.now.bind(Date);
+		let passed = 0;
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+		fixture.sandbox.faults.plan(({ operation }) => {
+			if (operation === 'login') passed += 60_000;
+			return undefined;
+		});
+		await fixture.engine.run({ parameters: getAll() });
+		await fixture.engine.run({ parameters: getAll() });
+		clock.mockRestore();
+		expect(fixture.callsOf('login')).toHaveLength(1);
+	});
+
+	test('is forgotten as soon as the credential changes', async () => {
+		savePassword('mistyped');
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+		const { error } = await fixture.engine.run({ parameters: getAll() });
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('login')).toHaveLength(2);
+	});
 });

@@ -56,7 +56,7 @@ async function list(accepted?: string, onCall: (nOfLists: number) => void = () =
 	};
 }
 
-/** Before the second log-in, whether another process has logged in just now. */
+/** Before the second login, whether another process has logged in just now. */
 const BEFORE_LOGIN = 300;
 /** Before each look for another token, after the second rejection. */
 const LOOK = 600;

@@ -70,44 +70,34 @@ class Overwriting extends CredentialsInMemory {
 	}
 }
 
-class Locked extends CredentialsInMemory {
-	static times = 0;
-	static error: unknown;
+type Failing = Partial<Record<'read' | 'write', number>>;
 
-	override async updateCredentials(
-		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
-	): Promise<void> {
-		if ((Locked.times -= 1) >= 0) throw Locked.error;
-		await super.updateCredentials(...parameters);
-	}
-}
-
-/** Fails to read for a moment, or hangs where it is told to. */
+/** Fails its first reads or writes, or never answers one of them. */
 class Unwell extends CredentialsInMemory {
-	static failures = 0;
-	static hangsAt: { read?: number; write?: number } = {};
+	static failures: Failing = {};
+	static hangsAt: Failing = {};
+	static error: unknown;
 	hangs = false;
-	private readsSoFar = 0;
-	private writesSoFar = 0;
+	private readonly calls = { read: 0, write: 0 };
 
 	override async getDecrypted(...parameters: Parameters<CredentialsInMemory['getDecrypted']>) {
-		this.readsSoFar += 1;
-		if (this.readsSoFar === Unwell.hangsAt.read) return await this.hang();
-		if ((Unwell.failures -= 1) >= 0) throw databaseError('SQLITE_BUSY', 'database is locked');
+		await this.meetTrouble('read');
 		return await super.getDecrypted(...parameters);
 	}
 
 	override async updateCredentials(
 		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
 	): Promise<void> {
-		this.writesSoFar += 1;
-		if (this.writesSoFar === Unwell.hangsAt.write) await this.hang();
+		await this.meetTrouble('write');
 		await super.updateCredentials(...parameters);
 	}
 
-	private async hang(): Promise<never> {
+	private async meetTrouble(kind: 'read' | 'write'): Promise<void> {
+		const nth = (this.calls[kind] += 1);
+		if (nth <= (Unwell.failures[kind] ?? 0)) throw Unwell.error;
+		if (nth !== Unwell.hangsAt[kind]) return;
 		this.hangs = true;
-		return await new Promise<never>(() => {});
+		await new Promise<never>(() => {});
 	}
 }
 
@@ -121,6 +111,13 @@ describe('where the store of credentials', () => {
 		engine.saveCredential(credentialFor(fixture.sandbox));
 		return engine;
 	};
+	const saysLocked = /n8n says: "database is locked"/;
+	const locked = databaseError('SQLITE_BUSY', 'database is locked');
+
+	beforeEach(() => {
+		[Unwell.failures, Unwell.hangsAt, Unwell.error] = [{}, {}, locked];
+	});
+	afterEach(() => jest.restoreAllMocks());
 
 	test('writes back what was read, an edit meanwhile is not undone', async () => {
 		const engine = await engineWith(Overwriting);
@@ -140,31 +137,7 @@ describe('where the store of credentials', () => {
 	});
 
 	describe('does not answer', () => {
-		beforeEach(() => {
-			Unwell.failures = 0;
-			Unwell.hangsAt = {};
-		});
-		afterEach(() => jest.restoreAllMocks());
 		const numberedItems = numbered(30);
-
-		test('for a moment at the beginning, no item fails', async () => {
-			const engine = await engineWith(Unwell);
-			Unwell.failures = 2;
-			const { items, error } = await engine.run({ parameters: create() }, numberedItems);
-			expect(error).toBeUndefined();
-			expect(items).toHaveLength(30);
-		});
-
-		test('at all, the error says what n8n says', async () => {
-			const engine = await engineWith(Unwell);
-			Unwell.failures = Infinity;
-			const parameters = create({ options: { maxRetries: 1 } });
-			const { error } = await engine.run({ parameters }, numberedItems);
-			expect(error?.message).toBe("n8n couldn't send the request");
-			expect(error?.description).toContain('n8n says: "database is locked"');
-			expect(fixture.sandbox.calls).toEqual([]);
-		});
-
 		const places = [
 			['the first read', { read: 1 }, 30],
 			['the read before a login', { read: 2 }, 1],
@@ -214,8 +187,6 @@ describe('where the store of credentials', () => {
 
 	test('hangs after a token was rejected, a cancel ends that at once', async () => {
 		const engine = await engineWith(Unwell);
-		Unwell.failures = 0;
-		Unwell.hangsAt = {};
 		const held = gate();
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation !== 'createJob') return undefined;
@@ -231,7 +202,6 @@ describe('where the store of credentials', () => {
 		await running.result;
 		await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
 		expect(fixture.sandbox.store.jobs.size).toBe(0);
-		jest.restoreAllMocks();
 	});
 
 	test('can be used, and the seal of a token once could not be made, the next execution makes it', async () => {
@@ -245,26 +215,27 @@ describe('where the store of credentials', () => {
 		expect((await fixture.engine.run({ parameters })).error).toBeUndefined();
 	});
 
-	beforeEach(() => {
-		Locked.error = databaseError('SQLITE_BUSY', 'database is locked');
-	});
-
-	test('is locked for a moment, the request is sent a moment later', async () => {
-		const engine = await engineWith(Locked);
-		Locked.times = 2;
-		const { error } = await engine.run({ parameters: create() });
+	test.each(['read', 'write'] as const)('fails a %s for a moment, no item fails', async (kind) => {
+		const engine = await engineWith(Unwell);
+		Unwell.failures = { [kind]: 2 };
+		const { error } = await engine.run({ parameters: create() }, numbered(30));
 		expect(error).toBeUndefined();
-		expect(fixture.sandbox.store.jobs.size).toBe(1);
+		expect(fixture.sandbox.store.jobs.size).toBe(30);
 	});
 
 	test.each([
-		['SQLITE_BUSY', 'database is locked', /n8n says: "database is locked"/],
-		['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432', /n8n says: ".*refused the connection/],
-		['ETIMEDOUT', 'read ETIMEDOUT', /n8n says: ".*timed out/],
-	])('always fails with %s, the error says that nothing was sent', async (code, message, says) => {
-		const engine = await engineWith(Locked);
-		Locked.times = Infinity;
-		Locked.error = databaseError(code, message);
+		['read', locked, saysLocked],
+		['write', locked, saysLocked],
+		[
+			'write',
+			databaseError('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'),
+			/n8n says: ".*refused the connection/,
+		],
+		['write', databaseError('ETIMEDOUT', 'read ETIMEDOUT'), /n8n says: ".*timed out/],
+	])('fails each %s with %s, the error says that nothing was sent', async (kind, thrown, says) => {
+		const engine = await engineWith(Unwell);
+		Unwell.failures = { [kind]: Infinity };
+		Unwell.error = thrown;
 		const { error } = await engine.run({ parameters: create({ options: { maxRetries: 1 } }) });
 		expect(error).toMatchObject({
 			message: "n8n couldn't send the request",

@@ -141,7 +141,7 @@ describe('a token', () => {
 });
 
 describe('a new token that is rejected: another process may have logged in', () => {
-	/** Asks again for the token of a login so many milliseconds ago. */
+	/** Asks again for a token, `age` milliseconds after a login. */
 	async function renewAfter(age: number, request: OwnRequest) {
 		clockAt(0);
 		await ask();
@@ -153,31 +153,14 @@ describe('a new token that is rejected: another process may have logged in', () 
 			return controller.signal;
 		});
 		const result = await renew('1', request);
-		// The login's own limit is none of them.
+		// Without the login's own limit.
 		return { result, waits: waits.mock.calls.map(([ms]) => ms).filter((ms) => ms < 60_000) };
 	}
-	const lastAnswer = {
-		kind: 'status',
-		status: 401,
-		text: undefined,
-		retryAfter: undefined,
-	} as const;
-
 	test.each<[string, number, Array<string | undefined>, Partial<OwnRequest>, unknown, number[]]>([
-		['it waits and finds its token', 4_999, ['1', 'theirs'], { rejections: 1 }, 'theirs', [300]],
 		['it waits and logs in', 4_999, ['1'], { rejections: 1 }, '2', [300]],
 		['it waits longer each time', 0, ['1'], { rejections: 3 }, '2', [1_200]],
 		['up to a limit', 0, ['1'], { rejections: 8 }, '2', [2_400]],
 		['it does not wait if the token was older', 5_000, ['1', 'theirs'], { rejections: 1 }, '2', []],
-		['the last try waits three times', 0, [], { rejections: 1, lastAnswer }, 401, [300, 300, 300]],
-		[
-			'the last try takes a token',
-			9_000,
-			['1', undefined, 'theirs'],
-			{ rejections: 1, lastAnswer },
-			'theirs',
-			[300, 300],
-		],
 	])('%s', async (_, age, stored, more, result, waits) => {
 		expect(await renewAfter(age, own(stored, more))).toEqual({ result, waits });
 	});
@@ -191,7 +174,7 @@ describe('a new token that is rejected: another process may have logged in', () 
 });
 
 describe('a login in flight', () => {
-	test('that is given up blocks nobody, and is still taken by those who wait', async () => {
+	test('that is given up blocks no other request, and those that wait still take its token', async () => {
 		const hangs = later<number>();
 		answers = [hangs.promise];
 		const request = own();

@@ -10,8 +10,6 @@ import { join } from 'node:path';
 const folders = ['pace', 'node', 'login', 'reliability'];
 
 const leftOut = [
-	// It runs the node in other processes: Stryker doesn't see what code they run.
-	'login/oneSession',
 	// They need an n8n whose environment names a proxy, or what it must not reach.
 	'node/n8nProxy',
 	'node/n8nBlocks',

@@ -63,23 +63,3 @@ test('the answer of the service is handed on', async () => {
 	const { items } = await fixture.engine.run({ parameters: change('suspend', { jobId }) });
 	expect(items[0]?.json).toMatchObject({ success: true, response: { state: 'suspended' } });
 });
-
-test.each([
-	'7c9e6679-7425-40de-944b-e07fc1f90ae7',
-	'job:1',
-	'Größe',
-	'ä b?c#d',
-	'x@y',
-	'1+1',
-	'100%',
-	'%41',
-	'a..b',
-	'...',
-	' spaces around ',
-	'={{ 9007199254740991 }}',
-])('the id %j goes to the one path that is its own', async (jobId) => {
-	await fixture.engine.run({ parameters: change('stop', { jobId }) });
-	const id = encodeURIComponent(jobId.replace(/^={{|}}$/g, '').trim());
-	const paths = fixture.callsOf('changeJobState').map(({ path }) => path);
-	expect(paths).toEqual([`/api/v1/namespaces/default/jobs/${id}/stop`]);
-});

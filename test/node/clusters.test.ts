@@ -179,18 +179,6 @@ test.each([[{ limit: 3 }], [{ limit: 3, filters: { type: 'virtual' } }]])(
 	},
 );
 
-describe('of 10,000 clusters', () => {
-	const large = useSandbox({ clusters: 10_000 });
-
-	test('two in a phase come with the first page', async () => {
-		const { items } = await large.engine.run({
-			parameters: getAll({ limit: 2, filters: { phase: 'Pending' } }),
-		});
-		expect(items).toHaveLength(2);
-		expect(large.callsOf('listClusters')).toHaveLength(1);
-	});
-});
-
 /** Answers each request for clusters with these items, and with a page token that was never there before. */
 function everNewPages(itemsOf: (page: number) => unknown) {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>

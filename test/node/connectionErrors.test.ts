@@ -128,13 +128,6 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 	expect(error?.description).not.toMatch(/try again|It was tried/i);
 });
 
-test('a wrong password', async () => {
-	const { message, description } = await errorWith({ password: 'wrong-password' });
-	expect(message).toBe('The username or the password is wrong');
-	expect(description).toMatch(/Correct it in the credential/);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-});
-
 test('an address that is another service', async () => {
 	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
 	expect(await errorWith({})).toEqual({

@@ -19,6 +19,7 @@ type Row = [name: string, items: number, best: number, bounds: Bounds, service: 
 const second = { kind: 'throttled', retryAfter: 1_000 } as const;
 const bare503 = { kind: 'unavailable' } as const;
 const throttled = { kind: 'throttled' } as const;
+const quick = open(() => 5);
 const exponential = (mean: number) => -mean * Math.log(1 - Math.random());
 
 const rows: Row[] = [
@@ -72,26 +73,14 @@ const rows: Row[] = [
 		600,
 		8_600,
 		{ times: 1.6, resent: 50 },
-		() =>
-			during(
-				300,
-				8_300,
-				{ kind: 'unreachable' },
-				open(() => 5),
-			),
+		() => during(300, 8_300, { kind: 'unreachable' }, quick),
 	],
 	[
 		'rejects all for 30 s',
 		600,
 		31_000,
 		{ times: 1.3, resent: 60 },
-		() =>
-			during(
-				300,
-				30_300,
-				throttled,
-				open(() => 5),
-			),
+		() => during(300, 30_300, throttled, quick),
 	],
 	['takes 5 connections', 300, 1_200, { times: 1.5, uncertain: 14 }, () => connections(5, 20)],
 	['takes 20 connections', 600, 1_500, { times: 2, uncertain: 26 }, () => connections(20, 50)],

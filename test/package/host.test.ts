@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { fingerprint, installIfNeeded, isInstalled } from '../../host/install';
+import { fingerprint, isInstalled } from '../../host/install';
 import { settings } from '../../host/n8n';
 import { ownerOf } from '../../host/owner';
-import { Steps } from '../../host/steps';
 
 /*
  * The n8n of "npm start" runs programs for its owner on this machine, so only this user may become its owner.
@@ -46,17 +45,4 @@ test('n8n is installed again after a change of what it is installed from', async
 		await writeFile(join(folder, changed), 'another');
 		expect(await isInstalled(folder)).toBe(false);
 	}
-});
-
-test('an install that ends before its database runs is done again', async () => {
-	const lock = { name: 'host', version: '1.0.0', lockfileVersion: 3, packages: { '': {} } };
-	await writeFile(join(folder, 'package.json'), '{ "name": "host", "dependencies": {} }');
-	await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
-	await writeFile(join(folder, '.npmrc'), '');
-	const steps = new Steps(1);
-	jest.spyOn(steps, 'run').mockImplementation(async (_, work) => await work(() => {}));
-	const options = { hostFolder: folder, logFile: join(folder, 'log') };
-	// All of its packages are there, and n8n is none of them.
-	await expect(installIfNeeded(options, steps)).rejects.toThrow('node_modules/n8n/package.json');
-	expect(await isInstalled(folder)).toBe(false);
 });

@@ -1,5 +1,6 @@
 import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
+import { endOf } from '../host/host';
 import { holdCreates, type Hold } from './holds';
 import { CHUNK, Ledger } from './ledger';
 import { begunBy } from './load';
@@ -22,34 +23,26 @@ const soonTakenForDead = {
 
 const cluster = useCluster('queue-crash', { workers: 2, env: soonTakenForDead });
 
-const patience = { timeout: 60_000 };
-
-/** Waits until there is something to see. */
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-	const seen = await waitFor(look, patience);
-	if (seen === undefined) throw new Error(`It never came: ${what}`);
-	return seen;
-}
-
 /** The worker that has begun this execution. */
 async function workerWith(executionId: string): Promise<RunningN8n> {
-	return await until(`a worker with execution ${executionId}`, async () => {
-		for (const worker of cluster().workers) {
-			if ((await begunBy(worker)).includes(executionId)) return worker;
-		}
-		return undefined;
-	});
+	const found = await waitFor(
+		async () => {
+			for (const worker of cluster().workers) {
+				if ((await begunBy(worker)).includes(executionId)) return worker;
+			}
+			return undefined;
+		},
+		{ timeout: 60_000 },
+	);
+	if (found === undefined) throw new Error(`No worker has begun execution ${executionId}`);
+	return found;
 }
 
 /** Waits until executions have ended well. */
-async function endOf(workflowId: string, ...ids: string[]): Promise<void> {
-	const ended = await until('the end of the executions', async () => {
-		const all = (await cluster().api.executions(workflowId)).filter(
-			({ id, stoppedAt }) => ids.includes(id) && stoppedAt,
-		);
-		return all.length === ids.length ? all : undefined;
-	});
-	expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'success'));
+async function endWell(workflowId: string, ...ids: string[]): Promise<void> {
+	for (const id of ids) {
+		expect(await endOf(cluster().api, workflowId, id)).toMatchObject({ status: 'success' });
+	}
 }
 
 /** Conditions that no row meets. */
@@ -106,9 +99,9 @@ test('four executions that begin at once never take the same row', async () => {
 	const runs = await Promise.all(
 		[1, 2, 3, 4].map(async () => await api.run(ledger.workflow.id, 'Every minute')),
 	);
-	await endOf(ledger.workflow.id, ...runs);
+	await endWell(ledger.workflow.id, ...runs);
 	// One that finds its rows taken ends, and leaves the rest to the next.
-	await endOf(ledger.workflow.id, await api.run(ledger.workflow.id, 'Every minute'));
+	await endWell(ledger.workflow.id, await api.run(ledger.workflow.id, 'Every minute'));
 
 	const count = await ledger.count(batch, size, sandbox);
 	expect(sandbox.store.jobs.size).toBe(size);

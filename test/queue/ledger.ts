@@ -1,6 +1,7 @@
 import type { N8nApi, SavedWorkflow, WorkflowNode } from '../../host/api';
 import { waitFor } from '../../host/wait';
 import type { Sandbox } from '../../sandbox';
+import { runToEnd } from '../host/host';
 import { orNotYet, publish } from './load';
 import type { ClusterUnderTest } from './useCluster';
 
@@ -65,12 +66,7 @@ export class Ledger {
 			connections,
 			...(settings && { settings }),
 		});
-		const filled = await api.run(workflow.id, 'Fill the ledger by hand');
-		await waitFor(
-			async () =>
-				(await api.executions(workflow.id)).find(({ id, stoppedAt }) => id === filled && stoppedAt),
-			{ timeout: 60_000 },
-		);
+		await runToEnd({ api }, workflow.id, 'Fill the ledger by hand');
 		return new Ledger(api, workflow);
 	}
 
@@ -133,13 +129,10 @@ export class Ledger {
 	}
 }
 
-/** How often each text is there that isn't empty, in the order in which they come. */
+/** How often each text occurs that isn't empty. */
 function countsOf(texts: string[]): number[] {
-	const counts = new Map<string, number>();
-	for (const text of texts.filter((each) => each !== '')) {
-		counts.set(text, (counts.get(text) ?? 0) + 1);
-	}
-	return [...counts.values()];
+	const named = new Set(texts.filter((text) => text !== ''));
+	return [...named].map((name) => texts.filter((text) => text === name).length);
 }
 
 /** What the example calls the job of a row. */

@@ -1,9 +1,8 @@
-import type { NewCredential, SavedWorkflow } from '../../host/api';
-import { credentialName } from '../../host/examples';
+import type { SavedWorkflow } from '../../host/api';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
+import { endOf } from '../host/host';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
 import { useCluster } from './useCluster';
@@ -130,31 +129,6 @@ test('executions whose logins end the token before share it: few logins, no job 
 	expect(await cluster().api.executions(nightly.id, ['error', 'crashed'])).toEqual([]);
 }, 300_000);
 
-test('a credential that leads elsewhere takes no token there, from either worker', async () => {
-	const before = await cluster().useSandbox();
-	await callNightly(40);
-	const after = await startSandbox();
-	try {
-		const { api } = cluster();
-		const all = await api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
-		const { id } = all.find(({ name }) => name === credentialName) ?? {};
-		// As the form sends it: what is secret is blanked, and n8n puts it in again.
-		const { name, type, data } = await api.call<NewCredential>(
-			'GET',
-			`/rest/credentials/${id}?includeData=true`,
-		);
-		const edited = { name, type, data: { ...data, baseUrl: after.url } };
-		await api.call('PATCH', `/rest/credentials/${id}`, edited);
-		await callNightly(40);
-		const old = callsOf(before, 'createJob').map(({ token }) => token);
-		const sent = after.calls.flatMap(({ token }) => (token === undefined ? [] : [token]));
-		expect(callsOf(after, 'createJob')).toHaveLength(40);
-		expect(sent.filter((token) => old.includes(token))).toEqual([]);
-	} finally {
-		await after.close();
-	}
-});
-
 // The last of these, since only one worker is left after it.
 test("n8n's Retry by another worker makes what is missing, once", async () => {
 	const sandbox = await cluster().useSandbox();
@@ -176,14 +150,6 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 		]),
 	);
 	const jobs = () => jobsOf(sandbox).names;
-	const ended = async (id: string) =>
-		await waitFor(
-			async () =>
-				(await api.executions(workflow.id)).find(
-					(execution) => execution.id === id && execution.stoppedAt,
-				),
-			{ timeout: 30_000 },
-		);
 	const failWith = async (fault: Fault) => {
 		sandbox.faults.plan((call) =>
 			call.operation === 'createJob' && itemOf(call) === 2 ? fault : undefined,
@@ -191,14 +157,14 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 		await post(`${main.url}/webhook/retried`, 1, 1);
 		const [execution] = await api.executions(workflow.id);
 		const id = String(execution?.id);
-		expect(await ended(id)).toMatchObject({ status: 'error' });
+		expect(await endOf(api, workflow.id, id)).toMatchObject({ status: 'error' });
 		return id;
 	};
 	const retry = async (id: string, loadWorkflow: boolean) => {
 		sandbox.faults.clear();
 		const path = `/rest/executions/${id}/retry`;
 		const retried = await api.call<{ id: string }>('POST', path, { loadWorkflow });
-		await ended(retried.id);
+		await endOf(api, workflow.id, retried.id);
 		return { id: retried.id, ...(await api.executionResult(retried.id)) };
 	};
 

@@ -141,7 +141,7 @@ test.each(operations)('to %s (%s), %j', async (operation, kind, parameters) => {
 	}
 });
 
-test('to the log-in', async () => {
+test('to the login', async () => {
 	const tally = new Tally();
 	let users = 0;
 	await fc.assert(

@@ -9,7 +9,7 @@ import { awayUntil, counted, creates, useService } from './useService';
 
 const service = useService();
 
-test('a log-in that fails three times, and then not, fails no item', async () => {
+test('a login that fails three times, and then not, fails no item', async () => {
 	await service.start({});
 	hurry();
 	service.sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -24,17 +24,14 @@ test.each<[string, Fault]>([
 	['is answered with a 500', answer(500)],
 	['is answered with a 408', answer(408)],
 	['breaks off', { kind: 'break', when: 'beforeActing' }],
-])(
-	'a log-in that %s fails all items together, after as many tries as one has',
-	async (_, fault) => {
-		await service.start({});
-		hurry();
-		service.sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
-		const { items } = await service.engine.run(creates(), numbered(100));
-		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 100 });
-		expect(service.sandbox.calls).toHaveLength(4);
-	},
-);
+])('a login that %s fails all items together, after as many tries as one has', async (_, fault) => {
+	await service.start({});
+	hurry();
+	service.sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
+	const { items } = await service.engine.run(creates(), numbered(100));
+	expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 100 });
+	expect(service.sandbox.calls).toHaveLength(4);
+});
 
 test.each([
 	['is away', {}, 100],

@@ -114,13 +114,6 @@ describe('If an error stops the node', () => {
 		expect(states()).toEqual(terminated(1));
 	});
 
-	test('a choice that there is not is refused before anything is sent', async () => {
-		const { error } = await fixture.engine.run(terminate({ ifStopped: 'explode' }), numbered(2));
-		expect(error?.message).toContain('is "explode"');
-		expect(error?.description).toMatch(/keep, stop, terminate/);
-		expect(fixture.sandbox.calls).toEqual([]);
-	});
-
 	test.each([
 		['keep', 'terminate', 'running'],
 		['terminate', 'keep', 'terminated'],

@@ -3,7 +3,7 @@ import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { afterActing, beforeActing, ofVerb, tooMany } from '../reliability/faults';
+import { afterActing, beforeActing, ofVerb, tooMany } from './faults';
 import { answer } from '../support/answer';
 import { create, credentialFor, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -18,7 +18,7 @@ import './seed';
  * however often n8n runs the node again. Where the jobs are to be ended, none runs on that the error does not name.
  */
 
-/** What can happen to a log-in. */
+/** What can happen to a login. */
 const ofLogin: Fault[] = [
 	{ kind: 'html', when: 'beforeActing' },
 	{ kind: 'redirect', location: 'http://127.0.0.1:9/' },

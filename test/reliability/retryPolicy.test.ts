@@ -124,7 +124,7 @@ test('a wait is a whole number of milliseconds, and no longer than half a minute
 	expect(retryDelay(status(503, 3_600_000), 1)).toBe(30_000);
 });
 
-test('a wait is as long as the service asks for, also where it turns a log-in away', () => {
+test('a wait is as long as the service asks for, also where it turns a login away', () => {
 	expect(retryDelay(status(503, 7_000), 3)).toBe(7_000);
 	expect(retryDelay(status(429, 0), 1)).toBe(0);
 	expect(retryDelay(login(status(503, 2_000)), 1)).toBe(2_000);

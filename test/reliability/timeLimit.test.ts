@@ -73,7 +73,7 @@ test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => 
 	else expect(error).toBeUndefined();
 });
 
-test('where a log-in never ends, all items fail with it, together', async () => {
+test('where a login never ends, all items fail with it, together', async () => {
 	const { orRunOut } = hurry();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
@@ -96,7 +96,7 @@ test('where a log-in never ends, all items fail with it, together', async () => 
 	expect(fixture.callsOf('createJob')).toHaveLength(0);
 });
 
-test('an item whose Timeout is too short for the log-in takes none down that has more time', async () => {
+test('an item whose Timeout is too short for the login takes none down that has more time', async () => {
 	const held = gate();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login' ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,

@@ -6,7 +6,7 @@ import {
 	type Sandbox,
 } from '../../sandbox';
 
-/** An answer, its body parsed where it is JSON; undefined where there is none. */
+/** An answer. A JSON body is parsed; an empty one is undefined. */
 export interface Answer {
 	status: number;
 	headers: Headers;

@@ -74,7 +74,7 @@ describe('A number of calls at once', () => {
 			return { kind: 'wait', when: 'beforeActing', until: gate };
 		});
 		const statuses = statusesOf(6);
-		await until(() => sandbox.limits.met.underWay === 6 && worked === 2);
+		await until(() => sandbox.limits.met.inFlight === 6 && worked === 2);
 		letGo();
 		expect(await statuses).toEqual([200, 200, 200, 200, 200, 200]);
 		expect(sandbox.limits.met.most).toBe(6);
@@ -88,7 +88,7 @@ describe('A number of calls at once', () => {
 		const stalled = send(`${sandbox.url}/api/v1/clusters`, { token, signal: leaves.signal });
 		await until(() => sandbox.calls.length === 1);
 		const next = client.list();
-		await until(() => sandbox.limits.met.underWay === 2);
+		await until(() => sandbox.limits.met.inFlight === 2);
 		leaves.abort();
 		await expect(stalled).rejects.toThrow('aborted');
 		expect((await next).status).toBe(200);

@@ -47,7 +47,7 @@ it.each([
 	},
 );
 
-it('A token is good until its lifetime is over, and each call but the log-in needs one', async () => {
+it('A token is good until its lifetime is over, and each call but the login needs one', async () => {
 	await start({ tokenLifetime: 60 });
 	const now = jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000);
 	expect((await client.login()).body).toMatchObject({ token_type: 'Bearer', expires_in: 60 });
@@ -55,13 +55,9 @@ it('A token is good until its lifetime is over, and each call but the log-in nee
 	expect(await statusWith(client.token)).toBe(200);
 	now.mockReturnValue(1_800_000_060_000);
 	expect(await statusWith(client.token)).toBe(401);
-	for (const [method, path] of [
-		['GET', 'clusters'],
-		['POST', 'namespaces/a/jobs'],
-		['PUT', 'namespaces/a/jobs/b/stop'],
-	] as const) {
+	for (const path of ['clusters', 'namespaces/a/jobs', 'namespaces/a/jobs/b/stop']) {
+		const method = path === 'clusters' ? 'GET' : path.endsWith('jobs') ? 'POST' : 'PUT';
 		const without = await send(`${sandbox.url}/api/v1/${path}`, { method });
-		expect(without.status).toBe(401);
-		expect(messageOf(without)).toContain('Authorization: Bearer');
+		expect([without.status, messageOf(without)]).toEqual([401, expect.stringContaining('Bearer')]);
 	}
 });

@@ -20,13 +20,9 @@ const jobs = '/api/v1/namespaces/default/jobs';
 
 it.each<[string, string, unknown, string]>([
 	['POST', jobs, { ...withJob({}), extra: 1 }, 'body must NOT have additional properties: extra'],
-	['POST', jobs, withJob({ displayName: '' }), 'body/job/displayName must NOT have fewer than 1'],
 	['POST', jobs, withJob({ priority: '3' }), 'body/job/priority must be number'],
-	['POST', jobs, withJob({ retryOption: { maxRetry: 1 } }), 'additional properties: maxRetry'],
-	['POST', jobs, withJob({ inputs: [{ default: 5 }] }), 'body/job/inputs/0/default must be string'],
 	['POST', jobs, withJob({ workCluster: 'wc-9' }), "there is no cluster 'wc-9'"],
 	['POST', jobs, withJob({ namespace: 'other' }), "body/job/namespace is 'other'"],
-	['POST', jobs, undefined, 'body must be object'],
 	['POST', jobs, '{"namespace":', 'Body is not valid JSON'],
 	['GET', '/api/v1/clusters?ListOption.limit=0', undefined, 'ListOption.limit must be >= 1'],
 	[
@@ -35,9 +31,7 @@ it.each<[string, string, unknown, string]>([
 		undefined,
 		'ListOption.continue is not a token',
 	],
-	['GET', '/api/v1/clusters?limit=5', undefined, 'must NOT have additional properties: limit'],
 	['PUT', `${jobs}/a/pause`, undefined, 'params/status must be equal to one of the allowed values'],
-	['PUT', `${jobs}//stop`, undefined, 'params/jobid must NOT have fewer than 1 characters'],
 	['PUT', `${jobs}/%zz/stop`, undefined, 'is not percent-encoded properly'],
 	['PUT', `${jobs}/job-1/stop`, {}, 'body is not expected, this call takes none'],
 ])(
@@ -53,7 +47,6 @@ it.each<[string, string, unknown, string]>([
 it.each([
 	['POST', '/oauth/login', 415, 'body must be application/json'],
 	['GET', '/oauth/login', 404, 'There is no call GET /oauth/login'],
-	['DELETE', '/api/v1/clusters', 404, 'There is no call DELETE /api/v1/clusters'],
 	['GET', '/api/v2/clusters', 404, 'There is no call GET /api/v2/clusters'],
 ])('%s %s, of no kind that the contract has, is a %i', async (method, path, status, message) => {
 	const headers = { 'content-type': 'application/x-www-form-urlencoded' };

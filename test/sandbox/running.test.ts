@@ -1,5 +1,4 @@
 import { request } from 'node:https';
-import { connect } from 'node:net';
 
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
 import { Client, send, until } from './client';
@@ -25,20 +24,6 @@ it('Each call is recorded as it came, with what was answered', async () => {
 	]);
 	sandbox.clearCalls();
 	expect(sandbox.calls).toEqual([]);
-});
-
-it('Connections are counted: open, and at once at most', async () => {
-	await start();
-	const { port, hostname } = new URL(sandbox.url);
-	const sockets = [1, 2, 3].map(() => connect(Number(port), hostname));
-	await until(() => sandbox.connections.open === 3);
-	sockets[0]?.destroy();
-	await until(() => sandbox.connections.open === 2);
-	connect(Number(port), hostname);
-	await until(() => sandbox.connections.open === 3);
-	expect(sandbox.connections.peak).toBe(3);
-	await sandbox.close();
-	expect(sandbox.connections.open).toBe(0);
 });
 
 describe('A sandbox', () => {

@@ -7,7 +7,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
-import { change, create } from '../support/fixture';
+import { change, create, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
 import { expectNoSecretIn, PASSWORD, useTraces } from './traces';
 
@@ -52,8 +52,7 @@ describe('A job that the service names after a secret is listed without its ID:'
 		);
 		const creates = () => fixture.sandbox.calls.filter((call) => call.operation === 'createJob');
 		const traces = await fixture.leftBy(async () => {
-			const items = [{ n: 0 }, { n: 1 }];
-			const { result, cancel } = fixture.engine.start([{ parameters: batch }], items);
+			const { result, cancel } = fixture.engine.start([{ parameters: batch }], numbered(2));
 			await until(() => creates().length === 2);
 			cancel();
 			fixture.limits.runOut();
@@ -86,18 +85,18 @@ describe('A password that is an ordinary word is shown in what the workflow give
 				? answer(200, { metadata: { uid: 'job-1', namespace: 'default' } })
 				: answer(500);
 		});
-		const admins = { namespace: 'default', displayName: "=Admin's Report {{ $json.n }}" };
 		const options = { concurrency: 1, maxRetries: 0 };
-		const made = await fixture.engine.run({ parameters: create({ ...admins, options }) }, [
-			{ n: 0 },
-			{ n: 1 },
-		]);
-		expect(made.error?.description).toContain(
+		const displayName = "=Admin's Report {{ $json.n }}";
+		const made = await fixture.engine.run(
+			{ parameters: create({ displayName, options }) },
+			numbered(2),
+		);
+		for (const text of [
 			"look on the service for a job named 'Admin's Report 1' in namespace 'default'",
-		);
-		expect(made.error?.description).toContain(
 			"• item 0: job-1 ('Admin's Report 0' in namespace 'default')",
-		);
+		]) {
+			expect(made.error?.description).toContain(text);
+		}
 		const { error } = await fixture.engine.run({
 			parameters: change('stop', { jobId: 'admin', options }),
 		});

@@ -18,80 +18,41 @@ const fixture = useTraces();
 const MESSAGE = "The service's message isn't shown because it contains the password or token";
 const SHORT = '(not shown: contains a secret)';
 
-interface Place {
-	place: string;
-	say: (secret: string) => Fault;
-	/** What the error says instead. */
-	said: string;
-}
+/** The place of the secret, an answer with it there, and what the error says instead. */
+type Place = [place: string, say: (secret: string) => Fault, said: string];
 
-const redirect = (location: string): Fault => ({ kind: 'redirect', location });
+const redirect = (path: string): Fault => ({
+	kind: 'redirect',
+	location: `http://127.0.0.1:9${path}`,
+});
 const page = (content: string) => answer(502, `<html>${content}</html>`);
 
+const redirected = `The service redirects to ${SHORT}`;
+
 const refusals: Place[] = [
-	{ place: 'a message', say: (it) => answer(400, { message: `Bad: ${it}` }), said: MESSAGE },
-	{ place: 'a 429', say: (it) => answer(429, { message: `Bad: ${it}` }), said: MESSAGE },
-	{ place: 'a 401', say: (it) => answer(401, { message: `Bad: ${it}` }), said: '' },
-	{
-		place: 'a nested message',
-		say: (it) => answer(403, { error: { details: [{ msg: `Bad: ${it}` }] } }),
-		said: MESSAGE,
-	},
-	{
-		place: 'a detail',
-		say: (it) => answer(400, { message: 'Bad', errors: { name: [`isn't ${it}`] } }),
-		said: MESSAGE,
-	},
-	{ place: 'a text', say: (it) => answer(500, `Bad: ${it}`), said: MESSAGE },
-	{
-		place: 'JSON in a text',
-		say: (it) => answer(400, `Bad: ${JSON.stringify([it])}`),
-		said: MESSAGE,
-	},
-	{
-		place: 'an address in a text',
-		say: (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`),
-		said: MESSAGE,
-	},
-	{ place: 'a title', say: (it) => page(`<title>Bad: ${inHtml(it)}</title>`), said: MESSAGE },
-	{ place: 'a careless title', say: (it) => page(`<title>Bad: ${it}</title>`), said: MESSAGE },
-	{ place: 'a careless page', say: (it) => answer(502, `<p>Bad: ${it}</p>`), said: MESSAGE },
-	{
-		place: 'the end of a long text',
-		say: (it) => answer(400, `${'x'.repeat(490)} ${it}`),
-		said: MESSAGE,
-	},
-	{
-		place: 'a text that is cut',
-		say: (it) => answer(400, `x${' '.repeat(9_985)}${it}`),
-		said: MESSAGE,
-	},
-	{
-		place: 'the path of a redirect',
-		say: (it) => redirect(`http://127.0.0.1:9/${encodeURIComponent(it)}/x`),
-		said: `The service redirects to ${SHORT}`,
-	},
-	{
-		place: 'the query of a redirect',
-		say: (it) => redirect(`http://127.0.0.1:9/x?a=${encodeURIComponent(it)}`),
-		said: `The service redirects to ${SHORT}`,
-	},
+	['a message', (it) => answer(400, { message: `Bad: ${it}` }), MESSAGE],
+	['a 429', (it) => answer(429, { message: `Bad: ${it}` }), MESSAGE],
+	['a 401', (it) => answer(401, { message: `Bad: ${it}` }), ''],
+	['a nested one', (it) => answer(403, { error: { details: [{ msg: `Bad: ${it}` }] } }), MESSAGE],
+	['a detail', (it) => answer(400, { message: 'Bad', errors: { name: [`isn't ${it}`] } }), MESSAGE],
+	['a text', (it) => answer(500, `Bad: ${it}`), MESSAGE],
+	['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), MESSAGE],
+	['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), MESSAGE],
+	['a title', (it) => page(`<title>Bad: ${inHtml(it)}</title>`), MESSAGE],
+	['a careless title', (it) => page(`<title>Bad: ${it}</title>`), MESSAGE],
+	['a careless page', (it) => answer(502, `<p>Bad: ${it}</p>`), MESSAGE],
+	['the end of a long text', (it) => answer(400, `${'x'.repeat(490)} ${it}`), MESSAGE],
+	['a text that is cut', (it) => answer(400, `x${' '.repeat(9_985)}${it}`), MESSAGE],
+	['the path of a redirect', (it) => redirect(`/${encodeURIComponent(it)}/x`), redirected],
+	['the query of a redirect', (it) => redirect(`/x?a=${encodeURIComponent(it)}`), redirected],
 ];
 
 /** Answers whose status is no error. */
 const successes: Place[] = [
-	{
-		place: 'the message of a success',
-		say: (it) => answer(200, { error: `Bad: ${it}` }),
-		said: SHORT,
-	},
-	{ place: 'the name of a field', say: (it) => answer(200, { [it]: 1, other: 2 }), said: SHORT },
+	['the message of a success', (it) => answer(200, { error: `Bad: ${it}` }), SHORT],
+	['the name of a field', (it) => answer(200, { [it]: 1, other: 2 }), SHORT],
 ];
-const textOfSuccess: Place = {
-	place: 'the text of a success',
-	say: (it) => answer(200, `Bad: ${it}`),
-	said: SHORT,
-};
+const textOfSuccess: Place = ['the text of a success', (it) => answer(200, `Bad: ${it}`), SHORT];
 
 /** What is answered to the login, or to any other call, by what it repeats. */
 function plan(of: 'login' | 'others', say: (call: PlannedCall) => Fault): void {
@@ -115,7 +76,7 @@ describe('A text of the service with the token is not shown:', () => {
 	for (const { kind, calls, parameters } of operations) {
 		// What a state change is answered with is passed on as it came.
 		const places = kind === 'change' ? refusals : [...refusals, ...successes, textOfSuccess];
-		test.each(places)(`$place, ${calls}`, async ({ say, said }) => {
+		test.each(places)(`%s, ${calls}`, async (_, say, said) => {
 			plan('others', ({ token }) => say(token ?? 'no token'));
 			await expectWithheld(said, parameters);
 		});
@@ -123,14 +84,14 @@ describe('A text of the service with the token is not shown:', () => {
 });
 
 describe('A text of the service with the password is not shown:', () => {
-	test.each([...refusals, ...successes])('$place of the login', async ({ say, said }) => {
+	test.each([...refusals, ...successes])('%s of the login', async (_, say, said) => {
 		const fault = say(PASSWORD);
 		const isRefused = fault.kind === 'answer' && fault.status >= 400 && fault.status < 500;
 		plan('login', () => fault);
 		await expectWithheld(isRefused ? '' : said);
 	});
 
-	test.each([...refusals, ...successes, textOfSuccess])('$place', async ({ say, said }) => {
+	test.each([...refusals, ...successes, textOfSuccess])('%s', async (_, say, said) => {
 		plan('others', () => say(PASSWORD));
 		await expectWithheld(said);
 	});

@@ -81,7 +81,7 @@ describe('A token that is not the one stored', () => {
 	});
 
 	const token = 'a-token-in-another-shape';
-	const shapes: unknown[] = [
+	test.each<unknown>([
 		token,
 		[token],
 		{ token },
@@ -91,8 +91,7 @@ describe('A token that is not the one stored', () => {
 		{ access_token: [token] },
 		{ access_token: { message: token } },
 		{ data: { access_token: token }, message: 'ok' },
-	];
-	test.each(shapes)('when the log-in answers with it in another shape: %j', async (shape) => {
+	])('when the login answers with it in another shape: %j', async (shape) => {
 		fixture.sandbox.faults.plan(() => answer(200, shape));
 		const { texts, failed } = await fixture.leftByNode(getAll({ options: { maxRetries: 0 } }));
 		expect(failed).toBe(true);

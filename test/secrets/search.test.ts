@@ -4,7 +4,6 @@
  * @jest-environment node
  */
 import { change, create, getAll } from '../support/fixture';
-import { everyText } from './everyText';
 import { expectNoSecretIn, placesOf, useTraces } from './traces';
 
 /*
@@ -27,14 +26,6 @@ test('the search finds what is in the output, the error, the stored execution an
 	expect(placesOf(['planted-id'], failing.texts).join()).toMatch(
 		/in the error of the node.*in the run.*in the stored/,
 	);
-});
-
-test('the search looks behind what is hidden', () => {
-	const error = new Error('a', {
-		cause: Object.defineProperty({}, 'b', { value: new Map([['c', 'd']]) }),
-	});
-	Object.assign(error, { toJSON: () => ({ e: Buffer.from('f') }) });
-	expect([...everyText(error)]).toEqual(expect.arrayContaining(['a', 'b', 'c', 'd', 'e', 'f']));
 });
 
 test('a success leaves neither the password nor a token, also after one had expired', async () => {

@@ -7,14 +7,10 @@ import { ErrorReporter } from 'n8n-core';
 import type { IDataObject, IExecuteFunctions, INodeParameters, OnError } from 'n8n-workflow';
 import { jsonStringify, LoggerProxy } from 'n8n-workflow';
 
-import type { Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
-import { credentialFor, numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
-import type { Limits } from '../support/hurry';
+import { numbered, useSandbox } from '../support/fixture';
+import { hurry, type Limits } from '../support/hurry';
 import { oneOfEachCall } from '../support/operations';
 import type { Result } from '../support/run';
-import { Engine } from '../support/run';
 import { spellingsOf } from './spellings';
 import { everyText } from './everyText';
 
@@ -45,20 +41,14 @@ export const modes: OnError[] = ['stopWorkflow', 'continueErrorOutput'];
 
 /** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
 export function useTraces() {
-	const fixture: { sandbox?: Sandbox; engine?: Engine; limits?: Limits } = {};
-	const part = <Part>(value: Part | undefined): Part => {
-		if (value === undefined) throw new Error('It is there only while a test runs');
-		return value;
-	};
+	const fixture = useSandbox({ password: PASSWORD });
+	let limits: Limits;
 	/** What the node itself threw, before n8n made its own of it. */
 	let thrown: unknown[];
 	let runs = 0;
 
-	beforeEach(async () => {
-		fixture.limits = hurry();
-		fixture.sandbox = await startSandbox({ password: PASSWORD });
-		fixture.engine = await Engine.load();
-		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+	beforeEach(() => {
+		limits = hurry();
 		thrown = [];
 		Container.get(ErrorReporter);
 		const { node } = fixture.engine.loaded;
@@ -73,10 +63,7 @@ export function useTraces() {
 			}
 		});
 	});
-	afterEach(async () => {
-		jest.restoreAllMocks();
-		await fixture.sandbox?.close();
-	});
+	afterEach(() => jest.restoreAllMocks());
 	afterAll(removeLog);
 
 	/** Everything that is left by running something. */
@@ -108,8 +95,8 @@ export function useTraces() {
 			["n8n's log", await logUpTo(`end-of-run-${runs}"`)],
 			['the console', printed.join('\n')],
 		]);
-		const { storedToken } = part(fixture.engine);
-		const sent = part(fixture.sandbox).calls.flatMap(({ token }) => token ?? []);
+		const { storedToken } = fixture.engine;
+		const sent = fixture.sandbox.calls.flatMap(({ token }) => token ?? []);
 		const tokens = [...new Set([storedToken, ...sent])].filter((token) => token !== '');
 		const failed = thrown.length > 0 || result.items.some(({ json }) => 'error' in json);
 		return { texts, tokens, failed };
@@ -121,7 +108,7 @@ export function useTraces() {
 		onError: OnError = 'stopWorkflow',
 		items: IDataObject[] = numbered(2),
 	): Promise<Traces> {
-		return await leftBy(async () => await part(fixture.engine).run({ parameters, onError }, items));
+		return await leftBy(async () => await fixture.engine.run({ parameters, onError }, items));
 	}
 
 	/** Runs the node, and expects that it fails and leaves no secret; gives what it has left. */
@@ -137,14 +124,14 @@ export function useTraces() {
 
 	return {
 		get sandbox() {
-			return part(fixture.sandbox);
+			return fixture.sandbox;
 		},
 		get engine() {
-			return part(fixture.engine);
+			return fixture.engine;
 		},
 		/** The time that the node waits goes by at once. */
 		get limits() {
-			return part(fixture.limits);
+			return limits;
 		},
 		leftBy,
 		leftByNode,

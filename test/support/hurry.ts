@@ -9,11 +9,11 @@ const timer = AbortSignal.timeout.bind(AbortSignal);
 const now = performance.now.bind(performance);
 
 /** How many requests are in flight in this process. */
-let underWay = 0;
+let inFlight = 0;
 
 function count(message: unknown): void {
-	underWay += 1;
-	(message as { request: ClientRequest }).request.once('close', () => (underWay -= 1));
+	inFlight += 1;
+	(message as { request: ClientRequest }).request.once('close', () => (inFlight -= 1));
 }
 // Each file of a process has its own copy of this module, and all of them the same channel.
 beforeAll(() => subscribe('http.client.request.start', count));
@@ -21,8 +21,8 @@ afterAll(() => void unsubscribe('http.client.request.start', count));
 
 /** The hurried clock stands still until this is done, as it does while a request is in flight. */
 export async function clockStandsFor(work: Promise<void>): Promise<void> {
-	underWay += 1;
-	await work.finally(() => (underWay -= 1));
+	inFlight += 1;
+	await work.finally(() => (inFlight -= 1));
 }
 
 /** A request that may begin is sent some turns later: n8n reads the credential first. */
@@ -37,7 +37,7 @@ export interface Limits {
 }
 
 /**
- * Lets the node wait for nothing: where it waits, to send again, for another process's log-in, for a service that
+ * Lets the node wait for nothing: where it waits, to send again, for another process's login, for a service that
  * takes no request, and no request is in flight, the clock that it looks at goes on to the end of the wait. So
  * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
  * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
@@ -50,7 +50,7 @@ export function hurry(): Limits {
 	const waits: Array<{ until: number; end: AbortController }> = [];
 	let quiet = 0;
 	const goOn = () => {
-		quiet = underWay === 0 ? quiet + 1 : 0;
+		quiet = inFlight === 0 ? quiet + 1 : 0;
 		if (quiet >= QUIET_TURNS) {
 			quiet = 0;
 			const next = waits.shift();
