@@ -5,7 +5,7 @@ import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import { startN8n, type RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, manualTrigger, node } from '../../host/workflow';
+import { inARow, jobNode, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
 import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
 
@@ -30,7 +30,12 @@ const lastJob = () => [...host.sandbox.store.jobs.keys()].at(-1) ?? '';
 
 function createAndWait({ seconds = '1' } = {}): WorkflowFile {
 	return inARow('Wait', [
-		manualTrigger(),
+		node(
+			'Every night',
+			'n8n-nodes-base.scheduleTrigger',
+			{ rule: { interval: [{}] } },
+			{ typeVersion: 1.2 },
+		),
 		jobNode('Create', {
 			resource: 'job',
 			operation: 'create',
@@ -54,7 +59,7 @@ interface Started {
 
 async function start(workflow: WorkflowFile): Promise<Started> {
 	const saved = await host.api.createWorkflow(workflow);
-	return follow(saved.id, await host.api.run(saved.id, 'Run by hand'));
+	return follow(saved.id, await host.api.run(saved.id, 'Every night'));
 }
 
 function follow(workflowId: string, id: string): Started {

@@ -22,7 +22,7 @@ test.each([
 		expect(error).toMatchObject({
 			message: `n8n doesn't allow requests to ${fixture.sandbox.url}`,
 			description: expect.stringMatching(
-				/^Ask whoever runs this n8n to allow the service's address .*\nNothing was sent\. n8n says: "The request was blocked because it resolves to a restricted IP address"\.$/,
+				/^Ask the administrator of this n8n to allow the service's address .*\nNothing was sent\. n8n says: "The request was blocked because it resolves to a restricted IP address"\.$/,
 			),
 			context: { jobMayExist: false },
 		});

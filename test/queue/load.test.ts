@@ -1,6 +1,6 @@
 import type { SavedWorkflow } from '../../host/api';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, rows, webhook } from '../../host/workflow';
+import { inARow, jobNode, node, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { endOf } from '../host/host';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
@@ -112,6 +112,40 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 	await api.deactivate(workflow.id);
 	expect(callsOf(sandbox, 'createJob')).toHaveLength(6);
 });
+
+test('an execution that waits for its job continues, on either worker, when the job calls', async () => {
+	const sandbox = await cluster().useSandbox();
+	const { api, main } = cluster();
+	const workflow = await publish(
+		api,
+		inARow('Waiting', [
+			webhook('waiting'),
+			jobNode('Create', {
+				workflowUid: 'call-when-done',
+				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+				displayName: 'Report',
+				inputs: { input: [{ id: 'seconds', value: '1' }] },
+				options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 5 } } },
+			}),
+			node('Next', 'n8n-nodes-base.noOp', {}),
+		]),
+	);
+	await post(`${main.url}/webhook/waiting`, 4, 4);
+	const ended = await waitFor(
+		async () => {
+			const executions = await api.executions(workflow.id, ['success', 'error', 'crashed']);
+			return executions.length === 4 ? executions : undefined;
+		},
+		{ timeout: 60_000 },
+	);
+	for (const { id } of ended ?? []) {
+		const { output } = await api.executionResult(id);
+		expect(output['Next']).toMatchObject([{ callback: { state: 'succeeded' } }]);
+	}
+	expect(ended).toHaveLength(4);
+	expect(callsOf(sandbox, 'createJob')).toHaveLength(4);
+	await api.deactivate(workflow.id);
+}, 120_000);
 
 test('executions whose logins end the token before share it: few logins, no job twice', async () => {
 	const tokenLifetime = 3;

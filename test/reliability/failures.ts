@@ -48,7 +48,7 @@ const elsewhere = 'http://127.0.0.1:9/elsewhere';
 const newAddress =
 	"If this is the service's new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.";
 const theirFault =
-	"The fault is on the service's side. Try again later. If that doesn't help, tell whoever runs the service.";
+	"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.";
 const checkTheAddress =
 	"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.";
 const checkFields = {
@@ -123,7 +123,7 @@ export const rows: Row[] = [
 		end: 'fails',
 		title: "The user isn't allowed to <do it>",
 		advice:
-			'Ask whoever runs the service for the permission, or use the credential of another user.',
+			'Ask the administrator of the service for the permission, or use the credential of another user.',
 	},
 	{
 		faults: { '404': [answer(404), 404] },
@@ -162,7 +162,7 @@ export const rows: Row[] = [
 		end: 'waits',
 		title: 'The service is receiving too many requests',
 		advice:
-			"Try again later. If that doesn't help, ask whoever runs the service how many requests it accepts.",
+			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
 	},
 	{
 		// The service says that it did not take the request.

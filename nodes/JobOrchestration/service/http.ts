@@ -10,7 +10,7 @@ import {
 	readCredentials,
 	withCancelSignal,
 } from './n8nContext';
-import type { LimiterOptions, WaitNotice } from './pace/limiter';
+import type { LimiterOptions, WaitNotice } from './pace/options';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure, FailureOf } from './errors/failure';
 import { failureBeforeSending, failureFromError } from './errors/failure';

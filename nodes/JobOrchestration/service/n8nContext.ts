@@ -7,7 +7,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { explain } from './errors/explain';
 import { ServiceError } from './errors/serviceError';
-import type { WaitNotice } from './pace/limiter';
+import type { WaitNotice } from './pace/options';
 import { n8nFailureOf } from './errors/failure';
 import { retryDelay } from './errors/retryPolicy';
 import { unlessAborted, wait } from './request/timers';

@@ -44,13 +44,13 @@ const REDIRECT: Texts = [
 ];
 const REDIRECT_NOWHERE: Texts = [
 	'The service redirects without saying where to',
-	"Check the 'Base URL' in the credential, or ask whoever runs the service for its address.",
+	"Check the 'Base URL' in the credential, or ask the administrator of the service for its address.",
 	`It answered with HTTP {status}. ${NOT_FOLLOWED}`,
 ];
 const CHECK_FIELDS = "Check this node's fields.{hint}";
 const FAILS: Texts = [
 	'The service failed to {action}{serviceReason}',
-	"The fault is on the service's side. Try again later. If that doesn't help, tell whoever runs the service.",
+	"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 ];
 
 /** What follows from each failure, and what its error says. What isn't known for certain may have acted. */
@@ -81,13 +81,13 @@ export const RULES = {
 	blocked: [
 		UNSENT,
 		"n8n doesn't allow requests to {baseUrl}",
-		"Ask whoever runs this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+		"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
 		N8N_SAYS,
 	],
 	tls: [
 		UNSENT,
 		'No secure connection to {baseUrl} is possible',
-		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask whoever runs the service which versions of TLS it offers.",
+		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 		ENDED_UNSENT,
 	],
 	certificate: [
@@ -136,7 +136,7 @@ export const RULES = {
 	endlessList: [
 		REFUSED,
 		'The list of work clusters never ends',
-		"Report this to whoever runs the service. To get the first of the clusters, turn off 'Return All' and set a low 'Limit'.",
+		"Report this to the administrator of the service. To get the first of the clusters, turn off 'Return All' and set a low 'Limit'.",
 		'{sign}',
 	],
 	unexpectedResponse: [
@@ -164,13 +164,13 @@ export const RULES = {
 	'status 403': [
 		REFUSED,
 		"The user isn't allowed to {action}",
-		'Ask whoever runs the service for the permission, or use the credential of another user.',
+		'Ask the administrator of the service for the permission, or use the credential of another user.',
 	],
 	'status 408': [FAILED, 'The service gave up waiting for the request', 'Try again later.'],
 	'status 429': [
 		THROTTLED,
 		'The service is receiving too many requests',
-		"Try again later. If that doesn't help, ask whoever runs the service how many requests it accepts.",
+		"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
 	],
 	'status 500': [FAILED, ...FAILS],
 	'status 502': [UNAVAILABLE, ...FAILS],
@@ -218,6 +218,6 @@ export const LOGIN_TEXTS: Partial<Record<string, Texts>> = {
 	],
 	serverError: [
 		"The service can't log anyone in at the moment",
-		"Try again later. If that doesn't help, tell whoever runs the service.",
+		"Try again later. If that doesn't help, tell the administrator of the service.",
 	],
 };

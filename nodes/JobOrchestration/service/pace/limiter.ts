@@ -1,10 +1,10 @@
-import { sleep } from 'n8n-workflow';
-
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
 import { conditionOf } from '../errors/retryPolicy';
-import { onAbort, wait } from '../request/timers';
-import type { InFlightRequest, OpenReason, Outcome } from './pace';
+import { onAbort } from '../request/timers';
+import { realClock } from './clock';
+import type { LimiterOptions } from './options';
+import type { InFlightRequest, Outcome } from './pace';
 import { FIRST_WAIT, INITIAL_LIMIT, LONG_WAIT, MAX_LIMIT, MINUTE, Pace, SECOND } from './pace';
 
 /** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
@@ -14,31 +14,8 @@ const MAX_REJECTIONS = 5;
 /** Requests that start before the event loop gets a turn. With more, n8n's other work would wait for all of them. */
 const MAX_BURST = 4;
 
-/** The time in milliseconds, which tests set themselves. */
-const realClock = {
-	now: () => performance.now(),
-	/** How long this process has been idle in all. */
-	idle: () => performance.eventLoopUtilization().idle,
-	wait: async (milliseconds: number) => await wait(milliseconds),
-	/** Gives the event loop a turn, hundreds of times a second, for which an AbortSignal's timer is too slow. */
-	pause: async () => await sleep(1),
-};
-
-/** What n8n's log says about a long wait, and about its end after so many milliseconds. */
-export type WaitNotice = { waitsBecause: OpenReason } | { resumedAfter: number };
-
-/** Why a request gets no permit: it was stopped, or all requests `waited` so many milliseconds and probes. */
+/** Why a request gets no permit: it was stopped, or all requests `waited` milliseconds and `probes` failed. */
 export type Denial = { failure?: Failure | undefined; waited?: number; probes?: number };
-
-export interface LimiterOptions {
-	/** Requests in flight at most. The pace decides if it is undefined. */
-	concurrency?: number | undefined;
-	notify?: (notice: WaitNotice) => void;
-	/** Milliseconds to wait for a service that accepts no requests. */
-	patience?: number | undefined;
-	/** The same object for all runs of one execution. */
-	execution?: object | undefined;
-}
 
 /** The requests of an execution, which may run several nodes and tools. */
 class Execution {
@@ -70,11 +47,10 @@ export class ExecutionLimiter {
 	/** Has n8n's log say once that requests wait for long, and once that they go on. */
 	noteWait(now: number): void {
 		const { opening } = this.account.pace.breaker;
-		if (opening === undefined) {
-			if (this.waitsSince !== undefined)
-				this.options.notify?.({ resumedAfter: now - this.waitsSince });
+		if (opening === undefined && this.waitsSince !== undefined) {
+			this.options.notify?.({ resumedAfter: now - this.waitsSince });
 			this.waitsSince = undefined;
-		} else if (this.waitsSince === undefined && now - opening.since >= LONG_WAIT) {
+		} else if (opening && this.waitsSince === undefined && now - opening.since >= LONG_WAIT) {
 			this.waitsSince = opening.since;
 			this.options.notify?.({ waitsBecause: opening.reason });
 		}
@@ -167,7 +143,7 @@ export class LimitedRequest {
 export class AccountLimiter {
 	pace = new Pace();
 	readonly executions = new WeakMap<object, Execution>();
-	/** The executions with waiting requests. The first one is next. */
+	/** Executions with waiting requests, the next one first. */
 	private turns: Execution[] = [];
 	failure: Failure | undefined;
 	private wakeAt = Infinity;

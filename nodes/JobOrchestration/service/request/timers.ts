@@ -1,5 +1,5 @@
-/** The most that Node.js counts, in milliseconds: a longer time would be over at once. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
+/** The most that Node.js counts: a longer time would be over at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** All that is to be called when a signal is aborted, as one listener: from the eleventh on, Node.js warns of a leak. */
 class Callbacks extends Set<() => void> {
@@ -29,14 +29,14 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 }
 
 /**
- * Waits so many milliseconds, or until the signal says that there is nothing to wait for.
+ * Waits `delayMs`, or until the signal is aborted.
  *
  * The timer is an AbortSignal's own: community nodes may not use setTimeout, n8n's `sleepWithAbort` is missing
  * from newer releases, and a timer that is left behind would keep a process from exiting.
  */
-export async function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
-	const timer = timeoutSignal(milliseconds);
+	const timer = timeoutSignal(delayMs);
 	await new Promise<void>((resolve) => {
 		const done = () => {
 			timer.removeEventListener('abort', done);
@@ -64,21 +64,21 @@ export async function unlessAborted<Result>(
 	});
 }
 
-/** Deadlines that lie closer together are one: so many milliseconds, or such a part of the time that they limit. */
-const DEADLINE_STEP = 50;
+/** Deadlines that are closer than this are one. With a timer each, 10,000 requests would slow n8n down. */
+const DEADLINE_STEP_MS = 50;
 const DEADLINE_PART = 1 / 1_000;
 
 const deadlines = new Map<number, AbortSignal>();
 
 /**
- * Calls back after so many milliseconds, or a moment later: thousands of requests share a few timers.
+ * Calls back after `delayMs` or a moment later: thousands of requests share a few timers.
  *
  * @returns a function that removes the callback
  */
-export function onDeadline(milliseconds: number, callback: () => void): () => void {
+export function onDeadline(delayMs: number, callback: () => void): () => void {
 	const now = performance.now();
-	const limit = Math.min(milliseconds, MAX_TIMEOUT);
-	const step = Math.max(DEADLINE_STEP, limit * DEADLINE_PART);
+	const limit = Math.min(delayMs, MAX_TIMEOUT_MS);
+	const step = Math.max(DEADLINE_STEP_MS, limit * DEADLINE_PART);
 	const at = Math.ceil((now + limit) / step) * step;
 	let signal = deadlines.get(at);
 	if (signal === undefined || signal.aborted) {
@@ -90,9 +90,9 @@ export function onDeadline(milliseconds: number, callback: () => void): () => vo
 }
 
 /**
- * A signal that is aborted after so many milliseconds. As the `abortSignal` of a request it limits the whole of
- * it; the `timeout` of n8n's HTTP client is no limit on a response that drips in.
+ * A signal that is aborted after `delayMs`. As the `abortSignal` of a request it limits all of it; the `timeout` of
+ * n8n's HTTP client doesn't limit a response that drips in.
  */
-export function timeoutSignal(milliseconds: number): AbortSignal {
-	return AbortSignal.timeout(Math.min(Math.ceil(milliseconds), MAX_TIMEOUT));
+export function timeoutSignal(delayMs: number): AbortSignal {
+	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
