@@ -34,7 +34,7 @@ const refusals: Place[] = [
 	['a 429', (it) => answer(429, { message: `Bad: ${it}` }), MESSAGE],
 	['a 401', (it) => answer(401, { message: `Bad: ${it}` }), ''],
 	['a nested one', (it) => answer(403, { error: { details: [{ msg: `Bad: ${it}` }] } }), MESSAGE],
-	['a detail', (it) => answer(400, { message: 'Bad', errors: { name: [`isn't ${it}`] } }), MESSAGE],
+	['a detail', (it) => answer(400, { message: 'Bad', errors: { name: [`it is ${it}`] } }), MESSAGE],
 	['a text', (it) => answer(500, `Bad: ${it}`), MESSAGE],
 	['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), MESSAGE],
 	['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), MESSAGE],
