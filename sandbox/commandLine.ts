@@ -18,7 +18,7 @@ export const help = `Starts a local job orchestration service to try the node on
   --per-second <number>      how many calls it accepts in a second (any number)
   --burst <number>           how many of them may come at once (those of a second)
   --too-many <status>        how the others are answered: 429 or 503 (429)
-  --retry-after <seconds>    how long they are told to wait (not said)
+  --retry-after <seconds>    how long they are told to wait (not sent)
   --at-once <number>         how many calls it works on at once; the others wait (any number)
   --user <name>              the user that may log in (${demoUser.userName})
   --password <password>      that user's password (${demoUser.password})
