@@ -209,7 +209,8 @@ export class FieldValue {
  */
 function lostInJson(value: unknown, part: unknown): string | undefined {
 	if (typeof part === 'number' && !Number.isFinite(part)) return String(part);
-	if (typeof part === 'bigint') return `the BigInt ${part}`;
+	// n8n 1.x gives it a `toJSON`.
+	if (typeof value === 'bigint') return `the BigInt ${value}`;
 	if (typeof part === 'function' || typeof part === 'symbol') return `a ${typeof part}`;
 	if (part === null && value !== null) return 'an invalid date';
 	// By the tag, not by the class: n8n's expressions may make objects of another realm.
