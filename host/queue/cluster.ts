@@ -104,7 +104,9 @@ export async function startCluster({
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
 			const logFile = join(dataFolder, `${name}.log`);
-			const options = { hostFolder, userFolder, logFile, env: shared, signal };
+			// As in any queue mode: a worker tells jobs the main process's address.
+			const workerEnv = { ...shared, WEBHOOK_URL: `${main.url}/` };
+			const options = { hostFolder, userFolder, logFile, env: workerEnv, signal };
 			const start = async () => await startWorker(options);
 			const worker = started(await start().catch(onceMoreIfPortTaken(start)));
 			workers.push(worker);
