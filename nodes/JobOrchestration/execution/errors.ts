@@ -2,7 +2,7 @@ import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
-import { asPlainText, ServiceError } from '../service/errors/serviceError';
+import { asPlainText, isAboutAllItems, ServiceError } from '../service/errors/serviceError';
 import type { CreatedJob, FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
 import { errorsIn, jobMayExist } from './itemOutcome';
 
@@ -47,8 +47,8 @@ export function failItem(
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
 	outcomes[itemIndex] = { error };
-	const isAboutAllItems = cause instanceof ServiceError && cause.isAboutAllItems;
-	return { itemIndex, error, isAboutAllItems };
+	const isAboutAll = cause instanceof ServiceError && isAboutAllItems(cause.failure);
+	return { itemIndex, error, isAboutAllItems: isAboutAll };
 }
 
 /** The error of a call that failed. Its texts are plain. */

@@ -1,6 +1,6 @@
 import type { ErrorMessage, Explanation } from '../errors/explain';
 import { explain } from '../errors/explain';
-import { ServiceError } from '../errors/serviceError';
+import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
 import { mayHaveActed } from '../errors/retryPolicy';
 import type { ServiceRequest } from '../http';
@@ -60,8 +60,10 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const message = isUncertain ? `${words.message}; ${uncertain.message}` : words.message;
 	const advice = [isUncertain ? uncertain.advice : words.advice, ...historyOf(attempts)];
 	// What concerns the credential or the connection isn't about this request.
-	const isAboutAll = new ServiceError(failure, words).isAboutAllItems;
-	const detail = [words.detail, isAboutAll ? '' : `Request: ${request} at ${baseUrl}.`];
+	const detail = [
+		words.detail,
+		isAboutAllItems(failure) ? '' : `Request: ${request} at ${baseUrl}.`,
+	];
 	const texts = { message, advice: sentences(advice), detail: sentences(detail) };
 	return new ServiceError(failure, { ...words, ...texts }, jobMayExist);
 }

@@ -15,6 +15,11 @@ const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 	'login',
 ]);
 
+/** Whether a failure is about the credential or the connection: then it would meet every item. */
+export function isAboutAllItems({ kind }: Failure): boolean {
+	return ABOUT_ALL_ITEMS.has(kind);
+}
+
 /**
  * The error of a request that failed, the only one that service/ throws for it.
  *
@@ -31,11 +36,6 @@ export class ServiceError extends ExecutionBaseError {
 		super(asPlainText(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
 		this.context = contextOf(failure);
-	}
-
-	/** Whether it is about the credential or the connection: then it would meet every item. */
-	get isAboutAllItems(): boolean {
-		return ABOUT_ALL_ITEMS.has(this.failure.kind);
 	}
 
 	/** The HTTP status of the answer; null if none came. */
