@@ -1,12 +1,26 @@
 const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
-const { dest, parallel, src } = require('gulp');
+const { dest, parallel, series, src } = require('gulp');
 const { RefResolver } = require('json-schema-ref-resolver');
 const { parse } = require('yaml');
 
 /** Brings into dist what the compiler leaves behind: the icons, and the node's entry in n8n's panel. */
 function copyAssets() {
 	return src('nodes/**/*.{svg,node.json}', { encoding: false }).pipe(dest('dist/nodes'));
+}
+
+const REPOSITORY = /https:\/\/github\.com\/[\w-]+\/n8n-nodes-job-orchestration/g;
+
+/** package.json says where the repository is. What links to it follows: in dist, in the sources, in the examples. */
+async function updateLinks() {
+	const { homepage } = require('./package.json');
+	const code = '{dist,credentials,nodes}/**/*.{js,ts,json}';
+	const linking = [code, 'examples/*.json', 'CHANGELOG.md', 'test/node/__snapshots__/*'];
+	for await (const { path, contents } of src(linking, { encoding: false })) {
+		const text = contents.toString();
+		const updated = text.replace(REPOSITORY, homepage);
+		if (updated !== text) writeFileSync(path, updated);
+	}
 }
 
 /** Something that the service answers: in place of the value, what the contract says of it. */
@@ -108,4 +122,4 @@ function schemaOf(value) {
 	};
 }
 
-exports.default = parallel(copyAssets, writeOutputSchemas);
+exports.default = series(parallel(copyAssets, writeOutputSchemas), updateLinks);

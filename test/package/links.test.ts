@@ -6,8 +6,10 @@ import { dirname, join } from 'node:path';
  * shows, which name this repository.
  */
 
-const repository = 'https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration';
 const root = join(__dirname, '../..');
+const { homepage: repository } = JSON.parse(
+	readFileSync(join(root, 'package.json'), 'utf8'),
+) as Record<'homepage', string>;
 const files = ['.', 'docs', 'credentials', 'nodes/JobOrchestration', 'examples'].flatMap((folder) =>
 	readdirSync(join(root, folder))
 		.filter((name) => /\.(md|credentials\.ts|node\.json)$/.test(name) || folder === 'examples')
@@ -27,8 +29,10 @@ function targetsOf(file: string): string[] {
 				.filter((link) => !/^\w+:/.test(link))
 				.map((link) => (link.startsWith('#') ? file + link : join(dirname(file), link)))
 		: [];
-	const absolute = [...text.matchAll(/https:\/\/github\.com\/n8n-nodes-job-[^\s)"'\\]+/g)].map(
-		([address]) => address.replace(`${repository}/blob/main/`, '').replace(repository, 'README.md'),
+	const absolute = [
+		...text.matchAll(/https:\/\/github\.com\/[\w-]+\/n8n-nodes-job-[^\s)"'\\]+/g),
+	].map(([address]) =>
+		address.replace(`${repository}/blob/main/`, '').replace(repository, 'README.md'),
 	);
 	return [...relative, ...absolute.map((target) => target.replace(/#readme$/, ''))];
 }
