@@ -3,7 +3,7 @@ import {
 	sendWithRetries,
 	StoppedBeforeSending,
 } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import type { LimiterOptions } from '../../nodes/JobOrchestration/service/pace/options';
+import type { LimiterOptions } from '../../nodes/JobOrchestration/service/pace/limiter';
 import {
 	AccountLimiter,
 	ExecutionLimiter,

@@ -1,12 +1,10 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import type { Fault, Plan } from '../../sandbox';
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { until } from '../sandbox/client';
 import { batch, itemOf, refused } from './batch';
-import { awayUntil, counted, creates, ONE_IN_AN_HOUR, useService } from './useService';
+import { counted, creates, ONE_IN_AN_HOUR, useService } from './useService';
 
 /*
  * A service with a rate limit. How long it takes is measured in virtual time by test/pace.
@@ -149,63 +147,6 @@ test("an item's error has the service's words about it, and not those about anot
 	);
 	expect(said).toEqual(['Too many, 0', 'Too many, 7', 'Too many, 8']);
 });
-
-const isBetween = (first: number, last: number, n: number) => n >= first && n <= last;
-/** A fault that some of the creates meet, by their numbers. */
-const createsMeet = (first: number, last: number, fault: () => Fault): Plan => {
-	return ({ operation, nOfOperation }) =>
-		operation === 'createJob' && isBetween(first, last, nOfOperation) ? fault() : undefined;
-};
-
-test.each<[why: string, ends: ReturnType<typeof counted>, plan: Plan]>([
-	[
-		'it is receiving too many',
-		{ made: 12, mayExist: 0, failed: 0 },
-		createsMeet(2, 3, () => ({ kind: 'rateLimit', retryAfter: 5 })),
-	],
-	['it is unavailable', { made: 3, mayExist: 9, failed: 0 }, createsMeet(2, 10, () => answer(503))],
-	[
-		'its connections break',
-		{ made: 3, mayExist: 9, failed: 0 },
-		createsMeet(2, 10, () => ({ kind: 'break', when: 'beforeActing' })),
-	],
-	[
-		'its login fails',
-		{ made: 11, mayExist: 0, failed: 1 },
-		({ operation, nOfOperation }) => {
-			if (operation === 'login') return isBetween(2, 7, nOfOperation) ? answer(500) : undefined;
-			return nOfOperation === 2 ? { kind: 'expireTokens' } : undefined;
-		},
-	],
-	[
-		"it can't be reached",
-		{ made: 11, mayExist: 1, failed: 0 },
-		createsMeet(2, 2, () => ({
-			...{ kind: 'wait', when: 'beforeActing', until: awayUntil(service, '', 9) },
-		})),
-	],
-])(
-	"n8n's log says why all wait, after a few seconds, and when they go on: %s",
-	async (why, ends, plan) => {
-		await service.start({});
-		service.sandbox.faults.plan(plan);
-		hurry();
-		const execute = jest.spyOn(service.engine.loaded.node, 'execute');
-		const running = service.engine.start([creates({ concurrency: 1 })], numbered(12));
-		await until(() => execute.mock.calls.length === 1);
-		const context = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
-		const info = jest.spyOn(context.logger, 'info').mockImplementation();
-		const { items } = await running.result;
-		expect(counted(items)).toEqual(ends);
-		const log = info.mock.calls.map(([text]) => text.replace(service.sandbox.url, 'URL'));
-		expect(log).toEqual([
-			`Requests to the job orchestration service at URL are waiting: ${why}`,
-			expect.stringMatching(
-				/^The job orchestration service at URL takes requests again, after \d+ s$/,
-			),
-		]);
-	},
-);
 
 /** A date that is a second away at the least: such a header has no fractions of one. */
 const soon = () => new Date(Date.now() + 2_000);

@@ -76,11 +76,6 @@ export function hurry(): Limits {
 	};
 	const timers = builtTimers();
 	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
-	jest
-		.spyOn(timers, 'onDeadline')
-		.mockImplementation((milliseconds, callback) =>
-			timers.onAbort(limitAfter(milliseconds), callback),
-		);
 	const runOut = () => {
 		for (const limit of limits) limit.abort();
 		limits.clear();

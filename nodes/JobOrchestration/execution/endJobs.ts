@@ -19,7 +19,7 @@ export async function endJobs(
 ): Promise<void> {
 	const [first] = calls.values();
 	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
-	const httpClient = openClient(context, { ...first.options, concurrency });
+	const httpClient = openClient(context, { timeout: first.options.timeout, concurrency });
 	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
 			const options = { ...first.options, beginNext };

@@ -109,7 +109,7 @@ async function runItems(run: Run): Promise<FailedItem | undefined> {
  */
 async function makeCalls(
 	run: Run,
-	{ concurrency, slowest, calls }: PreparedRun,
+	{ concurrency, timeout, calls }: PreparedRun,
 ): Promise<FailedItem | undefined> {
 	const { context, outcomes } = run;
 	const continueOnFail = context.continueOnFail();
@@ -126,7 +126,7 @@ async function makeCalls(
 		beginNext: () => void,
 	): Promise<void> => {
 		try {
-			httpClient ??= HttpClient.open(context, { ...slowest, concurrency, signal });
+			httpClient ??= HttpClient.open(context, { concurrency, timeout, signal });
 			const callOptions = { ...options, signal, onFailure, beginNext };
 			const service = new ServiceClient(await httpClient, callOptions);
 			const { waitMs, ...result } = await call(service);

@@ -25,8 +25,8 @@ export interface PreparedItem {
 export interface PreparedRun {
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
-	/** The longest Timeout and the most retries: the items share one HTTP client. */
-	slowest: Pick<CallOptions, 'maxRetries' | 'timeout'>;
+	/** The longest Timeout, in milliseconds: the items share one HTTP client. */
+	timeout: number;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;
 	/** The calls to be made, by item. */
@@ -47,10 +47,9 @@ export async function prepareAll(
 ): Promise<PreparedRun> {
 	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
-	const slowest = { maxRetries: 0, timeout: 0 };
 	const prepared: PreparedRun = {
 		concurrency: undefined,
-		slowest,
+		timeout: 0,
 		ifStopped: undefined,
 		calls: new Map(),
 	};
@@ -71,8 +70,7 @@ export async function prepareAll(
 			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
 			const options = readCallOptions(getField);
 			const call = operation.prepare(getField, () => resumeUrlOf(context));
-			slowest.maxRetries = Math.max(slowest.maxRetries, options.maxRetries);
-			slowest.timeout = Math.max(slowest.timeout, options.timeout);
+			prepared.timeout = Math.max(prepared.timeout, options.timeout);
 			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;
 			if (concurrency < (prepared.concurrency ?? Infinity)) prepared.concurrency = concurrency;
 			prepared.calls.set(itemIndex, { call, options });

@@ -6,11 +6,10 @@ import {
 	cancelSignalOf,
 	CREDENTIAL,
 	executionOf,
-	logMessage,
 	readCredentials,
 	withCancelSignal,
 } from './n8nContext';
-import type { LimiterOptions, WaitNotice } from './pace/options';
+import type { LimiterOptions } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure, FailureOf } from './errors/failure';
 import { failureBeforeSending, failureFromError } from './errors/failure';
@@ -54,12 +53,8 @@ interface SendOptions {
 	signal?: AbortSignal | undefined;
 }
 
-interface OpenOptions
-	extends Pick<SendOptions, 'timeout' | 'signal'>,
-		Pick<LimiterOptions, 'concurrency' | 'patience'> {
-	/** How often the credential is read again. */
-	maxRetries: number;
-}
+type OpenOptions = Pick<SendOptions, 'timeout' | 'signal'> &
+	Pick<LimiterOptions, 'concurrency' | 'patience'>;
 
 /** The body of the expected response, or why there is none. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
@@ -83,17 +78,14 @@ export class HttpClient {
 	 */
 	static async open(
 		context: N8nContext,
-		{ maxRetries, timeout, signal, ...limits }: OpenOptions,
+		{ timeout, signal, ...limits }: OpenOptions,
 	): Promise<HttpClient> {
-		const reading = { maxRetries, timeoutMs: timeout, stop: signal };
-		const credentials = await readCredentials(context, reading);
+		const credentials = await readCredentials(context, { timeout, stop: signal });
 		const session = sessionOf(credentials);
 		// It may be another account's.
 		session.secrets.add(tokenOf(credentials.accessToken));
-		const { baseUrl } = session.account;
-		const notify = (notice: WaitNotice) => context.logger.info(logMessage(notice, baseUrl));
 		const execution = executionOf(context);
-		const limiter = new ExecutionLimiter(session.limiter, { ...limits, notify, execution });
+		const limiter = new ExecutionLimiter(session.limiter, { ...limits, execution });
 		return new HttpClient(context, credentials, session, limiter, execution);
 	}
 

@@ -3,7 +3,6 @@ import { withoutServiceText } from '../errors/failure';
 import { conditionOf } from '../errors/retryPolicy';
 import { onAbort } from '../request/timers';
 import { realClock } from './clock';
-import type { LimiterOptions } from './options';
 import type { InFlightRequest, Outcome } from './pace';
 import { FIRST_WAIT, INITIAL_LIMIT, LONG_WAIT, MAX_LIMIT, MINUTE, Pace, SECOND } from './pace';
 
@@ -16,6 +15,16 @@ const MAX_BURST = 4;
 
 /** Why a request gets no permit: it was stopped, or all requests `waited` milliseconds and `probes` failed. */
 export type Denial = { failure?: Failure | undefined; waited?: number; probes?: number };
+
+/** What a run of the node sets. */
+export interface LimiterOptions {
+	/** Requests in flight at most. The pace decides if it is undefined. */
+	concurrency?: number | undefined;
+	/** Milliseconds to wait for a service that accepts no requests. */
+	patience?: number | undefined;
+	/** The same object for all runs of one execution. */
+	execution?: object | undefined;
+}
 
 /** The requests of an execution, which may run several nodes and tools. */
 class Execution {
@@ -31,8 +40,6 @@ export class ExecutionLimiter {
 	/** Why its last request failed, if that concerns all requests. */
 	failure: Failure | undefined;
 	denial: Denial | undefined;
-	/** Since when it waits, once n8n's log says so. */
-	waitsSince: number | undefined;
 
 	constructor(
 		readonly account: AccountLimiter,
@@ -42,18 +49,6 @@ export class ExecutionLimiter {
 		this.execution = account.executions.get(key) ?? new Execution();
 		account.executions.set(key, this.execution);
 		this.startedAt = account.clock.now();
-	}
-
-	/** Has n8n's log say once that requests wait for long, and once that they go on. */
-	noteWait(now: number): void {
-		const { opening } = this.account.pace.breaker;
-		if (opening === undefined && this.waitsSince !== undefined) {
-			this.options.notify?.({ resumedAfter: now - this.waitsSince });
-			this.waitsSince = undefined;
-		} else if (opening && this.waitsSince === undefined && now - opening.since >= LONG_WAIT) {
-			this.waitsSince = opening.since;
-			this.options.notify?.({ waitsBecause: opening.reason });
-		}
 	}
 
 	/** Fails all of the run's requests, as the first ones have met no service. */
@@ -117,7 +112,6 @@ export class LimitedRequest {
 		account.failure = run.failure ?? account.failure;
 		const { clock, pace } = account;
 		pace.end(permit, isSingle ? { kind: 'unknown' } : outcome, clock.now(), clock.idle());
-		run.noteWait(clock.now());
 		account.admit();
 	}
 
@@ -168,7 +162,6 @@ export class AccountLimiter {
 	admit(): void {
 		const now = this.clock.now();
 		for (const request of this.turns.flatMap(({ waiting }) => waiting)) {
-			request.run.noteWait(now);
 			const denial = this.denialOf(request, now);
 			if (denial !== undefined) request.settle(denial);
 		}

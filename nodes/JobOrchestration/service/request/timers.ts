@@ -64,31 +64,6 @@ export async function unlessAborted<Result>(
 	});
 }
 
-/** Deadlines that are closer than this are one. With a timer each, 10,000 requests would slow n8n down. */
-const DEADLINE_STEP_MS = 50;
-const DEADLINE_PART = 1 / 1_000;
-
-const deadlines = new Map<number, AbortSignal>();
-
-/**
- * Calls back after `delayMs` or a moment later: thousands of requests share a few timers.
- *
- * @returns a function that removes the callback
- */
-export function onDeadline(delayMs: number, callback: () => void): () => void {
-	const now = performance.now();
-	const limit = Math.min(delayMs, MAX_TIMEOUT_MS);
-	const step = Math.max(DEADLINE_STEP_MS, limit * DEADLINE_PART);
-	const at = Math.ceil((now + limit) / step) * step;
-	let signal = deadlines.get(at);
-	if (signal === undefined || signal.aborted) {
-		for (const other of deadlines.keys()) if (other < now) deadlines.delete(other);
-		signal = timeoutSignal(at - now);
-		deadlines.set(at, signal);
-	}
-	return onAbort(signal, callback);
-}
-
 /**
  * A signal that is aborted after `delayMs`. As the `abortSignal` of a request it limits all of it; the `timeout` of
  * n8n's HTTP client doesn't limit a response that drips in.

@@ -1,5 +1,5 @@
 import type { Failure } from '../errors/failure';
-import { onAbort, onDeadline } from '../request/timers';
+import { onAbort, timeoutSignal } from '../request/timers';
 
 /** What a request of this node waits for, with one deadline from its login to the end of its answer. */
 export class TrackedRequest {
@@ -26,7 +26,7 @@ export class TrackedRequest {
 		this.stopListening = [
 			onAbort(stop, () => this.isUnsent && this.controller.abort()),
 			onAbort(cancel, () => this.controller.abort()),
-			onDeadline(timeoutMs, () => {
+			onAbort(timeoutSignal(timeoutMs), () => {
 				this.isTimedOut = true;
 				this.controller.abort();
 			}),
