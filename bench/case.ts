@@ -1,7 +1,5 @@
 import type { SandboxOptions } from '../sandbox';
 import type { ContenderName } from './contenders/names';
-import type { NginxLimit } from './service/nginx';
-import type { PlanName } from './service/plans';
 
 /** A task at a service, and the contenders that do it: a group of rows in a table. */
 export interface Case {
@@ -22,16 +20,8 @@ export type Task = CreateTask | ListTask;
 export interface CreateTask {
 	kind: 'create';
 	count: number;
-	/** How many executions create `count` jobs each, at the same time. */
-	executions?: number;
-	/** The namespace of each item's job, by execution; `default` if left out. */
-	namespaces?: string[][];
-	/** Options › Concurrency of this node, which has none by default. */
-	concurrency?: number;
-	/** The HTTP Request node's own batching, set as well as possible. */
-	batching?: { batchSize: number; batchInterval: number };
-	/** A loop with a Wait, set as well as possible. */
-	loop?: { batchSize: number; seconds: number };
+	/** The namespace of each item's job; `default` if left out. */
+	namespaces?: string[];
 }
 
 /** Lists all clusters. */
@@ -43,11 +33,8 @@ export interface ListTask {
 
 export interface Service {
 	options: SandboxOptions;
-	away?: Away;
-	plan?: PlanName;
-	/** The limit of an nginx in front of it. */
-	nginx?: NginxLimit;
+	/** When it can't be reached for a while: after a number of jobs. */
+	away?: { afterJobs: number; forMs: number };
+	/** Whether the namespace `full` takes no more jobs, for longer than a client waits. */
+	hasFullNamespace?: true;
 }
-
-/** When the service can't be reached: always, or for a while after a number of jobs. */
-export type Away = 'always' | { afterJobs: number; forMs: number };

@@ -8,7 +8,6 @@ import type { Measured } from './runner/runner';
 
 const CREATING: ContenderName[] = [
 	'thisNode',
-	'tenAtOnce',
 	'oneAtATime',
 	'httpRequest',
 	'httpRequestPlain',

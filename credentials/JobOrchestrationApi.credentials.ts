@@ -63,10 +63,7 @@ export class JobOrchestrationApi implements ICredentialType {
 		},
 	];
 
-	/**
-	 * Called by n8n where there is no token, where a request was answered with 401, and where any request of its
-	 * HTTP Request node failed. Nothing is returned where the token that there is need not be replaced.
-	 */
+	/** Called by n8n without a token, after a 401, and after any failed request of its HTTP Request node. */
 	async preAuthentication(
 		this: IHttpRequestHelper,
 		credentials: ICredentialDataDecryptedObject,

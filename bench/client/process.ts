@@ -8,7 +8,7 @@ import { Engine } from '../../test/support/run';
 import type { Task } from '../case';
 import { contenders } from '../contenders';
 import { Credentials } from '../engine/credentials';
-import { runFlow } from '../engine/run';
+import { runNode } from '../engine/run';
 import { measure } from './measure';
 import type { Request, Sample } from './messages';
 import { Sent } from './sent';
@@ -25,9 +25,8 @@ async function answer(request: Request): Promise<Sample> {
 	const perform = async (what: Task, target: typeof measured) => {
 		const { url: baseUrl, userName, password } = target;
 		engine.saveCredential({ baseUrl, userName, password });
-		const flow = contenders[request.contender](what, target);
-		const runs = itemsOf(what).map(async (items) => await runFlow(engine, flow, items));
-		return (await Promise.all(runs)).flat();
+		const node = contenders[request.contender](what, target);
+		return await runNode(engine, node, itemsOf(what));
 	};
 	const { task: warmUpTask, times } = warmUps[task.kind];
 	for (let time = 0; time < times; time += 1) await perform(warmUpTask, warmUp);
@@ -40,24 +39,20 @@ async function answer(request: Request): Promise<Sample> {
 	return { ...cost, ...sent.figures, ...(result && outcomeOf(result, task)) };
 }
 
-/** The items of each execution. */
-function itemsOf(task: Task): INodeExecutionData[][] {
-	if (task.kind === 'list') return [[{ json: {} }]];
-	const { count, executions = 1, namespaces } = task;
-	return Array.from({ length: executions }, (_, execution) =>
-		Array.from({ length: count }, (__, n) => ({
-			json: { n, ...(namespaces && { namespace: namespaces[execution]?.[n] }) },
-			pairedItem: { item: n },
-		})),
-	);
+function itemsOf(task: Task): INodeExecutionData[] {
+	if (task.kind === 'list') return [{ json: {} }];
+	const { count, namespaces } = task;
+	return Array.from({ length: count }, (_, n) => ({
+		json: { n, ...(namespaces && { namespace: namespaces[n] }) },
+		pairedItem: { item: n },
+	}));
 }
 
 function outcomeOf(output: INodeExecutionData[], task: Task) {
 	// The HTTP Request node puts out pages.
 	const results = output.flatMap(({ json }) => (Array.isArray(json.items) ? json.items : [json]));
-	const expected = task.count * ((task.kind === 'create' && task.executions) || 1);
-	if (results.length !== expected) {
-		throw new Error(`gave ${results.length} results instead of ${expected}`);
+	if (results.length !== task.count) {
+		throw new Error(`gave ${results.length} results instead of ${task.count}`);
 	}
 	const errors = output.map(({ json }) => json.error).filter((error) => error !== undefined);
 	const isUncertain = (error: object) => 'jobMayExist' in error && error.jobMayExist === true;

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { ListTask, Task } from '../case';
-import { single, type Flow } from '../engine/flow';
+import type { FlowNode } from '../engine/node';
 import type { Target } from '../service/messages';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, listPath } from './job';
@@ -12,14 +12,14 @@ const AT_ONCE = 10;
  * The engine's request helper alone, without credential or checks: the limit inside n8n. The display name is read
  * through the engine only if it is an expression.
  */
-export function bareHelper(displayName: string): (task: Task, target: Target) => Flow {
+export function bareHelper(displayName: string): (task: Task, target: Target) => FlowNode {
 	return (task, target) => {
 		const implementation = handWritten(['displayName'], async function () {
 			const send = await logIn(this, target);
 			const results = task.kind === 'list' ? await list(send, task) : await create(this, send);
 			return [results.map((json, item) => ({ json, pairedItem: { item } }))];
 		});
-		return single({ type: 'bench.bareHelper', implementation, parameters: { displayName } });
+		return { type: 'bench.bareHelper', implementation, parameters: { displayName } };
 	};
 }
 

@@ -5,8 +5,8 @@ import type { INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflo
 import { NodeHelpers } from 'n8n-workflow';
 
 import { CREDENTIAL } from '../../test/support/packageUnderTest';
-import type { CreateTask, ListTask, Task } from '../case';
-import { single, type Flow, type FlowNode } from '../engine/flow';
+import type { ListTask, Task } from '../case';
+import type { FlowNode } from '../engine/node';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import type { Target } from '../service/messages';
 import { bodyFor, createPath, listPath } from './job';
@@ -15,53 +15,16 @@ import { bodyFor, createPath, listPath } from './job';
 const HOST = join(__dirname, '../../host/package.json');
 
 /** n8n's HTTP Request node (newest version) as it is when added to a workflow, with this package's credential. */
-export function httpRequest(task: Task, target: Target): Flow {
-	return single(nodeFor(task, target));
+export function httpRequest(task: Task, target: Target): FlowNode {
+	return nodeFor(task, target);
 }
 
 /** The same with an expirable credential like n8n's built-in ones. */
-export function httpRequestPlain(task: Task, target: Target): Flow {
-	return single(nodeFor(task, target, PLAIN_CREDENTIAL));
+export function httpRequestPlain(task: Task, target: Target): FlowNode {
+	return nodeFor(task, target, PLAIN_CREDENTIAL);
 }
 
-/** With the node's own batching, if the case has settings for it. */
-export function httpRequestInBatches(task: Task, target: Target): Flow {
-	const { batching } = task as CreateTask;
-	const options = batching === undefined ? {} : { batching: { batch: batching } };
-	return single(nodeFor(task, target, CREDENTIAL, options));
-}
-
-/** In n8n's Loop Over Items with a Wait, if the case has settings for it. */
-export function loopWithWait(task: Task, target: Target): Flow {
-	const { loop } = task as CreateTask;
-	if (loop === undefined) return httpRequest(task, target);
-	return {
-		nodes: {
-			Loop: {
-				type: 'n8n-nodes-base.splitInBatches',
-				typeVersion: 3,
-				implementation: loadNode('SplitInBatches'),
-				parameters: { batchSize: loop.batchSize },
-			},
-			Node: nodeFor(task, target),
-			Wait: {
-				type: 'n8n-nodes-base.wait',
-				typeVersion: 1.1,
-				implementation: loadNode('Wait'),
-				parameters: { resume: 'timeInterval', amount: loop.seconds, unit: 'seconds' },
-			},
-		},
-		connections: { Items: [['Loop']], Loop: [[], ['Node']], Node: [['Wait']], Wait: [['Loop']] },
-		last: 'Loop',
-	};
-}
-
-function nodeFor(
-	task: Task,
-	{ url }: Target,
-	credential = CREDENTIAL,
-	options: INodeParameters = {},
-): FlowNode {
+function nodeFor(task: Task, { url }: Target, credential = CREDENTIAL): FlowNode {
 	const implementation = loadNode('HttpRequest');
 	return {
 		// n8n lets the node of this name use every credential.
@@ -73,12 +36,12 @@ function nodeFor(
 		parameters: {
 			authentication: 'predefinedCredentialType',
 			nodeCredentialType: credential,
-			...(task.kind === 'create' ? creating(url, options) : listing(url, task)),
+			...(task.kind === 'create' ? creating(url) : listing(url, task)),
 		},
 	};
 }
 
-function creating(url: string, options: INodeParameters): INodeParameters {
+function creating(url: string): INodeParameters {
 	return {
 		method: 'POST',
 		url: url + createPath,
@@ -86,7 +49,6 @@ function creating(url: string, options: INodeParameters): INodeParameters {
 		contentType: 'json',
 		specifyBody: 'json',
 		jsonBody: `=${JSON.stringify(bodyFor('Report {{ $json.n }}'), null, 2)}`,
-		options,
 	};
 }
 

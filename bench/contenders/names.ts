@@ -1,12 +1,9 @@
 /** Everything that is measured, as the tables name it. */
 export const titles = {
 	thisNode: '**this node**',
-	tenAtOnce: 'this node, Concurrency 10',
 	oneAtATime: 'one at a time',
 	httpRequest: 'HTTP Request node, this credential',
 	httpRequestPlain: 'HTTP Request node, plain credential',
-	httpRequestInBatches: 'HTTP Request node in batches',
-	loopWithWait: 'HTTP Request node, Loop and Wait',
 	bareHelper: "the engine's bare helper",
 	bareHelperWithExpression: 'the bare helper, one expression',
 } as const;
@@ -16,10 +13,10 @@ export type ContenderName = keyof typeof titles;
 export const contenderNames = Object.keys(titles) as ContenderName[];
 
 export function isThisNode(name: ContenderName): boolean {
-	return name === 'thisNode' || name === 'tenAtOnce';
+	return name === 'thisNode';
 }
 
 /** Whether it consists of n8n's own nodes, which come with the n8n that `npm start` installs. */
 export function needsN8n(name: ContenderName): boolean {
-	return name.startsWith('httpRequest') || name === 'loopWithWait';
+	return name.startsWith('httpRequest');
 }

@@ -1,20 +1,20 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Task } from '../case';
-import { single, type Flow } from '../engine/flow';
+import type { FlowNode } from '../engine/node';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, job } from './job';
 
 /** A node like most others: a loop over the items that reads the parameters, sends, and waits. */
-export function oneAtATime({ kind }: Task): Flow {
+export function oneAtATime({ kind }: Task): FlowNode {
 	if (kind !== 'create') throw new Error(`It has no way to ${kind}`);
-	return single({
+	return {
 		type: 'bench.oneAtATime',
 		implementation,
 		credential: PLAIN_CREDENTIAL,
 		parameters: { ...job, group: '', type: 'normal', displayName: '=Report {{ $json.n }}' },
-	});
+	};
 }
 
 const implementation = handWritten(

@@ -1,27 +1,27 @@
 import { CREDENTIAL, NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { CreateTask, Task } from '../case';
-import { single, type Flow } from '../engine/flow';
+import type { FlowNode } from '../engine/node';
 import { job } from './job';
 
 /** The node of this package, as it was built. */
-export function thisNode(task: Task, concurrency?: number): Flow {
-	return single({
+export function thisNode(task: Task): FlowNode {
+	return {
 		type: NODE_TYPE,
 		credential: CREDENTIAL,
 		onError: 'continueRegularOutput',
 		parameters:
 			task.kind === 'create'
-				? creating(task, concurrency ?? task.concurrency)
+				? creating(task)
 				: {
 						resource: 'cluster',
 						operation: 'getAll',
 						returnAll: true,
 						options: { pageSize: task.pageSize },
 					},
-	});
+	};
 }
 
-function creating({ namespaces }: CreateTask, concurrency: number | undefined) {
+function creating({ namespaces }: CreateTask) {
 	return {
 		resource: 'job',
 		operation: 'create',
@@ -29,6 +29,5 @@ function creating({ namespaces }: CreateTask, concurrency: number | undefined) {
 		workflowUid: job.workflowUid,
 		workCluster: { __rl: true, mode: 'id', value: job.workCluster },
 		displayName: '=Report {{ $json.n }}',
-		options: concurrency === undefined ? {} : { concurrency },
 	};
 }

@@ -4,29 +4,29 @@ import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-
 
 import { ITEMS_NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { Engine } from '../../test/support/run';
-import type { Flow, FlowNode } from './flow';
+import type { FlowNode } from './node';
 
 const itemsNode: FlowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
 
 /**
- * Runs a workflow with these items in n8n's engine.
+ * Runs a node with these items in n8n's engine.
  * @throws the error that the workflow ended with
  */
-export async function runFlow(
+export async function runNode(
 	engine: Engine,
-	{ nodes, connections, last }: Flow,
+	node: FlowNode,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
 	const getByName = (type: string): INodeType =>
-		Object.values(nodes).find((node) => node.type === type)?.implementation ??
+		(type === node.type ? node.implementation : undefined) ??
 		engine.loaded.nodeTypes.getByNameAndVersion(type);
 	const workflow = new Workflow({
 		id: '1',
 		name: 'Bench',
-		nodes: Object.entries({ Items: itemsNode, ...nodes }).map(stored),
-		connections: Object.fromEntries(
-			Object.entries(connections).map(([name, outputs]) => [name, { main: outputs.map(links) }]),
-		),
+		nodes: Object.entries({ Items: itemsNode, Node: node }).map(stored),
+		connections: {
+			Items: { main: [[{ node: 'Node', type: NodeConnectionTypes.Main, index: 0 }]] },
+		},
 		active: false,
 		nodeTypes: { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) },
 		settings: { executionOrder: 'v1' },
@@ -41,7 +41,7 @@ export async function runFlow(
 	const { data } = await execute.run({ workflow, startNode, pinData: { Items: items } });
 	const { runData, error } = data.resultData;
 	if (error !== undefined) throw error;
-	return runData[last]?.at(-1)?.data?.main?.[0] ?? [];
+	return runData.Node?.at(-1)?.data?.main?.[0] ?? [];
 }
 
 function stored([name, node]: [string, FlowNode]): INode {
@@ -58,8 +58,4 @@ function stored([name, node]: [string, FlowNode]): INode {
 			credentials: { [credential]: { id: '1', name: 'Sandbox' } },
 		}),
 	};
-}
-
-function links(nodes: string[]) {
-	return nodes.map((node) => ({ node, type: NodeConnectionTypes.Main, index: 0 }));
 }

@@ -44,7 +44,7 @@ const columns = {
 	'log-ins': figure(({ logins }) => logins),
 	'at once at most': figure(({ atOnce }) => atOnce),
 	'others created': (row: Row) => {
-		const namespaces = row.of.task.kind === 'create' ? row.of.task.namespaces?.flat() : undefined;
+		const namespaces = row.of.task.kind === 'create' ? row.of.task.namespaces : undefined;
 		const others = namespaces?.filter((namespace) => namespace === 'default').length;
 		const seconds = figure(({ lastCreatedMs }) => lastCreatedMs / 1_000)(row);
 		return namespaces && `${figure(({ created }) => created)(row)} of ${others} in ${seconds} s`;

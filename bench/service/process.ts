@@ -1,25 +1,24 @@
 // The process of a service: what the service costs must not mix with what a contender costs.
 import { freePort } from '../../host/ports';
 import { startSandbox, type Sandbox } from '../../sandbox';
-import type { Away, Service } from '../case';
+import type { Service } from '../case';
 import type { Opened, Target } from './messages';
-import { plans } from './plans';
 
 const LOOK_INTERVAL_MS = 5;
 
-async function open({ options, away, plan }: Service): Promise<Opened> {
+async function open({ options, away, hasFullNamespace }: Service): Promise<Opened> {
 	const measured = await startSandbox({ port: await freePort(), ...options, recordCalls: false });
 	const warmUp = await startSandbox({ recordCalls: false });
-	if (plan !== undefined) measured.faults.plan(plans[plan]());
-	if (away !== undefined) await goAway(measured, away);
+	if (hasFullNamespace === true) {
+		measured.faults.plan(({ path }) =>
+			path.includes('/namespaces/full/') ? { kind: 'rateLimit', retryAfter: 3_600 } : undefined,
+		);
+	}
+	if (away !== undefined) goAway(measured, away);
 	return { measured: targetOf(measured), warmUp: targetOf(warmUp) };
 }
 
-async function goAway(sandbox: Sandbox, away: Away): Promise<void> {
-	if (away === 'always') {
-		await sandbox.goAway();
-		return;
-	}
+function goAway(sandbox: Sandbox, away: NonNullable<Service['away']>): void {
 	const looking = setInterval(() => {
 		if (sandbox.store.jobs.size < away.afterJobs) return;
 		clearInterval(looking);

@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** A JSON object of whatever content. */
 export type JsonObject = IDataObject;
 
 /** Whether a value is a JSON object: neither a list nor null. */

@@ -8,10 +8,8 @@ import { itemList } from './itemOutcome';
 const MAX_LISTED = 10;
 
 /**
- * One error for all items with wrong fields, grouped by what is wrong, so that a user can correct all of them
- * before the next run.
+ * One error for all items with wrong fields, grouped by what is wrong.
  *
- * @param failed at least one, in the order of the items
  * @param notDone what was not done because of it, as a sentence
  * @param isOnly whether the node has no other item: then it needs no number
  */

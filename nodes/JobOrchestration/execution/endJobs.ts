@@ -8,10 +8,7 @@ import type { CreatedJob } from './itemOutcome';
 import { inParallel } from './inParallel';
 import type { PreparedRun } from './prepare';
 
-/**
- * Stops or terminates jobs, if the node is set so, and notes in each what came of it. A cancel does not keep it
- * from that, being one of the reasons for it. A run that had no call to make ends nothing.
- */
+/** Stops or terminates jobs, if the node is set so, also after a cancel. Notes in each job what became of it. */
 export async function endJobs(
 	context: IExecuteFunctions,
 	jobs: CreatedJob[],
@@ -34,7 +31,7 @@ export async function endJobs(
 	});
 }
 
-/** An HTTP client that outlives a cancel. The jobs show that the service has answered: if it is away, it is waited for. */
+/** An HTTP client that outlives a cancel. As jobs were created, the service has answered: if it is away, it is waited for. */
 async function openClient(
 	context: IExecuteFunctions,
 	options: Parameters<typeof HttpClient.open>[1],

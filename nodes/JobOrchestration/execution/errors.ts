@@ -12,7 +12,6 @@ const MAX_LISTED = 100;
 const CREATES_AGAIN =
 	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions, or run only the items without a job.";
 
-/** What is known of a call that failed. */
 type CallFailure = Pick<ServiceError, 'message' | 'description' | 'httpStatus' | 'jobMayExist'>;
 
 /** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
@@ -28,11 +27,7 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	return inPlainText(new NodeOperationError(node, error instanceof Error ? error : String(error)));
 }
 
-/**
- * n8n's own errors may hold markup, and texts of a workflow that do.
- *
- * @param message n8n may have replaced it in the error: see newApiError
- */
+/** n8n's own errors may hold markup. @param message n8n may have replaced it in the error: see newApiError */
 function inPlainText(error: NodeError, message = error.message): NodeError {
 	error.message = asPlainText(message);
 	if (typeof error.description === 'string') error.description = asPlainText(error.description);
@@ -69,12 +64,8 @@ export function newApiError(
 /**
  * An item's error as an output item, for "continue" and for the error output.
  *
- * n8n takes an item for an error where its JSON has `message` and `error` and nothing else (WorkflowExecute,
- * handleNodeErrorOutput; a third field only since 2.34). An `error` beside the JSON would do as well, but
- * then n8n reduces the JSON to a text, and a workflow could not tell whether the job may exist.
- *
- * @param input the input item, whose files go on with the error
- * @param createsJobs whether the operation creates jobs: then the item says whether its job may exist
+ * n8n takes an item for an error if its JSON has `message` and `error` and nothing else (WorkflowExecute,
+ * handleNodeErrorOutput). It would reduce the JSON of an item with an `error` beside it to a text.
  */
 export function errorOutputItem(
 	error: NodeError,
@@ -95,8 +86,7 @@ export function errorOutputItem(
 }
 
 /**
- * Completes an error that ends the execution: with its item, unless it would meet all, with all jobs that were created,
- * and with the other items whose job may exist.
+ * Completes an error that ends the execution: with its item, all created jobs, and the items whose job may exist.
  *
  * @param createdJobs those of earlier tries, too
  */
@@ -149,7 +139,6 @@ export function withJobCount(
 	}
 }
 
-/** A created job as errors show it. */
 type NamedJob = Omit<CreatedJob, 'shownUid'>;
 
 /** The jobs by what was done to them; first those that somebody has to look after. */

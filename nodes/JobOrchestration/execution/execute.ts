@@ -20,7 +20,6 @@ import type { RunState } from './retryMemory';
 import { recall, remember } from './retryMemory';
 import { waitForCall } from './waitUntilCalled';
 
-/** One run of the node, and what becomes of its items. */
 interface Run extends RunState {
 	context: IExecuteFunctions;
 	/** Resource and operation: a name that no other operation has. */
@@ -31,14 +30,11 @@ interface Run extends RunState {
 }
 
 /**
- * Runs the node's operation for all input items: reads and checks all of them first, then makes the calls in
- * parallel, and returns the results in the order of the items. Items that an earlier run has settled are not run
- * again.
+ * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
+ * results in the order of the items. Items that an earlier run has settled are not run again. After a cancel, or an error
+ * of an item unless the node is set to continue, no further call begins, and those in flight are awaited.
  *
- * An item's error ends the execution, unless the node is set to continue: no further call begins, those in flight
- * are awaited, and the error lists the jobs created so far. A cancelled execution ends in the same way.
- *
- * @throws NodeApiError or NodeOperationError; if the node is set to continue, only after a cancel
+ * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let run: Run | undefined;
@@ -82,11 +78,7 @@ function beginRun(context: IExecuteFunctions): Run {
 	return { ...recall(context, name), context, name, operation };
 }
 
-/**
- * Gives each item its outcome, until an error or a cancel ends the execution.
- *
- * @returns that error, if one does
- */
+/** Gives each item its outcome. @returns the error that ends the execution, if one does */
 async function runItems(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
 	const prepared = await prepareAll(context, operation, outcomes);
@@ -102,11 +94,7 @@ async function runItems(run: Run): Promise<FailedItem | undefined> {
 	return failedItem;
 }
 
-/**
- * Makes the calls in parallel; after an error that ends the execution, or a cancel, no further one.
- *
- * @returns the first such error
- */
+/** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
 async function makeCalls(
 	run: Run,
 	{ concurrency, timeout, calls }: PreparedRun,
@@ -157,11 +145,6 @@ function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	return error;
 }
 
-/**
- * The output items, in the order of the input items.
- *
- * @param error of the items that have no outcome
- */
 function outputOf(
 	context: IExecuteFunctions,
 	run: Run | undefined,

@@ -5,10 +5,8 @@ import type { CallResult, JobIdentity } from '../resources/operation';
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;
 
-/** A job that an item has created. */
 export interface CreatedJob extends JobIdentity {
 	itemIndex: number;
-	/** What came of stopping or terminating it, if the node is set to do so. */
 	cleanup?:
 		| { operation: string; success: true }
 		| { operation: string; success: false; message: string };
@@ -17,7 +15,6 @@ export interface CreatedJob extends JobIdentity {
 /** What a call has given to an item. */
 export type ItemResult = Omit<CallResult, 'createdJob'> & { createdJob?: CreatedJob | undefined };
 
-/** What has become of an item. */
 export type ItemOutcome = ItemResult | { error: NodeError };
 
 /** The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was sent. */
@@ -32,7 +29,6 @@ export interface FailedItem {
 	isAboutAllItems?: boolean;
 }
 
-/** The errors among the outcomes, in the order of the items. */
 export function errorsIn(outcomes: ItemOutcomes): FailedItem[] {
 	return outcomes.flatMap((outcome, itemIndex) =>
 		outcome !== undefined && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [],
@@ -44,7 +40,6 @@ export function jobMayExist({ error }: FailedItem): boolean {
 	return error.context.jobMayExist === true;
 }
 
-/** All jobs that were created, in the order of the items. */
 export function createdJobsIn(
 	items: ReadonlyArray<ItemResult | { error: unknown } | null | undefined>,
 ): CreatedJob[] {

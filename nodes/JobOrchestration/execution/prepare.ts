@@ -15,13 +15,11 @@ import { resumeUrlOf } from './waitUntilCalled';
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
 
-/** A call that is ready to be made, and how. */
 export interface PreparedItem {
 	call: PreparedCall;
 	options: CallOptions;
 }
 
-/** The parameters of all items, read and checked. */
 export interface PreparedRun {
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
@@ -29,16 +27,13 @@ export interface PreparedRun {
 	timeout: number;
 	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
 	ifStopped: JobEnd | undefined;
-	/** The calls to be made, by item. */
 	calls: Map<number, PreparedItem>;
-	/** The error of all wrong parameters, if they end the execution. */
 	fatalError?: FailedItem;
 }
 
 /**
  * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome and, unless
- * the node continues after errors, ends the execution. Expressions take time, so n8n's other work gets its turn
- * now and then; after a cancel, the rest is not read.
+ * the node continues after errors, ends the execution.
  */
 export async function prepareAll(
 	context: IExecuteFunctions,

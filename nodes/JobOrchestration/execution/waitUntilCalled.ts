@@ -22,11 +22,7 @@ export const webhooks: IWebhookDescription[] = [
 	},
 ];
 
-/**
- * n8n's address for resuming this execution, signed where n8n signs it.
- *
- * @throws FieldError if there is more than one item: an execution has one address
- */
+/** n8n's address for resuming this execution. @throws FieldError if there are more items: an execution has one address */
 export function resumeUrlOf(context: IExecuteFunctions): string {
 	const count = context.getInputData().length;
 	if (count > 1) {

@@ -9,7 +9,7 @@ import { HttpClient } from '../service/http';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
-import { nextPageTokenOf, uidOf } from '../service/calls/shapes';
+import { uidOf } from '../service/calls/shapes';
 
 const PAGE_SIZE = 100;
 
@@ -22,11 +22,7 @@ const PATIENCE_MS = 5_000;
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
 /**
- * The work clusters for the editor's drop-down, page by page. The service can't search, so this reads pages until
- * something matches.
- *
- * @param filter what the user typed
- * @param paginationToken where the last page ended
+ * The work clusters for the editor's drop-down. The service can't search, so this reads pages until something matches.
  */
 export async function searchClusters(
 	this: ILoadOptionsFunctions,
@@ -47,21 +43,16 @@ async function search(
 	wanted: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
-	let next = paginationToken;
-	const read = new Set<string | undefined>();
-	for (let pages = 1; ; pages += 1) {
-		const page = await client.listClusters({ limit: PAGE_SIZE, pageToken: next });
-		const results = (page.items ?? [])
+	let pages = 0;
+	for await (const { clusters, next } of client.clusterPages(() => PAGE_SIZE, paginationToken)) {
+		const results = clusters
 			.flatMap(listItemOf)
 			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-		read.add(next);
-		next = nextPageTokenOf(page);
-		// A page that leads back to an earlier one would be loaded forever.
-		if (next === undefined || read.has(next)) return { results };
-		if (results.length > 0 || pages === PAGES_PER_SEARCH) {
-			return { results, paginationToken: next };
-		}
+		pages += 1;
+		if (next === undefined) return { results };
+		if (results.length > 0 || pages === PAGES_PER_SEARCH) return { results, paginationToken: next };
 	}
+	return { results: [] };
 }
 
 /** A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. */

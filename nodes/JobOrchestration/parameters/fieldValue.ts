@@ -18,10 +18,7 @@ export class FieldError extends Error {
  */
 const UNSAFE_IN_ID = /[/\\\p{Cc}]|%(?:2e|2f|5c|25|3b|[01][\da-f]|7f)/iu;
 
-/**
- * What one item has in one field. It may come from an expression, a spreadsheet or a language model, so each
- * method checks it: it returns the value as one type, or throws a FieldError.
- */
+/** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {
 	constructor(
 		readonly field: string,
@@ -33,7 +30,6 @@ export class FieldValue {
 		return this.value === undefined || this.value === null || this.value === '';
 	}
 
-	/** The same, or only spaces. */
 	get isBlank(): boolean {
 		return this.isMissing || (typeof this.value === 'string' && this.value.trim() === '');
 	}
@@ -54,7 +50,6 @@ export class FieldValue {
 		return typeof value === 'object' && value !== null ? JSON.stringify(value) : this.text();
 	}
 
-	/** A text that is not blank. */
 	requiredText(): string {
 		if (!this.isBlank) return this.text();
 		throw this.error(
@@ -119,7 +114,6 @@ export class FieldValue {
 		throw this.error(`is ${describe(this.value)}, not true or false`, 'Enter true or false.');
 	}
 
-	/** One of these texts. */
 	oneOf<Choice extends string>(choices: readonly Choice[]): Choice {
 		const choice = choices.find((candidate) => candidate === this.value);
 		if (choice !== undefined) return choice;
@@ -202,11 +196,7 @@ export class FieldValue {
 	}
 }
 
-/**
- * What a value is that JSON would lose; undefined for all others.
- *
- * @param part what the value's own `toJSON` makes of it; the same value if it has none
- */
+/** What a value is that JSON would lose. @param part what the value's own `toJSON` makes of it */
 function lostInJson(value: unknown, part: unknown): string | undefined {
 	if (typeof part === 'number' && !Number.isFinite(part)) return String(part);
 	// n8n 1.x gives it a `toJSON`.
@@ -224,7 +214,6 @@ function hasLostDigits(value: unknown): value is number {
 	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-/** What a value is, in words; a short text is quoted. */
 function describe(value: unknown): string {
 	if (value === null || value === undefined) return 'nothing';
 	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;

@@ -6,10 +6,7 @@ import { FieldError, FieldValue } from './fieldValue';
 /** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
 export type GetField = (field: string, member?: string) => FieldValue;
 
-/**
- * The parameters of the node, item by item. Those without an expression are the same for all items and read
- * only once, since n8n's expression engine is slow.
- */
+/** The parameters of all items. n8n's expressions are slow, so a parameter without one is read once. */
 export class ItemParameters {
 	private readonly fixed = new Map<string, unknown>();
 	private readonly raw: Record<string, unknown>;

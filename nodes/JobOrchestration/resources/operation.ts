@@ -30,7 +30,6 @@ export type PreparedCall = (service: ServiceClient) => Promise<CallResult>;
 
 /** One operation of the node: what the editor shows of it, and what it does. */
 export interface Operation {
-	/** As workflows store it. */
 	value: string;
 	/** As the drop-down of operations shows it. */
 	name: string;
@@ -39,10 +38,7 @@ export interface Operation {
 	description: string;
 	/** The operation's fields, in their order. `resources/index.ts` adds that they are shown for this operation. */
 	fields: INodeProperties[];
-	/**
-	 * Whether it creates jobs: then it has the option If Interrupted, an error item says whether its job may
-	 * exist, and the log of a cancelled execution lists the jobs.
-	 */
+	/** Whether it creates jobs, which errors, error items and logs then tell of. */
 	createsJobs?: boolean;
 	/**
 	 * Reads and checks what one item gives.

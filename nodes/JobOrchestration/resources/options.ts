@@ -76,11 +76,7 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 	};
 }
 
-/**
- * What to do with the jobs that were created if an error or a cancel ends the execution; undefined to keep them.
- *
- * @throws FieldError
- */
+/** What to do with the created jobs if the execution is interrupted; undefined to keep them. @throws FieldError */
 export function readIfStopped(getField: GetField): JobEnd | undefined {
 	const given = getField('options', ifStoppedOption.name);
 	if (given.isMissing) return undefined;

@@ -23,8 +23,8 @@ import { sessionOf } from './session/sessions';
 import { TrackedRequest } from './session/trackedRequest';
 
 /**
- * How often a request is sent again because its token was rejected. A token may expire within seconds, or be ended by
- * another process; without a limit, processes that keep ending each other's tokens would never stop.
+ * How often a request is resent because its token was rejected. Without a limit, processes that keep ending each
+ * other's tokens would never stop.
  */
 const MAX_RENEWALS = 8;
 
@@ -43,7 +43,6 @@ export interface ServiceRequest<Body> {
 	isExpected: (body: unknown) => body is Body;
 }
 
-/** How a request is sent. */
 interface SendOptions {
 	/** Milliseconds from the login to the end of the answer, each time it is sent. */
 	timeout: number;
@@ -72,10 +71,7 @@ export class HttpClient {
 		private readonly execution: object,
 	) {}
 
-	/**
-	 * @throws ServiceError if the credential can't be read in time, or its Base URL can't be used; NodeOperationError if
-	 * the node has no credential
-	 */
+	/** @throws ServiceError, also if the Base URL can't be used; NodeOperationError if the node has no credential */
 	static async open(
 		context: N8nContext,
 		{ timeout, signal, ...limits }: OpenOptions,
@@ -108,8 +104,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Sends a request once, and again with another token if its token is rejected. A cancel of the execution aborts
-	 * reads only: other answers are awaited, since they say what was done.
+	 * Sends a request, and again with another token if its token is rejected. A cancel aborts reads only: other answers are
+	 * awaited, since they say what was done.
 	 */
 	async send<Body>(request: ServiceRequest<Body>, options: SendOptions): Promise<SendResult<Body>> {
 		const { session } = this;

@@ -36,28 +36,23 @@ export function withCancelSignal<Context extends object>(
 	});
 }
 
-/**
- * Reads the credential.
- *
- * @param stop ends the waiting for n8n
- * @throws ServiceError if it can't be read in time; NodeOperationError if the node has none
- */
+/** Reads the credential. @throws ServiceError if it can't be read in time; NodeOperationError if the node has none */
 export async function readCredentials(
 	context: N8nContext,
 	{ timeout, stop }: { timeout: number; stop?: AbortSignal | undefined },
 ): Promise<ICredentialDataDecryptedObject> {
 	const tracked = new TrackedRequest(timeout, stop);
 	tracked.prepare();
-	try {
-		return await unlessAborted(context.getCredentials(CREDENTIAL), tracked.signal);
-	} catch (error) {
-		// n8n's words about the node's settings are clear.
-		if (error instanceof NodeOperationError) throw new NodeOperationError(context.getNode(), error);
-		const failure = tracked.failure ?? n8nFailureOf(error);
-		throw new ServiceError(failure, explain(failure, { timeout }));
-	} finally {
-		tracked.end();
-	}
+	const result = await unlessAborted(context.getCredentials(CREDENTIAL), tracked.signal).then(
+		(credentials) => ({ credentials }),
+		(error: unknown) => ({ error }),
+	);
+	tracked.end();
+	if ('credentials' in result) return result.credentials;
+	// What n8n says about the node's settings is clear.
+	if (result.error instanceof NodeOperationError) throw result.error;
+	const failure = tracked.failure ?? n8nFailureOf(result.error);
+	throw new ServiceError(failure, explain(failure, { timeout }));
 }
 
 /** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */

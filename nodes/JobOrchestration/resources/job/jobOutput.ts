@@ -11,10 +11,7 @@ const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 const ALWAYS_INCLUDED = ['metadata', 'displayName'];
 
 /**
- * How much of the job is put out. As a tool, the node has n8n's usual field for tools instead of Simplify, so that
- * a language model gets only what it needs.
- *
- * Source: n8n's UX guidelines, "Simplifying output fields".
+ * How much of the job is put out. As a tool, the node has n8n's usual field instead of Simplify (n8n's UX guidelines).
  */
 export const jobOutputFields: INodeProperties[] = [
 	{

@@ -10,7 +10,6 @@ export interface Call<Body> {
 	request: ServiceRequest<Body>;
 	/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
 	idempotent: boolean;
-	/** What the call does, as in "The service refused to ...". */
 	action: string;
 	messages: {
 		/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
@@ -19,7 +18,6 @@ export interface Call<Body> {
 		refused: string;
 		/** What a user who is refused may have mixed up. */
 		hint?: string;
-		/** Explains a 404. */
 		notFound: Explanation;
 		/** Explains a 409; without it, a 409 is a refusal like any other. */
 		conflict?: Explanation;
@@ -28,7 +26,6 @@ export interface Call<Body> {
 	};
 }
 
-/** How a call was tried. */
 interface Attempts {
 	baseUrl: string;
 	/** Of one request, in milliseconds. */
@@ -36,10 +33,7 @@ interface Attempts {
 	timesSent: number;
 	/** Whether a try before the last one may have had its effect. */
 	earlierMayHaveActed?: boolean;
-	/**
-	 * Milliseconds that all requests had waited for the service, if this one was given up with them. Then the
-	 * failure is what the service last said to any of them.
-	 */
+	/** Milliseconds that all requests had waited, if this one was given up with them. */
 	waited?: number | undefined;
 	/** How many probes found meanwhile that the service takes nothing. */
 	probes?: number | undefined;
@@ -74,7 +68,6 @@ function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation 
 	return failure.status === 409 ? messages.conflict : undefined;
 }
 
-/** What was done before the call was given up. */
 function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: Attempts): string[] {
 	const asked = probes === 0 ? '' : `, and asked it ${probes === 1 ? 'once' : `${probes} times`}`;
 	const seconds = Math.round(waited / 1_000);

@@ -25,23 +25,17 @@ const MAX_PAGES = 1_000;
 const CLUSTER_HINT =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
-/** Which part of a list is wanted. */
 interface PageRequest {
-	/** Clusters at most. */
 	limit: number;
-	/** Where the page begins; the list's start where it is undefined. */
+	/** Where the page begins; the list's start if it is undefined. */
 	pageToken?: string | undefined;
 }
 
-/** Which clusters of a list are wanted. */
-interface ListRequest {
+/** Which clusters of a list are wanted: `limit` at most, Infinity for all of them. */
+interface ListRequest extends PageRequest {
 	/** Clusters that are asked for at once. */
 	pageSize: number;
-	/** Clusters in all at most; Infinity for all of them. */
-	limit: number;
-	/** Where the list begins; its start where it is undefined. */
-	pageToken?: string | undefined;
-	/** Which clusters are wanted; all if it is undefined. The service itself can't filter. */
+	/** The service itself can't filter. */
 	filter?: ((cluster: JsonObject) => boolean) | undefined;
 }
 
@@ -58,8 +52,7 @@ export class ServiceClient {
 	}
 
 	/**
-	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never sent again once the service may have
-	 * acted on it.
+	 * Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. Never resent once the service may have acted on it.
 	 *
 	 * @throws ServiceError, whose `jobMayExist` says whether there may be a job nevertheless
 	 */
@@ -99,8 +92,7 @@ export class ServiceClient {
 	/**
 	 * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body.
 	 *
-	 * @returns the body of the answer, which the interface does not show; null where it is empty
-	 * @throws ServiceError
+	 * @returns the body of the answer, which the interface does not show; null if it is empty
 	 */
 	async changeJobState({
 		namespace,
@@ -140,45 +132,51 @@ export class ServiceClient {
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
-	async listClusters({ limit, pageToken }: PageRequest): Promise<ClusterPage> {
-		const call = this.clusterList({ limit, pageToken });
-		return await sendWithRetries(this.httpClient, call, this.options);
+	async listClusters(page: PageRequest): Promise<ClusterPage> {
+		return await sendWithRetries(this.httpClient, this.clusterList(page), this.options);
 	}
 
 	/**
-	 * The wanted clusters of all pages from one on, by no more pages than it takes to find them.
+	 * Work clusters page by page, with the token of the next page.
 	 *
-	 * @throws ServiceError, also if the list has no end: if a page token comes back, or there are too many pages
+	 * @param limitOf how many clusters the next page may hold
+	 * @throws ServiceError, also if a page token comes twice, or the list has too many pages
 	 */
-	async allClusters({ pageSize, limit, pageToken, filter }: ListRequest): Promise<JsonObject[]> {
-		const clusters: JsonObject[] = [];
+	async *clusterPages(
+		limitOf: () => number,
+		pageToken?: string,
+	): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
 		const seen = new Set<string | undefined>();
-		let next = pageToken;
-		for (;;) {
-			// With a filter, the clusters that it takes are unknown: a whole page is asked for.
-			const pageLimit =
-				filter === undefined ? Math.min(pageSize, limit - clusters.length) : pageSize;
-			const call = this.clusterList({ limit: pageLimit, pageToken: next });
-			const page = await sendWithRetries(this.httpClient, call, this.options);
-			const items = page.items ?? [];
-			for (const cluster of items) {
-				if (clusters.length < limit && filter?.(cluster) !== false) clusters.push(cluster);
-			}
-
+		for (let next = pageToken; ; ) {
+			const request = { limit: limitOf(), pageToken: next };
+			const page = await this.listClusters(request);
+			const errorOf = (failure: Failure) => this.error(this.clusterList(request), failure);
 			seen.add(next);
 			next = nextPageTokenOf(page);
-			if (next === undefined) return clusters;
-			const isRepeated = seen.has(next);
-			if (clusters.length >= limit && !isRepeated) return clusters;
-			if (isRepeated || seen.size === MAX_PAGES) {
-				const tooMany = `After ${MAX_PAGES} pages there was still another.`;
-				const sign = isRepeated ? 'The same page token came twice.' : tooMany;
-				throw this.error(call, { kind: 'endlessList', sign });
+			if (next !== undefined && seen.has(next)) {
+				throw errorOf({ kind: 'endlessList', sign: 'The same page token came twice.' });
+			}
+			yield { clusters: page.items ?? [], next };
+			if (next === undefined) return;
+			if (seen.size === MAX_PAGES) {
+				const sign = `After ${MAX_PAGES} pages there was still another.`;
+				throw errorOf({ kind: 'endlessList', sign });
 			}
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
-			if (this.options.signal?.aborted === true)
-				throw this.error(call, { kind: 'cancelled', sent: true });
+			if (this.options.signal?.aborted === true) throw errorOf({ kind: 'cancelled', sent: true });
 		}
+	}
+
+	/** The wanted clusters, by no more pages than needed. @throws ServiceError, also if the list has no end */
+	async allClusters({ pageSize, limit, pageToken, filter }: ListRequest): Promise<JsonObject[]> {
+		const found: JsonObject[] = [];
+		// With a filter, the clusters that it takes are unknown: a whole page is asked for.
+		const limitOf = () => (filter ? pageSize : Math.min(pageSize, limit - found.length));
+		for await (const { clusters } of this.clusterPages(limitOf, pageToken)) {
+			for (const cluster of clusters) if (filter?.(cluster) !== false) found.push(cluster);
+			if (found.length >= limit) break;
+		}
+		return found.slice(0, limit);
 	}
 
 	private clusterList({ limit, pageToken }: PageRequest): Call<ClusterPage> {
@@ -228,11 +226,7 @@ function isNoWebPage(body: unknown): body is GenericValue {
 	return !isHtml(body);
 }
 
-/**
- * A path of these segments, each percent-encoded.
- *
- * `.` and `..` must be refused before: a URL parser resolves them even if they are encoded.
- */
+/** A path of these segments, percent-encoded. A URL parser would still resolve `.` and `..`: FieldValue refuses them. */
 function encodePath(...segments: string[]): string {
 	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

@@ -7,7 +7,6 @@ export interface Anchor {
 	sourceAnchor: string;
 }
 
-/** An element of a job's `inputs` and `outputs`. */
 export interface ParameterRecord {
 	id: string;
 	anchors: Anchor[];
@@ -37,12 +36,10 @@ export interface NewJob {
 	workspace?: string | undefined;
 }
 
-/** A job as the service sent it. */
 export interface Job extends JsonObject {
 	metadata: JsonObject & { uid: string };
 }
 
-/** A page of work clusters as the service sent it. */
 export interface ClusterPage extends JsonObject {
 	items: JsonObject[] | null;
 }

@@ -123,11 +123,7 @@ export function failureFromError(error: unknown): Failure {
 	return ownFailureOf(error) ?? requestFailureFromError(error);
 }
 
-/**
- * The failure behind an error that was thrown before the request was sent: if it isn't the credential's, it is n8n's.
- *
- * @param redact takes the secrets out of a text
- */
+/** The failure behind an error that was thrown before the request was sent: the credential's, or else n8n's. */
 export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
 	const own = ownFailureOf(error);
 	if (own !== undefined) return own;
@@ -152,11 +148,8 @@ function ownFailureOf(error: unknown): Failure | undefined {
 }
 
 /**
- * The failure behind whatever n8n's request helper threw.
- *
- * n8n wraps errors in a NodeApiError: from 2.x the original is its `cause`, in 1.x only texts remain, with
- * the system's own ("connect ECONNREFUSED 127.0.0.1:80") among its `messages`. Both are read. Whatever is not
- * recognised counts as a broken connection, after which a create is not sent again.
+ * The failure behind whatever n8n's request helper threw. In n8n 2.x, the system's error is the `cause` of a
+ * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
  */
 export function requestFailureFromError(error: unknown): RequestFailure {
 	const chain = causesOf(error);

@@ -53,11 +53,7 @@ function consequenceOf(failure: Failure): Consequence {
 	return { resend: 'all', mayHaveActed: false, condition };
 }
 
-/**
- * Whether a request that failed so may be sent again.
- *
- * @param call `idempotent` if sending it twice does the same as sending it once
- */
+/** Whether a request that failed so may be resent. @param call `idempotent` if sending it twice does the same as once */
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
 	const { resend } = consequenceOf(failure);
 	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
@@ -83,8 +79,7 @@ function retryAfterOf(failure: Failure): number | undefined {
 }
 
 /**
- * Milliseconds to wait before a request is sent again, a whole number: what the service asks for, else longer each time,
- * with jitter so that many requests don't come back at once.
+ * Milliseconds to wait before a request is resent: what the service asks for, else longer each time, with jitter.
  *
  * @param failures how often it has failed so far, from 1
  * @param random a number from 0 to 1
@@ -98,9 +93,8 @@ export function retryDelay(failure: Failure, failures: number, random = Math.ran
 const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
 
 /**
- * The wait that a Retry-After header asks for, in milliseconds; undefined without one that can be read. It holds
- * seconds, which some services send as a fraction, or a date (RFC 9110), which is read against the answer's own `date`,
- * since the service's clock may differ from this one.
+ * The wait that a Retry-After header asks for, in milliseconds; undefined if it can't be read. A date is read against the
+ * answer's own `date`, since the service's clock may differ.
  */
 export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
 	const retryAfter = headers['retry-after'];

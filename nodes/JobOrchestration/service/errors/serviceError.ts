@@ -21,10 +21,8 @@ export function isAboutAllItems({ kind }: Failure): boolean {
 }
 
 /**
- * The error of a request that failed, the only one that service/ throws for it.
- *
- * It extends n8n's own base class because NodeApiError takes over the `context` of such an error when it
- * wraps it, in every n8n release; the `cause` got lost in 1.x.
+ * The error of a request that failed, the only one that service/ throws for it. If n8n wraps it, the NodeApiError takes
+ * over the `context` of this base class in every n8n release; 1.x loses the `cause`.
  */
 export class ServiceError extends ExecutionBaseError {
 	/** @param jobMayExist whether the service may have made a job that was to be created */
@@ -55,8 +53,8 @@ export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMess
 }
 
 /**
- * A text that n8n can show anywhere. Its editor takes titles and descriptions for HTML, and backticks in them for
- * code; an agent, a log and an MCP client take them for text. So what would be markup is replaced by look-alikes.
+ * A text that n8n can show anywhere: its editor takes texts for HTML, and backticks for code, others don't. What would be
+ * markup is replaced by look-alikes.
  */
 export function asPlainText(text: string): string {
 	return text

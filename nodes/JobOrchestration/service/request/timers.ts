@@ -10,11 +10,7 @@ class Callbacks extends Set<() => void> {
 
 const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
 
-/**
- * Calls back when a signal is aborted, at once where it is.
- *
- * @returns a function that removes the callback
- */
+/** Calls back when a signal is aborted, at once if it is. @returns a function that removes the callback */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
 	if (signal === undefined) return () => {};
 	if (signal.aborted) callback();
@@ -29,10 +25,8 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 }
 
 /**
- * Waits `delayMs`, or until the signal is aborted.
- *
- * The timer is an AbortSignal's own: community nodes may not use setTimeout, n8n's `sleepWithAbort` is missing
- * from newer releases, and a timer that is left behind would keep a process from exiting.
+ * Waits `delayMs`, or until the signal is aborted. Community nodes may not use setTimeout, and n8n's `sleepWithAbort` is
+ * missing from newer releases.
  */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
@@ -49,10 +43,9 @@ export async function wait(delayMs: number, signal?: AbortSignal): Promise<void>
 }
 
 /**
- * The result of some work, unless the signal comes first. It does not stop the work: n8n 2.0's HTTP client may leave
- * a request that it was told to abort without an end.
+ * The result of some work, unless the signal comes first. It does not stop the work.
  *
- * @throws what the work throws, or "canceled", as that client does
+ * @throws what the work throws, or "canceled", as n8n's HTTP client does
  */
 export async function unlessAborted<Result>(
 	work: Promise<Result>,
@@ -65,8 +58,8 @@ export async function unlessAborted<Result>(
 }
 
 /**
- * A signal that is aborted after `delayMs`. As the `abortSignal` of a request it limits all of it; the `timeout` of
- * n8n's HTTP client doesn't limit a response that drips in.
+ * A signal that is aborted after `delayMs`. It limits a whole response; the `timeout` of n8n's HTTP client doesn't limit
+ * one that drips in.
  */
 export function timeoutSignal(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));

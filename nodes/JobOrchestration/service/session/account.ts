@@ -30,11 +30,9 @@ export function accountOf(credentials: ICredentialDataDecryptedObject): Account 
 }
 
 /**
- * The seal of an account. n8n stores the token in the credential and goes on sending it after the address, the user or
- * the password was edited. So it is stored as `<seal>.<token>`.
- *
- * The seal is stored in the same encrypted record as the password. Only if the password is an expression, for n8n's
- * external secrets, is the password not there: so the seal must not reveal it, and scrypt makes it.
+ * The seal of an account. n8n goes on sending a stored token after the address, the user or the password was edited, so it
+ * is stored as `<seal>.<token>`. If the password is an expression (external secrets), the seal is stored without it, and
+ * must not reveal it: hence scrypt.
  */
 export function sealOf({ address, userName, password, ignoreSslIssues }: Account): string {
 	const salt = JSON.stringify([address, userName, ignoreSslIssues]);

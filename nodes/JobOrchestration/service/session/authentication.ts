@@ -27,9 +27,8 @@ const REJECTION_TIMEOUT_MS = 30_000;
 const TIMER_TOLERANCE_MS = 10;
 
 /**
- * The token for n8n to store in the credential. n8n asks for it if there is none or the stored one was rejected.
+ * The token for n8n to store in the credential; nothing if the token must not be replaced.
  *
- * @returns nothing if the token must not be replaced
  * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
  */
 export async function newToken(
@@ -75,11 +74,10 @@ async function newTokenForOtherNode(
 
 /**
  * Adds the token to a request, which may only go to the Base URL or below it: not elsewhere, not by a redirect, and
- * not through a proxy that a workflow names (n8n's own proxies are used). The interface doesn't show how the token
- * is sent; the login calls its type "Bearer".
+ * not through a proxy that a workflow names. The interface doesn't show how the token is sent; the login says "Bearer".
  *
- * @throws ServiceError if the request goes elsewhere, or was cancelled; also, with status 401, if there is no token
- * that can be used: n8n then asks for a new one before it sends anything
+ * @throws ServiceError if the request goes elsewhere, or was cancelled; with status 401 if there is no usable token:
+ * n8n then asks for a new one before it sends anything
  */
 export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
@@ -132,11 +130,7 @@ class TokenRequired extends ServiceError {
 	}
 }
 
-/**
- * The address of another node's request, as it was checked, so that n8n can't read it differently.
- *
- * @throws ServiceError if the token must not go there
- */
+/** The address of another node's request, as checked: n8n can't read it differently. @throws ServiceError */
 function addressForToken(
 	{ url, uri, baseURL, headers = {}, proxy }: RequestOptions,
 	account: Account,

@@ -3,10 +3,9 @@ import type { FailureOf } from '../errors/failure';
 import { ServiceError } from '../errors/serviceError';
 
 /**
- * The credential's Base URL without surrounding spaces and without slashes at its end; a path stays.
+ * The credential's Base URL without surrounding spaces and slashes at its end.
  *
- * @throws ServiceError if it isn't an http(s) address, or holds a user name, a query or a fragment. It doesn't repeat
- * the text of the field, which may hold a password
+ * @throws ServiceError if it can't be used. It doesn't repeat the field's text, which may hold a password
  */
 export function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
@@ -32,12 +31,7 @@ function parse(text: string): URL | undefined {
 	return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/**
- * The address that n8n's HTTP client (axios) would send a request to: a relative one is put behind the request's
- * `baseURL`, with one slash between them.
- *
- * @returns undefined if it is no address
- */
+/** The address that n8n's HTTP client (axios) would send a request to; undefined if it is none. */
 export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
 	if (typeof address !== 'string') return undefined;
 	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
@@ -47,8 +41,7 @@ export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined 
 }
 
 /**
- * Whether an address is a base URL or below it. One with a `..` in its path is not, even if it is percent-encoded in
- * parts, or twice: a server may decode it.
+ * Whether an address is a base URL or below it. A `..` in its path goes up, also if it is percent-encoded, even twice.
  */
 export function isBelow(baseUrl: string, address: URL): boolean {
 	const base = new URL(baseUrl);

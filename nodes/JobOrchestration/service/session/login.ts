@@ -59,10 +59,7 @@ export function mayBeWrongPassword(failure: RequestFailure | undefined): boolean
 	return failure?.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
 }
 
-/**
- * Whether the service accepts a token, asked by a small request: one work cluster. Only 401 says that it doesn't;
- * another status or no answer says nothing about the token.
- */
+/** Whether the service accepts a token, asked by a small request. Only 401 says that it doesn't. */
 export async function isAccepted(
 	helpers: Helpers,
 	account: Account,

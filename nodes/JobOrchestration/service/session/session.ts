@@ -95,11 +95,8 @@ export class Session {
 	}
 
 	/**
-	 * Gets a token with as few logins as possible:
-	 * - While a login is in flight, all wait for it.
-	 * - The newest token or the stored one is taken, unless it was rejected.
-	 * - A refused login stays refused for a while, and a wrong password for the execution that has tried it.
-	 * - Otherwise, this logs in.
+	 * Gets a token with as few logins as possible: all wait for a login in flight, the newest or the stored token is taken
+	 * unless it was rejected, and a refused login stays refused for a while.
 	 *
 	 * @param isRenewal whether any token will do that was not rejected; else one that is new
 	 * @param own undefined for another node
@@ -158,8 +155,8 @@ export class Session {
 	}
 
 	/**
-	 * Asks the service whether it accepts a token, once for all that ask before the question is sent. The answer to an
-	 * earlier question may be older than the rejection of a request.
+	 * Asks the service whether it accepts a token, once for all that ask before the question is sent: the answer to an earlier
+	 * question may be older than a rejection.
 	 */
 	async accepts(helpers: Helpers, token: string): Promise<boolean> {
 		let check = this.nextChecks.get(token);

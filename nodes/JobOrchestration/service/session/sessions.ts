@@ -8,11 +8,7 @@ const MAX_SESSIONS = 100;
 
 const sessions = new Map<string, Session>();
 
-/**
- * The session of a credential's account. Of too many, the least recently used one is forgotten, if possible an idle one.
- *
- * @throws ServiceError if the Base URL can't be used
- */
+/** The session of a credential's account. The least recently used ones are forgotten, if possible idle ones. */
 export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
 	const account = accountOf(credentials);
 	const key = JSON.stringify({ ...account, baseUrl: undefined });

@@ -3,10 +3,7 @@ import { onAbort, timeoutSignal } from '../request/timers';
 
 /** What a request of this node waits for, with one deadline from its login to the end of its answer. */
 export class TrackedRequest {
-	/**
-	 * At first, it counts as sent: if n8n's store of credentials passes on a copy of the credentials object, the
-	 * credential never finds the request.
-	 */
+	/** At first, it counts as sent: a store that copies the credentials object keeps the credential from finding it. */
 	waitsFor: 'n8n' | 'login' | 'answer' = 'answer';
 	/** The login that it waits for. */
 	login: unknown;

@@ -13,17 +13,3 @@ export interface FlowNode {
 	/** n8n's setting "On Error"; by default an error stops the workflow. */
 	onError?: OnError;
 }
-
-/** What follows a first node named Items. */
-export interface Flow {
-	nodes: Record<string, FlowNode>;
-	/** By node: the names of the nodes that each of its outputs leads to. */
-	connections: Record<string, string[][]>;
-	/** The node whose first output is the result. */
-	last: string;
-}
-
-/** A workflow of one node. */
-export function single(node: FlowNode): Flow {
-	return { nodes: { Node: node }, connections: { Items: [['Node']] }, last: 'Node' };
-}
