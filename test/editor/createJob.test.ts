@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-
 import type { Page } from 'playwright-core';
 
 import { jobNode } from '../../host/workflow';
@@ -113,61 +111,6 @@ describe('creating a job', () => {
 		expect(again?.body).toMatchObject({
 			job: { inputs: [{ id: 'input-1', default: '0.5' }], outputs: [] },
 		});
-	});
-
-	it('takes additional fields and options', async ({ page, editor, api, sandbox }) => {
-		const { id } = await api.createWorkflow(
-			afterStart(
-				'Options',
-				[create({ displayName: '=Report {{ $json.n }}' })],
-				[{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }],
-			),
-		);
-		await editor.open(id);
-		const form = await editor.openNode('Create');
-		const clusters = new ClusterList(page);
-		await clusters.open();
-		await clusters.entries.first().click();
-		await form.addTo('Additional Fields', 'Priority');
-		await form.fill('priority', '7');
-		await form.addTo('Additional Fields', 'Metadata (JSON)');
-		await form.write(form.field('metadata'), '{ "team": "data", "costs": { "limit": 5 } }');
-		await form.addTo('Additional Fields', 'Max Job Retries');
-		await form.fill('maxRetry', '2');
-		await form.addTo('Options', 'Concurrency');
-		await form.fill('concurrency', '2');
-
-		const creates = () => sandbox.calls.filter(({ operation }) => operation === 'createJob');
-		let mostAtOnce = 0;
-		const secondCame = new AbortController();
-		const whenSecondCame = once(secondCame.signal, 'abort');
-		sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation !== 'createJob') return undefined;
-			const inFlight = creates().filter(({ status }) => status === undefined);
-			mostAtOnce = Math.max(mostAtOnce, inFlight.length);
-			if (nOfOperation === 2) secondCame.abort();
-			return { kind: 'wait', when: 'beforeActing', until: whenSecondCame };
-		});
-		await form.execute();
-		expect(creates()).toHaveLength(4);
-		for (const { body } of creates()) {
-			expect(body).toMatchObject({
-				job: {
-					priority: 7,
-					metadata: { team: 'data', costs: { limit: 5 } },
-					retryOption: { maxretry: 2 },
-				},
-			});
-		}
-		expect(mostAtOnce).toBe(2);
-
-		await form.addTo('Options', 'Timeout');
-		await form.fill('timeout', '1000');
-		sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob' ? { kind: 'stall', when: 'beforeActing' } : undefined,
-		);
-		await form.execute();
-		expect((await form.error()).title).toContain("didn't answer within 1 s");
 	});
 });
 

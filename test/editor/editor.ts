@@ -63,16 +63,6 @@ export class Editor {
 		await this.page.getByTestId('node-parameters').waitFor();
 	}
 
-	/** Adds a node after one of the outputs of another, by the plus there, which opens its window. */
-	async addAfter(name: string, output: number, added: string): Promise<NodeForm> {
-		const handle = this.node(name).locator(`[data-handleid="outputs/main/${output}"]`);
-		await handle.getByTestId('canvas-handle-plus').click();
-		await this.panel.find(added);
-		await this.panel.named(added).click();
-		await this.form.element.waitFor();
-		return this.form;
-	}
-
 	/** Starts the workflow by its button. */
 	async execute(): Promise<void> {
 		await this.page.getByTestId('execute-workflow-button').click();

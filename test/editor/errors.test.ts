@@ -1,7 +1,6 @@
 import { jobNode } from '../../host/workflow';
 import { answer } from '../support/answer';
 import { clusterById, CLUSTER } from '../support/fixture';
-import { Client } from '../sandbox/client';
 import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart } from './workflows';
@@ -115,45 +114,4 @@ describe('an item that fails', () => {
 		await form.showOutputAs('table');
 		await takePictures(page, 'items-that-failed', form.formAndOutput);
 	});
-
-	it('leaves by the error output chosen in the settings', async ({ editor, api, sandbox }) => {
-		const client = new Client(sandbox);
-		await client.login();
-		const { uid } = (await client.createdJob()).metadata;
-		const stop = jobNode('Stop', { operation: 'stop', jobId: '={{ $json.uid }}' });
-		const { id } = await api.createWorkflow(
-			afterStart('Error output', [stop], [{ uid }, { uid: 'no-such-job' }]),
-		);
-		await editor.open(id);
-		const form = await editor.openNode('Stop');
-		await form.execute();
-		const { title, description } = await form.error();
-		expect(title).toContain("No job 'no-such-job' in namespace 'default'");
-		expect(description).toContain("Check 'Job ID' and 'Namespace'.");
-
-		await form.openSettings();
-		await form.choose('onError', 'Continue (using error output)');
-		await form.close();
-		await editor.addAfter('Stop', 0, doNothing);
-		await form.close();
-		await editor.addAfter('Stop', 1, doNothing);
-		await form.close();
-		await editor.execute();
-		await editor.notice('Workflow executed successfully').waitFor();
-
-		// n8n numbers the second of a name.
-		await editor.openNode(`${doNothing}1`);
-		const failed = await form.outputAsJson();
-		expect(failed).toContain("No job 'no-such-job' in namespace 'default'");
-		expect(failed).toContain("Check 'Job ID' and 'Namespace'.");
-		expect(failed).not.toContain(uid);
-		await form.close();
-		await editor.openNode(doNothing);
-		const done = await form.outputAsJson();
-		expect(done).toContain(uid);
-		expect(done).not.toContain('no-such-job');
-	});
 });
-
-/** A node of n8n that passes on what it gets. */
-const doNothing = 'No Operation, do nothing';

@@ -132,11 +132,6 @@ export class NodeForm {
 		await this.option(field).click();
 	}
 
-	/** Shows the node's settings instead of its fields. */
-	async openSettings(): Promise<void> {
-		await this.element.getByTestId('tab-settings').click();
-	}
-
 	/** Runs the node by its button, and waits until it has succeeded or failed. */
 	async execute(): Promise<void> {
 		const begun = this.page.waitForResponse('**/rest/workflows/*/run');

@@ -1,4 +1,4 @@
-import { accountOf, tokenOf } from '../../nodes/JobOrchestration/service/session/account';
+import { accountOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Helpers } from '../../nodes/JobOrchestration/service/session/login';
 import type { OwnRequest } from '../../nodes/JobOrchestration/service/session/session';
 import { Session } from '../../nodes/JobOrchestration/service/session/session';
@@ -120,51 +120,9 @@ describe('a token', () => {
 		read.resolve({ accessToken: '' });
 		expect(await slow).toBe('2');
 	});
-
-	test('is known as rejected as one of the last fifty', () => {
-		for (let n = 1; n <= 51; n += 1) session.reject(String(n));
-		const usable = ['1', '2', '51', '52'].filter((token) => session.isUsable(token));
-		expect(usable).toEqual(['1', '52']);
-	});
-
-	test('is stored with a seal of its account, whatever it looks like', () => {
-		for (const token of ['plain', 'with.dots', '.', 'a b=', 'ü']) {
-			const stored = session.seal(token);
-			expect(session.unseal(stored)).toBe(token);
-			expect(tokenOf(stored)).toBe(token);
-		}
-		const seal = session.seal('');
-		for (const none of [undefined, null, 7, '', '.', 'bare', '.bare', seal, `${seal}x`.slice(1)]) {
-			expect(session.unseal(none)).toBeUndefined();
-		}
-	});
 });
 
 describe('a new token that is rejected: another process may have logged in', () => {
-	/** Asks again for a token, `age` milliseconds after a login. */
-	async function renewAfter(age: number, request: OwnRequest) {
-		clockAt(0);
-		await ask();
-		clockAt(age);
-		jest.spyOn(Math, 'random').mockReturnValue(0.5);
-		const waits = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-			const controller = new AbortController();
-			setImmediate(() => controller.abort());
-			return controller.signal;
-		});
-		const result = await renew('1', request);
-		// Without the login's own limit.
-		return { result, waits: waits.mock.calls.map(([ms]) => ms).filter((ms) => ms < 60_000) };
-	}
-	test.each<[string, number, Array<string | undefined>, Partial<OwnRequest>, unknown, number[]]>([
-		['it waits and logs in', 4_999, ['1'], { rejections: 1 }, '2', [300]],
-		['it waits longer each time', 0, ['1'], { rejections: 3 }, '2', [1_200]],
-		['up to a limit', 0, ['1'], { rejections: 8 }, '2', [2_400]],
-		['it does not wait if the token was older', 5_000, ['1', 'theirs'], { rejections: 1 }, '2', []],
-	])('%s', async (_, age, stored, more, result, waits) => {
-		expect(await renewAfter(age, own(stored, more))).toEqual({ result, waits });
-	});
-
 	test('ten wait and log in together', async () => {
 		clockAt(0);
 		await ask();
@@ -196,20 +154,6 @@ describe('a login in flight', () => {
 		stop.abort();
 		expect(await asked).toBe('cancelled');
 		expect(logins).toBe(0);
-	});
-
-	test('keeps its account in memory, where another one is forgotten', async () => {
-		const hangs = later<number>();
-		answers = [hangs.promise];
-		const busy = sessionOf({ ...form, userName: 'busy' });
-		const idle = sessionOf({ ...form, userName: 'idle' });
-		const token = busy.token(helpers, false);
-		await turn();
-		for (let n = 0; n < 120; n += 1) sessionOf({ ...form, userName: String(n) });
-		expect(sessionOf({ ...form, userName: 'busy' })).toBe(busy);
-		expect(sessionOf({ ...form, userName: 'idle' })).not.toBe(idle);
-		hangs.resolve(200);
-		await token;
 	});
 });
 

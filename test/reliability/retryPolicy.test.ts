@@ -108,22 +108,6 @@ test('the limiter learns how long to wait from a rejection alone', () => {
 	expect(conditionOf(status(500, 2_000))).toEqual({ kind: 'answered' });
 });
 
-test('waits double, and are spread over half of their length', () => {
-	const waits = (random: number) =>
-		[1, 2, 3, 4].map((failures) => retryDelay(timeout, failures, random));
-	expect(waits(0)).toEqual([150, 300, 600, 1_200]);
-	expect(waits(1)).toEqual([300, 600, 1_200, 2_400]);
-	const [first = NaN] = Array.from({ length: 20 }, () => retryDelay(timeout, 1));
-	expect(first).toBeGreaterThanOrEqual(150);
-	expect(first).toBeLessThanOrEqual(300);
-});
-
-test('a wait is a whole number of milliseconds, and no longer than half a minute', () => {
-	expect(retryDelay(timeout, 1, 0.123)).toBe(168);
-	expect(retryDelay(timeout, 60, 1)).toBe(30_000);
-	expect(retryDelay(status(503, 3_600_000), 1)).toBe(30_000);
-});
-
 test('a wait is as long as the service asks for, also where it turns a login away', () => {
 	expect(retryDelay(status(503, 7_000), 3)).toBe(7_000);
 	expect(retryDelay(status(429, 0), 1)).toBe(0);

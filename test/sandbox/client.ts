@@ -86,10 +86,6 @@ export class Client {
 		return await this.call('changeJobState', path, { method: 'PUT', token: this.token });
 	}
 
-	async list(query = ''): Promise<Answer> {
-		return await this.call('listClusters', `/api/v1/clusters${query}`, { token: this.token });
-	}
-
 	private get rightLogin(): object {
 		const { userName, password } = this.sandbox;
 		return { userName, password, type: 'basic' };

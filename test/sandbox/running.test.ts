@@ -1,8 +1,5 @@
-import { request } from 'node:https';
-
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
 import { Client, send, until } from './client';
-import { selfSignedCertificate } from './selfSignedCertificate';
 
 let sandbox: Sandbox;
 
@@ -35,14 +32,6 @@ describe('A sandbox', () => {
 		await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
 	});
 
-	it('can have a path before all of its calls', async () => {
-		const client = await start({ pathPrefix: '/a/b' });
-		expect(sandbox.url).toMatch(/\/a\/b$/);
-		expect((await client.login()).status).toBe(200);
-		const withoutPrefix = sandbox.url.replace('/a/b', '/oauth/login');
-		expect((await send(withoutPrefix, { method: 'POST', body: {} })).status).toBe(404);
-	});
-
 	it('acts at once and holds its answer back, where latency is asked for', async () => {
 		const client = await start({ latency: 60 });
 		await client.login();
@@ -53,19 +42,5 @@ describe('A sandbox', () => {
 		expect(isAnswered).toBe(false);
 		expect((await answer).status).toBe(200);
 		expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
-	});
-
-	it('can speak https, with a certificate that no client trusts by itself', async () => {
-		const { key, cert } = selfSignedCertificate;
-		await start({ tls: { key, cert } });
-		const code = 'DEPTH_ZERO_SELF_SIGNED_CERT';
-		await expect(send(sandbox.url)).rejects.toMatchObject({ cause: { code } });
-		const url = `${sandbox.url}/api/v1/clusters`;
-		const status = await new Promise((resolve, reject) => {
-			request(url, { ca: cert, agent: false }, (answer) => resolve(answer.resume().statusCode))
-				.on('error', reject)
-				.end();
-		});
-		expect(status).toBe(401);
 	});
 });
