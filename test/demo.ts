@@ -68,7 +68,7 @@ async function runSteps(engine: Engine, sandbox: Sandbox): Promise<void> {
 	}
 }
 
-/** A batch that meets a rate limit and has a bad row, which leaves by the error output. */
+/** A batch that meets a rate limit and has a bad row, which leaves through the error output. */
 async function runBatch(engine: Engine, sandbox: Sandbox): Promise<void> {
 	print(`\n4. Job: Create, for ${ROWS} rows. The service takes 10 requests per second, 5 at once,`);
 	print(`   and row ${BAD_ROW} names a cluster that doesn't exist`);

@@ -31,7 +31,7 @@ export class JobOrchestration implements INodeType {
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
 		builderHint: {
 			searchHint:
-				'Runs jobs on an external job orchestration service and changes their state. The job ID is metadata.uid in the output of every job operation. A job needs a work cluster: choose it from the list, or get a running one with Cluster: Get Many, Limit 1 and the filter Phase "Running". There is no operation that reads a job or waits until it is done.',
+				'Runs jobs on an external job orchestration service and changes their state. The job ID is metadata.uid in the output of every job operation. A job needs a work cluster: choose it from the list, or get a running one with Cluster: Get Many, Limit 1 and the filter Phase "Running". No operation reads a job. Create waits for it only with Options › Wait Until Called, if its template calls n8n.',
 		},
 		properties,
 	};

@@ -37,7 +37,7 @@ test('a nightly job is made on a running cluster, by the real Schedule Trigger',
 	expect(jobs[0]?.cluster.status.phase).toBe('Running');
 });
 
-test('a batch makes a job a row, and what fails leaves by the error output', async () => {
+test('a batch makes a job a row, and what fails leaves through the error output', async () => {
 	const { output } = await run(host, 'batch-with-error-branch.json');
 	const created = output['Created'] ?? [];
 	expect(created.map(({ customer }) => customer)).toEqual(['Alder', 'Birch', 'Dogwood', 'Elm']);

@@ -92,7 +92,7 @@ const lost = {
 	'an object of the type RegExp': '[/x/]',
 	'a function': '({ run: () => 1 })',
 	'the BigInt 5': '({ count: BigInt(5) })',
-	'an object that has no JSON': '({ toJSON: () => { throw new Error("no") } })',
+	"an object that can't become JSON": '({ toJSON: () => { throw new Error("no") } })',
 };
 
 /** A field, the JavaScript of a value that is wrong in it, and what the error says of it. */
@@ -123,7 +123,7 @@ const cases: Array<[Field, string, string]> = [
 			`"${id}"`,
 			`contains ${name}, which can change the address of the request`,
 		]),
-		[field, '"\\ud83d"', 'contains half a character'],
+		[field, '"\\ud83d"', 'contains an incomplete character'],
 		[field, '12345678901234567890', 'is 12345678901234567000, a number that has lost digits'],
 		[field, '-9007199254740993', 'is -9007199254740992, a number that has lost digits'],
 	]),

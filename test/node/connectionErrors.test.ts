@@ -43,7 +43,7 @@ test('no such host', async () => {
 	const { message, description } = await errorWith({ baseUrl: 'http://no-such-host.invalid' });
 	expect(message).toBe("The service at http://no-such-host.invalid can't be reached");
 	expect(description).toMatch(
-		/^Check the 'Base URL' .*\nNo host named no-such-host\.invalid was found \((ENOTFOUND|EAI_AGAIN)\)\./,
+		/^Check the 'Base URL' .*\nThe host no-such-host\.invalid was not found \((ENOTFOUND|EAI_AGAIN)\)\./,
 	);
 });
 

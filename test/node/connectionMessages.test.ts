@@ -25,8 +25,8 @@ test.each([
 });
 
 test.each([
-	['ENOTFOUND', 'jobs.example.com', 'No host named jobs.example.com was found (ENOTFOUND).'],
-	['EAI_AGAIN', undefined, 'No host named like this was found (EAI_AGAIN).'],
+	['ENOTFOUND', 'jobs.example.com', 'The host jobs.example.com was not found (ENOTFOUND).'],
+	['EAI_AGAIN', undefined, 'The host was not found (EAI_AGAIN).'],
 	['ECONNREFUSED', '10.0.0.1:80', '10.0.0.1:80 refused the connection (ECONNREFUSED).'],
 	['ECONNREFUSED', undefined, 'The host refused the connection (ECONNREFUSED).'],
 	['EHOSTUNREACH', '10.0.0.1:80', 'No connection to 10.0.0.1:80 was possible (EHOSTUNREACH).'],

@@ -147,7 +147,7 @@ export const rows: Row[] = [
 			read: 'The service refused to <do it>',
 		},
 		advice: {
-			create: "Change this node's fields, or remove what is in the way on the service.",
+			create: "Change this node's fields, or resolve the conflict on the service.",
 			change:
 				'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
 			read: checkFields.read,

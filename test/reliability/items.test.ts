@@ -213,11 +213,11 @@ describe('Where the workflow continues', () => {
 			[[brokenAfter], `1 of 6 items failed: item 0. Its job may exist: ${look}`],
 			[
 				[brokenAfter, refused],
-				`2 of 6 items failed: items 0 and 1. The job of one of them may exist: ${look}`,
+				`2 of 6 items failed: items 0 and 1. One of their jobs may exist: ${look}`,
 			],
 			[
 				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0, 1 and 2. The jobs of 2 of them may exist: ${lookForAll}`,
+				`3 of 6 items failed: items 0, 1 and 2. 2 of their jobs may exist: ${lookForAll}`,
 			],
 		])(
 			'counts the items that failed, and those whose job may exist: %j',

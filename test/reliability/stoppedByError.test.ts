@@ -43,7 +43,7 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
 		expect(result.error?.description).toContain("Don't execute this node again");
-		expect(result.error?.description).not.toMatch(/may exist as well|and \S+ more/);
+		expect(result.error?.description).not.toMatch(/jobs of these items may exist|and \S+ more/);
 		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
 			expect(result.error?.description).toContain(
 				`: ${uid} ('${displayName}' in namespace 'default')`,
@@ -175,7 +175,7 @@ describe('Where an error stops the workflow', () => {
 			uncertainItems: [2, 4],
 		});
 		expect(result.error?.description).toContain(
-			'The jobs of these items may exist as well; look for them too: 2, 4.',
+			'The jobs of these items may exist; look for them on the service: 2, 4.',
 		);
 		expect(createdIn(result)).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(5);

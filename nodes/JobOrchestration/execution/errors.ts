@@ -103,7 +103,7 @@ export function completeError(
 	if (namesItems && outcomes.length > 1) paragraphs.push('Items are counted from 0.');
 	if (uncertainItems.length > 0) {
 		paragraphs.push(
-			`The jobs of these items may exist as well; look for them too: ${uncertainItems.join(', ')}.`,
+			`The jobs of these items may exist; look for them on the service: ${uncertainItems.join(', ')}.`,
 		);
 	}
 	if (namedJobs.some(({ cleanup }) => cleanup === undefined)) paragraphs.push(CREATES_AGAIN);

@@ -33,10 +33,10 @@ function failuresIn(outcomes: ItemOutcomes): string[] {
 	if (uncertain === 0) return [failed];
 	if (uncertain > 1) {
 		return [
-			`${failed} The jobs of ${uncertain} of them may exist: look for them on the service before you run those items again.`,
+			`${failed} ${uncertain} of their jobs may exist: look for them on the service before you run those items again.`,
 		];
 	}
-	const whose = errors.length === 1 ? 'Its job' : 'The job of one of them';
+	const whose = errors.length === 1 ? 'Its job' : 'One of their jobs';
 	return [
 		`${failed} ${whose} may exist: look for it on the service before you run that item again.`,
 	];

@@ -83,8 +83,8 @@ export class FieldValue {
 		}
 		if (/\p{Cs}/u.test(id)) {
 			throw this.error(
-				'contains half a character',
-				'Enter the ID as the service shows it. This happens when text is cut off in the middle of an emoji.',
+				'contains an incomplete character',
+				'It was probably cut off in the middle of an emoji. Enter the ID as the service shows it.',
 			);
 		}
 		return id;
@@ -185,7 +185,7 @@ export class FieldValue {
 			});
 			if (lost === undefined) return JSON.parse(json);
 		} catch {
-			lost = 'an object that has no JSON';
+			lost = "an object that can't become JSON";
 		}
 		const advice = 'Check the expression that the field holds.';
 		throw this.error(`holds ${lost}, which can't be sent`, advice);

@@ -23,7 +23,7 @@ const maxRetries: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 3,
 	description:
-		"Max number of times to resend a failed request. A create request is only resent if the service can't have created the job. 0 turns retries off. Rate-limited requests don't count.",
+		"Max number of times to resend a failed request; 0 for none. A create request is only resent if the service can't have created the job. Rate-limited requests don't count: they are always resent.",
 };
 
 const timeout: INodeProperties = {
@@ -33,7 +33,7 @@ const timeout: INodeProperties = {
 	typeOptions: { minValue: 1 },
 	default: 60_000,
 	hint: 'In milliseconds: 60000 is one minute',
-	description: 'How long to wait for the answer to one request',
+	description: 'How long to wait for the response to one request',
 };
 
 /** The option that makes a batch all or nothing. */
@@ -43,7 +43,7 @@ export const ifStoppedOption: INodeProperties = {
 	type: 'options',
 	default: 'keep',
 	description:
-		"What to do with the jobs already created if an error or a cancel ends the execution. If 'On Error' is set to continue, only a cancel ends it.",
+		"What to do with the jobs that this node has created if the error of an item or a cancel ends it. If 'On Error' is set to continue, only a cancel does.",
 	options: [
 		{
 			name: 'Keep the Jobs',

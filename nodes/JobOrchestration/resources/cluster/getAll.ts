@@ -51,7 +51,7 @@ export const getAll: Operation = {
 					name: 'phase',
 					type: 'string',
 					default: 'Running',
-					description: "Only return clusters with this 'status.phase', in upper or lower case",
+					description: "Only return clusters with this 'status.phase' (not case-sensitive)",
 				},
 				{
 					displayName: 'Type',
@@ -59,7 +59,7 @@ export const getAll: Operation = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. virtual',
-					description: "Only return clusters with this 'type', in upper or lower case",
+					description: "Only return clusters with this 'type' (not case-sensitive)",
 				},
 			],
 		},

@@ -52,7 +52,7 @@ const additionalFields: INodeProperties = {
 			name: 'type',
 			type: 'string',
 			default: 'normal',
-			description: 'Type of the job. The only one that is documented is "normal".',
+			description: 'Type of the job. Only "normal" is documented.',
 		},
 		{
 			displayName: 'Workspace',

@@ -34,7 +34,7 @@ const anchorsField: INodeProperties = {
 	typeOptions: { multipleValues: true },
 	placeholder: 'Add Anchor',
 	default: {},
-	description: 'What the parameter is connected to in the workflow template',
+	description: 'Connections of this input or output in the workflow template',
 	options: [
 		{
 			displayName: 'Anchor',
@@ -46,7 +46,7 @@ const anchorsField: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. step-1',
-					description: 'What the parameter is connected to, such as the ID of a step',
+					description: 'ID of what it is connected to, such as a step',
 				},
 				{
 					displayName: 'Source Anchor',
@@ -54,7 +54,7 @@ const anchorsField: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. result',
-					description: 'Anchor of the source that the parameter is connected to',
+					description: 'Anchor of the source',
 				},
 			],
 		},

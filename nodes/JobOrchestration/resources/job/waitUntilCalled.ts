@@ -21,7 +21,7 @@ export const waitUntilCalledOption: INodeProperties = {
 	type: 'fixedCollection',
 	default: { values: { input: 'callbackUrl', limit: 60 } },
 	description:
-		'Continue when the job calls n8n: its workflow template must POST its result as JSON to the address that it receives as an input. For one item per execution. The output is the job with the call\'s body as "callback", or null after the limit.',
+		'Wait until the job calls n8n: its workflow template must POST a result as JSON to the address in the input below. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null after the limit.',
 	displayOptions: { hide: { '@tool': [true] } },
 	options: [
 		{
@@ -61,7 +61,7 @@ export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
 			if (inputs.some((other) => other.id === id)) {
 				throw new FieldError(
 					'Input for the Address',
-					`is "${id}", which is an input of the job already`,
+					`is "${id}", which is already an input of the job`,
 					'Remove that input, or enter the ID of another one.',
 				);
 			}

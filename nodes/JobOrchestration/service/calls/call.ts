@@ -69,12 +69,11 @@ function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation 
 }
 
 function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: Attempts): string[] {
-	const asked = probes === 0 ? '' : `, and asked it ${probes === 1 ? 'once' : `${probes} times`}`;
+	const probed =
+		probes === 0 ? '' : `, and the node probed it ${probes === 1 ? 'once' : `${probes} times`}`;
 	const seconds = Math.round(waited / 1_000);
 	return [
-		waited >= 1_000
-			? `All requests had been waiting for the service for ${seconds} s${asked}.`
-			: '',
+		waited >= 1_000 ? `All requests waited ${seconds} s for the service${probed}.` : '',
 		timesSent > 1 ? `The node tried ${timesSent} times.` : '',
 		earlierMayHaveActed === true ? 'An earlier try got no clear response and may have worked.' : '',
 	];

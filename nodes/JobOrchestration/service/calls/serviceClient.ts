@@ -78,7 +78,7 @@ export class ServiceClient {
 				},
 				conflict: {
 					message: 'The new job conflicts with something on the service',
-					advice: "Change this node's fields, or remove what is in the way on the service.",
+					advice: "Change this node's fields, or resolve the conflict on the service.",
 				},
 				uncertain: {
 					message: 'the job may exist',
@@ -159,7 +159,7 @@ export class ServiceClient {
 			yield { clusters: page.items ?? [], next };
 			if (next === undefined) return;
 			if (seen.size === MAX_PAGES) {
-				const sign = `After ${MAX_PAGES} pages there was still another.`;
+				const sign = `It has more than ${MAX_PAGES} pages.`;
 				throw errorOf({ kind: 'endlessList', sign });
 			}
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.

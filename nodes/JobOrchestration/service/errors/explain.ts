@@ -96,7 +96,8 @@ function serviceTextsOf(failure: Failure): Pick<ErrorMessage, 'reason' | 'detail
 		const isNamed = cause.status === 401 || cause.status === 403;
 		return isNamed ? {} : { detail: `The service answered the login ${http}` };
 	}
-	if (cause.ofOthers === true) return { detail: `The service answered other requests so ${http}` };
+	if (cause.ofOthers === true)
+		return { detail: `The service answered other requests with HTTP ${cause.status}.` };
 	if (cause.isWithheld === true) return { detail: `${MESSAGE_WITHHELD} ${http}` };
 	if (cause.text === undefined) return { detail: `The service gave no reason ${http}` };
 	return { reason: `The service says: "${cause.text}" ${http}` };
@@ -145,7 +146,8 @@ function inSeconds(milliseconds: number): string {
 }
 
 function whyUnreachable({ code, address }: FailureOf<'unreachable'>): string {
-	if (isUnknownHost(code)) return `No host named ${address ?? 'like this'} was found (${code}).`;
+	if (isUnknownHost(code))
+		return `${address === undefined ? 'The host' : `The host ${address}`} was not found (${code}).`;
 	if (code === 'ECONNREFUSED') return `${address ?? 'The host'} refused the connection (${code}).`;
 	return `No connection${address === undefined ? '' : ` to ${address}`} was possible (${code}).`;
 }

@@ -136,7 +136,7 @@ export const RULES = {
 	endlessList: [
 		REFUSED,
 		'The list of work clusters never ends',
-		"Report this to the administrator of the service. To get the first of the clusters, turn off 'Return All' and set a low 'Limit'.",
+		"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
 		'{sign}',
 	],
 	unexpectedResponse: [
