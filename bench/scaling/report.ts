@@ -24,9 +24,8 @@ export function neededTable(figures: Figures): string {
 	const model = new Model(figures);
 	const sizes = [1, 10, 100];
 	return [
-		`Workers with ${CORES_OF_A_WORKER} cores each that it takes, busy for at most ${100 * BUSY} % of the time, ` +
-			`beside a PostgreSQL with ${CORES_OF_POSTGRES} cores; in brackets the main process and webhook processors ` +
-			'together. "3 ×" is three n8n, each with these workers, a PostgreSQL and a Redis:',
+		`Workers needed (${CORES_OF_A_WORKER} cores each, at most ${100 * BUSY} % busy; PostgreSQL with ${CORES_OF_POSTGRES} cores). ` +
+			'In brackets: main and webhook processes. "n ×": n separate n8n, each with these workers, a PostgreSQL and a Redis:',
 		table(
 			['Jobs a day', ...sizes.map((size) => `${size} in each execution`)],
 			[1e6, 1e7, 1e8].map((perDay) => [
