@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { runCommand, runNpm, type CommandOptions } from './command';
 import { Problem, Stopped } from './problem';
@@ -14,8 +14,6 @@ export interface InstallOptions {
 	hostFolder: string;
 	logFile: string;
 	signal?: AbortSignal | undefined;
-	/** Another n8n, whose SQLite driver is taken if it is of the same release: compiling one takes minutes. */
-	sqliteFrom?: string;
 }
 
 /** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
@@ -68,32 +66,16 @@ async function installPackages({ hostFolder, ...options }: InstallOptions): Prom
 	}
 }
 
-/**
- * Gets n8n's SQLite driver its binary, from another n8n or by sqlite3's own install script, which downloads one or,
- * where it can't, compiles it.
- */
-async function prepareSqlite({
-	hostFolder,
-	sqliteFrom,
-	...options
-}: InstallOptions): Promise<void> {
+/** Gets n8n's SQLite driver its binary: its own install script downloads one or, where it can't, compiles it. */
+async function prepareSqlite({ hostFolder, ...options }: InstallOptions): Promise<void> {
 	const { node, headers } = await findRuntime(hostFolder);
 	const command: CommandOptions = { cwd: hostFolder, ...options };
-	const load = async () => await runCommand(node, ['-e', loadSqlite3], command);
-	if (sqliteFrom !== undefined && (await copyDriver(sqliteFrom, hostFolder))) {
-		// One that was compiled for a newer Node may not run on an older.
-		const runs = await load().then(
-			() => true,
-			() => false,
-		);
-		if (runs) return;
-	}
 	try {
 		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
 			...command,
 			...(headers && { env: { npm_config_nodedir: headers } }),
 		});
-		await load();
+		await runCommand(node, ['-e', loadSqlite3], command);
 	} catch (error) {
 		if (error instanceof Stopped) throw error;
 		throw new Problem(
@@ -104,26 +86,9 @@ async function prepareSqlite({
 	}
 }
 
-/**
- * Takes the SQLite driver that another n8n has.
- * @returns whether there is one of the same release
- */
-async function copyDriver(from: string, to: string): Promise<boolean> {
-	const file = (hostFolder: string, ...path: string[]) =>
-		join(hostFolder, 'node_modules', 'sqlite3', ...path);
-	const versionIn = async (hostFolder: string) =>
-		(await readJson<{ version: string }>(file(hostFolder, 'package.json'))).version;
-	const binary = ['build', 'Release', 'node_sqlite3.node'];
-	if (!existsSync(file(from, ...binary))) return false;
-	if ((await versionIn(from)) !== (await versionIn(to))) return false;
-	await mkdir(dirname(file(to, ...binary)), { recursive: true });
-	await copyFile(file(from, ...binary), file(to, ...binary));
-	return true;
-}
-
 const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';
 
-export async function fingerprint(hostFolder: string): Promise<string> {
+async function fingerprint(hostFolder: string): Promise<string> {
 	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
 	for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
 		hash.update(await readFile(join(hostFolder, name)));

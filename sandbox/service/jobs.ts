@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Cluster, Job, NewJob, Verb } from '../messages';
-import { engineWorkflowFor } from './engineWorkflow';
 import { Refusal } from './refusal';
 
 export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
@@ -103,7 +102,7 @@ export class StoredJob {
 				maxRetry: asked.retryOption?.maxretry ?? 0,
 				retryInterval: asked.retryOption?.retryInterval ?? 0,
 			},
-			engineWorkflow: engineWorkflowFor(this.name, { ...asked, priority, workspace }, this.cluster),
+			engineWorkflow: { name: this.name, spec: { entrypoint: 'main', templates: [] } },
 			workspace,
 			workCluster: asked.workCluster,
 		};

@@ -24,7 +24,7 @@ describe('the form of the credential', () => {
 
 		await form.fill({ ...right, password: 'a wrong one' });
 		expect(await form.saveAndFail()).toBe(
-			"The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
+			`The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked. The login was at ${sandbox.url}.`,
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { N8nApi, type WorkflowFile } from '../../host/api';
@@ -97,6 +98,8 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 	expect(await execution.reaches('waiting')).toBe('waiting');
 	await host.api.call('POST', `/rest/executions/${execution.id}/stop`);
 	expect(await execution.reaches('canceled')).toBe('canceled');
+	const log = await readFile(host.n8n.logFile, 'utf8');
+	expect(log).toContain(`waits for the call of job ${lastJob()} ('Report' in namespace`);
 	const { id } = await host.api.call<{ id: string }>(
 		'POST',
 		`/rest/executions/${execution.id}/retry`,

@@ -1,5 +1,3 @@
-import crypto from 'node:crypto';
-
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
@@ -141,36 +139,6 @@ describe('where the store of credentials', () => {
 			await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
 			expect(fixture.callsOf('createJob')).toEqual([]);
 		});
-	});
-
-	test('hangs after a token was rejected, a cancel ends that at once', async () => {
-		const engine = await engineWith(Unwell);
-		const held = gate();
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation !== 'createJob') return undefined;
-			if (nOfOperation === 1) return { kind: 'expireTokens' };
-			Unwell.hangsAt = { read: engine.credentials.reads + 1 };
-			return [{ kind: 'wait', when: 'beforeActing', until: held.opened }, { kind: 'expireTokens' }];
-		});
-		const execute = jest.spyOn(engine.loaded.node, 'execute');
-		const running = engine.start([{ parameters: create() }], [{}]);
-		await until(() => fixture.callsOf('createJob').length === 2);
-		running.cancel();
-		held.open();
-		await running.result;
-		await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
-		expect(fixture.sandbox.store.jobs.size).toBe(0);
-	});
-
-	test('can be used, and the seal of a token once could not be made, the next execution makes it', async () => {
-		const { scryptSync } = crypto;
-		jest.spyOn(crypto, 'scryptSync').mockImplementationOnce(() => {
-			throw new Error('out of memory');
-		});
-		expect(scryptSync).not.toBe(crypto.scryptSync);
-		const parameters = create({ options: { maxRetries: 0 } });
-		expect((await fixture.engine.run({ parameters })).error?.message).toBeDefined();
-		expect((await fixture.engine.run({ parameters })).error).toBeUndefined();
 	});
 
 	test('fails to write for a moment, no item fails', async () => {

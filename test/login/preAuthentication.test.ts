@@ -84,14 +84,6 @@ describe('a node that asks the credential for a token', () => {
 		await expect(ask('')).rejects.toThrow(said);
 	});
 
-	test('with an empty form logs in with empty texts, which the service refuses', async () => {
-		const empty = { userName: undefined, password: undefined, accessToken: undefined };
-		await expect(ask('', empty)).rejects.toThrow('The username or the password is wrong');
-		expect(fixture.callsOf('login').map(({ body }) => body)).toEqual([
-			{ userName: '', password: '', type: 'basic' },
-		]);
-	});
-
 	test('and is cancelled meanwhile is told just that', async () => {
 		const cancelled = Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' });
 		const httpRequest = async () => await Promise.reject(cancelled);

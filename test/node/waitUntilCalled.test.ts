@@ -38,7 +38,7 @@ test.each([
 		'an input of that ID',
 		{ inputs: { input: [{ id: 'callbackUrl', value: '' }] } },
 		[{}],
-		/'Input for the Address' is "callbackUrl", which is already an input of the job/,
+		/'Address Input' is "callbackUrl", which is already an input of the job/,
 	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('with %s, nothing is sent', async (_, parameters, items, message) => {

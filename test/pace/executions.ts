@@ -58,7 +58,6 @@ export interface Execution {
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
-export const refused: Failure = { kind: 'unreachable', code: 'ECONNREFUSED' };
 
 export class Executions {
 	readonly clock = new SetClock();

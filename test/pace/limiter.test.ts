@@ -1,5 +1,4 @@
-import type { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
-import { Executions, range, refused, rejected } from './executions';
+import { Executions, range, rejected } from './executions';
 import { bucket, randomFrom } from './simulate';
 
 const always = () => undefined;
@@ -128,57 +127,6 @@ describe('A service that rejects all', () => {
 		await executions.end();
 		expect(execution.failed).toEqual([]);
 		expect(execution.done).toHaveLength(40);
-	});
-
-	test('for a minute: what waits fails, in its words', async () => {
-		const executions = new Executions((n) => ({ ...rejected(), text: `No ${n}` }));
-		const execution = executions.begin(range(300), { concurrency: 3 });
-		await executions.clock.pass(seconds(69));
-		const other = executions.begin([300]);
-		await executions.clock.pass(seconds(8));
-		expect(execution.isOver).toBe(true);
-		expect(execution.failed).toHaveLength(300);
-		const own = execution.failed.map(({ n, error }) =>
-			(error as ServiceError).description?.includes(`No ${n}`),
-		);
-		expect(own.filter(Boolean).length).toBeGreaterThan(3);
-		expect(other.failed).toEqual([]);
-		await executions.end();
-		expect(other.failed[0]?.at).toBeGreaterThan(seconds(138));
-	});
-});
-
-describe('A service that can not be reached', () => {
-	test('is given up within about two seconds by an execution that it has never answered', async () => {
-		const executions = new Executions(() => refused);
-		const execution = executions.begin(range(1_000), { maxRetries: 3 });
-		await executions.end();
-		expect(execution.failed).toHaveLength(1_000);
-		expect(lastAt(execution.failed)).toBeLessThanOrEqual(2_500);
-		expect(execution.sent.length).toBeLessThanOrEqual(13);
-	});
-
-	test('is waited for by all together if it has answered', async () => {
-		const executions = new Executions((_, at) =>
-			at > 200 && at < seconds(50) ? refused : undefined,
-		);
-		const execution = executions.begin(range(200), { concurrency: 10 });
-		await executions.end();
-		expect(execution.failed).toEqual([]);
-		expect(execution.sent.length).toBeLessThan(200 + 10 + 20);
-	});
-
-	test('for longer than a minute: what waits fails, and the next run does not wait as long again', async () => {
-		const executions = new Executions((_, at) => (at > 200 ? refused : undefined));
-		const execution = {};
-		const first = executions.begin(range(200), { concurrency: 10, execution });
-		await executions.end();
-		expect(lastAt(first.failed)).toBeLessThanOrEqual(seconds(80));
-		expect(lastAt(first.failed)).toBeGreaterThanOrEqual(seconds(70));
-		const begunAt = executions.clock.now() - seconds(1);
-		const second = executions.begin([0], { execution, maxRetries: 1 });
-		await executions.end();
-		expect(lastAt(second.failed) - begunAt).toBeLessThanOrEqual(seconds(6));
 	});
 });
 

@@ -139,25 +139,3 @@ test('nothing starts before a Retry-After of up to 5 s is over, to the milliseco
 	expect(pace.delay(3_001)).toBe(1);
 	expect(pace.delay(3_002)).toBeLessThanOrEqual(0);
 });
-
-test('a rejection of a request from before the service recovered stops no request', () => {
-	const pace = new Pace();
-	const [first, late] = [pace.start(0, 0), pace.start(0, 0)];
-	pace.end(first, { kind: 'throttled' }, 1, 1);
-	const probe = pace.start(100, 100);
-	pace.end(probe, { kind: 'answered' }, 101, 101);
-	pace.end(late, { kind: 'throttled' }, 102, 102);
-	expect(pace.breaker.opening).toBeUndefined();
-	const next = pace.start(1_000, 1_000);
-	pace.end(next, { kind: 'throttled' }, 1_001, 1_001);
-	expect(pace.breaker.opening).toMatchObject({ reason: 'throttled' });
-});
-
-test('a broken connection stops all until any request is answered', () => {
-	const pace = new Pace();
-	const [first, second] = [pace.start(0, 0), pace.start(0, 0)];
-	pace.end(first, { kind: 'broken' }, 1, 1);
-	expect(pace.delay(1)).toBeGreaterThan(30);
-	pace.end(second, { kind: 'answered' }, 2, 2);
-	expect(pace.delay(2)).toBeLessThanOrEqual(0);
-});

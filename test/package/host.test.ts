@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { fingerprint, isInstalled } from '../../host/install';
 import { settings } from '../../host/n8n';
 import { ownerOf } from '../../host/owner';
 
@@ -32,17 +31,4 @@ test("the owner's password is in a file that only this user can read, and stays"
 	const { mode } = await stat(join(folder, 'owner.json'));
 	expect(mode & 0o777).toBe(0o600);
 	expect(await ownerOf(folder)).toEqual(owner);
-});
-
-const sources = ['package.json', 'package-lock.json', '.npmrc'];
-
-test('n8n is installed again after a change of what it is installed from', async () => {
-	for (const name of sources) await writeFile(join(folder, name), name);
-	await mkdir(join(folder, 'node_modules'));
-	for (const changed of sources) {
-		await writeFile(join(folder, 'node_modules', '.installed-from'), await fingerprint(folder));
-		expect(await isInstalled(folder)).toBe(true);
-		await writeFile(join(folder, changed), 'another');
-		expect(await isInstalled(folder)).toBe(false);
-	}
 });

@@ -94,7 +94,8 @@ describe('If an error stops the node', () => {
 		expect(endingsIn(result)).toEqual([
 			...[first, { operation: 'terminate', success: false, message }, last],
 		]);
-		const { description = '' } = result.error ?? {};
+		const { message: title, description = '' } = result.error ?? {};
+		expect(title).toMatch(/^Job not created for item 3; 2 of the 3 created jobs were ended: /);
 		expect(description).toMatch(
 			/could not be ended \(1\):\n• item 1: [^\n]*: The service refused to terminate the job[^\n]*\n+Jobs created, then terminated \(2\):/,
 		);

@@ -209,15 +209,15 @@ describe('Where the workflow continues', () => {
 
 		test.each([
 			[[], undefined],
-			[[refused], '1 of 6 items failed: item 0.'],
-			[[brokenAfter], `1 of 6 items failed: item 0. Its job may exist: ${look}`],
+			[[refused], '1 of 6 items failed: item 0 (counted from 0).'],
+			[[brokenAfter], `1 of 6 items failed: item 0 (counted from 0). Its job may exist: ${look}`],
 			[
 				[brokenAfter, refused],
-				`2 of 6 items failed: items 0 and 1. One of their jobs may exist: ${look}`,
+				`2 of 6 items failed: items 0 and 1 (counted from 0). One of their jobs may exist: ${look}`,
 			],
 			[
 				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0, 1 and 2. 2 of their jobs may exist: ${lookForAll}`,
+				`3 of 6 items failed: items 0, 1 and 2 (counted from 0). 2 of their jobs may exist: ${lookForAll}`,
 			],
 		])(
 			'counts the items that failed, and those whose job may exist: %j',

@@ -1,6 +1,6 @@
 import { startSandbox, type Sandbox } from '../../sandbox';
 import type { Snapshot } from '../../sandbox/page/snapshot';
-import { Client, send, smallestJob } from './client';
+import { Client, send } from './client';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -67,14 +67,3 @@ it.each([
 		expect(JSON.stringify(others)).not.toContain(password);
 	},
 );
-
-it('Of a job that is clicked the page shows what was asked for, cut where it is long', async () => {
-	const inputs = [{ id: 'data', default: 'x'.repeat(1_000_000) }];
-	const { metadata } = await client.createdJob({ ...smallestJob, priority: 0, inputs });
-	const { body } = await send(`${sandbox.url}/page/jobs/${metadata.uid}`);
-	expect(body).toMatchObject({
-		fields: { 'Job ID': metadata.uid, 'Workflow UID': 'wf-report', Priority: '0' },
-		inputs: [{ id: 'data', value: `${'x'.repeat(2000)}… (1,000,000 characters)` }],
-		callback: null,
-	});
-});

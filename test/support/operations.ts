@@ -114,7 +114,7 @@ function wayOf(
 				'what is expected': 'a confirmation',
 				'not found': "No job '<id>' in namespace 'default'",
 				check:
-					"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+					"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
 			},
 		};
 	}

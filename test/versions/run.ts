@@ -49,7 +49,7 @@ async function main(): Promise<void> {
 	}
 	const folder = release === 'newest' ? await newestFolder() : oldestFolder;
 	const logFile = join(folder, '.data', 'install.log');
-	await installIfNeeded({ hostFolder: folder, logFile, sqliteFrom: hostFolder }, new Steps(1));
+	await installIfNeeded({ hostFolder: folder, logFile }, new Steps(1));
 	const { node } = await findRuntime(folder);
 	// n8n's server runs on its own Node.js; the one that drives it doesn't matter.
 	const runs = [

@@ -10,7 +10,7 @@ import { errorsIn, jobMayExist } from './itemOutcome';
 const MAX_LISTED = 100;
 
 const CREATES_AGAIN =
-	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions, or run only the items without a job.";
+	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.";
 
 type CallFailure = Pick<ServiceError, 'message' | 'description' | 'httpStatus' | 'jobMayExist'>;
 
@@ -94,13 +94,13 @@ export function completeError(
 	failedItem: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
 ): NodeError {
-	const { itemIndex, error, namesItems = false, isAboutAllItems = false } = failedItem;
+	const { itemIndex, error, isAboutAllItems = false } = failedItem;
 	const uncertainItems = errorsIn(outcomes)
 		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
 		.map((other) => other.itemIndex);
 	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
 	const paragraphs = [error.description];
-	if (namesItems && outcomes.length > 1) paragraphs.push('Items are counted from 0.');
+	if (outcomes.length > 1 && !isAboutAllItems) paragraphs.push('Items are counted from 0.');
 	if (uncertainItems.length > 0) {
 		paragraphs.push(
 			`The jobs of these items may exist; look for them on the service: ${uncertainItems.join(', ')}.`,
@@ -124,12 +124,15 @@ export function withJobCount(
 	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
 	{ count, createdJobs }: { count: number; createdJobs: CreatedJob[] },
 ): void {
-	const standing = createdJobs.filter(({ cleanup }) => cleanup?.success !== true).length;
+	const ended = createdJobs.filter(({ cleanup }) => cleanup?.success === true).length;
 	if (count === 1 || namesItems) return;
-	const created = `${standing} of ${count} jobs were created`;
+	const created =
+		ended > 0
+			? `${ended} of the ${createdJobs.length} created jobs were ended`
+			: `${createdJobs.length} of ${count} jobs were created`;
 	const { message, context } = error;
 	if (isAboutAllItems) {
-		if (standing > 0) error.message = `${message}; ${created}`;
+		if (createdJobs.length > 0) error.message = `${message}; ${created}`;
 	} else {
 		const what =
 			context.jobMayExist === true

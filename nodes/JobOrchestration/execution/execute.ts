@@ -58,7 +58,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	}
 	// If the node is set to continue, n8n would pass the input items on as if they had succeeded.
 	const output = outputOf(context, run, unexpected);
-	if (waitMs !== undefined) await waitForCall(context, output, waitMs);
+	if (waitMs !== undefined) {
+		const [job] = createdJobsIn(run?.outcomes ?? []);
+		await waitForCall(context, output, { job, limitMs: waitMs });
+	}
 	return [output];
 }
 

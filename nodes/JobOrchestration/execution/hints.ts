@@ -28,7 +28,7 @@ function failuresIn(outcomes: ItemOutcomes): string[] {
 	const failed =
 		outcomes.length === 1
 			? '1 of 1 item failed.'
-			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)}.`;
+			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)} (counted from 0).`;
 	const uncertain = errors.filter(jobMayExist).length;
 	if (uncertain === 0) return [failed];
 	if (uncertain > 1) {

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
+import type { CreatedJob } from './itemOutcome';
 
 /** The call that ends the wait: a POST to n8n's resume address, answered with 202 and an empty body. */
 export const webhooks: IWebhookDescription[] = [
@@ -42,8 +43,16 @@ export function resumeUrlOf(context: IExecuteFunctions): string {
 export async function waitForCall(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
-	limitMs: number,
+	{ job, limitMs }: { job: CreatedJob | undefined; limitMs: number },
 ): Promise<void> {
+	if (job !== undefined) {
+		// A cancel of the wait drops the output, and with it the job's ID.
+		const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
+		const { shownUid, displayName, namespace } = job;
+		const text = `${where} waits for the call of job ${shownUid} ('${displayName}' in namespace '${namespace}')`;
+		context.logger.info(text);
+		context.sendMessageToUI(text);
+	}
 	context.getExecuteData().data.main = [output];
 	context.getContext('node').job = output[0]?.json;
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));

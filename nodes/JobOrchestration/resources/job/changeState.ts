@@ -20,7 +20,7 @@ export function changeState({
 				placeholder: 'e.g. 4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa',
 				hint: "Not the job's name. After Create: {{ $json.metadata.uid }}",
 				description:
-					"ID of the job: 'metadata.uid' in the output of Create, not the job's display name",
+					"ID of the job: 'metadata.uid' in the output of Create, not the job's name or display name",
 			},
 			namespaceField,
 			optionsField(),

@@ -21,7 +21,7 @@ export const waitUntilCalledOption: INodeProperties = {
 	type: 'fixedCollection',
 	default: { values: { input: 'callbackUrl', limit: 60 } },
 	description:
-		'Wait until the job calls n8n: its workflow template must POST a result as JSON to the address in the input below. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null after the limit.',
+		'Wait until the job calls n8n: its workflow template must POST a result as JSON to the address in the input below. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null after the limit. A cancel ends the wait, not the job.',
 	displayOptions: { hide: { '@tool': [true] } },
 	options: [
 		{
@@ -29,7 +29,7 @@ export const waitUntilCalledOption: INodeProperties = {
 			name: 'values',
 			values: [
 				{
-					displayName: 'Input for the Address',
+					displayName: 'Address Input',
 					name: 'input',
 					type: 'string',
 					default: 'callbackUrl',
@@ -52,7 +52,7 @@ export const waitUntilCalledOption: INodeProperties = {
 export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
 	const values = getField('options', waitUntilCalledOption.name).member('values');
 	if (values.isMissing) return undefined;
-	const input = values.member('input', 'Input for the Address');
+	const input = values.member('input', 'Address Input');
 	const id = input.text().trim() || 'callbackUrl';
 	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
 	return {
@@ -60,7 +60,7 @@ export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
 		inputWith: (url, inputs) => {
 			if (inputs.some((other) => other.id === id)) {
 				throw new FieldError(
-					'Input for the Address',
+					'Address Input',
 					`is "${id}", which is already an input of the job`,
 					'Remove that input, or enter the ID of another one.',
 				);

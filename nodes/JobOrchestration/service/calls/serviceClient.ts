@@ -118,7 +118,7 @@ export class ServiceClient {
 				notFound: {
 					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
 					advice:
-						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's display name. If both are right, check the 'Base URL' in the credential.",
+						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
 				},
 				conflict: {
 					message: `Can't ${verb} the job in its current state`,

@@ -202,6 +202,7 @@ export const LOGIN_TEXTS: Partial<Record<string, Texts>> = {
 	'status 401': [
 		'The username or the password is wrong',
 		"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
+		'The login was at {baseUrl}.',
 	],
 	'status 403': [
 		'The service refused this user',
