@@ -237,6 +237,12 @@ describe('Several bad items', () => {
 		expect(error?.message).toBe("Nothing was sent. 'Job ID' is empty for items 0 and 19.");
 	});
 
+	test('are not listed if they are all', async () => {
+		const all = Object.fromEntries(numbered(20).map(({ n }) => [n, { v: '' }]));
+		const { error } = await fixture.engine.run({ parameters }, itemsWith(all));
+		expect(error?.message).toBe("No job was created. 'Display Name' is empty for all 20 items.");
+	});
+
 	test('an only item needs no number', async () => {
 		const { error } = await fixture.engine.run({
 			parameters: create({ displayName: '={{ "" }}' }),

@@ -11,12 +11,12 @@ const MAX_LISTED = 10;
  * One error for all items with wrong fields, grouped by what is wrong.
  *
  * @param notDone what was not done because of it, as a sentence
- * @param isOnly whether the node has no other item: then it needs no number
+ * @param count how many items the node has
  */
 export function badInputError(
 	node: INode,
 	[first, ...others]: [FailedItem, ...FailedItem[]],
-	{ notDone, isOnly }: { notDone: string; isOnly: boolean },
+	{ notDone, count }: { notDone: string; count: number },
 ): FailedItem {
 	const byMessage = new Map<string, FailedItem[]>();
 	for (const item of [first, ...others]) {
@@ -26,7 +26,9 @@ export function badInputError(
 	}
 	const [title, ...rest] = [...byMessage].map(([problem, items]) => {
 		const comma = problem.includes(', ') ? ',' : '';
-		return isOnly ? `${problem}.` : `${problem}${comma} for ${itemList(items)}.`;
+		if (count === 1) return `${problem}.`;
+		const which = items.length === count ? `all ${count} items` : itemList(items);
+		return `${problem}${comma} for ${which}.`;
 	});
 	const message = `${notDone} ${title}`;
 	const lines = [first.error.description ?? '', ...rest.slice(0, MAX_LISTED)];

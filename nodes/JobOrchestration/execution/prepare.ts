@@ -80,8 +80,10 @@ export async function prepareAll(
 			operation.createsJobs === true
 				? `No ${isRetry ? 'further ' : ''}job was created.`
 				: `Nothing ${isRetry ? 'more ' : ''}was sent.`;
-		const isOnly = outcomes.length === 1;
-		prepared.fatalError = badInputError(node, [first, ...others], { notDone, isOnly });
+		prepared.fatalError = badInputError(node, [first, ...others], {
+			notDone,
+			count: outcomes.length,
+		});
 	}
 	return prepared;
 }
