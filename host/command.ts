@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 
 import { Problem, Stopped } from './problem';
 
-/** How a command is run. */
 export interface CommandOptions {
 	/** The folder it runs in. */
 	cwd: string;

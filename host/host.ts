@@ -21,7 +21,6 @@ const sandboxPort = 8765;
 /** Where a debugger finds n8n while sources are watched, if it can: .vscode/launch.json looks there. */
 const defaultDebugPort = 9229;
 
-/** How a host is started. */
 export interface HostOptions {
 	/** The folder of the n8n that is started (see `InstallOptions`); the host's own unless told otherwise. */
 	hostFolder?: string;

@@ -31,7 +31,6 @@ export interface ProcessOptions {
 	signal?: AbortSignal | undefined;
 }
 
-/** A program that does its work. */
 export interface RunningProcess {
 	pid: number;
 	logFile: string;

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Stopped } from './problem';
 
-/** How `waitFor` waits. */
 export interface WaitOptions {
 	/** Milliseconds until it gives up. */
 	timeout: number;

@@ -14,7 +14,6 @@ import { Service } from './service/service';
 const callsKept = 100_000;
 const callsShown = 50;
 
-/** A sandbox that is running. */
 export interface Sandbox {
 	/** Where it is: scheme, host, port and path prefix, without a slash at the end. */
 	readonly url: string;

@@ -23,7 +23,6 @@ export interface ContractOperation {
 	id: OperationId;
 	/** What it does, as a title: `Create job`. */
 	summary: string;
-	/** In capitals. */
 	method: 'GET' | 'POST' | 'PUT';
 	/** With `{name}` for each path parameter. */
 	path: string;
@@ -51,7 +50,6 @@ interface MessageObject {
 	};
 }
 
-/** The contract's calls. */
 export const contractOperations: readonly ContractOperation[] = readOperations();
 
 /** A call of the contract, by its operationId. */

@@ -6,7 +6,6 @@ export type CalledOperation = OperationId | 'unknown';
 /** A call that the sandbox was sent. */
 export interface Call {
 	operation: CalledOperation;
-	/** In capitals. */
 	method: string;
 	/** Without the query, percent-encoded just as it came. */
 	path: string;
@@ -24,7 +23,6 @@ export interface Call {
 	at: number;
 }
 
-/** The latest calls, in order. */
 export class CallRecord {
 	/** How many calls there have been, those that were forgotten included. */
 	total = 0;

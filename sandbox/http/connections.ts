@@ -16,7 +16,6 @@ export class Connections {
 		});
 	}
 
-	/** Open at this moment. */
 	get open(): number {
 		return this.sockets.size;
 	}

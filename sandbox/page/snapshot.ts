@@ -9,7 +9,6 @@ const jobsShown = 100;
 const clustersShown = 60;
 const callsShown = 50;
 
-/** What the page shows at a moment. */
 export type Snapshot = ReturnType<typeof snapshot>;
 
 /**

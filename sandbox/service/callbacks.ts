@@ -14,7 +14,6 @@ const mostTries = 300;
 /** Milliseconds that an answer may take. */
 const answerTimeout = 10_000;
 
-/** What came of calling an address. */
 export interface Callback {
 	readonly url: URL;
 	/** How often it was called. */
@@ -47,7 +46,6 @@ export class Callbacks {
 		return this.byJob.get(job);
 	}
 
-	/** Makes no call from now on. */
 	close(): void {
 		this.closing.abort();
 	}
@@ -74,7 +72,6 @@ export class Callbacks {
 	}
 }
 
-/** What the job brings. */
 function resultOf({ uid, displayName, state, asked }: StoredJob): object {
 	const outputs = (asked.outputs ?? []).map(({ id = '', default: value }) => [
 		id,
