@@ -83,7 +83,7 @@ runMain(async () => {
 			'this node is',
 			'failed',
 			'processor ms each',
-			'log-ins',
+			'logins',
 			'at once at most',
 			'peak memory MB',
 			'the result MB',

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { ListTask, Task } from '../case';
-import type { FlowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/node';
 import type { Target } from '../service/messages';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, listPath } from './job';
@@ -12,7 +12,7 @@ const AT_ONCE = 10;
  * The engine's request helper alone, without credential or checks: the limit inside n8n. The display name is read
  * through the engine only if it is an expression.
  */
-export function bareHelper(displayName: string): (task: Task, target: Target) => FlowNode {
+export function bareHelper(displayName: string): (task: Task, target: Target) => WorkflowNode {
 	return (task, target) => {
 		const implementation = handWritten(['displayName'], async function () {
 			const send = await logIn(this, target);

@@ -6,7 +6,7 @@ import { NodeHelpers } from 'n8n-workflow';
 
 import { CREDENTIAL } from '../../test/support/packageUnderTest';
 import type { ListTask, Task } from '../case';
-import type { FlowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/node';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import type { Target } from '../service/messages';
 import { bodyFor, createPath, listPath } from './job';
@@ -15,16 +15,7 @@ import { bodyFor, createPath, listPath } from './job';
 const HOST = join(__dirname, '../../host/package.json');
 
 /** n8n's HTTP Request node (newest version) as it is when added to a workflow, with this package's credential. */
-export function httpRequest(task: Task, target: Target): FlowNode {
-	return nodeFor(task, target);
-}
-
-/** The same with an expirable credential like n8n's built-in ones. */
-export function httpRequestPlain(task: Task, target: Target): FlowNode {
-	return nodeFor(task, target, PLAIN_CREDENTIAL);
-}
-
-function nodeFor(task: Task, { url }: Target, credential = CREDENTIAL): FlowNode {
+export function httpRequest(task: Task, { url }: Target, credential = CREDENTIAL): WorkflowNode {
 	const implementation = loadNode('HttpRequest');
 	return {
 		// n8n lets the node of this name use every credential.
@@ -39,6 +30,11 @@ function nodeFor(task: Task, { url }: Target, credential = CREDENTIAL): FlowNode
 			...(task.kind === 'create' ? creating(url) : listing(url, task)),
 		},
 	};
+}
+
+/** The same with an expirable credential like n8n's built-in ones. */
+export function httpRequestPlain(task: Task, target: Target): WorkflowNode {
+	return httpRequest(task, target, PLAIN_CREDENTIAL);
 }
 
 function creating(url: string): INodeParameters {

@@ -1,5 +1,5 @@
 import type { Task } from '../case';
-import type { FlowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/node';
 import type { Target } from '../service/messages';
 import { bareHelper } from './bareHelper';
 import { httpRequest, httpRequestPlain } from './httpRequest';
@@ -8,7 +8,7 @@ import { oneAtATime } from './oneAtATime';
 import { thisNode } from './thisNode';
 
 /** The workflow by which each contender does a task at a service. */
-export const contenders: Record<ContenderName, (task: Task, target: Target) => FlowNode> = {
+export const contenders: Record<ContenderName, (task: Task, target: Target) => WorkflowNode> = {
 	thisNode,
 	oneAtATime,
 	httpRequest,

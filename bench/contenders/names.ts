@@ -12,10 +12,6 @@ export type ContenderName = keyof typeof titles;
 
 export const contenderNames = Object.keys(titles) as ContenderName[];
 
-export function isThisNode(name: ContenderName): boolean {
-	return name === 'thisNode';
-}
-
 /** Whether it consists of n8n's own nodes, which come with the n8n that `npm start` installs. */
 export function needsN8n(name: ContenderName): boolean {
 	return name.startsWith('httpRequest');

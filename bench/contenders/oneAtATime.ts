@@ -1,13 +1,13 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Task } from '../case';
-import type { FlowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/node';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, job } from './job';
 
 /** A node like most others: a loop over the items that reads the parameters, sends, and waits. */
-export function oneAtATime({ kind }: Task): FlowNode {
+export function oneAtATime({ kind }: Task): WorkflowNode {
 	if (kind !== 'create') throw new Error(`It has no way to ${kind}`);
 	return {
 		type: 'bench.oneAtATime',

@@ -1,10 +1,10 @@
 import { CREDENTIAL, NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { CreateTask, Task } from '../case';
-import type { FlowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/node';
 import { job } from './job';
 
 /** The node of this package, as it was built. */
-export function thisNode(task: Task): FlowNode {
+export function thisNode(task: Task): WorkflowNode {
 	return {
 		type: NODE_TYPE,
 		credential: CREDENTIAL,

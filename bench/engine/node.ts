@@ -1,7 +1,7 @@
 import type { INodeParameters, INodeType, OnError } from 'n8n-workflow';
 
 /** A node of a workflow, as the editor would store it. */
-export interface FlowNode {
+export interface WorkflowNode {
 	/** As n8n names it: package and node. */
 	type: string;
 	typeVersion?: number;

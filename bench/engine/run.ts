@@ -4,9 +4,9 @@ import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-
 
 import { ITEMS_NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { Engine } from '../../test/support/run';
-import type { FlowNode } from './node';
+import type { WorkflowNode } from './node';
 
-const itemsNode: FlowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
+const itemsNode: WorkflowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
 
 /**
  * Runs a node with these items in n8n's engine.
@@ -14,7 +14,7 @@ const itemsNode: FlowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
  */
 export async function runNode(
 	engine: Engine,
-	node: FlowNode,
+	node: WorkflowNode,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
 	const getByName = (type: string): INodeType =>
@@ -44,7 +44,7 @@ export async function runNode(
 	return runData.Node?.at(-1)?.data?.main?.[0] ?? [];
 }
 
-function stored([name, node]: [string, FlowNode]): INode {
+function stored([name, node]: [string, WorkflowNode]): INode {
 	const { type, typeVersion = 1, parameters, credential, onError } = node;
 	return {
 		id: name,

@@ -1,6 +1,6 @@
 import type { Case } from '../case';
 import type { Sample } from '../client/messages';
-import { isThisNode, titles, type ContenderName } from '../contenders/names';
+import { titles, type ContenderName } from '../contenders/names';
 import type { Measured } from '../runner/runner';
 import { medianOf, number, withSpread } from './format';
 import { table, type Cell } from './table';
@@ -30,7 +30,7 @@ const columns = {
 	seconds: ({ samples }: Row) =>
 		`${samples.every(hasEnded) ? '' : '> '}${withSpread(elapsedMs(samples).map((ms) => ms / 1_000))}`,
 	'× at best': ({ of: { bestMs }, name, samples }: Row) =>
-		!bestMs || !samples.every(hasEnded) || (samples.some(hasFailures) && !isThisNode(name))
+		!bestMs || !samples.every(hasEnded) || (samples.some(hasFailures) && name !== 'thisNode')
 			? undefined
 			: withSpread(elapsedMs(samples).map((ms) => ms / bestMs)),
 	'this node is': ({ name, samples, own }: Row) =>
@@ -39,9 +39,10 @@ const columns = {
 			: `${number(medianOf(elapsedMs(samples)) / medianOf(elapsedMs(own)))} × as fast`,
 	'a second': figure(({ results, elapsedMs: ms }) => results && (1_000 * results) / ms),
 	failed: figure(({ failed }) => failed),
-	'may exist': (row: Row) => (isThisNode(row.name) ? figure((of) => of.mayExist)(row) : undefined),
+	'may exist': (row: Row) =>
+		row.name === 'thisNode' ? figure((of) => of.mayExist)(row) : undefined,
 	'turned away': figure(({ turnedAway }) => turnedAway),
-	'log-ins': figure(({ logins }) => logins),
+	logins: figure(({ logins }) => logins),
 	'at once at most': figure(({ atOnce }) => atOnce),
 	'others created': (row: Row) => {
 		const namespaces = row.of.task.kind === 'create' ? row.of.task.namespaces : undefined;

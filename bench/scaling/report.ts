@@ -16,7 +16,7 @@ export function measuredTables(figures: Figures): string {
 			return row.map(String);
 		}),
 	);
-	return `${LATENCY_MS} ms for an answer, ${figures.logins} log-in(s):\n\n${throughput}`;
+	return `${LATENCY_MS} ms for an answer, ${figures.logins} login(s):\n\n${throughput}`;
 }
 
 /** How many workers a number of jobs takes by the model, for docs/performance.md. */

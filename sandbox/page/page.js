@@ -87,7 +87,7 @@ const firstSteps = html`
 	<p>No jobs yet. To create one in n8n:</p>
 	<ol>
 		<li>
-			Create a credential of the type <em>Job Orchestration API</em> with the log-in shown here.
+			Create a credential of the type <em>Job Orchestration API</em> with the login shown here.
 		</li>
 		<li>Add the node <em>Job Orchestration</em> with the action <em>Create job</em>.</li>
 		<li>Choose a Work Cluster from its list. Any Workflow UID and any Display Name will do.</li>
@@ -153,7 +153,7 @@ const page = ({ logIn, jobs, clusters, calls }, isLive) => html`
 		</section>
 		<aside>
 			<section>
-				<h2>Log-in <small>for the credential in n8n</small></h2>
+				<h2>Login <small>for the credential in n8n</small></h2>
 				${list([
 					['Base URL', copyable(location.origin + logIn.pathPrefix, 'the Base URL')],
 					['Username', copyable(logIn.userName, 'the user name')],

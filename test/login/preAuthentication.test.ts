@@ -50,7 +50,7 @@ describe('a node that asks the credential for a token', () => {
 		expect(logins()).toBe(3);
 	});
 
-	test('with a log-in that fails is told what to do in the message, all that the test of a credential shows', async () => {
+	test('with a login that fails is told what to do in the message, all that the test of a credential shows', async () => {
 		const url = fixture.sandbox.url;
 		await expect(ask('', { password: 'wrong once more' })).rejects.toThrow(
 			`The username or the password is wrong. Correct it in the credential.`,

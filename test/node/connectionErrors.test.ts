@@ -55,7 +55,7 @@ test('a certificate that is not trusted, and the switch that accepts it', async 
 		expect(description).toMatch(
 			/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
 		);
-		// Not even the log-in, which would have been the password.
+		// Not even the login, which would have been the password.
 		expect(sandbox.calls).toEqual([]);
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		const { error, items } = await fixture.engine.run({ parameters: getAll() });

@@ -126,7 +126,7 @@ test('an answer that says it is compressed, and is not, ends', async () => {
 	expect(error?.message).toMatch(/; the job may exist$/);
 });
 
-test('a log-in that drips in is given up, and the next caller logs in again', async () => {
+test('a login that drips in is given up, and the next caller logs in again', async () => {
 	const { timeout } = AbortSignal;
 	jest
 		.spyOn(AbortSignal, 'timeout')

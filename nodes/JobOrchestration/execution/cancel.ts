@@ -26,11 +26,16 @@ const logged = new WeakMap<object, string>();
 export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): void {
 	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
 	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
-	const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
-	const text = `${where} was cancelled. Jobs already created: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
+	const text = `was cancelled. Jobs already created: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
 	const key = keyOf(context);
 	if (logged.get(key) === text) return;
 	logged.set(key, text);
-	context.logger.warn(text);
+	logForUser(context, 'warn', text);
+}
+
+/** Writes what happened to this node into n8n's log and the browser's console, where n8n drops the node's output. */
+export function logForUser(context: IExecuteFunctions, level: 'info' | 'warn', what: string): void {
+	const text = `Execution ${context.getExecutionId()}, node "${context.getNode().name}" ${what}`;
+	context.logger[level](text);
 	context.sendMessageToUI(text);
 }

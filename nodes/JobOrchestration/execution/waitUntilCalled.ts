@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
+import { logForUser } from './cancel';
 import type { CreatedJob } from './itemOutcome';
 
 /** The call that ends the wait: a POST to n8n's resume address, answered with 202 and an empty body. */
@@ -47,11 +48,9 @@ export async function waitForCall(
 ): Promise<void> {
 	if (job !== undefined) {
 		// A cancel of the wait drops the output, and with it the job's ID.
-		const where = `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 		const { shownUid, displayName, namespace } = job;
-		const text = `${where} waits for the call of job ${shownUid} ('${displayName}' in namespace '${namespace}')`;
-		context.logger.info(text);
-		context.sendMessageToUI(text);
+		const name = `${shownUid} ('${displayName}' in namespace '${namespace}')`;
+		logForUser(context, 'info', `waits for the call of job ${name}`);
 	}
 	context.getExecuteData().data.main = [output];
 	context.getContext('node').job = output[0]?.json;

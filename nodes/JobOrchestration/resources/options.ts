@@ -23,7 +23,7 @@ const maxRetries: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 3,
 	description:
-		"Max number of times to resend a failed request; 0 for none. A create request is only resent if the service can't have created the job. Rate-limited requests don't count: they are always resent.",
+		"Max number of times to resend a failed request; 0 for none. A create request is only resent if the service can't have created the job. Rate-limited requests don't count: they are resent even with 0.",
 };
 
 const timeout: INodeProperties = {

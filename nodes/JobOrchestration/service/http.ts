@@ -55,7 +55,7 @@ interface SendOptions {
 type OpenOptions = Pick<SendOptions, 'timeout' | 'signal'> &
 	Pick<LimiterOptions, 'concurrency' | 'patience'>;
 
-/** The body of the expected response, or why there is none. */
+/** The body of the expected response, or why it didn't come. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /** Sends the requests of one run of the node, with one credential, which is read once. */

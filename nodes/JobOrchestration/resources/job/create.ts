@@ -122,7 +122,7 @@ export const create: Operation = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. reports',
-			description: 'Work group that the job belongs to. Leave it empty if there is none.',
+			description: 'Work group that the job belongs to, or empty',
 		},
 		additionalFields,
 		...jobOutputFields,

@@ -39,7 +39,7 @@ export function sealOf({ address, userName, password, ignoreSslIssues }: Account
 	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }
 
-/** The token in what is stored, of any account; undefined if there is none. */
+/** The token in what is stored, of any account; undefined without one. */
 export function tokenOf(stored: unknown): string | undefined {
 	if (typeof stored !== 'string') return undefined;
 	return stored.slice(stored.indexOf('.') + 1) || undefined;

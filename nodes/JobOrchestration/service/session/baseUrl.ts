@@ -31,7 +31,7 @@ function parse(text: string): URL | undefined {
 	return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** The address that n8n's HTTP client (axios) would send a request to; undefined if it is none. */
+/** The address that n8n's HTTP client (axios) would send a request to; undefined if it isn't one. */
 export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
 	if (typeof address !== 'string') return undefined;
 	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);

@@ -88,7 +88,7 @@ export class Session {
 		return `${this.accountSeal}.${token}`;
 	}
 
-	/** The token in what is stored; undefined if there is none, or it is another account's. */
+	/** The token in what is stored; undefined without one, or if it is another account's. */
 	unseal(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
 		return token !== undefined && stored === this.seal(token) ? token : undefined;
