@@ -54,7 +54,7 @@ export class ExecutionLimiter {
 	/** Fails all of the run's requests, as the first ones have met no service. */
 	giveUp(failure: Failure): void {
 		this.denial = { failure };
-		this.account.admit();
+		this.account.denyWaiting();
 	}
 }
 
@@ -79,8 +79,9 @@ export class LimitedRequest {
 
 	/** Waits for a permit, which must be released. */
 	async acquire(stop?: AbortSignal): Promise<Denial | undefined> {
+		const { account, denial: denialOfRun, execution } = this.run;
 		if (stop?.aborted === true) return {};
-		const { account, execution } = this.run;
+		if (denialOfRun !== undefined) return denialOfRun;
 		return await new Promise((resolve) => {
 			this.settle = (denial) => {
 				execution.waiting = execution.waiting.filter((other) => other !== this);
@@ -158,13 +159,19 @@ export class AccountLimiter {
 		this.admit();
 	}
 
-	/** Starts the requests that may start now, and comes back when the next one may. */
-	admit(): void {
+	/** Fails the requests that have waited too long or whose run has given up. */
+	denyWaiting(): void {
 		const now = this.clock.now();
 		for (const request of this.turns.flatMap(({ waiting }) => waiting)) {
 			const denial = this.denialOf(request, now);
 			if (denial !== undefined) request.settle(denial);
 		}
+		this.admit();
+	}
+
+	/** Starts the requests that may start now, and comes back when the next one may. */
+	admit(): void {
+		const now = this.clock.now();
 		while (this.burst < MAX_BURST || this.pace.inFlight <= INITIAL_LIMIT) {
 			const request = this.pace.delay(now) > 0 ? undefined : this.next(now);
 			if (request === undefined) break;
@@ -178,7 +185,7 @@ export class AccountLimiter {
 		this.wakeAt = at;
 		void this.clock.wait(Math.ceil(at - now)).then(() => {
 			if (this.wakeAt === at) this.wakeAt = Infinity;
-			if (this.turns.length > 0) this.admit();
+			this.denyWaiting();
 		});
 	}
 
