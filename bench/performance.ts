@@ -13,6 +13,7 @@ const CREATING: ContenderName[] = [
 	'httpRequestPlain',
 	'bareHelper',
 	'bareHelperWithExpression',
+	'bareHelperWithCredential',
 ];
 
 const cases: Case[] = [

@@ -9,17 +9,28 @@ import { bodyFor, createPath, listPath } from './job';
 const AT_ONCE = 10;
 
 /**
- * The engine's request helper alone, without credential or checks: the limit inside n8n. The display name is read
- * through the engine only if it is an expression.
+ * The engine's request helper alone, without checks: the limit inside n8n. The display name is read through the engine
+ * only if it is an expression.
+ *
+ * @param credential by which the helper logs in; without one, this logs in once and sends the token itself
  */
-export function bareHelper(displayName: string): (task: Task, target: Target) => WorkflowNode {
+export function bareHelper(
+	displayName: string,
+	credential?: string,
+): (task: Task, target: Target) => WorkflowNode {
 	return (task, target) => {
-		const implementation = handWritten(['displayName'], async function () {
-			const send = await logIn(this, target);
-			const results = task.kind === 'list' ? await list(send, task) : await create(this, send);
-			return [results.map((json, item) => ({ json, pairedItem: { item } }))];
-		});
-		return { type: 'bench.bareHelper', implementation, parameters: { displayName } };
+		const implementation = handWritten(
+			['displayName'],
+			async function () {
+				const send =
+					credential === undefined ? await logIn(this, target) : sendWith(this, credential, target);
+				const results = task.kind === 'list' ? await list(send, task) : await create(this, send);
+				return [results.map((json, item) => ({ json, pairedItem: { item } }))];
+			},
+			credential,
+		);
+		const node = { type: 'bench.bareHelper', implementation, parameters: { displayName } };
+		return credential === undefined ? node : { ...node, credential };
 	};
 }
 
@@ -36,6 +47,16 @@ async function logIn(context: IExecuteFunctions, target: Target): Promise<Send> 
 	const headers = { Authorization: `Bearer ${access_token}` };
 	return async (options) =>
 		await context.helpers.httpRequest({ ...options, url: url + options.url, headers, json: true });
+}
+
+function sendWith(context: IExecuteFunctions, credential: string, { url }: Target): Send {
+	const { httpRequestWithAuthentication } = context.helpers;
+	return async (options) =>
+		await httpRequestWithAuthentication.call(context, credential, {
+			...options,
+			url: url + options.url,
+			json: true,
+		});
 }
 
 async function create(context: IExecuteFunctions, send: Send): Promise<IDataObject[]> {

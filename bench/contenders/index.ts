@@ -1,5 +1,6 @@
 import type { Task } from '../case';
 import type { WorkflowNode } from '../engine/node';
+import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import type { Target } from '../service/messages';
 import { bareHelper } from './bareHelper';
 import { httpRequest, httpRequestPlain } from './httpRequest';
@@ -15,4 +16,5 @@ export const contenders: Record<ContenderName, (task: Task, target: Target) => W
 	httpRequestPlain,
 	bareHelper: bareHelper('Report'),
 	bareHelperWithExpression: bareHelper('=Report {{ $json.n }}'),
+	bareHelperWithCredential: bareHelper('=Report {{ $json.n }}', PLAIN_CREDENTIAL),
 };

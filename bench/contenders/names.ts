@@ -6,6 +6,7 @@ export const titles = {
 	httpRequestPlain: 'HTTP Request node, plain credential',
 	bareHelper: "the engine's bare helper",
 	bareHelperWithExpression: 'the bare helper, one expression',
+	bareHelperWithCredential: 'the bare helper, one expression, plain credential',
 } as const;
 
 export type ContenderName = keyof typeof titles;
