@@ -1,11 +1,35 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { cluster } from './cluster';
-import { job } from './job';
-import type { Operation, Resource } from './operation';
+import * as clusterOperations from './cluster/operations';
+import * as jobOperations from './job/operations';
+import type { Operation } from './operation';
+
+interface Resource {
+	value: string;
+	name: string;
+	description: string;
+	/** The value of the operation that a new node begins with. */
+	defaultOperation: string;
+	operations: Operation[];
+}
 
 /** The resources with their operations, in the order of the form. */
-export const resources: Resource[] = [cluster, job];
+export const resources: Resource[] = [
+	{
+		value: 'cluster',
+		name: 'Cluster',
+		description: 'List the work clusters that jobs run on',
+		defaultOperation: clusterOperations.getAll.value,
+		operations: Object.values(clusterOperations),
+	},
+	{
+		value: 'job',
+		name: 'Job',
+		description: 'Create jobs and change their state',
+		defaultOperation: jobOperations.create.value,
+		operations: Object.values(jobOperations),
+	},
+];
 
 const toolNotice: INodeProperties = {
 	displayName:
@@ -42,21 +66,17 @@ export function findOperation(resource: string, operation: string): Operation | 
 		?.operations.find(({ value }) => value === operation);
 }
 
-function operationField({
-	value: resource,
-	defaultOperation,
-	operations,
-}: Resource): INodeProperties {
+function operationField({ value, defaultOperation, operations }: Resource): INodeProperties {
 	return {
 		displayName: 'Operation',
 		name: 'operation',
 		type: 'options',
 		noDataExpression: true,
 		default: defaultOperation,
-		displayOptions: { show: { resource: [resource] } },
-		options: operations
-			.map(({ name, value, action, description }) => ({ name, value, action, description }))
-			.sort((a, b) => (a.name < b.name ? -1 : 1)),
+		displayOptions: { show: { resource: [value] } },
+		options: operations.map(({ name, value, action, description }) => {
+			return { name, value, action, description };
+		}),
 	};
 }
 

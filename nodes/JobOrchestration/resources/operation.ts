@@ -48,13 +48,3 @@ export interface Operation {
 	 */
 	prepare: (getField: GetField, resumeUrl: () => string) => PreparedCall;
 }
-
-/** A resource of the node with its operations. */
-export interface Resource {
-	value: string;
-	name: string;
-	description: string;
-	/** The value of the operation that a new node begins with. */
-	defaultOperation: string;
-	operations: Operation[];
-}

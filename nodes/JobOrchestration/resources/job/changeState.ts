@@ -2,14 +2,14 @@ import type { Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './namespace';
 
-/** An operation that changes the state of a job. Its `value` is also the verb in the request's path. */
-export function changeState({
-	value,
-	...texts
-}: Pick<Operation, 'value' | 'name' | 'action' | 'description'>): Operation {
+/** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
+export function changeState(verb: string, description: string): Operation {
+	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
-		value,
-		...texts,
+		value: verb,
+		name,
+		action: `${name} job`,
+		description,
 		fields: [
 			{
 				displayName: 'Job ID',
@@ -29,9 +29,9 @@ export function changeState({
 			const namespace = getField('namespace').pathId();
 			const jobId = getField('jobId').pathId();
 			return async (service) => {
-				const response = await service.changeJobState({ namespace, jobId, verb: value });
+				const response = await service.changeJobState({ namespace, jobId, verb });
 				const metadata = { namespace, uid: jobId };
-				return { output: [{ metadata, operation: value, success: true, response }] };
+				return { output: [{ metadata, operation: verb, success: true, response }] };
 			};
 		},
 	};

@@ -1,8 +1,3 @@
 import { changeState } from './changeState';
 
-export const resume = changeState({
-	value: 'resume',
-	name: 'Resume',
-	action: 'Resume job',
-	description: 'Continue a suspended job',
-});
+export const resume = changeState('resume', 'Continue a suspended job');

@@ -1,8 +1,3 @@
 import { changeState } from './changeState';
 
-export const suspend = changeState({
-	value: 'suspend',
-	name: 'Suspend',
-	action: 'Suspend job',
-	description: 'Pause a job so that it can be resumed later',
-});
+export const suspend = changeState('suspend', 'Pause a job so that it can be resumed later');
