@@ -178,9 +178,8 @@ test.each(cases)("'%s' that is %s %s", async (field, value, problem) => {
 	const [nodeWith, right] = fields[field];
 	const parameters = nodeWith(`={{ $json.n === 0 ? ${right} : ${value} }}`);
 	const { error } = await fixture.engine.run({ parameters }, numbered(2));
-	const notDone = parameters.operation === 'create' ? 'No job was created.' : 'Nothing was sent.';
 	const comma = problem.includes(',') ? ',' : '';
-	expect(error?.message).toBe(`${notDone} '${field}' ${problem}${comma} for item 1.`);
+	expect(error?.message).toBe(`Nothing was sent. '${field}' ${problem}${comma} for item 1.`);
 	expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
 	expect(error?.description).toMatch(/\S{3}.*\n\nItems are counted from 0\.$/s);
 	expect(fixture.sandbox.calls).toEqual([]);
@@ -194,7 +193,7 @@ describe('Several bad items', () => {
 	test('are one error that names all of them', async () => {
 		const bad = { 4: { v: '' }, 14: { v: '' } };
 		const { error } = await fixture.engine.run({ parameters }, itemsWith(bad));
-		expect(error?.message).toBe("No job was created. 'Display Name' is empty for items 4 and 14.");
+		expect(error?.message).toBe("Nothing was sent. 'Display Name' is empty for items 4 and 14.");
 		expect(error?.description).toMatch(/^Fill it in\. .*\n\nItems are counted from 0\.$/);
 		expect(error).toMatchObject({ context: { itemIndex: 4, createdJobs: [], uncertainItems: [] } });
 		expect(fixture.sandbox.calls).toEqual([]);
@@ -203,9 +202,7 @@ describe('Several bad items', () => {
 	test('of different kinds are listed by what is wrong', async () => {
 		const bad = { 2: { v: '' }, 3: { g: [] }, 5: { v: '' }, 7: { v: {} }, 9: { v: '' } };
 		const { error } = await fixture.engine.run({ parameters }, itemsWith(bad));
-		expect(error?.message).toBe(
-			"No job was created. 'Display Name' is empty for items 2, 5 and 9.",
-		);
+		expect(error?.message).toBe("Nothing was sent. 'Display Name' is empty for items 2, 5 and 9.");
 		expect(error?.description?.split('\n').slice(1)).toEqual([
 			"'Group' is a list, not text, for item 3.",
 			"'Display Name' is an object, not text, for item 7.",
@@ -222,32 +219,24 @@ describe('Several bad items', () => {
 			itemsWith({ ...empty, ...Object.fromEntries(kinds) }, 40),
 		);
 		expect(error?.message).toBe(
-			"No job was created. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more.",
+			"Nothing was sent. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more.",
 		);
 		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29.\n`);
 		expect(error?.description).toContain('\nAnd 2 more.\n');
 		expect(error?.description).not.toContain('no 10');
 	});
 
-	test('of another operation say that nothing was sent', async () => {
-		const { error } = await fixture.engine.run(
-			{ parameters: change('stop', { jobId: '={{ $json.v }}' }) },
-			itemsWith({ 0: { v: '' }, 19: { v: '' } }),
-		);
-		expect(error?.message).toBe("Nothing was sent. 'Job ID' is empty for items 0 and 19.");
-	});
-
 	test('are not listed if they are all', async () => {
 		const all = Object.fromEntries(numbered(20).map(({ n }) => [n, { v: '' }]));
 		const { error } = await fixture.engine.run({ parameters }, itemsWith(all));
-		expect(error?.message).toBe("No job was created. 'Display Name' is empty for all 20 items.");
+		expect(error?.message).toBe("Nothing was sent. 'Display Name' is empty for all 20 items.");
 	});
 
 	test('an only item needs no number', async () => {
 		const { error } = await fixture.engine.run({
 			parameters: create({ displayName: '={{ "" }}' }),
 		});
-		expect(error?.message).toBe("No job was created. 'Display Name' is empty.");
+		expect(error?.message).toBe("Nothing was sent. 'Display Name' is empty.");
 		expect(error?.description).toMatch(/^Fill it in\. [^\n]*$/);
 	});
 });
@@ -303,7 +292,7 @@ test.each<[string, INodeParameters, string]>([
 	['a resource locator', { workCluster: '={{ $json. }}' }, 'Work Cluster'],
 ])('an expression with a mistake names its field: %s', async (_, parameters, field) => {
 	const { error } = await fixture.engine.run({ parameters: create(parameters) });
-	expect(error?.message).toBe(`No job was created. '${field}' has an invalid expression.`);
+	expect(error?.message).toBe(`Nothing was sent. '${field}' has an invalid expression.`);
 	expect(error?.description).toMatch(/^n8n says: "[^"]{5,}"\. Correct the expression/);
 	expect(fixture.sandbox.calls).toEqual([]);
 });

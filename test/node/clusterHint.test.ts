@@ -39,16 +39,16 @@ describe('Filters that match none', () => {
 		],
 	])('say what came instead: %j', async (filters, found) => {
 		const hints = await hintsFor(six, filters, 3);
-		expect(hints).toEqual([`None of the 6 clusters matches. ${found}`]);
+		expect(hints).toEqual([`None of the clusters matches (6 in all). ${found}`]);
 	});
 
 	test('say so of a single cluster, and of many values', async () => {
 		expect(await hintsFor([{ metadata: { uid: 'c' } }], { type: 'x' })).toEqual([
-			"The only cluster doesn't match. Types found: none.",
+			'None of the clusters matches (1 in all). Types found: none.',
 		]);
 		const many = Array.from({ length: 12 }, (_, n) => clusterOf(`t${10 + n}`, ''));
 		expect(await hintsFor(many, { type: 'x' })).toEqual([
-			'None of the 12 clusters matches. Types found: t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, ….',
+			'None of the clusters matches (12 in all). Types found: t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, ….',
 		]);
 	});
 

@@ -111,7 +111,7 @@ describe('the output is', () => {
 			asTool: true,
 		});
 		expect(error).toMatchObject({
-			message: `No job was created. 'Output' is "everything", not one of the choices.`,
+			message: `Nothing was sent. 'Output' is "everything", not one of the choices.`,
 			description: expect.stringMatching(/^Enter one of these: simplified, raw, selectedFields\./),
 		});
 		expect(fixture.sandbox.calls).toEqual([]);

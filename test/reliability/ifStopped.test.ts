@@ -68,8 +68,9 @@ describe('If an error stops the node', () => {
 		const listed = listedIn(result).map(({ uid }) => uid);
 		expect(listed.sort()).toEqual([...made].sort());
 		const { description } = result.error ?? {};
-		expect(description).toContain(`Jobs created, then ${state} (${made.length}):`);
-		for (const uid of made) expect(description).toContain(`: ${uid} (`);
+		expect(description).toContain(`Jobs already created (${made.length}):`);
+		for (const uid of made)
+			expect(description).toMatch(new RegExp(`: ${uid} \\(.*\\): ${state}$`, 'm'));
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
 
@@ -97,7 +98,7 @@ describe('If an error stops the node', () => {
 		const { message: title, description = '' } = result.error ?? {};
 		expect(title).toMatch(/^Job not created for item 3; 2 of the 3 created jobs were ended: /);
 		expect(description).toMatch(
-			/could not be ended \(1\):\n• item 1: [^\n]*: The service refused to terminate the job[^\n]*\n+Jobs created, then terminated \(2\):/,
+			/\(3\):\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
 		);
 	});
 

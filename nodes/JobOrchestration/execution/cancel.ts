@@ -1,35 +1,25 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
-import type { FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
+import type { NodeError } from './itemOutcome';
 import { keyOf } from './retryMemory';
 
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
 }
 
-/** The error of a cancelled execution in which no item has failed: it names the first item not begun. */
-export function cancelError(context: IExecuteFunctions, outcomes: ItemOutcomes): FailedItem {
-	return {
-		itemIndex: Math.max(outcomes.indexOf(undefined), 0),
-		error: new NodeOperationError(context.getNode(), 'The execution was cancelled'),
-	};
-}
-
-/** What was logged of cancelled executions: n8n begins each try of Retry On Fail, although nothing is sent. */
-const logged = new WeakMap<object, string>();
+/** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
+const logged = new WeakSet<object>();
 
 /**
  * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
  * cancelled node throws (2.x, WorkflowExecute.setupCancellation has already saved the execution).
  */
 export function logCreatedJobs(context: IExecuteFunctions, error: NodeError): void {
+	if (logged.has(keyOf(context))) return;
+	logged.add(keyOf(context));
 	const { createdJobs, itemIndex, jobMayExist, uncertainItems } = error.context;
 	const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
 	const text = `was cancelled. Jobs already created: ${JSON.stringify(createdJobs)}. Items whose job may exist: ${JSON.stringify(uncertain)}`;
-	const key = keyOf(context);
-	if (logged.get(key) === text) return;
-	logged.set(key, text);
 	logForUser(context, 'warn', text);
 }
 

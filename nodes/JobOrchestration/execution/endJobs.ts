@@ -12,31 +12,23 @@ import type { PreparedRun } from './prepare';
 export async function endJobs(
 	context: IExecuteFunctions,
 	jobs: CreatedJob[],
-	{ ifStopped, concurrency, calls }: PreparedRun,
+	{ calls: [first], concurrency }: PreparedRun,
 ): Promise<void> {
-	const [first] = calls.values();
-	if (ifStopped === undefined || first === undefined || jobs.length === 0) return;
-	const httpClient = openClient(context, { timeout: first.options.timeout, concurrency });
+	if (first === undefined || first.options.ifStopped === 'keep' || jobs.length === 0) return;
+	const { ifStopped: verb, timeout } = first.options;
+	const client = HttpClient.open(withCancelSignal(context, undefined), { timeout, concurrency });
 	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
-			const options = { ...first.options, beginNext };
-			const client = new ServiceClient(await httpClient, options);
+			const httpClient = await client;
+			// As jobs were created, the service has answered: if it is away, it is waited for.
+			httpClient.limiter.execution.wasAnswered = true;
+			const service = new ServiceClient(httpClient, { ...first.options, beginNext });
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
-			await client.changeJobState({ namespace: job.namespace, jobId, verb: ifStopped });
-			job.cleanup = { operation: ifStopped, success: true };
+			await service.changeJobState({ namespace: job.namespace, jobId, verb });
+			job.cleanup = { operation: verb, success: true };
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);
-			job.cleanup = { operation: ifStopped, success: false, message };
+			job.cleanup = { operation: verb, success: false, message };
 		}
 	});
-}
-
-/** An HTTP client that outlives a cancel. As jobs were created, the service has answered: if it is away, it is waited for. */
-async function openClient(
-	context: IExecuteFunctions,
-	options: Parameters<typeof HttpClient.open>[1],
-): Promise<HttpClient> {
-	const httpClient = await HttpClient.open(withCancelSignal(context, undefined), options);
-	httpClient.limiter.execution.wasAnswered = true;
-	return httpClient;
 }

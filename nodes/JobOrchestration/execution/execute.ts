@@ -1,5 +1,4 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
@@ -7,9 +6,15 @@ import { HttpClient } from '../service/http';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
-import { cancelError, isCancelled, logCreatedJobs } from './cancel';
+import { isCancelled, logCreatedJobs } from './cancel';
 import { endJobs } from './endJobs';
-import { completeError, errorOutputItem, failItem, nodeErrorOf, withJobCount } from './errors';
+import {
+	completeError,
+	errorOutputItem,
+	failItem,
+	newOperationError,
+	withJobCount,
+} from './errors';
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
@@ -22,11 +27,7 @@ import { waitForCall } from './waitUntilCalled';
 
 interface Run extends RunState {
 	context: IExecuteFunctions;
-	/** Resource and operation: a name that no other operation has. */
-	name: string;
 	operation: Operation;
-	/** How long the execution is to wait for its job's call; undefined if it isn't. */
-	waitMs?: number | undefined;
 }
 
 /**
@@ -37,60 +38,56 @@ interface Run extends RunState {
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	let run: Run | undefined;
-	let failedItem: FailedItem | undefined;
-	let unexpected: NodeError | undefined;
-	try {
-		run = beginRun(context);
-		failedItem = await runItems(run);
-		if (failedItem === undefined) addHints(context, run.outcomes);
-	} catch (error) {
-		unexpected = nodeErrorOf(context.getNode(), error);
-	}
-	const fails = failedItem !== undefined || unexpected !== undefined;
-	// Before the error is completed: the next run must not inherit what is added to it.
-	const waitMs = fails ? undefined : run?.waitMs;
-	if (run !== undefined) {
-		remember(context, run.name, run, { mayBeRetried: fails || waitMs !== undefined });
-	}
-	if (fails && (!context.continueOnFail() || isCancelled(context))) {
-		throw run && failedItem ? completeFatalError(run, failedItem) : unexpected;
-	}
-	// If the node is set to continue, n8n would pass the input items on as if they had succeeded.
-	const output = outputOf(context, run, unexpected);
-	if (waitMs !== undefined) {
-		const [job] = createdJobsIn(run?.outcomes ?? []);
-		await waitForCall(context, output, { job, limitMs: waitMs });
-	}
-	return [output];
-}
-
-/** @throws NodeOperationError if the workflow names an operation that this version doesn't have */
-function beginRun(context: IExecuteFunctions): Run {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const operationName = String(context.getNodeParameter('operation', 0));
 	const operation = findOperation(resource, operationName);
 	if (operation === undefined) {
-		throw new NodeOperationError(
-			context.getNode(),
-			`The resource "${resource}" has no operation "${operationName}"`,
-			{ description: "Choose another 'Operation'." },
+		const problem = `The resource "${resource}" has no operation "${operationName}"`;
+		return failAll(
+			context,
+			newOperationError(context.getNode(), problem, "Choose another 'Operation'."),
 		);
 	}
+
 	const name = `${resource}.${operationName}`;
-	return { ...recall(context, name), context, name, operation };
+	const run = { ...recall(context, name), context, operation };
+	const prepared = await prepareAll(context, operation, run.outcomes);
+	const failedItem = await runItems(run, prepared);
+
+	const [job] = createdJobsIn(run.outcomes);
+	const wait =
+		failedItem === undefined && job !== undefined && prepared.waitMs !== undefined
+			? { job, limitMs: prepared.waitMs }
+			: undefined;
+	// Before the error is completed: the next run must not inherit what is added to it.
+	remember(context, name, run, { mayBeRetried: failedItem !== undefined || wait !== undefined });
+	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
+
+	addHints(context, run.outcomes);
+	const output = outputOf(run);
+	if (wait !== undefined) await waitForCall(context, output, wait);
+	return [output];
+}
+
+/** If the node is set to continue, n8n would pass the input items on as if they had succeeded. */
+function failAll(context: IExecuteFunctions, error: NodeError): INodeExecutionData[][] {
+	if (!context.continueOnFail()) throw error;
+	return [
+		context.getInputData().map((item, itemIndex) => errorOutputItem(error, item, { itemIndex })),
+	];
 }
 
 /** Gives each item its outcome. @returns the error that ends the execution, if one does */
-async function runItems(run: Run): Promise<FailedItem | undefined> {
-	const { context, operation, outcomes } = run;
-	const prepared = await prepareAll(context, operation, outcomes);
+async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | undefined> {
+	const { context, outcomes } = run;
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
 	const uncertain = context.continueOnFail() ? undefined : errorsIn(outcomes)[0];
+	const endsJobs =
+		prepared.calls[0] !== undefined && prepared.calls[0].options.ifStopped !== 'keep';
 	const failedItem =
-		prepared.fatalError ??
-		(prepared.ifStopped && uncertain) ??
+		prepared.badInput ??
+		(endsJobs ? uncertain : undefined) ??
 		(await makeCalls(run, prepared)) ??
 		uncertain;
 	if (failedItem !== undefined) await endJobs(context, createdJobsIn(outcomes), prepared);
@@ -98,11 +95,10 @@ async function runItems(run: Run): Promise<FailedItem | undefined> {
 }
 
 /** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
-async function makeCalls(
-	run: Run,
-	{ concurrency, timeout, calls }: PreparedRun,
-): Promise<FailedItem | undefined> {
+async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | undefined> {
 	const { context, outcomes } = run;
+	const { calls, concurrency, timeout } = prepared;
+	const node = context.getNode();
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
@@ -113,28 +109,29 @@ async function makeCalls(
 	let firstError: FailedItem | undefined;
 
 	const makeCall = async (
-		[itemIndex, { call, options }]: [number, PreparedItem],
+		{ itemIndex, call, options }: PreparedItem,
 		beginNext: () => void,
 	): Promise<void> => {
 		try {
 			httpClient ??= HttpClient.open(context, { concurrency, timeout, signal });
 			const callOptions = { ...options, signal, onFailure, beginNext };
-			const service = new ServiceClient(await httpClient, callOptions);
-			const { waitMs, ...result } = await call(service);
-			run.waitMs = waitMs;
+			const result = await call(new ServiceClient(await httpClient, callOptions));
 			const createdJob = result.createdJob && { itemIndex, ...result.createdJob };
 			outcomes[itemIndex] = { ...result, createdJob };
 		} catch (error) {
 			if (error instanceof StoppedBeforeSending) return;
-			const failedItem = failItem(context.getNode(), outcomes, { itemIndex, error });
+			const failedItem = failItem(node, outcomes, { itemIndex, error });
 			if (continueOnFail) return;
 			firstError ??= failedItem;
 			stop();
 		}
 	};
-	await inParallel([...calls], concurrency, makeCall, signal);
+	await inParallel(calls, concurrency, makeCall, signal);
 	stopListening();
-	return firstError ?? (signal.aborted ? cancelError(context, outcomes) : undefined);
+	if (firstError !== undefined || !signal.aborted) return firstError;
+	// It names the first item not begun.
+	const itemIndex = Math.max(outcomes.indexOf(undefined), 0);
+	return { itemIndex, error: newOperationError(node, 'The execution was cancelled') };
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
@@ -148,16 +145,13 @@ function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	return error;
 }
 
-function outputOf(
-	context: IExecuteFunctions,
-	run: Run | undefined,
-	error: NodeError | undefined,
-): INodeExecutionData[] {
+function outputOf({ context, operation, outcomes }: Run): INodeExecutionData[] {
+	const { createsJobs } = operation;
 	return context.getInputData().flatMap((item, itemIndex) => {
-		const outcome = run?.outcomes[itemIndex] ?? (error && { error });
+		const outcome = outcomes[itemIndex];
 		if (outcome === undefined) return [];
 		if ('error' in outcome) {
-			return [errorOutputItem(outcome.error, item, itemIndex, run?.operation.createsJobs)];
+			return [errorOutputItem(outcome.error, item, { itemIndex, createsJobs })];
 		}
 		return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
 	});

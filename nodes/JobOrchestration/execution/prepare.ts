@@ -2,9 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { ItemParameters } from '../parameters/itemParameters';
 import type { Operation, PreparedCall } from '../resources/operation';
-import type { JobEnd } from '../resources/options';
-import { readConcurrency, readIfStopped, readCallOptions } from '../resources/options';
-import type { CallOptions } from '../service/calls/serviceClient';
+import type { ItemOptions } from '../resources/options';
+import { readOptions } from '../resources/options';
 import { wait } from '../service/request/timers';
 import { badInputError } from './badInput';
 import { isCancelled } from './cancel';
@@ -16,19 +15,21 @@ import { resumeUrlOf } from './waitUntilCalled';
 const YIELD_AFTER_MS = 10;
 
 export interface PreparedItem {
+	itemIndex: number;
 	call: PreparedCall;
-	options: CallOptions;
+	options: ItemOptions;
 }
 
 export interface PreparedRun {
+	calls: PreparedItem[];
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
-	concurrency: number | undefined;
+	concurrency?: number;
 	/** The longest Timeout, in milliseconds: the items share one HTTP client. */
 	timeout: number;
-	/** What to do with the jobs if the run is stopped, as the first call's item has it; undefined to keep them. */
-	ifStopped: JobEnd | undefined;
-	calls: Map<number, PreparedItem>;
-	fatalError?: FailedItem;
+	/** How long the execution is to wait for its job's call; undefined if it isn't. */
+	waitMs?: number;
+	/** The error of all items with wrong fields, which ends the execution. */
+	badInput?: FailedItem | undefined;
 }
 
 /**
@@ -42,15 +43,13 @@ export async function prepareAll(
 ): Promise<PreparedRun> {
 	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: PreparedRun = {
-		concurrency: undefined,
-		timeout: 0,
-		ifStopped: undefined,
-		calls: new Map(),
-	};
+	const prepared: PreparedRun = { calls: [], timeout: 0 };
 	const failed: FailedItem[] = [];
-	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	let lastYield = Date.now();
+	const waitForCall = (limitMs: number) => {
+		prepared.waitMs = limitMs;
+		return resumeUrlOf(context);
+	};
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		if (outcome !== undefined) continue;
@@ -61,29 +60,19 @@ export async function prepareAll(
 		}
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const concurrency = readConcurrency(getField) ?? Infinity;
-			const ifStopped = operation.createsJobs === true ? readIfStopped(getField) : undefined;
-			const options = readCallOptions(getField);
-			const call = operation.prepare(getField, () => resumeUrlOf(context));
+			const options = readOptions(getField);
+			const call = operation.prepare(getField, waitForCall);
+			prepared.calls.push({ itemIndex, call, options });
 			prepared.timeout = Math.max(prepared.timeout, options.timeout);
-			if (prepared.calls.size === 0) prepared.ifStopped = ifStopped;
-			if (concurrency < (prepared.concurrency ?? Infinity)) prepared.concurrency = concurrency;
-			prepared.calls.set(itemIndex, { call, options });
+			if (options.concurrency !== undefined) {
+				prepared.concurrency = Math.min(prepared.concurrency ?? Infinity, options.concurrency);
+			}
 		} catch (error) {
 			failed.push(failItem(node, outcomes, { itemIndex, error }));
 		}
 	}
-
-	const [first, ...others] = failed;
-	if (first !== undefined && !context.continueOnFail()) {
-		const notDone =
-			operation.createsJobs === true
-				? `No ${isRetry ? 'further ' : ''}job was created.`
-				: `Nothing ${isRetry ? 'more ' : ''}was sent.`;
-		prepared.fatalError = badInputError(node, [first, ...others], {
-			notDone,
-			count: outcomes.length,
-		});
+	if (!context.continueOnFail()) {
+		prepared.badInput = badInputError(node, failed, outcomes.length);
 	}
 	return prepared;
 }

@@ -44,14 +44,11 @@ export function resumeUrlOf(context: IExecuteFunctions): string {
 export async function waitForCall(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
-	{ job, limitMs }: { job: CreatedJob | undefined; limitMs: number },
+	{ job, limitMs }: { job: CreatedJob; limitMs: number },
 ): Promise<void> {
-	if (job !== undefined) {
-		// A cancel of the wait drops the output, and with it the job's ID.
-		const { shownUid, displayName, namespace } = job;
-		const name = `${shownUid} ('${displayName}' in namespace '${namespace}')`;
-		logForUser(context, 'info', `waits for the call of job ${name}`);
-	}
+	// A cancel of the wait drops the output, and with it the job's ID.
+	const name = `${job.shownUid} ('${job.displayName}' in namespace '${job.namespace}')`;
+	logForUser(context, 'info', `waits for the call of job ${name}`);
 	context.getExecuteData().data.main = [output];
 	context.getContext('node').job = output[0]?.json;
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));

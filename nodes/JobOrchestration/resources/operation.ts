@@ -21,8 +21,6 @@ export interface CallResult {
 	createdJob?: JobIdentity;
 	/** What to tell the user above the output. */
 	hint?: string | undefined;
-	/** If the execution is to wait for a call of the created job: how long at most. */
-	waitMs?: number | undefined;
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */
@@ -43,8 +41,9 @@ export interface Operation {
 	/**
 	 * Reads and checks what one item gives.
 	 *
-	 * @param resumeUrl gives the address that ends the execution's wait, and throws if there is another item
+	 * @param waitForCall has the execution wait for a call once the item has succeeded, milliseconds at most. It returns
+	 * the address to call, and throws if there is another item.
 	 * @throws FieldError
 	 */
-	prepare: (getField: GetField, resumeUrl: () => string) => PreparedCall;
+	prepare: (getField: GetField, waitForCall: (limitMs: number) => string) => PreparedCall;
 }

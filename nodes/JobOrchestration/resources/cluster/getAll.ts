@@ -1,19 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
-import { optionsField, readNumber } from '../options';
-
-const pageSizeOption: INodeProperties = {
-	displayName: 'Page Size',
-	name: 'pageSize',
-	type: 'number',
-	typeOptions: { minValue: 1 },
-	default: 100,
-	description: 'Max number of clusters to ask for in one request',
-};
+import { optionsField } from '../options';
 
 export const getAll: Operation = {
 	value: 'getAll',
@@ -72,7 +61,14 @@ export const getAll: Operation = {
 				description:
 					"Token of the page to start from: 'metadata.continue' in the output of 'Raw Page'. Leave it empty to start from the first page.",
 			},
-			pageSizeOption,
+			{
+				displayName: 'Page Size',
+				name: 'pageSize',
+				type: 'number',
+				typeOptions: { minValue: 1 },
+				default: 100,
+				description: 'Max number of clusters to ask for in one request',
+			},
 			{
 				displayName: 'Raw Page',
 				name: 'rawPage',
@@ -89,7 +85,8 @@ export const getAll: Operation = {
 		const limit = returnAll
 			? Infinity
 			: (getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50);
-		const pageSize = readNumber(getField, pageSizeOption, { min: 1, integer: true });
+		const pageSize =
+			getField('options', 'pageSize').optionalNumber({ min: 1, integer: true }) ?? 100;
 		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
 		const filters = readFilters(getField);
@@ -118,6 +115,7 @@ export const getAll: Operation = {
 /** A filter that is given. It is compared without regard to case. */
 interface Filter {
 	plural: string;
+	/** In lower case. */
 	wanted: string;
 	valueOf: (cluster: JsonObject) => string;
 	/** The values of the clusters that came. */
@@ -150,7 +148,5 @@ function noMatch(count: number, filters: Filter[]): string {
 		if (values.length > MAX_VALUES) values.splice(MAX_VALUES, Infinity, '…');
 		return `${plural} found: ${values.join(', ') || 'none'}.`;
 	});
-	const result =
-		count === 1 ? "The only cluster doesn't match." : `None of the ${count} clusters matches.`;
-	return `${result} ${lists.join(' ')}`;
+	return `None of the clusters matches (${count} in all). ${lists.join(' ')}`;
 }

@@ -6,8 +6,8 @@ import type { Operation } from '../operation';
 import { ifStoppedOption, optionsField } from '../options';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
-import { readWaitUntilCalled, waitUntilCalledOption } from './waitUntilCalled';
 import { namespaceField } from './namespace';
+import { readCallInput, waitUntilCalledOption } from './waitUntilCalled';
 
 const additionalFields: INodeProperties = {
 	displayName: 'Additional Fields',
@@ -38,7 +38,6 @@ const additionalFields: INodeProperties = {
 			name: 'metadata',
 			type: 'json',
 			default: '{}',
-			description: 'Metadata of the job, as a JSON object',
 		},
 		{
 			displayName: 'Priority',
@@ -129,18 +128,18 @@ export const create: Operation = {
 		optionsField(ifStoppedOption, waitUntilCalledOption),
 	],
 	createsJobs: true,
-	prepare(getField, resumeUrl) {
+	prepare(getField, waitForCall) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
-		const wait = readWaitUntilCalled(getField);
-		if (wait !== undefined) job.inputs = [...job.inputs, wait.inputWith(resumeUrl(), job.inputs)];
+		const callInput = readCallInput(getField, job.inputs, waitForCall);
+		if (callInput !== undefined) job.inputs = [...job.inputs, callInput];
+		const callback = callInput === undefined ? {} : { callback: null };
 		return async (service) => {
 			const created = await service.createJob(job);
-			const { namespace, displayName } = job;
 			const { uid } = created.metadata;
+			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
-			const output = wait === undefined ? shape(created) : { ...shape(created), callback: null };
-			return { output: [output], createdJob, waitMs: wait?.limitMs };
+			return { output: [{ ...shape(created), ...callback }], createdJob };
 		};
 	},
 };

@@ -1,31 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { FieldValue } from '../../parameters/fieldValue';
-import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
-
-/** What differs between the fields for inputs and those for outputs. */
-interface Side {
-	label: 'Input' | 'Output';
-	/**
-	 * The name of the collection's group. n8n describes a field to a language model by its group and its label:
-	 * with one group name for both, the model could not tell inputs from outputs.
-	 */
-	group: 'input' | 'output';
-	example: { id: string; displayName: string; value: string };
-}
-
-const INPUTS: Side = {
-	label: 'Input',
-	group: 'input',
-	example: { id: 'threshold', displayName: 'Threshold', value: '0.5' },
-};
-
-const OUTPUTS: Side = {
-	label: 'Output',
-	group: 'output',
-	example: { id: 'report', displayName: 'Report', value: '/reports/july.pdf' },
-};
+import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
 
 const anchorsField: INodeProperties = {
 	displayName: 'Anchors',
@@ -54,18 +31,23 @@ const anchorsField: INodeProperties = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. result',
-					description: 'Anchor of the source',
 				},
 			],
 		},
 	],
 };
 
+interface Example {
+	id: string;
+	displayName: string;
+	value: string;
+}
+
 /**
- * The fields of one parameter. ID and Value are always there, the others are added when wanted: n8n hides
+ * The fields of one input or output. ID and Value are always there, the others are added when wanted: n8n hides
  * what is neither required nor marked `showEvenWhenOptional`, and n8n 1.x shows all of them.
  */
-const fieldsOf = ({ group, example }: Side): INodeProperties[] => [
+const recordFields = (group: 'input' | 'output', example: Example): INodeProperties[] => [
 	{
 		displayName: 'ID',
 		name: 'id',
@@ -89,15 +71,13 @@ const fieldsOf = ({ group, example }: Side): INodeProperties[] => [
 		type: 'string',
 		default: '',
 		placeholder: `e.g. ${example.displayName}`,
-		description: `Name to show for the ${group}`,
 	},
 	{
 		displayName: 'Value Type',
 		name: 'type',
 		type: 'string',
 		default: 'string',
-		description:
-			'Type of the value. Leave "string" (text) unless the workflow template needs another type.',
+		description: 'Leave "string" (text) unless the workflow template needs another type',
 	},
 	{
 		displayName: 'Form Control',
@@ -109,15 +89,16 @@ const fieldsOf = ({ group, example }: Side): INodeProperties[] => [
 	anchorsField,
 ];
 
-/** The two ways to give the inputs, or the outputs. */
-function sideFields(side: Side): INodeProperties[] {
-	const { label, group, example } = side;
-	const displayName = `Job ${label}s`;
-	const name = `${group}s`;
+/**
+ * The two ways to give the inputs, or the outputs. n8n describes a field to a language model by its group and its
+ * label: with one group name for both, the model could not tell inputs from outputs.
+ */
+function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties[] {
+	const group = label === 'Input' ? 'input' : 'output';
 	return [
 		{
-			displayName,
-			name,
+			displayName: `Job ${label}s`,
+			name: `${group}s`,
 			type: 'fixedCollection',
 			typeOptions: {
 				multipleValues: true,
@@ -126,24 +107,21 @@ function sideFields(side: Side): INodeProperties[] {
 			},
 			placeholder: `Add ${label}`,
 			default: {},
-			description: `${label} parameters of the job`,
 			displayOptions: { show: { specifyParameters: ['fields'] } },
-			options: [{ displayName: label, name: group, values: fieldsOf(side) }],
+			options: [{ displayName: label, name: group, values: recordFields(group, example) }],
 		},
 		{
-			displayName: `${displayName} (JSON)`,
-			name: `${name}Json`,
+			displayName: `Job ${label}s (JSON)`,
+			name: `${group}sJson`,
 			type: 'json',
 			default: '[]',
 			hint: `e.g. [{ "id": "${example.id}", "default": "${example.value}" }]`,
-			description: `${label} parameters of the job: a list of objects, sent as they are. The value of a parameter goes into "default".`,
+			description:
+				'A list of objects, sent as they are. The value of a parameter goes into "default".',
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];
 }
-
-/** What errors call the fields of a parameter; the same for inputs and outputs. */
-const LABELS = new Map(fieldsOf(INPUTS).map(({ name, displayName }) => [name, displayName]));
 
 /** The fields for the inputs and outputs of a job. */
 export const inputAndOutputFields: INodeProperties[] = [
@@ -154,20 +132,12 @@ export const inputAndOutputFields: INodeProperties[] = [
 		default: 'fields',
 		description: 'How to specify the inputs and outputs of the job',
 		options: [
-			{
-				name: 'Using Fields Below',
-				value: 'fields',
-				description: 'Fill in a form for each input and output',
-			},
-			{
-				name: 'Using JSON',
-				value: 'json',
-				description: 'Enter lists as JSON, or use expressions',
-			},
+			{ name: 'Using Fields Below', value: 'fields' },
+			{ name: 'Using JSON', value: 'json', description: 'Enter lists as JSON, or use expressions' },
 		],
 	},
-	...sideFields(INPUTS),
-	...sideFields(OUTPUTS),
+	...fieldsFor('Input', { id: 'threshold', displayName: 'Threshold', value: '0.5' }),
+	...fieldsFor('Output', { id: 'report', displayName: 'Report', value: '/reports/july.pdf' }),
 ];
 
 /** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
@@ -178,27 +148,30 @@ export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' 
 				outputs: getField('outputsJson').jsonObjects(),
 			}
 		: {
-				inputs: getField('inputs').records(INPUTS.group).map(readRecord),
-				outputs: getField('outputs').records(OUTPUTS.group).map(readRecord),
+				inputs: getField('inputs').records('input').map(readRecord),
+				outputs: getField('outputs').records('output').map(readRecord),
 			};
 }
 
 function readRecord(record: FieldValue): ParameterRecord {
-	const member = (name: string) => record.member(name, `${record.field} › ${LABELS.get(name)}`);
 	return {
-		id: member('id').requiredText(),
-		anchors: member('anchors').records('anchor').flatMap(readAnchor),
-		displayName: member('displayName').text(),
-		controls: member('controls').text() || 'input',
-		default: member('value').textOrJson(),
-		type: member('type').text() || 'string',
+		id: partOf(record, 'id', 'ID').requiredText(),
+		anchors: partOf(record, 'anchors', 'Anchors').records('anchor').flatMap(readAnchor),
+		displayName: partOf(record, 'displayName', 'Display Name').text(),
+		controls: partOf(record, 'controls', 'Form Control').text() || 'input',
+		default: partOf(record, 'value', 'Value').textOrJson(),
+		type: partOf(record, 'type', 'Value Type').text() || 'string',
 	};
 }
 
 /** An anchor, or none if it is blank. @throws FieldError if half of it is missing */
 function readAnchor(anchor: FieldValue): Anchor[] {
-	const source = anchor.member('source', `${anchor.field} › Source`);
-	const sourceAnchor = anchor.member('sourceAnchor', `${anchor.field} › Source Anchor`);
+	const source = partOf(anchor, 'source', 'Source');
+	const sourceAnchor = partOf(anchor, 'sourceAnchor', 'Source Anchor');
 	if (source.isBlank && sourceAnchor.isBlank) return [];
 	return [{ source: source.requiredText(), sourceAnchor: sourceAnchor.requiredText() }];
+}
+
+function partOf(record: FieldValue, name: string, label: string): FieldValue {
+	return record.member(name, `${record.field} › ${label}`);
 }

@@ -36,11 +36,7 @@ export const jobOutputFields: INodeProperties[] = [
 				description:
 					'The job without its type, inputs, outputs, retry settings and generated workflow',
 			},
-			{
-				name: 'Raw',
-				value: 'raw',
-				description: 'Everything that the service sends',
-			},
+			{ name: 'Raw', value: 'raw', description: 'Everything that the service sends' },
 			{
 				name: 'Selected Fields',
 				value: 'selectedFields',
@@ -75,19 +71,18 @@ export const jobOutputFields: INodeProperties[] = [
 
 /** Reads which of the created job's fields an item wants. @throws FieldError */
 export function readJobOutput(getField: GetField): (job: Job) => JsonObject {
-	const output = getField('output');
-	const simplify = getField('simplify');
-	const choice = output.isMissing
-		? simplify.isMissing || simplify.boolean()
-			? 'simplified'
-			: 'raw'
-		: output.oneOf(['simplified', 'raw', 'selectedFields']);
-	if (choice === 'raw') return (job) => job;
-	if (choice === 'simplified') return (job) => pick(job, (field) => !OMITTED.includes(field));
-	const wanted = [...ALWAYS_INCLUDED, ...getField('outputFields').texts()];
-	return (job) => pick(job, (field) => wanted.includes(field));
+	const selected = [...ALWAYS_INCLUDED, ...getField('outputFields').texts()];
+	const isWanted = {
+		raw: () => true,
+		simplified: (field: string) => !OMITTED.includes(field),
+		selectedFields: (field: string) => selected.includes(field),
+	}[readChoice(getField)];
+	return (job) => Object.fromEntries(Object.entries(job).filter(([field]) => isWanted(field)));
 }
 
-function pick(job: Job, isWanted: (field: string) => boolean): JsonObject {
-	return Object.fromEntries(Object.entries(job).filter(([field]) => isWanted(field)));
+function readChoice(getField: GetField): 'raw' | 'simplified' | 'selectedFields' {
+	const output = getField('output');
+	if (!output.isMissing) return output.oneOf(['simplified', 'raw', 'selectedFields']);
+	const simplify = getField('simplify');
+	return simplify.isMissing || simplify.boolean() ? 'simplified' : 'raw';
 }

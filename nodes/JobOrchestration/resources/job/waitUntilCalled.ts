@@ -4,13 +4,6 @@ import { FieldError } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { NewJob, ParameterRecord } from '../../service/calls/shapes';
 
-/** How an execution waits for the call of its job. */
-interface CallWait {
-	limitMs: number;
-	/** The job's input with the address to call. @throws FieldError if `inputs` has one of that ID */
-	inputWith: (url: string, inputs: NewJob['inputs']) => ParameterRecord;
-}
-
 /** As workflows store it. A constant, because n8n's lint rules expect a number of results of a literal 'limit'. */
 const LIMIT = 'limit';
 
@@ -48,24 +41,27 @@ export const waitUntilCalledOption: INodeProperties = {
 	],
 };
 
-/** @returns undefined if the option isn't added @throws FieldError */
-export function readWaitUntilCalled(getField: GetField): CallWait | undefined {
+/**
+ * The job's input with the address to call, for which the execution then waits; undefined if the option isn't added.
+ *
+ * @throws FieldError
+ */
+export function readCallInput(
+	getField: GetField,
+	inputs: NewJob['inputs'],
+	waitForCall: (limitMs: number) => string,
+): ParameterRecord | undefined {
 	const values = getField('options', waitUntilCalledOption.name).member('values');
 	if (values.isMissing) return undefined;
-	const input = values.member('input', 'Address Input');
-	const id = input.text().trim() || 'callbackUrl';
+	const id = values.member('input', 'Address Input').text().trim() || 'callbackUrl';
 	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
-	return {
-		limitMs: limit * 60_000,
-		inputWith: (url, inputs) => {
-			if (inputs.some((other) => other.id === id)) {
-				throw new FieldError(
-					'Address Input',
-					`is "${id}", which is already an input of the job`,
-					'Remove that input, or enter the ID of another one.',
-				);
-			}
-			return { id, anchors: [], displayName: '', controls: 'input', default: url, type: 'string' };
-		},
-	};
+	if (inputs.some((other) => other.id === id)) {
+		throw new FieldError(
+			'Address Input',
+			`is "${id}", which is already an input of the job`,
+			'Remove that input, or enter the ID of another one.',
+		);
+	}
+	const url = waitForCall(limit * 60_000);
+	return { id, anchors: [], displayName: '', controls: 'input', default: url, type: 'string' };
 }
