@@ -83,17 +83,18 @@ const unsafe = {
 	'a\\u0085b': 'a control character',
 };
 
-const lost = {
-	NaN: '[1, [NaN]]',
-	Infinity: '({ rate: 2 / 0 })',
-	'an invalid date': '({ due: new Date("soon") })',
-	'an object of the type Set': 'new Set(["a"])',
-	'an object of the type Map': '({ map: new Map() })',
-	'an object of the type RegExp': '[/x/]',
-	'a function': '({ run: () => 1 })',
-	'the BigInt 5': '({ count: BigInt(5) })',
-	"an object that can't become JSON": '({ toJSON: () => { throw new Error("no") } })',
-};
+/** What JSON would leave out or change. */
+const lost = [
+	'[1, [NaN]]',
+	'({ rate: 2 / 0 })',
+	'({ due: new Date("soon") })',
+	'new Set(["a"])',
+	'({ map: new Map() })',
+	'[/x/]',
+	'({ run: () => 1 })',
+	'({ count: BigInt(5) })',
+	'({ toJSON: () => { throw new Error("no") } })',
+];
 
 /** A field, the JavaScript of a value that is wrong in it, and what the error says of it. */
 const cases: Array<[Field, string, string]> = [
@@ -123,13 +124,13 @@ const cases: Array<[Field, string, string]> = [
 			`"${id}"`,
 			`contains ${name}, which can change the address of the request`,
 		]),
-		[field, '"\\ud83d"', 'contains an incomplete character'],
+		[field, '"\\ud83d"', 'contains an incomplete character, such as half of an emoji'],
 		[field, '12345678901234567890', 'is 12345678901234567000, a number that has lost digits'],
 		[field, '-9007199254740993', 'is -9007199254740992, a number that has lost digits'],
 	]),
 	['Workspace', '9007199254740993', 'is 9007199254740992, a number that has lost digits'],
 	['Display Name', '({ a: 1 })', 'is an object, not text'],
-	['Display Name', '0 / 0', "holds NaN, which can't be sent"],
+	['Display Name', '0 / 0', "can't be sent as JSON"],
 	['Phase', '["Running"]', 'is a list, not text'],
 	...(['Job Inputs (JSON)', 'Job Outputs (JSON)'] as const).flatMap((field): typeof cases => [
 		[field, '"[{"', 'is not valid JSON'],
@@ -144,10 +145,10 @@ const cases: Array<[Field, string, string]> = [
 	['Metadata (JSON)', '[]', 'is a list, not an object'],
 	['Metadata (JSON)', '7', 'is 7, not an object'],
 	['Metadata (JSON)', 'new Date(0)', 'is "1970-01-01T00:00:00.000Z", not an object'],
-	...Object.entries(lost).flatMap(([name, value]): typeof cases => [
-		['Job Inputs 1 › Value', value, `holds ${name}, which can't be sent`],
-		['Metadata (JSON)', `({ it: ${value} })`, `holds ${name}, which can't be sent`],
-		['Job Inputs (JSON)', `[{ it: ${value} }]`, `holds ${name}, which can't be sent`],
+	...lost.flatMap((value): typeof cases => [
+		['Job Inputs 1 › Value', value, "can't be sent as JSON"],
+		['Metadata (JSON)', `({ it: ${value} })`, "can't be sent as JSON"],
+		['Job Inputs (JSON)', `[{ it: ${value} }]`, "can't be sent as JSON"],
 	]),
 	['Priority', '"high"', 'is "high", not a number'],
 	['Priority', '"1,000"', 'is "1,000", not a number'],
@@ -169,7 +170,7 @@ const cases: Array<[Field, string, string]> = [
 		[field, '0', 'is 0, which is too small'],
 		[field, '1.5', 'is 1.5, not a whole number'],
 	]),
-	['Simplify', '"yes"', 'is "yes", not true or false'],
+	['Simplify', '"yes"', 'is "yes", not one of the choices'],
 	['If Interrupted', '"end"', 'is "end", not one of the choices'],
 	['Specify Parameters', '"JSON"', 'is "JSON", not one of the choices'],
 ];

@@ -12,11 +12,15 @@ export class FieldError extends Error {
 	}
 }
 
-/**
- * What can change a request's address once a proxy or a server has decoded an ID: slashes, backslashes and control
- * characters, also percent-encoded, and an encoded dot, semicolon or percent sign.
- */
-const UNSAFE_IN_ID = /[/\\\p{Cc}]|%(?:2e|2f|5c|25|3b|[01][\da-f]|7f)/iu;
+const LEADS_AWAY = 'can change the address of the request';
+
+/** What an ID must not be or contain, since a path could change once a proxy or a server has decoded it. */
+const WRONG_IN_PATH: Array<[pattern: RegExp, problem: (found: string) => string]> = [
+	[/^\.\.?\s*(;.*)?$/s, (id) => `is "${id}", which isn't an ID`],
+	[/[/\\]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/i, (part) => `contains "${part}", which ${LEADS_AWAY}`],
+	[/\p{Cc}/u, () => `contains a control character, which ${LEADS_AWAY}`],
+	[/\p{Cs}/u, () => 'contains an incomplete character, such as half of an emoji'],
+];
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {
@@ -70,22 +74,10 @@ export class FieldValue {
 	/** An ID that stays one segment of a URL's path, even if a proxy or a server decodes it once more. */
 	pathId(): string {
 		const id = this.id();
-		if (/^\.{1,2}\s*(?:;|$)/.test(id)) {
-			throw this.error(`is "${id}", which isn't an ID`, 'Enter the ID as the service shows it.');
-		}
-		const unsafe = UNSAFE_IN_ID.exec(id)?.[0];
-		if (unsafe !== undefined) {
-			const name = /\p{Cc}/u.test(unsafe) ? 'a control character' : `"${unsafe}"`;
-			throw this.error(
-				`contains ${name}, which can change the address of the request`,
-				'Enter the ID alone, as the service shows it.',
-			);
-		}
-		if (/\p{Cs}/u.test(id)) {
-			throw this.error(
-				'contains an incomplete character',
-				'It was probably cut off in the middle of an emoji. Enter the ID as the service shows it.',
-			);
+		for (const [pattern, problem] of WRONG_IN_PATH) {
+			const [found] = pattern.exec(id) ?? [];
+			if (found === undefined) continue;
+			throw this.error(problem(found), 'Enter the ID alone, as the service shows it.');
 		}
 		return id;
 	}
@@ -109,13 +101,12 @@ export class FieldValue {
 
 	/** A boolean, or the text of one; false if there is no value. */
 	boolean(): boolean {
-		if (this.isMissing || this.value === false || this.value === 'false') return false;
-		if (this.value === true || this.value === 'true') return true;
-		throw this.error(`is ${describe(this.value)}, not true or false`, 'Enter true or false.');
+		return !this.isMissing && this.oneOf(['true', 'false']) === 'true';
 	}
 
 	oneOf<Choice extends string>(choices: readonly Choice[]): Choice {
-		const choice = choices.find((candidate) => candidate === this.value);
+		const text = this.text();
+		const choice = choices.find((candidate) => candidate === text);
 		if (choice !== undefined) return choice;
 		throw this.error(
 			`is ${describe(this.value)}, not one of the choices`,
@@ -177,18 +168,15 @@ export class FieldValue {
 	/** The value as JSON has it, so a date is ISO 8601 text. What JSON would leave out or change is refused. */
 	private asJson(): unknown {
 		if (typeof this.value === 'string' || this.value === undefined) return this.value;
-		let lost: string | undefined;
 		try {
-			const json = JSON.stringify(this.value, function (this: JsonObject, key, part: unknown) {
-				lost ??= lostInJson(this[key], part);
-				return lost === undefined ? part : null;
-			});
-			if (lost === undefined) return JSON.parse(json);
-		} catch {
-			lost = "an object that can't become JSON";
+			return JSON.parse(JSON.stringify(this.value, refuseLoss));
+		} catch (error) {
+			const problem = error instanceof Error ? error.message : String(error);
+			throw this.error(
+				"can't be sent as JSON",
+				`${problem}. Check the expression that the field holds.`,
+			);
 		}
-		const advice = 'Check the expression that the field holds.';
-		throw this.error(`holds ${lost}, which can't be sent`, advice);
 	}
 
 	private error(problem: string, advice: string): FieldError {
@@ -196,17 +184,21 @@ export class FieldValue {
 	}
 }
 
-/** What a value is that JSON would lose. @param part what the value's own `toJSON` makes of it */
-function lostInJson(value: unknown, part: unknown): string | undefined {
-	if (typeof part === 'number' && !Number.isFinite(part)) return String(part);
-	// n8n 1.x gives it a `toJSON`.
-	if (typeof value === 'bigint') return `the BigInt ${value}`;
-	if (typeof part === 'function' || typeof part === 'symbol') return `a ${typeof part}`;
-	if (part === null && value !== null) return 'an invalid date';
-	// By the tag, not by the class: n8n's expressions may make objects of another realm.
-	const tag = Object.prototype.toString.call(part).slice('[object '.length, -1);
-	const isLost = typeof part === 'object' && !['Null', 'Array', 'Object'].includes(tag);
-	return isLost ? `an object of the type ${tag}` : undefined;
+/** By the tag, not by the class: n8n's expressions may make objects of another realm. */
+const JSON_TAG = /^\[object (Null|Undefined|Boolean|Number|String|Array|Object)\]$/;
+
+/** For JSON.stringify: throws where JSON would leave out or change a value. @param part what `toJSON` makes of it */
+function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
+	const value: unknown = this[key];
+	const isLost =
+		(typeof part === 'number' && !Number.isFinite(part)) ||
+		// An invalid date.
+		(part === null && value !== null) ||
+		// n8n 1.x gives it a `toJSON`.
+		typeof value === 'bigint' ||
+		!JSON_TAG.test(Object.prototype.toString.call(part));
+	if (isLost) throw new TypeError(`JSON has nothing for ${String(value)}`);
+	return part;
 }
 
 /** Whether a number may stand for another one: above 2^53, JavaScript can't tell all whole numbers apart. */

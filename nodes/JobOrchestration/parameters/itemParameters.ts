@@ -1,6 +1,5 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { isJsonObject } from '../json';
 import { FieldError, FieldValue } from './fieldValue';
 
 /** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
@@ -9,56 +8,46 @@ export type GetField = (field: string, member?: string) => FieldValue;
 /** The parameters of all items. n8n's expressions are slow, so a parameter without one is read once. */
 export class ItemParameters {
 	private readonly fixed = new Map<string, unknown>();
-	private readonly raw: Record<string, unknown>;
-	private readonly fields = new Map<string, INodeProperties>();
+	private readonly stored: Record<string, unknown>;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
-		fields: readonly INodeProperties[],
+		private readonly fields: readonly INodeProperties[],
 	) {
-		this.raw = context.getNode().parameters;
-		for (const field of fields) this.fields.set(field.name, field);
+		this.stored = context.getNode().parameters;
 	}
 
 	/** Reads the fields of one item, each with the editor's label, for errors. */
 	forItem(itemIndex: number): GetField {
 		return (name, member) => {
-			const field = this.fields.get(name);
-			const whole = new FieldValue(field?.displayName ?? name, this.value(name, itemIndex));
+			const field = this.fields.find((candidate) => candidate.name === name);
+			const whole = this.read(name, itemIndex, field);
 			if (member === undefined) return whole;
 			const option = field?.options?.find((candidate) => candidate.name === member);
 			return whole.member(member, option && 'displayName' in option ? option.displayName : member);
 		};
 	}
 
-	private value(name: string, itemIndex: number): unknown {
-		if (this.fixed.has(name)) return this.fixed.get(name);
-		const value = this.evaluate(name, itemIndex);
-		if (!holdsExpression(this.raw[name])) this.fixed.set(name, value);
-		return value;
-	}
-
-	private evaluate(name: string, itemIndex: number): unknown {
-		const field = this.fields.get(name);
+	private read(name: string, itemIndex: number, field?: INodeProperties): FieldValue {
+		const label = field?.displayName ?? name;
+		if (this.fixed.has(name)) return new FieldValue(label, this.fixed.get(name));
 		// Of n8n's resource locator, a choice from a list or an ID, only the value counts.
 		const options = { extractValue: field?.type === 'resourceLocator' };
+		let value: unknown;
 		try {
-			return this.context.getNodeParameter(name, itemIndex, null, options);
+			value = this.context.getNodeParameter(name, itemIndex, null, options);
 		} catch (error) {
-			throw unreadable(field?.displayName ?? name, error);
+			throw unreadable(label, error);
 		}
+		if (!holdsExpression(this.stored[name])) this.fixed.set(name, value);
+		return new FieldValue(label, value);
 	}
 }
 
 function unreadable(field: string, error: unknown): FieldError {
-	const { message, description } = isJsonObject(error) ? error : { message: String(error) };
-	const texts = [message, description].filter((text) => typeof text === 'string' && text !== '');
-	const reason = [...new Set(texts)].join('. ').replace(/\.$/, '');
-	return new FieldError(
-		field,
-		'has an invalid expression',
-		`n8n says: "${reason}". Correct the expression in this field.`,
-	);
+	const reason = error instanceof Error ? error.message : String(error);
+	const advice = `n8n says: "${reason}". Correct the expression in this field.`;
+	return new FieldError(field, 'has an invalid expression', advice);
 }
 
 /** Whether there is an expression anywhere in a parameter as the workflow stores it. */
