@@ -108,7 +108,7 @@ describe('an item that fails', () => {
 		await form.execute();
 
 		const hint = form.output.getByText(
-			'2 of 4 items failed: items 0 and 1 (counted from 0). One of their jobs may exist: look for it on the service before you run that item again.',
+			'2 of 4 items failed: items 0 and 1 (counted from 0). The job may exist for item 0: look for it on the service before you run the item again.',
 		);
 		await hint.waitFor();
 		await form.showOutputAs('table');

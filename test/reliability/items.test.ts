@@ -204,23 +204,25 @@ describe('Where the workflow continues', () => {
 	);
 
 	describe('a hint above the output', () => {
-		const look = 'look for it on the service before you run that item again.';
-		const lookForAll = 'look for them on the service before you run those items again.';
+		const look = 'look for it on the service before you run the item again.';
 
 		test.each([
 			[[], undefined],
 			[[refused], '1 of 6 items failed: item 0 (counted from 0).'],
-			[[brokenAfter], `1 of 6 items failed: item 0 (counted from 0). Its job may exist: ${look}`],
+			[
+				[brokenAfter],
+				`1 of 6 items failed: item 0 (counted from 0). The job may exist for item 0: ${look}`,
+			],
 			[
 				[brokenAfter, refused],
-				`2 of 6 items failed: items 0 and 1 (counted from 0). One of their jobs may exist: ${look}`,
+				`2 of 6 items failed: items 0 and 1 (counted from 0). The job may exist for item 0: ${look}`,
 			],
 			[
 				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0, 1 and 2 (counted from 0). 2 of their jobs may exist: ${lookForAll}`,
+				`3 of 6 items failed: items 0, 1 and 2 (counted from 0). The job may exist for items 0 and 1: ${look}`,
 			],
 		])(
-			'counts the items that failed, and those whose job may exist: %j',
+			'names the items that failed, and those whose job may exist: %j',
 			async (faults, message) => {
 				creates((item) => faults[item]);
 				const onError = 'continueRegularOutput';

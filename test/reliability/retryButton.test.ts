@@ -170,8 +170,8 @@ describe("n8n's Retry", () => {
 		expect(sent).toEqual(['gone', jobIds[1]]);
 	});
 
-	const othersState = { version: 0, operation: 'job.create', items: [{ output: [{}] }] };
-	test.each([[null], ['job.create'], [{}], [{ operation: 'job.create' }], [othersState]])(
+	const othersState = { madeBy: 'version 0, job.create', items: [{ output: [{}] }] };
+	test.each([[null], ['job.create'], [{}], [{ madeBy: 'job.create' }], [othersState]])(
 		'starts from the beginning where something else has stored %j',
 		async (jobOrchestration) => {
 			const failed = await refusedAtThird();

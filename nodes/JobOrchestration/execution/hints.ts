@@ -27,17 +27,10 @@ function failuresIn(outcomes: ItemOutcomes): string[] {
 	if (errors.length === 0) return [];
 	const failed =
 		outcomes.length === 1
-			? '1 of 1 item failed.'
+			? 'The item failed.'
 			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)} (counted from 0).`;
-	const uncertain = errors.filter(jobMayExist).length;
-	if (uncertain === 0) return [failed];
-	if (uncertain > 1) {
-		return [
-			`${failed} ${uncertain} of their jobs may exist: look for them on the service before you run those items again.`,
-		];
-	}
-	const whose = errors.length === 1 ? 'Its job' : 'One of their jobs';
-	return [
-		`${failed} ${whose} may exist: look for it on the service before you run that item again.`,
-	];
+	const uncertain = errors.filter(jobMayExist);
+	if (uncertain.length === 0) return [failed];
+	const look = 'look for it on the service before you run the item again.';
+	return [`${failed} The job may exist for ${itemList(uncertain)}: ${look}`];
 }

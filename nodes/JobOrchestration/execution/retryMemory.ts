@@ -19,14 +19,10 @@ import { createdJobsIn } from './itemOutcome';
  * An agent from version 3 on runs its tools as nodes of the workflow.
  */
 
-/** Changes with the shape of RetryState: a release of the node ignores what another one has stored. */
-const VERSION = 1;
-
 /** Plain data, since n8n stores it with the execution. */
 interface RetryState {
-	version: typeof VERSION;
-	/** Resource and operation. A run of another one ignores this state. */
-	operation: string;
+	/** Version of this shape, resource and operation. A run by another version, or of another operation, ignores it. */
+	madeBy: string;
 	/** By the item's position; null for those to be run again. */
 	items: Array<SettledItem | null>;
 	/** The jobs that were made and ended: an error still names them. */
@@ -59,19 +55,21 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 /** State for another try in this process, where n8n would store it with a result. */
 const inMemory = new WeakMap<object, RetryState>();
 
+const madeBy = (operation: string) => `version 1, ${operation}`;
+
 /** What the run before this one has left; nothing if this is the first run with these items. */
 export function recall(context: IExecuteFunctions, operation: string): RunState {
-	const stored = ownEntry(context)?.metadata?.jobOrchestration;
-	const state = isRetryState(stored) ? stored : inMemory.get(keyOf(context));
-	const { items, endedJobs } =
-		state?.operation === operation ? state : { items: [], endedJobs: [] };
-	const count = context.getInputData().length;
-	const outcomes = Array.from({ length: count }, (_, itemIndex): ItemOutcome | undefined => {
+	const isState = (value: unknown): value is RetryState =>
+		isJsonObject(value) && value.madeBy === madeBy(operation);
+	const left = [ownEntry(context)?.metadata?.jobOrchestration, inMemory.get(keyOf(context))];
+	const { items, endedJobs } = left.find(isState) ?? { items: [], endedJobs: [] };
+	const node = context.getNode();
+	const outcomes = context.getInputData().map((_, itemIndex): ItemOutcome | undefined => {
 		const item = items[itemIndex] ?? undefined;
 		if (item === undefined || 'output' in item) return item;
-		return { error: newApiError(context.getNode(), { ...item.error, jobMayExist: true }) };
+		return { error: newApiError(node, { ...item.error, jobMayExist: true }) };
 	});
-	return { outcomes, endedJobs, itemsNotGiven: items.slice(count) };
+	return { outcomes, endedJobs, itemsNotGiven: items.slice(outcomes.length) };
 }
 
 /**
@@ -93,7 +91,7 @@ export function remember(
 	const items = [...run.outcomes.map(settledItemOf), ...run.itemsNotGiven];
 	const endedJobs = [...run.endedJobs, ...createdJobsIn(run.outcomes).filter(isEnded)];
 	if (endedJobs.length === 0 && items.every((item) => item === null)) return;
-	const state: RetryState = { version: VERSION, operation, items, endedJobs };
+	const state: RetryState = { madeBy: madeBy(operation), items, endedJobs };
 	if (entry !== undefined && mayBeRetried && !context.continueOnFail()) {
 		entry.metadata = { ...entry.metadata, jobOrchestration: state };
 	} else if (context.getNode().retryOnFail === true) {
@@ -112,23 +110,18 @@ function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
 	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 
-function isRetryState(value: unknown): value is RetryState {
-	return isJsonObject(value) && value.version === VERSION;
-}
-
 /** Null for an item that certainly made no job, or whose job has been ended since. */
 function settledItemOf(outcome: ItemOutcome | undefined): SettledItem | null {
 	if (outcome === undefined) return null;
-	if ('output' in outcome) {
-		return outcome.createdJob !== undefined && isEnded(outcome.createdJob) ? null : outcome;
-	}
-	const { message, description, context } = outcome.error;
+	if ('output' in outcome)
+		return outcome.createdJob && isEnded(outcome.createdJob) ? null : outcome;
+	const { message, context, description } = outcome.error;
 	if (context.jobMayExist !== true) return null;
 	const before = (description ?? '').replace(NOT_SENT_AGAIN, '').trimEnd();
 	return {
 		error: {
 			message,
-			description: `${before} ${NOT_SENT_AGAIN}`.trimStart(),
+			description: `${before} ${NOT_SENT_AGAIN}`,
 			httpStatus: typeof context.httpStatus === 'number' ? context.httpStatus : null,
 		},
 	};

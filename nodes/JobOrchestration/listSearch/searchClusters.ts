@@ -26,33 +26,28 @@ const OPTIONS = { maxRetries: 1, timeout: 20_000 };
  */
 export async function searchClusters(
 	this: ILoadOptionsFunctions,
-	filter?: string,
+	filter = '',
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
+	const wanted = filter.trim().toLowerCase();
 	try {
 		const httpClient = await HttpClient.open(this, { ...OPTIONS, patience: PATIENCE_MS });
-		const client = new ServiceClient(httpClient, OPTIONS);
-		return await search(client, filter?.trim().toLowerCase() ?? '', paginationToken);
+		const service = new ServiceClient(httpClient, OPTIONS);
+		let pages = 0;
+		for await (const { clusters, next } of service.clusterPages(() => PAGE_SIZE, paginationToken)) {
+			const results = clusters
+				.flatMap(listItemOf)
+				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
+			pages += 1;
+			if (next === undefined) return { results };
+			if (results.length > 0 || pages === PAGES_PER_SEARCH) {
+				return { results, paginationToken: next };
+			}
+		}
+		return { results: [] };
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);
 	}
-}
-
-async function search(
-	client: ServiceClient,
-	wanted: string,
-	paginationToken?: string,
-): Promise<INodeListSearchResult> {
-	let pages = 0;
-	for await (const { clusters, next } of client.clusterPages(() => PAGE_SIZE, paginationToken)) {
-		const results = clusters
-			.flatMap(listItemOf)
-			.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-		pages += 1;
-		if (next === undefined) return { results };
-		if (results.length > 0 || pages === PAGES_PER_SEARCH) return { results, paginationToken: next };
-	}
-	return { results: [] };
 }
 
 /** A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. */
