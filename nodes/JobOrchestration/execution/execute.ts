@@ -15,7 +15,7 @@ import {
 	newOperationError,
 	withJobCount,
 } from './errors';
-import { addHints } from './hints';
+import { addHint } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
@@ -63,7 +63,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	remember(context, name, run, { mayBeRetried: failedItem !== undefined || wait !== undefined });
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 
-	addHints(context, run.outcomes);
+	addHint(context, run.outcomes);
 	const output = outputOf(run);
 	if (wait !== undefined) await waitForCall(context, output, wait);
 	return [output];

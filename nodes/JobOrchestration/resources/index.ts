@@ -4,17 +4,8 @@ import * as clusterOperations from './cluster/operations';
 import * as jobOperations from './job/operations';
 import type { Operation } from './operation';
 
-interface Resource {
-	value: string;
-	name: string;
-	description: string;
-	/** The value of the operation that a new node begins with. */
-	defaultOperation: string;
-	operations: Operation[];
-}
-
 /** The resources with their operations, in the order of the form. */
-export const resources: Resource[] = [
+export const resources = [
 	{
 		value: 'cluster',
 		name: 'Cluster',
@@ -50,7 +41,19 @@ export const properties: INodeProperties[] = [
 		default: 'job',
 		options: resources.map(({ name, value, description }) => ({ name, value, description })),
 	},
-	...resources.map(operationField),
+	...resources.map(
+		({ value, defaultOperation, operations }): INodeProperties => ({
+			displayName: 'Operation',
+			name: 'operation',
+			type: 'options',
+			noDataExpression: true,
+			default: defaultOperation,
+			displayOptions: { show: { resource: [value] } },
+			options: operations.map(({ name, value, action, description }) => {
+				return { name, value, action, description };
+			}),
+		}),
+	),
 	toolNotice,
 	...resources.flatMap(({ value, operations }) =>
 		operations.flatMap((operation) =>
@@ -64,20 +67,6 @@ export function findOperation(resource: string, operation: string): Operation | 
 	return resources
 		.find(({ value }) => value === resource)
 		?.operations.find(({ value }) => value === operation);
-}
-
-function operationField({ value, defaultOperation, operations }: Resource): INodeProperties {
-	return {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
-		noDataExpression: true,
-		default: defaultOperation,
-		displayOptions: { show: { resource: [value] } },
-		options: operations.map(({ name, value, action, description }) => {
-			return { name, value, action, description };
-		}),
-	};
 }
 
 function shownFor(field: INodeProperties, resource: string, operation: string): INodeProperties {

@@ -19,8 +19,6 @@ export interface CallResult {
 	output: JsonObject[];
 	/** The job that the call has created. */
 	createdJob?: JobIdentity;
-	/** What to tell the user above the output. */
-	hint?: string | undefined;
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */

@@ -89,64 +89,29 @@ export const getAll: Operation = {
 			getField('options', 'pageSize').optionalNumber({ min: 1, integer: true }) ?? 100;
 		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
-		const filters = readFilters(getField);
+		const filter = readFilter(getField);
 
 		return async (service) => {
-			if (rawPage) {
-				const page = { limit: Math.min(pageSize, limit), pageToken };
-				return { output: [await service.listClusters(page)] };
+			if (!rawPage) {
+				return { output: await service.allClusters({ pageSize, limit, pageToken, filter }) };
 			}
-			if (filters.length === 0) {
-				return { output: await service.allClusters({ pageSize, limit, pageToken }) };
-			}
-			let seen = 0;
-			const filter = (cluster: JsonObject) => {
-				seen += 1;
-				for (const { found, valueOf } of filters) found.add(valueOf(cluster));
-				return filters.every(({ wanted, valueOf }) => valueOf(cluster).toLowerCase() === wanted);
-			};
-			const output = await service.allClusters({ pageSize, limit, pageToken, filter });
-			const hasNoMatch = output.length === 0 && seen > 0;
-			return { output, hint: hasNoMatch ? service.redact(noMatch(seen, filters)) : undefined };
+			const page = { limit: Math.min(pageSize, limit), pageToken };
+			return { output: [await service.listClusters(page)] };
 		};
 	},
 };
 
-/** A filter that is given. It is compared without regard to case. */
-interface Filter {
-	plural: string;
-	/** In lower case. */
-	wanted: string;
-	valueOf: (cluster: JsonObject) => string;
-	/** The values of the clusters that came. */
-	found: Set<string>;
-}
-
-/** @throws FieldError */
-function readFilters(getField: GetField): Filter[] {
-	const filterBy = (name: string, plural: string, valueOf: Filter['valueOf']): Filter => {
-		const wanted = getField('filters', name).text().toLowerCase();
-		return { plural, wanted, valueOf, found: new Set() };
+/** What the filters let through, without regard to case; undefined if none is given. @throws FieldError */
+function readFilter(getField: GetField): ((cluster: JsonObject) => boolean) | undefined {
+	const type = getField('filters', 'type').text().toLowerCase();
+	const phase = getField('filters', 'phase').text().toLowerCase();
+	if (type === '' && phase === '') return undefined;
+	return (cluster) => {
+		const status = isJsonObject(cluster.status) ? cluster.status : {};
+		return matches(cluster.type, type) && matches(status.phase, phase);
 	};
-	return [
-		filterBy('type', 'Types', ({ type }) => textOf(type)),
-		filterBy('phase', 'Phases', ({ status }) => textOf(isJsonObject(status) && status.phase)),
-	].filter(({ wanted }) => wanted !== '');
 }
 
-function textOf(value: unknown): string {
-	return typeof value === 'string' ? value : '';
-}
-
-/** A hint with more values could not be read at a glance. */
-const MAX_VALUES = 10;
-
-/** Says what the clusters have instead: an empty list would look as if there were none. */
-function noMatch(count: number, filters: Filter[]): string {
-	const lists = filters.map(({ plural, found }) => {
-		const values = [...found].filter((value) => value !== '').sort();
-		if (values.length > MAX_VALUES) values.splice(MAX_VALUES, Infinity, '…');
-		return `${plural} found: ${values.join(', ') || 'none'}.`;
-	});
-	return `None of the clusters matches (${count} in all). ${lists.join(' ')}`;
+function matches(value: unknown, wanted: string): boolean {
+	return wanted === '' || (typeof value === 'string' && value.toLowerCase() === wanted);
 }

@@ -33,12 +33,7 @@ const additionalFields: INodeProperties = {
 			default: 0,
 			description: 'How many times the service runs the job again if it fails',
 		},
-		{
-			displayName: 'Metadata (JSON)',
-			name: 'metadata',
-			type: 'json',
-			default: '{}',
-		},
+		{ displayName: 'Metadata (JSON)', name: 'metadata', type: 'json', default: '{}' },
 		{
 			displayName: 'Priority',
 			name: 'priority',

@@ -4,89 +4,59 @@ import type { FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
 
-const anchorsField: INodeProperties = {
-	displayName: 'Anchors',
-	name: 'anchors',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add Anchor',
-	default: {},
-	description: 'Connections of this input or output in the workflow template',
-	options: [
-		{
-			displayName: 'Anchor',
-			name: 'anchor',
-			values: [
-				{
-					displayName: 'Source',
-					name: 'source',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. step-1',
-					description: 'ID of what it is connected to, such as a step',
-				},
-				{
-					displayName: 'Source Anchor',
-					name: 'sourceAnchor',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. result',
-				},
-			],
-		},
-	],
-};
+type Example = Record<'id' | 'displayName' | 'value', string>;
 
-interface Example {
-	id: string;
-	displayName: string;
-	value: string;
-}
+const text = (
+	displayName: string,
+	name: string,
+	more: Partial<INodeProperties>,
+): INodeProperties => ({ displayName, name, type: 'string', default: '', ...more });
 
 /**
  * The fields of one input or output. ID and Value are always there, the others are added when wanted: n8n hides
  * what is neither required nor marked `showEvenWhenOptional`, and n8n 1.x shows all of them.
  */
 const recordFields = (group: 'input' | 'output', example: Example): INodeProperties[] => [
-	{
-		displayName: 'ID',
-		name: 'id',
-		type: 'string',
+	text('ID', 'id', {
 		required: true,
-		default: '',
 		placeholder: `e.g. ${example.id}`,
 		description: `ID of the ${group} in the workflow template`,
-	},
-	{
-		displayName: 'Value',
-		name: 'value',
-		type: 'string',
+	}),
+	text('Value', 'value', {
 		typeOptions: { showEvenWhenOptional: true },
-		default: '',
 		description: `Value of the ${group}, as text. A list or an object is sent as JSON.`,
-	},
-	{
-		displayName: 'Display Name',
-		name: 'displayName',
-		type: 'string',
-		default: '',
-		placeholder: `e.g. ${example.displayName}`,
-	},
-	{
-		displayName: 'Value Type',
-		name: 'type',
-		type: 'string',
+	}),
+	text('Display Name', 'displayName', { placeholder: `e.g. ${example.displayName}` }),
+	text('Value Type', 'type', {
 		default: 'string',
 		description: 'Leave "string" (text) unless the workflow template needs another type',
-	},
-	{
-		displayName: 'Form Control',
-		name: 'controls',
-		type: 'string',
+	}),
+	text('Form Control', 'controls', {
 		default: 'input',
 		description: `Control that a form shows for the ${group}. Leave "input" unless the workflow template needs another.`,
+	}),
+	{
+		displayName: 'Anchors',
+		name: 'anchors',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: 'Add Anchor',
+		default: {},
+		description: 'Connections of this input or output in the workflow template',
+		options: [
+			{
+				displayName: 'Anchor',
+				name: 'anchor',
+				values: [
+					text('Source', 'source', {
+						placeholder: 'e.g. step-1',
+						description: 'ID of what it is connected to, such as a step',
+					}),
+					text('Source Anchor', 'sourceAnchor', { placeholder: 'e.g. result' }),
+				],
+			},
+		],
 	},
-	anchorsField,
 ];
 
 /**
