@@ -93,7 +93,7 @@ describe('an item that fails', () => {
 		expect(await page.locator('a[href*="evil"]').count()).toBe(0);
 	});
 
-	it('is counted in a hint where the node continues', async ({ page, editor, api, sandbox }) => {
+	it('is counted in a hint where the node continues', async ({ editor, api, sandbox }) => {
 		sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation !== 'createJob' || nOfOperation > 2) return undefined;
 			return nOfOperation === 1
@@ -102,7 +102,6 @@ describe('an item that fails', () => {
 		});
 		const goesOn = create({}, { onError: 'continueRegularOutput' });
 		const { id } = await api.createWorkflow(afterStart('A batch that goes on', [goesOn], rows));
-		await page.setViewportSize({ width: 1280, height: 745 });
 		await editor.open(id);
 		const form = await editor.openNode('Create');
 		await form.execute();
@@ -111,7 +110,5 @@ describe('an item that fails', () => {
 			'2 of 4 items failed: items 0 and 1 (counted from 0). The job may exist for item 0: look for it on the service before you run the item again.',
 		);
 		await hint.waitFor();
-		await form.showOutputAs('table');
-		await takePictures(page, 'items-that-failed', form.formAndOutput);
 	});
 });

@@ -41,13 +41,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	const resource = String(context.getNodeParameter('resource', 0));
 	const operationName = String(context.getNodeParameter('operation', 0));
 	const operation = findOperation(resource, operationName);
-	if (operation === undefined) {
-		const problem = `The resource "${resource}" has no operation "${operationName}"`;
-		return failAll(
-			context,
-			newOperationError(context.getNode(), problem, "Choose another 'Operation'."),
-		);
-	}
+	if (operation === undefined) return failUnknownOperation(context, resource, operationName);
 
 	const name = `${resource}.${operationName}`;
 	const run = { ...recall(context, name), context, operation };
@@ -69,12 +63,17 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 	return [output];
 }
 
-/** If the node is set to continue, n8n would pass the input items on as if they had succeeded. */
-function failAll(context: IExecuteFunctions, error: NodeError): INodeExecutionData[][] {
+/** If the node is set to continue, n8n would take the input items for results if this threw. */
+function failUnknownOperation(
+	context: IExecuteFunctions,
+	resource: string,
+	operation: string,
+): INodeExecutionData[][] {
+	const problem = `The resource "${resource}" has no operation "${operation}"`;
+	const error = newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
 	if (!context.continueOnFail()) throw error;
-	return [
-		context.getInputData().map((item, itemIndex) => errorOutputItem(error, item, { itemIndex })),
-	];
+	const items = context.getInputData();
+	return [items.map((item, itemIndex) => errorOutputItem(error, item, { itemIndex }))];
 }
 
 /** Gives each item its outcome. @returns the error that ends the execution, if one does */
@@ -83,8 +82,7 @@ async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | u
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
 	const uncertain = context.continueOnFail() ? undefined : errorsIn(outcomes)[0];
-	const endsJobs =
-		prepared.calls[0] !== undefined && prepared.calls[0].options.ifStopped !== 'keep';
+	const endsJobs = (prepared.calls[0]?.options.ifStopped ?? 'keep') !== 'keep';
 	const failedItem =
 		prepared.badInput ??
 		(endsJobs ? uncertain : undefined) ??

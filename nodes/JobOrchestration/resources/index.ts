@@ -1,6 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { getAll } from './cluster/getAll';
 import * as clusterOperations from './cluster/operations';
+import { create } from './job/create';
 import * as jobOperations from './job/operations';
 import type { Operation } from './operation';
 
@@ -10,14 +12,14 @@ export const resources = [
 		value: 'cluster',
 		name: 'Cluster',
 		description: 'List the work clusters that jobs run on',
-		defaultOperation: clusterOperations.getAll.value,
+		defaultOperation: getAll.value,
 		operations: Object.values(clusterOperations),
 	},
 	{
 		value: 'job',
 		name: 'Job',
 		description: 'Create jobs and change their state',
-		defaultOperation: jobOperations.create.value,
+		defaultOperation: create.value,
 		operations: Object.values(jobOperations),
 	},
 ];
