@@ -23,15 +23,11 @@ export const ifStoppedOption: INodeProperties = {
 	type: 'options',
 	default: 'keep',
 	description:
-		"What to do with the jobs that this node has created if the error of an item or a cancel ends it. If 'On Error' is set to continue, only a cancel does.",
+		"What to do with the jobs that this node has created if the error of an item or a cancel ends it. The error says what became of each job. If 'On Error' is set to continue, only a cancel ends the node.",
 	options: [
-		{ name: 'Keep the Jobs', value: 'keep', description: 'The error lists them' },
-		{ name: 'Stop the Jobs', value: 'stop', description: 'The error says whether that worked' },
-		{
-			name: 'Terminate the Jobs',
-			value: 'terminate',
-			description: 'The error says whether that worked',
-		},
+		{ name: 'Keep the Jobs', value: 'keep' },
+		{ name: 'Stop the Jobs', value: 'stop' },
+		{ name: 'Terminate the Jobs', value: 'terminate' },
 	],
 };
 
