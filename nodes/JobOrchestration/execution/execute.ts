@@ -13,9 +13,10 @@ import {
 	errorOutputItem,
 	failItem,
 	newOperationError,
+	nodeErrorOf,
 	withJobCount,
 } from './errors';
-import { addHint } from './hints';
+import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
 import { createdJobsIn, errorsIn } from './itemOutcome';
@@ -38,42 +39,40 @@ interface Run extends RunState {
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	try {
+		return [await executeItems(context)];
+	} catch (cause) {
+		const error = nodeErrorOf(context.getNode(), cause);
+		if (!context.continueOnFail() || isCancelled(context)) throw error;
+		// n8n would pass the input items on as if they had succeeded.
+		const items = context.getInputData();
+		return [items.map((item, itemIndex) => errorOutputItem(error, item, { itemIndex }))];
+	}
+}
+
+async function executeItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const operationName = String(context.getNodeParameter('operation', 0));
 	const operation = findOperation(resource, operationName);
-	if (operation === undefined) return failUnknownOperation(context, resource, operationName);
-
+	if (operation === undefined) {
+		const problem = `The resource "${resource}" has no operation "${operationName}"`;
+		throw newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
+	}
 	const name = `${resource}.${operationName}`;
 	const run = { ...recall(context, name), context, operation };
 	const prepared = await prepareAll(context, operation, run.outcomes);
 	const failedItem = await runItems(run, prepared);
-
-	const [job] = createdJobsIn(run.outcomes);
-	const wait =
-		failedItem === undefined && job !== undefined && prepared.waitMs !== undefined
-			? { job, limitMs: prepared.waitMs }
-			: undefined;
-	// Before the error is completed: the next run must not inherit what is added to it.
-	remember(context, name, run, { mayBeRetried: failedItem !== undefined || wait !== undefined });
+	// Whatever throws from here on, another run knows what was done. It must not inherit what is added to the error.
+	remember(context, name, run, { mayBeRetried: true });
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 
-	addHint(context, run.outcomes);
+	addHints(context, run.outcomes);
 	const output = outputOf(run);
-	if (wait !== undefined) await waitForCall(context, output, wait);
-	return [output];
-}
-
-/** If the node is set to continue, n8n would take the input items for results if this threw. */
-function failUnknownOperation(
-	context: IExecuteFunctions,
-	resource: string,
-	operation: string,
-): INodeExecutionData[][] {
-	const problem = `The resource "${resource}" has no operation "${operation}"`;
-	const error = newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
-	if (!context.continueOnFail()) throw error;
-	const items = context.getInputData();
-	return [items.map((item, itemIndex) => errorOutputItem(error, item, { itemIndex }))];
+	const [job] = createdJobsIn(run.outcomes);
+	if (prepared.waitMs !== undefined && job !== undefined) {
+		await waitForCall(context, output, { job, limitMs: prepared.waitMs });
+	} else remember(context, name, run, { mayBeRetried: false });
+	return output;
 }
 
 /** Gives each item its outcome. @returns the error that ends the execution, if one does */

@@ -19,6 +19,8 @@ export interface CallResult {
 	output: JsonObject[];
 	/** The job that the call has created. */
 	createdJob?: JobIdentity;
+	/** Why there is no output, for the user. */
+	hint?: string | undefined;
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */

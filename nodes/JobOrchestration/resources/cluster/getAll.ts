@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
-import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
 
@@ -89,29 +88,39 @@ export const getAll: Operation = {
 			getField('options', 'pageSize').optionalNumber({ min: 1, integer: true }) ?? 100;
 		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
-		const filter = readFilter(getField);
+		const wantedType = getField('filters', 'type').text();
+		const wantedPhase = getField('filters', 'phase').text();
+		const hasFilter = wantedType !== '' || wantedPhase !== '';
 
 		return async (service) => {
-			if (!rawPage) {
-				return { output: await service.allClusters({ pageSize, limit, pageToken, filter }) };
+			if (rawPage) {
+				const page = { limit: Math.min(pageSize, limit), pageToken };
+				return { output: [await service.listClusters(page)] };
 			}
-			const page = { limit: Math.min(pageSize, limit), pageToken };
-			return { output: [await service.listClusters(page)] };
+			const found = new Set<string>();
+			const filter = ({ type, status }: JsonObject) => {
+				const phase = isJsonObject(status) ? status.phase : undefined;
+				found.add(`${textOf(type)} (${textOf(phase)})`);
+				return matches(type, wantedType) && matches(phase, wantedPhase);
+			};
+			const list = { pageSize, limit, pageToken, filter: hasFilter ? filter : undefined };
+			const output = await service.allClusters(list);
+			// An empty list would look as if there were no clusters.
+			const kinds = [...found].sort().slice(0, MAX_KINDS).join(', ');
+			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${kinds}.`;
+			const isHelpful = output.length === 0 && found.size > 0;
+			return { output, hint: isHelpful ? service.redact(noMatch) : undefined };
 		};
 	},
 };
 
-/** What the filters let through, without regard to case; undefined if none is given. @throws FieldError */
-function readFilter(getField: GetField): ((cluster: JsonObject) => boolean) | undefined {
-	const type = getField('filters', 'type').text().toLowerCase();
-	const phase = getField('filters', 'phase').text().toLowerCase();
-	if (type === '' && phase === '') return undefined;
-	return (cluster) => {
-		const status = isJsonObject(cluster.status) ? cluster.status : {};
-		return matches(cluster.type, type) && matches(status.phase, phase);
-	};
-}
+/** A hint with more could not be read at a glance. */
+const MAX_KINDS = 10;
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
+
+/** Whether a cluster's value is the one wanted, without regard to case. */
 function matches(value: unknown, wanted: string): boolean {
-	return wanted === '' || (typeof value === 'string' && value.toLowerCase() === wanted);
+	if (wanted === '') return true;
+	return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();
 }
