@@ -2,7 +2,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { FieldValue } from '../parameters/fieldValue';
 import { HttpClient } from '../service/http';
-import { withCancelSignal } from '../service/n8nContext';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { CreatedJob } from './itemOutcome';
 import { inParallel } from './inParallel';
@@ -16,7 +15,7 @@ export async function endJobs(
 ): Promise<void> {
 	if (first === undefined || first.options.ifStopped === 'keep' || jobs.length === 0) return;
 	const { ifStopped: verb, timeout } = first.options;
-	const client = HttpClient.open(withCancelSignal(context, undefined), { timeout, concurrency });
+	const client = HttpClient.open(context, { timeout, concurrency });
 	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
 			const httpClient = await client;

@@ -2,13 +2,7 @@ import type { ICredentialDataDecryptedObject, IHttpRequestMethods } from 'n8n-wo
 
 import type { JsonObject } from '../json';
 import type { N8nContext } from './n8nContext';
-import {
-	cancelSignalOf,
-	CREDENTIAL,
-	executionOf,
-	readCredentials,
-	withCancelSignal,
-} from './n8nContext';
+import { cancelSignalOf, CREDENTIAL, executionOf, readCredentials } from './n8nContext';
 import type { LimiterOptions } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure, FailureOf } from './errors/failure';
@@ -142,13 +136,12 @@ export class HttpClient {
 		const readAgain = async () => await context.getCredentials(CREDENTIAL);
 		ownRequests.set(credentials, { ...tries, session, execution, tracked, onSent, readAgain });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
-			withCancelSignal(context, signal),
+			context,
 			CREDENTIAL,
 			{
 				...options,
 				url: `${this.baseUrl}${path}`,
 				json: true,
-				abortSignal: signal,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
 			},

@@ -22,20 +22,6 @@ export function cancelSignalOf(context: N8nContext): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }
 
-/**
- * The same context with another signal than the execution's cancel: n8n puts the one that it finds there into each
- * request (n8n-core, httpRequestWithAuthentication).
- */
-export function withCancelSignal<Context extends object>(
-	context: Context,
-	signal: AbortSignal | undefined,
-): Context {
-	return new Proxy(context, {
-		get: (target, name) =>
-			name === 'getExecutionCancelSignal' ? () => signal : (Reflect.get(target, name) as unknown),
-	});
-}
-
 /** Reads the credential. @throws ServiceError if it can't be read in time; NodeOperationError if the node has none */
 export async function readCredentials(
 	context: N8nContext,

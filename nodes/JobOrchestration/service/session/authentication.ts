@@ -113,6 +113,8 @@ export async function withToken(
 		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
 		maybeRejectedUntil.set(credentials, Date.now() + patienceMs - TIMER_TOLERANCE_MS);
 	} else {
+		// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
+		authorized.abortSignal = own.tracked.signal;
 		own.tracked.waitsFor = 'answer';
 		own.onSent();
 	}
