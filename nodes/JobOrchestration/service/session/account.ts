@@ -7,8 +7,6 @@ import { readBaseUrl } from './baseUrl';
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
 export interface Account {
 	baseUrl: string;
-	/** The base URL as a client reads it: http://Jobs.example.com:80 is http://jobs.example.com. */
-	address: string;
 	userName: string;
 	password: string;
 	ignoreSslIssues: boolean;
@@ -19,10 +17,8 @@ const WORK = 4096;
 
 /** @throws ServiceError if the Base URL can't be used */
 export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
-	const baseUrl = readBaseUrl(credentials.baseUrl);
 	return {
-		baseUrl,
-		address: new URL(baseUrl).href.replace(/\/$/, ''),
+		baseUrl: readBaseUrl(credentials.baseUrl),
 		userName: String(credentials.userName ?? ''),
 		password: String(credentials.password ?? ''),
 		ignoreSslIssues: credentials.ignoreSslIssues === true,
@@ -34,8 +30,8 @@ export function accountOf(credentials: ICredentialDataDecryptedObject): Account 
  * is stored as `<seal>.<token>`. If the password is an expression (external secrets), the seal is stored without it, and
  * must not reveal it: hence scrypt.
  */
-export function sealOf({ address, userName, password, ignoreSslIssues }: Account): string {
-	const salt = JSON.stringify([address, userName, ignoreSslIssues]);
+export function sealOf({ baseUrl, userName, password, ignoreSslIssues }: Account): string {
+	const salt = JSON.stringify([baseUrl, userName, ignoreSslIssues]);
 	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }
 

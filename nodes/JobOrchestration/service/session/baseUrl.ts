@@ -3,7 +3,8 @@ import type { FailureOf } from '../errors/failure';
 import { ServiceError } from '../errors/serviceError';
 
 /**
- * The credential's Base URL without surrounding spaces and slashes at its end.
+ * The credential's Base URL as a client reads it (http://Jobs.example.com:80 is http://jobs.example.com), without slashes
+ * at its end.
  *
  * @throws ServiceError if it can't be used. It doesn't repeat the field's text, which may hold a password
  */
@@ -13,7 +14,7 @@ export function readBaseUrl(text: unknown): string {
 		const failure = { kind: 'baseUrl', problem } as const;
 		throw new ServiceError(failure, explain(failure));
 	}
-	return String(text).trim().replace(/\/+$/, '');
+	return new URL(String(text).trim()).href.replace(/\/+$/, '');
 }
 
 function problemOf(text: unknown): FailureOf<'baseUrl'>['problem'] | undefined {

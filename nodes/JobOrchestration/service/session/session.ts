@@ -78,10 +78,6 @@ export class Session {
 		this.secrets = new Secrets(account);
 	}
 
-	get isIdle(): boolean {
-		return this.loginInFlight === undefined && this.limiter.isIdle;
-	}
-
 	/** A token as it is stored in the credential. */
 	seal(token: string): string {
 		this.accountSeal ??= sealOf(this.account);
