@@ -41,7 +41,6 @@ export function newSender(
 		baseUrl,
 		limiter,
 		redact: (text) => text,
-		refusedLoginFor: () => undefined,
 		send: send as HttpClient['send'],
 	};
 	return client as HttpClient;

@@ -14,8 +14,8 @@ export async function endJobs(
 	{ calls: [first], concurrency }: PreparedRun,
 ): Promise<void> {
 	if (first === undefined || first.options.ifStopped === 'keep' || jobs.length === 0) return;
-	const { ifStopped: verb, timeout } = first.options;
-	const client = HttpClient.open(context, { timeout, concurrency });
+	const { ifStopped: verb } = first.options;
+	const client = HttpClient.open(context, { concurrency });
 	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
 			const httpClient = await client;

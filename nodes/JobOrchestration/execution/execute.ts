@@ -94,7 +94,7 @@ async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | u
 /** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
 async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | undefined> {
 	const { context, outcomes } = run;
-	const { calls, concurrency, timeout } = prepared;
+	const { calls, concurrency } = prepared;
 	const node = context.getNode();
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
@@ -110,7 +110,7 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 		beginNext: () => void,
 	): Promise<void> => {
 		try {
-			httpClient ??= HttpClient.open(context, { concurrency, timeout, signal });
+			httpClient ??= HttpClient.open(context, { concurrency, signal });
 			const callOptions = { ...options, signal, onFailure, beginNext };
 			const result = await call(new ServiceClient(await httpClient, callOptions));
 			const createdJob = result.createdJob && { itemIndex, ...result.createdJob };

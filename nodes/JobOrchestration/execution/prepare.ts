@@ -24,8 +24,6 @@ export interface PreparedRun {
 	calls: PreparedItem[];
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency?: number;
-	/** The longest Timeout, in milliseconds: the items share one HTTP client. */
-	timeout: number;
 	/** How long the execution is to wait for its job's call; undefined if it isn't. */
 	waitMs?: number;
 	/** The error of all items with wrong fields, which ends the execution. */
@@ -43,7 +41,7 @@ export async function prepareAll(
 ): Promise<PreparedRun> {
 	const node = context.getNode();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: PreparedRun = { calls: [], timeout: 0 };
+	const prepared: PreparedRun = { calls: [] };
 	const failed: FailedItem[] = [];
 	let lastYield = Date.now();
 	const waitForCall = (limitMs: number) => {
@@ -63,7 +61,6 @@ export async function prepareAll(
 			const options = readOptions(getField);
 			const call = operation.prepare(getField, waitForCall);
 			prepared.calls.push({ itemIndex, call, options });
-			prepared.timeout = Math.max(prepared.timeout, options.timeout);
 			if (options.concurrency !== undefined) {
 				prepared.concurrency = Math.min(prepared.concurrency ?? Infinity, options.concurrency);
 			}

@@ -5,25 +5,22 @@ import type { N8nContext } from './n8nContext';
 import { cancelSignalOf, CREDENTIAL, executionOf, readCredentials } from './n8nContext';
 import type { LimiterOptions } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
-import type { Failure, FailureOf } from './errors/failure';
+import type { Failure } from './errors/failure';
 import { failureBeforeSending, failureFromError } from './errors/failure';
 import type { HttpResponse } from './errors/response';
 import { describeBody, failureFromResponse, readResponse } from './errors/response';
 import { unlessAborted } from './request/timers';
 import { tokenOf } from './session/account';
-import type { OwnRequest, Session } from './session/session';
-import { ownRequests } from './session/session';
+import { ownRequests } from './session/authentication';
+import { OwnRequest } from './session/ownRequest';
+import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
-import { TrackedRequest } from './session/trackedRequest';
 
 /**
  * How often a request is resent because its token was rejected. Without a limit, processes that keep ending each
  * other's tokens would never stop.
  */
 const MAX_RENEWALS = 8;
-
-/** How long before a request its token's login may have begun. With 0, one that others had just begun wouldn't count. */
-const TOO_NEW_TO_EXPIRE_MS = 500;
 
 /** A request without base URL and token, and what is to come back. */
 export interface ServiceRequest<Body> {
@@ -46,17 +43,13 @@ interface SendOptions {
 	signal?: AbortSignal | undefined;
 }
 
-type OpenOptions = Pick<SendOptions, 'timeout' | 'signal'> &
-	Pick<LimiterOptions, 'concurrency' | 'patience'>;
+type OpenOptions = Pick<SendOptions, 'signal'> & Pick<LimiterOptions, 'concurrency' | 'patience'>;
 
 /** The body of the expected response, or why it didn't come. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /** Sends the requests of one run of the node, with one credential, which is read once. */
 export class HttpClient {
-	/** A login that took too long: no request with as little time waits for another one. */
-	private slowLogin: { failure: Failure; timeoutMs: number } | undefined;
-
 	private constructor(
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
@@ -66,11 +59,8 @@ export class HttpClient {
 	) {}
 
 	/** @throws ServiceError, also if the Base URL can't be used; NodeOperationError if the node has no credential */
-	static async open(
-		context: N8nContext,
-		{ timeout, signal, ...limits }: OpenOptions,
-	): Promise<HttpClient> {
-		const credentials = await readCredentials(context, { timeout, stop: signal });
+	static async open(context: N8nContext, { signal, ...limits }: OpenOptions): Promise<HttpClient> {
+		const credentials = await readCredentials(context, signal);
 		const session = sessionOf(credentials);
 		// It may be another account's.
 		session.secrets.add(tokenOf(credentials.accessToken));
@@ -83,15 +73,6 @@ export class HttpClient {
 		return this.session.account.baseUrl;
 	}
 
-	/** Why a request need not be sent: its login was refused, or took too long for another one with as much time. */
-	refusedLoginFor({ timeout }: Pick<SendOptions, 'timeout'>): Failure | undefined {
-		const { credentials, session, slowLogin } = this;
-		if (slowLogin !== undefined && timeout <= slowLogin.timeoutMs) return slowLogin.failure;
-		if (session.isUsable(session.unseal(credentials.accessToken))) return undefined;
-		const refusal = session.refusalFor(this.execution);
-		return refusal && { kind: 'login', cause: refusal.failure };
-	}
-
 	/** A text without this account's password and tokens. */
 	redact(text: string): string {
 		return this.session.secrets.redact(text);
@@ -101,40 +82,40 @@ export class HttpClient {
 	 * Sends a request, and again with another token if its token is rejected. A cancel aborts reads only: other answers are
 	 * awaited, since they say what was done.
 	 */
-	async send<Body>(request: ServiceRequest<Body>, options: SendOptions): Promise<SendResult<Body>> {
-		const { session } = this;
-		const refusedLogin = this.refusedLoginFor(options);
-		if (refusedLogin !== undefined) return { failure: refusedLogin };
-
-		let lastAnswer: FailureOf<'status'> | undefined;
+	async send<Body>(
+		request: ServiceRequest<Body>,
+		{ timeout, onSent, signal: stop }: SendOptions,
+	): Promise<SendResult<Body>> {
+		const { context, session, execution } = this;
+		const cancel = request.method === 'GET' ? cancelSignalOf(context) : undefined;
+		const readAgain = async () => await context.getCredentials(CREDENTIAL);
+		const options = { execution, timeout, stop, cancel, onSent, readAgain };
+		let rejected: SendResult<Body> | undefined;
+		let mayLogIn = true;
 		for (let rejections = 0; ; rejections += 1) {
-			const startedAt = Date.now();
-			const { result, token } = await this.sendOnce(request, options, { rejections, lastAnswer });
-			const rejection = rejectionOf(result);
-			if (rejection === undefined || rejection === lastAnswer) return result;
-			if (token !== undefined) session.reject(token);
-			if (token === undefined || rejections === MAX_RENEWALS) return result;
-			// Another process may have ended the first token. If a token fetched for this request is rejected as well, only
-			// one from another process may help.
-			const isNew = session.wasFetchedSince(token, startedAt - TOO_NEW_TO_EXPIRE_MS);
-			lastAnswer = rejections > 0 && isNew ? rejection : undefined;
+			const own: OwnRequest = new OwnRequest({ ...options, rejections, mayLogIn });
+			const result = await this.sendOnce(request, own);
+			own.end();
+			if (!isRejection(result)) return result;
+			// There was no token but the rejected one.
+			if (own.token === undefined) return rejected ?? result;
+			session.reject(own.token);
+			if (rejections === MAX_RENEWALS) return result;
+			rejected = result;
+			// Another process may have ended the first token. If that of a new login is rejected as well, only another
+			// process's token may help.
+			mayLogIn &&= rejections === 0 || !own.hasLoggedIn;
 		}
 	}
 
-	/** @returns also the token of the request, if it got one */
 	private async sendOnce<Body>(
 		{ path, expected, isExpected, ...options }: ServiceRequest<Body>,
-		{ timeout, onSent, signal: stop }: SendOptions,
-		tries: Pick<OwnRequest, 'rejections' | 'lastAnswer'>,
-	): Promise<{ result: SendResult<Body>; token: string | undefined }> {
-		const { context, session, execution, credentials: initial } = this;
-		const cancel = options.method === 'GET' ? cancelSignalOf(context) : undefined;
-		const tracked = new TrackedRequest(timeout, stop, cancel);
-		const { signal } = tracked;
+		own: OwnRequest,
+	): Promise<SendResult<Body>> {
+		const { context, session, credentials: initial } = this;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
-		const readAgain = async () => await context.getCredentials(CREDENTIAL);
-		ownRequests.set(credentials, { ...tries, session, execution, tracked, onSent, readAgain });
+		ownRequests.set(credentials, { session, own });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			context,
 			CREDENTIAL,
@@ -147,17 +128,13 @@ export class HttpClient {
 			},
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
-		const result = await unlessAborted(answer, signal).then(
+		const result = await unlessAborted(answer, own.signal).then(
 			(response) => this.resultOf(readResponse(response), { expected, isExpected }),
-			(error: unknown) => ({ failure: this.failureOf(error, tracked, tries.lastAnswer) }),
+			(error: unknown) => ({ failure: this.failureOf(error, own) }),
 		);
-		tracked.end();
-		if (credentials.accessToken !== initial.accessToken) {
-			// If another request has changed it in the meantime, this token may be the older one.
-			if (this.credentials === initial) this.credentials = credentials;
-			this.slowLogin = undefined;
-		}
-		return { result, token: session.unseal(credentials.accessToken) };
+		// If another request has changed it in the meantime, this token may be the older one.
+		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
+		return result;
 	}
 
 	private resultOf<Body>(
@@ -173,24 +150,19 @@ export class HttpClient {
 		return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 	}
 
-	private failureOf(
-		error: unknown,
-		tracked: TrackedRequest,
-		lastAnswer: Failure | undefined,
-	): Failure {
+	private failureOf(error: unknown, own: OwnRequest): Failure {
 		const redact = (text: string) => this.redact(text);
-		const thrown = tracked.isUnsent ? failureBeforeSending(error, redact) : failureFromError(error);
-		const failure = tracked.failure ?? thrown;
-		if (failure.kind !== 'login' || failure.cause.kind !== 'timeout') return failure;
-		if (lastAnswer !== undefined) return lastAnswer;
-		this.session.giveUp(tracked.login);
-		this.slowLogin = { failure, timeoutMs: failure.cause.after ?? Infinity };
+		const thrown = own.isUnsent ? failureBeforeSending(error, redact) : failureFromError(error);
+		const failure = own.failure ?? thrown;
+		if (failure.kind === 'login' && failure.cause.kind === 'timeout') {
+			this.session.giveUp(own, failure.cause);
+		}
 		return failure;
 	}
 }
 
-/** The failure of a request whose token the service rejected. */
-function rejectionOf(result: SendResult<unknown>): FailureOf<'status'> | undefined {
+/** Whether the service rejected the token of a request, or there was none for it. */
+function isRejection(result: SendResult<unknown>): boolean {
 	const failure = 'failure' in result ? result.failure : undefined;
-	return failure?.kind === 'status' && failure.status === 401 ? failure : undefined;
+	return failure?.kind === 'status' && failure.status === 401;
 }

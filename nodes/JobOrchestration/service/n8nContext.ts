@@ -9,7 +9,6 @@ import { explain } from './errors/explain';
 import { ServiceError } from './errors/serviceError';
 import { n8nFailureOf } from './errors/failure';
 import { unlessAborted } from './request/timers';
-import { TrackedRequest } from './session/trackedRequest';
 
 /** The credential's name, as workflows store it. */
 export const CREDENTIAL = 'jobOrchestrationApi';
@@ -22,23 +21,27 @@ export function cancelSignalOf(context: N8nContext): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }
 
-/** Reads the credential. @throws ServiceError if it can't be read in time; NodeOperationError if the node has none */
+/**
+ * Reads the credential.
+ *
+ * @throws ServiceError if it can't be read or the signal comes first; NodeOperationError if the node has none
+ */
 export async function readCredentials(
 	context: N8nContext,
-	{ timeout, stop }: { timeout: number; stop?: AbortSignal | undefined },
+	signal: AbortSignal | undefined,
 ): Promise<ICredentialDataDecryptedObject> {
-	const tracked = new TrackedRequest(timeout, stop);
-	tracked.prepare();
-	const result = await unlessAborted(context.getCredentials(CREDENTIAL), tracked.signal).then(
+	const result = await unlessAborted(context.getCredentials(CREDENTIAL), signal).then(
 		(credentials) => ({ credentials }),
 		(error: unknown) => ({ error }),
 	);
-	tracked.end();
 	if ('credentials' in result) return result.credentials;
 	// What n8n says about the node's settings is clear.
 	if (result.error instanceof NodeOperationError) throw result.error;
-	const failure = tracked.failure ?? n8nFailureOf(result.error);
-	throw new ServiceError(failure, explain(failure, { timeout }));
+	const isCancelled = signal?.aborted === true;
+	const failure = isCancelled
+		? ({ kind: 'cancelled', sent: false } as const)
+		: n8nFailureOf(result.error);
+	throw new ServiceError(failure, explain(failure));
 }
 
 /** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */

@@ -41,8 +41,6 @@ export async function sendWithRetries<Body>(
 		callError(call, reason, { baseUrl, timeout, timesSent, earlierMayHaveActed, ...denial });
 
 	for (;;) {
-		const refusedLogin = httpClient.refusedLoginFor({ timeout });
-		if (refusedLogin !== undefined) throw errorOf(refusedLogin);
 		const denial = await request.acquire(signal);
 		if (denial !== undefined) {
 			failure ??= denial.failure;

@@ -24,8 +24,6 @@ export type Failure =
 	| { kind: 'cancelled'; sent: boolean }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'n8nFailed'; reason: string }
-	/** n8n's store of credentials took longer than `after` milliseconds: nothing was sent. */
-	| { kind: 'n8nTimeout'; after: number }
 	/** The answer points to another address; undefined if it doesn't say which. */
 	| { kind: 'redirect'; status: number; location: string | undefined }
 	/** An HTTP status that isn't success, the service's words in a sentence, and Retry-After (ms). `ofOthers` without their words. */

@@ -115,12 +115,6 @@ export const RULES = {
 		"Try again later. If that doesn't help, open the credential in n8n and save it.",
 		N8N_SAYS,
 	],
-	n8nTimeout: [
-		UNSENT,
-		"n8n's store of credentials didn't answer within {limit}",
-		"Try again later, or allow more time with the option 'Timeout'. If that doesn't help, check n8n's database.",
-		'Nothing was sent.',
-	],
 	foreignAddress: [
 		UNSENT,
 		'This credential is for {baseUrl} only',

@@ -11,7 +11,6 @@ const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 	'tls',
 	'certificate',
 	'n8nFailed',
-	'n8nTimeout',
 	'login',
 ]);
 

@@ -30,15 +30,12 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
  */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
-	const timer = timeoutSignal(delayMs);
 	await new Promise<void>((resolve) => {
-		const done = () => {
-			timer.removeEventListener('abort', done);
+		const stopListening = onAbort(signal, resolve);
+		onAbort(timeoutSignal(delayMs), () => {
 			stopListening();
 			resolve();
-		};
-		timer.addEventListener('abort', done);
-		const stopListening = onAbort(signal, done);
+		});
 	});
 }
 
@@ -49,7 +46,7 @@ export async function wait(delayMs: number, signal?: AbortSignal): Promise<void>
  */
 export async function unlessAborted<Result>(
 	work: Promise<Result>,
-	signal: AbortSignal,
+	signal: AbortSignal | undefined,
 ): Promise<Result> {
 	return await new Promise((resolve, reject) => {
 		const stopListening = onAbort(signal, () => reject(new Error('canceled')));

@@ -6,7 +6,8 @@ import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Helpers } from './login';
-import { ownRequests } from './session';
+import type { OwnRequest } from './ownRequest';
+import type { Session } from './session';
 import { sessionOf } from './sessions';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
@@ -17,14 +18,20 @@ type RequestOptions = IHttpRequestOptions & {
 	rejectUnauthorized?: boolean;
 };
 
-/** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
+/** By the credentials object, made for each request: n8n passes nothing else to the credential. */
+export const ownRequests = new WeakMap<object, { session: Session; own: OwnRequest }>();
+
+/**
+ * Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. A
+ * request that failed at its time limit was not rejected, and may have been acted on.
+ */
 const maybeRejectedUntil = new WeakMap<object, number>();
 
-/** How long a service may take to reject a token. A request that fails later may have been acted on. */
+/** How long a service may take to reject a token, at most. */
 const REJECTION_TIMEOUT_MS = 30_000;
 
-/** A timer may be early. Without this, a request that timed out could be taken for a rejected one. */
-const TIMER_TOLERANCE_MS = 10;
+/** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
+const NEW_TOKEN_MS = 5_000;
 
 /**
  * The token for n8n to store in the credential; nothing if the token must not be replaced.
@@ -35,18 +42,15 @@ export async function newToken(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const own = ownRequests.get(credentials);
-	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
-	const { session, tracked, lastAnswer, readAgain } = own;
-	tracked.prepare();
-	const result = await session.token(helpers, true, own);
-	tracked.prepare();
-	if ('failure' in result) {
-		if (result.failure === lastAnswer) throw new ServiceError(lastAnswer, NO_TOKEN);
-		throw loginError(result.failure, session.account);
-	}
+	const found = ownRequests.get(credentials);
+	if (found === undefined) return await newTokenForOtherNode(helpers, credentials);
+	const { session, own } = found;
+	own.isUnsent = true;
+	const result = await session.token(helpers, own);
+	if (result === undefined) return {};
+	if ('failure' in result) throw loginError(result.failure, session.account);
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
-	Object.assign(credentials, await readAgain());
+	Object.assign(credentials, await own.options.readAgain());
 	return { accessToken: session.seal(result.token) };
 }
 
@@ -64,7 +68,12 @@ async function newTokenForOtherNode(
 	const current = session.unseal(credentials.accessToken);
 	if (session.isUsable(current) && (await session.accepts(helpers, current))) return {};
 
-	const result = await session.token(helpers, current !== undefined);
+	const newest = session.newestToken(current === undefined ? NEW_TOKEN_MS : Infinity);
+	if (newest !== undefined && (await session.accepts(helpers, newest))) {
+		return { accessToken: session.seal(newest) };
+	}
+	const result = await session.token(helpers);
+	if (result === undefined) return {};
 	if ('failure' in result) throw loginError(result.failure, session.account);
 	const { token } = result;
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
@@ -83,13 +92,11 @@ export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	options: RequestOptions,
 ): Promise<IHttpRequestOptions> {
-	const own = ownRequests.get(credentials);
-	const session = own?.session ?? sessionOf(credentials);
+	// After an edit, the credentials may be another account's by now.
+	const { own, session } = ownRequests.get(credentials) ?? { session: sessionOf(credentials) };
 	const { account } = session;
-	own?.tracked.prepare();
-	if (own?.tracked.signal.aborted === true) {
-		throw connectionError({ kind: 'cancelled', sent: false }, account);
-	}
+	if (own !== undefined) own.isUnsent = true;
+	if (own?.isStopped === true) throw connectionError({ kind: 'cancelled', sent: false }, account);
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	maybeRejectedUntil.set(credentials, 0);
 	const url = own === undefined ? addressForToken(options, account) : options.url;
@@ -111,24 +118,22 @@ export async function withToken(
 	};
 	if (own === undefined) {
 		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
-		maybeRejectedUntil.set(credentials, Date.now() + patienceMs - TIMER_TOLERANCE_MS);
-	} else {
-		// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
-		authorized.abortSignal = own.tracked.signal;
-		own.tracked.waitsFor = 'answer';
-		own.onSent();
+		// A timer may be early.
+		maybeRejectedUntil.set(credentials, Date.now() + 0.9 * patienceMs);
+		return authorized;
 	}
-	return authorized;
+	own.send(token);
+	// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
+	return { ...authorized, abortSignal: own.signal };
 }
-
-const NO_TOKEN = { message: 'The request was not sent: there is no token for it', advice: '' };
 
 /** n8n takes an error with this response for a rejected token. */
 class TokenRequired extends ServiceError {
 	readonly response = { status: 401 };
 
 	constructor() {
-		super({ kind: 'status', status: 401, text: undefined, retryAfter: undefined }, NO_TOKEN);
+		const message = 'The request was not sent: there is no token for it';
+		super({ kind: 'status', status: 401 }, { message, advice: '' });
 	}
 }
 

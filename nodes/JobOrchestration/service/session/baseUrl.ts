@@ -42,18 +42,11 @@ export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined 
 }
 
 /**
- * Whether an address is a base URL or below it. A `..` in its path goes up, also if it is percent-encoded, even twice.
+ * Whether an address is a base URL, as `readBaseUrl` returns it, or below it. A `..` in its path goes up, also if it is percent-encoded, even twice.
  */
-export function isBelow(baseUrl: string, address: URL): boolean {
-	const base = new URL(baseUrl);
-	return (
-		address.origin === base.origin &&
-		withSlash(address.pathname).startsWith(withSlash(base.pathname)) &&
-		!goesUp(address.pathname)
-	);
+export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
+	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !goesUp(pathname);
 }
-
-const withSlash = (path: string) => (path.endsWith('/') ? path : `${path}/`);
 
 function goesUp(path: string): boolean {
 	let decoded = path;

@@ -1,7 +1,6 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-
 import { AccountLimiter } from '../pace/limiter';
 import type { RequestFailure } from '../errors/failure';
+import { n8nFailureOf } from '../errors/failure';
 import { mayRetry } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
 import { Secrets } from '../errors/secrets';
@@ -9,10 +8,7 @@ import type { Account } from './account';
 import { sealOf, tokenOf } from './account';
 import type { Helpers, LoginResult } from './login';
 import { isAccepted, login, mayBeWrongPassword } from './login';
-import type { TrackedRequest } from './trackedRequest';
-
-/** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
-const NEW_TOKEN_MS = 5_000;
+import type { OwnRequest } from './ownRequest';
 
 /** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
 const REFUSAL_HOLDS_MS = 5_000;
@@ -25,30 +21,17 @@ const MIN_WAIT_MS = 50;
 const JITTER_MS = 200;
 const MAX_DOUBLINGS = 4;
 
-/** Reads of the stored token before a request is given up. With fewer, another process's slow login would be missed. */
-const STORE_READS = 3;
+/** Waits before a request without a login is given up. With fewer, another process's slow login would be missed. */
+const MAX_WAITS = 3;
 
 /** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
 const MAX_REJECTED = 50;
 
-/** A request of this node, as far as the credential has to know it. */
-export interface OwnRequest {
-	session: Session;
-	tracked: TrackedRequest;
-	/** The same object for all requests of an execution. */
-	execution: object;
-	/** How often its tokens were rejected. */
-	rejections: number;
-	/** The answer to its last try. If it is there, no login may follow, and this is the failure. */
-	lastAnswer: RequestFailure | undefined;
-	/** Called each time it is sent. */
-	onSent: () => void;
-	/** Reads the stored credential again. */
-	readAgain: () => Promise<ICredentialDataDecryptedObject>;
-}
+/** How long questions about a token are collected, to be asked as one. */
+const COLLECT_MS = 50;
 
-/** By the credentials object, made for each request: n8n passes nothing else to the credential. */
-export const ownRequests = new WeakMap<object, OwnRequest>();
+/** `isNew` if it came by a login. */
+type TokenResult = LoginResult & { isNew?: true };
 
 interface Refusal {
 	failure: RequestFailure;
@@ -56,23 +39,21 @@ interface Refusal {
 }
 
 /**
- * What this process knows of one account: its token, the login in flight, what was refused, and its limiter. n8n asks
- * for a token once for each request that has none or a rejected one, thousands at a time; here they share one login.
+ * What this process knows of one account: its newest token, the login in flight, what was refused, and its limiter. n8n
+ * asks for a token once for each request that has none or a rejected one, thousands at a time; here they share one login.
  */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
 	private accountSeal: string | undefined;
-	private newest: { token: string; since: number; loginStartedAt: number } | undefined;
+	private newest: { token: string; since: number } | undefined;
 	private readonly rejected = new Set<string>();
-	private loginInFlight: Promise<LoginResult> | undefined;
-	private refusal: Refusal | undefined;
-	private refusalByExecution = new WeakMap<object, Refusal>();
-	/** The wait of all that leave the login to another process. */
-	private waiting: Promise<void> | undefined;
-	private lastCheck: Promise<unknown> = Promise.resolve();
-	private readonly nextChecks = new Map<string, Promise<boolean>>();
+	private login: Promise<TokenResult | undefined> | undefined;
+	/** By the execution whose login failed; the last one of all by the session itself. */
+	private refusals = new WeakMap<object, Refusal>();
+	/** By the token that the service is asked about. */
+	private readonly questions = new Map<string, Promise<boolean>>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
@@ -90,49 +71,6 @@ export class Session {
 		return token !== undefined && stored === this.seal(token) ? token : undefined;
 	}
 
-	/**
-	 * Gets a token with as few logins as possible: all wait for a login in flight, the newest or the stored token is taken
-	 * unless it was rejected, and a refused login stays refused for a while.
-	 *
-	 * @param isRenewal whether any token will do that was not rejected; else one that is new
-	 * @param own undefined for another node
-	 */
-	async token(helpers: Helpers, isRenewal: boolean, own?: OwnRequest): Promise<LoginResult> {
-		const { lastAnswer, execution, tracked } = own ?? {};
-		if (this.loginInFlight === undefined || lastAnswer !== undefined) {
-			const token = await this.knownToken(helpers, isRenewal, own);
-			if (token !== undefined) return { token };
-			if (lastAnswer !== undefined) return { failure: lastAnswer };
-			const refusal = this.refusalFor(execution);
-			if (refusal !== undefined) return refusal;
-			if (tracked?.signal.aborted === true) return { failure: { kind: 'cancelled', sent: false } };
-		}
-		const inFlight = (this.loginInFlight ??= this.startLogin(helpers));
-		if (tracked !== undefined) Object.assign(tracked, { waitsFor: 'login', login: inFlight });
-		const result = await inFlight;
-		if (result === this.refusal && execution !== undefined) {
-			this.refusalByExecution.set(execution, this.refusal);
-		}
-		return result;
-	}
-
-	/** Why no login may start, at all or for this execution. */
-	refusalFor(execution: object = this): Refusal | undefined {
-		const refusal = this.refusalByExecution.get(execution);
-		if (
-			mayBeWrongPassword(refusal?.failure) ||
-			isWithin(REFUSAL_HOLDS_FOR_EXECUTION_MS, refusal?.since)
-		) {
-			return refusal;
-		}
-		return isWithin(REFUSAL_HOLDS_MS, this.refusal?.since) ? this.refusal : undefined;
-	}
-
-	/** Stops waiting for a login: the next caller starts another one. */
-	giveUp(login: unknown): void {
-		if (this.loginInFlight === login) this.loginInFlight = undefined;
-	}
-
 	/** Remembers that the service has rejected a token. */
 	reject(token: string): void {
 		this.rejected.add(token);
@@ -145,94 +83,128 @@ export class Session {
 		return token !== undefined && !this.rejected.has(token);
 	}
 
-	/** Whether a token is the newest one, and its login began at this time (ms since 1970) or later. */
-	wasFetchedSince(token: string, time: number): boolean {
-		return this.newest?.token === token && this.newest.loginStartedAt >= time;
+	/** The newest token, unless it was rejected or is older than that. */
+	newestToken(maxAgeMs = Infinity): string | undefined {
+		const { token, since } = this.newest ?? {};
+		return this.isUsable(token) && isWithin(maxAgeMs, since) ? token : undefined;
 	}
 
 	/**
-	 * Asks the service whether it accepts a token, once for all that ask before the question is sent: the answer to an earlier
-	 * question may be older than a rejection.
+	 * A token for a request without a usable one. All share one login, and one search for a token that another process has
+	 * stored; a refused login stays refused for a while.
+	 *
+	 * @param own undefined for another node, which knows the newest token already
+	 * @returns undefined if there is none, and no login may be made
 	 */
-	async accepts(helpers: Helpers, token: string): Promise<boolean> {
-		let check = this.nextChecks.get(token);
-		if (check === undefined) {
-			check = this.lastCheck.then(async () => {
-				this.nextChecks.delete(token);
-				const accepted = await isAccepted(helpers, this.account, token);
-				if (!accepted) this.reject(token);
-				return accepted;
-			});
-			this.nextChecks.set(token, check);
-			this.lastCheck = check;
-		}
-		return await check;
-	}
+	async token(helpers: Helpers, own?: OwnRequest): Promise<TokenResult | undefined> {
+		const { execution, timeout, mayLogIn = true } = own?.options ?? {};
+		for (;;) {
+			const newest = own && this.newestToken();
+			if (newest !== undefined) return { token: newest };
+			const refusal = this.refusalFor(execution, timeout);
+			if (refusal !== undefined) return { failure: refusal };
 
-	/** A token that needs no login. If another process has probably logged in, this waits until its token is stored. */
-	private async knownToken(
-		helpers: Helpers,
-		isRenewal: boolean,
-		own: OwnRequest | undefined,
-	): Promise<string | undefined> {
-		for (let reads = 0; ; reads += 1) {
-			const { newest } = this;
-			if (this.isUsable(newest?.token) && (isRenewal || isWithin(NEW_TOKEN_MS, newest.since))) {
-				// The node's own request finds out by itself.
-				if (own !== undefined || (await this.accepts(helpers, newest.token))) return newest.token;
-			}
-			const stored = own && (await this.storedToken(own));
-			if (this.isUsable(stored)) {
-				this.remember(stored);
-				return stored;
-			}
-			// Another one may have come in the meantime.
-			if (this.newest !== newest) continue;
-			const wasEnded = !this.isUsable(newest?.token) && isWithin(NEW_TOKEN_MS, newest?.since);
-			const maxReads = own?.lastAnswer === undefined ? Number(wasEnded) : STORE_READS;
-			if (own === undefined || reads >= maxReads) return undefined;
-			await this.waitForOtherProcess(own.rejections);
-		}
-	}
-
-	private async storedToken({ tracked, readAgain }: OwnRequest): Promise<string | undefined> {
-		tracked.waitsFor = 'n8n';
-		const { accessToken } = await readAgain();
-		tracked.waitsFor = 'login';
-		return this.unseal(accessToken);
-	}
-
-	/** All wait together, so that one of them logs in for the others. */
-	private async waitForOtherProcess(rejections: number): Promise<void> {
-		const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
-		this.waiting ??= wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS)).finally(() => {
-			this.waiting = undefined;
-		});
-		await this.waiting;
-	}
-
-	private startLogin(helpers: Helpers): Promise<LoginResult> {
-		const startedAt = Date.now();
-		const inFlight = login(helpers, this)
-			.then((result) => {
-				if ('failure' in result) {
-					if (mayRetry(result.failure, { idempotent: true })) return result;
-					return (this.refusal = { ...result, since: Date.now() });
-				}
-				this.remember(result.token, startedAt);
-				this.refusal = undefined;
-				this.refusalByExecution = new WeakMap();
+			const login = (this.login ??= this.findOrLogIn(helpers, own).finally(() => {
+				if (this.login === login) this.login = undefined;
+			}));
+			if (own !== undefined) own.login = login;
+			const result = await login;
+			if (own !== undefined) own.login = undefined;
+			if (result !== undefined) {
+				if (own !== undefined) own.hasLoggedIn = result.isNew === true;
+				if ('failure' in result) this.noteRefusal(result.failure, execution);
 				return result;
-			})
-			.finally(() => this.giveUp(inFlight));
-		return inFlight;
+			}
+			if (!mayLogIn || own?.isStopped === true) return undefined;
+			// It was the search of a request that may not log in, or no longer.
+		}
 	}
 
-	private remember(token: string, loginStartedAt = -Infinity): void {
+	/** A request has waited too long for its login: the next one starts another, but not in this execution. */
+	giveUp({ login, options }: OwnRequest, failure: RequestFailure): void {
+		if (this.login === login) this.login = undefined;
+		this.refusals.set(options.execution, { failure, since: Date.now() });
+	}
+
+	/** Asks the service whether it accepts a token, once for all that ask at about the same time. */
+	async accepts(helpers: Helpers, token: string): Promise<boolean> {
+		let question = this.questions.get(token);
+		if (question === undefined) {
+			// It isn't sent at once, so that nobody gets an answer that is older than the rejection of its request.
+			question = wait(COLLECT_MS).then(async () => {
+				this.questions.delete(token);
+				return await isAccepted(helpers, this.account, token);
+			});
+			this.questions.set(token, question);
+		}
+		const accepted = await question;
+		if (!accepted) this.reject(token);
+		return accepted;
+	}
+
+	/** Why no login may be made. A request with more time than the one that gave up a login may try again. */
+	private refusalFor(
+		execution: object | undefined,
+		timeout = Infinity,
+	): RequestFailure | undefined {
+		const own = execution && this.refusals.get(execution);
+		const { failure, since } = own ?? this.refusals.get(this) ?? {};
+		if (failure?.kind === 'timeout' && timeout > (failure.after ?? Infinity)) return undefined;
+		if (own !== undefined && mayBeWrongPassword(failure)) return failure;
+		const holdsMs = own === undefined ? REFUSAL_HOLDS_MS : REFUSAL_HOLDS_FOR_EXECUTION_MS;
+		return isWithin(holdsMs, since) ? failure : undefined;
+	}
+
+	private noteRefusal(failure: RequestFailure, execution: object | undefined): void {
+		if (mayRetry(failure, { idempotent: true })) return;
+		const refusal = { failure, since: Date.now() };
+		this.refusals.set(this, refusal);
+		if (execution !== undefined) this.refusals.set(execution, refusal);
+	}
+
+	/** Looks for a token that another process has stored, and logs in if there is none. It never throws. */
+	private async findOrLogIn(
+		helpers: Helpers,
+		own: OwnRequest | undefined,
+	): Promise<TokenResult | undefined> {
+		try {
+			const stored = own && (await this.storedToken(own));
+			if (stored !== undefined) return { token: stored };
+		} catch (error) {
+			return { failure: n8nFailureOf(error, (text) => this.secrets.redact(text)) };
+		}
+		if (own?.isStopped === true || own?.options.mayLogIn === false) return undefined;
+		const result = await login(helpers, this);
+		if ('token' in result) {
+			this.remember(result.token);
+			this.refusals = new WeakMap();
+			return { ...result, isNew: true };
+		}
+		return result;
+	}
+
+	/** After a rejection, another process has probably logged in: its token may not be stored yet. */
+	private async storedToken({ options }: OwnRequest): Promise<string | undefined> {
+		const { rejections, mayLogIn, readAgain } = options;
+		const maxWaits = mayLogIn ? Math.min(rejections, 1) : MAX_WAITS;
+		for (let waits = 0; ; waits += 1) {
+			const { accessToken } = await readAgain();
+			const token = this.unseal(accessToken);
+			if (this.isUsable(token)) {
+				this.remember(token);
+				return token;
+			}
+			if (waits === maxWaits) return undefined;
+			const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
+			await wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS));
+		}
+	}
+
+	private remember(token: string): void {
 		// A service may give the same token again.
 		this.rejected.delete(token);
 		this.secrets.add(token);
-		this.newest = { token, since: Date.now(), loginStartedAt };
+		this.newest = { token, since: Date.now() };
 	}
 }
 

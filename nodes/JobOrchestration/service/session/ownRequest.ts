@@ -1,0 +1,78 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
+import type { Failure } from '../errors/failure';
+import { onAbort, timeoutSignal } from '../request/timers';
+
+/** What the credential has to know of a request of this node. */
+interface RequestOptions {
+	/** The same object for all requests of an execution. */
+	execution: object;
+	/** Milliseconds from the login to the end of the answer. */
+	timeout: number;
+	/** Once it is aborted, nothing is sent. */
+	stop?: AbortSignal | undefined;
+	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
+	cancel?: AbortSignal | undefined;
+	/** How often its tokens were rejected. */
+	rejections: number;
+	/** Whether a login may be made for it. Else only a token that others have fetched helps. */
+	mayLogIn: boolean;
+	/** Called when it is sent. */
+	onSent: () => void;
+	/** Reads the stored credential again. */
+	readAgain: () => Promise<ICredentialDataDecryptedObject>;
+}
+
+/** A request of this node, with one deadline from its login to the end of its answer. */
+export class OwnRequest {
+	/** Whether it has certainly not been sent. Not at first: if n8n copied the credentials, the credential wouldn't find it. */
+	isUnsent = false;
+	/** The token that it was sent with. */
+	token: string | undefined;
+	/** The login or search for a token that it waits for. */
+	login: unknown;
+	/** Whether its token came by a login for it. */
+	hasLoggedIn = false;
+	private readonly controller = new AbortController();
+	private readonly deadline: AbortSignal;
+	private readonly stopListening: Array<() => void>;
+
+	constructor(readonly options: RequestOptions) {
+		const { timeout, stop, cancel } = options;
+		const abort = () => this.controller.abort();
+		this.deadline = timeoutSignal(timeout);
+		this.stopListening = [
+			onAbort(this.deadline, abort),
+			onAbort(cancel, abort),
+			onAbort(stop, () => this.isUnsent && abort()),
+		];
+	}
+
+	get signal(): AbortSignal {
+		return this.controller.signal;
+	}
+
+	get isStopped(): boolean {
+		return this.signal.aborted || this.options.stop?.aborted === true;
+	}
+
+	/** Why its signal was aborted; undefined if it wasn't. */
+	get failure(): Failure | undefined {
+		if (!this.signal.aborted) return undefined;
+		if (!this.deadline.aborted) return { kind: 'cancelled', sent: !this.isUnsent };
+		const cause = { kind: 'timeout', after: this.options.timeout } as const;
+		return this.isUnsent ? { kind: 'login', cause } : { kind: 'timeout' };
+	}
+
+	/** It is about to be sent. */
+	send(token: string): void {
+		this.isUnsent = false;
+		this.token = token;
+		this.options.onSent();
+	}
+
+	/** It was answered or has failed. */
+	end(): void {
+		for (const stop of this.stopListening) stop();
+	}
+}
