@@ -3,7 +3,7 @@ import { tokenOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Helpers } from '../../nodes/JobOrchestration/service/session/login';
 import { OwnRequest } from '../../nodes/JobOrchestration/service/session/ownRequest';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
-import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
 
 /*
  * What is remembered of an account, and for how long. The service is left out: what counts is how often it is asked.

@@ -1,12 +1,18 @@
-import type { ICredentialDataDecryptedObject, IHttpRequestMethods } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestMethods,
+	ILoadOptionsFunctions,
+} from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import type { N8nContext } from './n8nContext';
-import { cancelSignalOf, CREDENTIAL, executionOf, readCredentials } from './n8nContext';
 import type { LimiterOptions } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureBeforeSending, failureFromError } from './errors/failure';
+import { explain } from './errors/explain';
+import { ServiceError } from './errors/serviceError';
 import type { HttpResponse } from './errors/response';
 import { describeBody, failureFromResponse, readResponse } from './errors/response';
 import { unlessAborted } from './request/timers';
@@ -14,7 +20,13 @@ import { tokenOf } from './session/account';
 import { ownRequests } from './session/authentication';
 import { OwnRequest } from './session/ownRequest';
 import type { Session } from './session/session';
-import { sessionOf } from './session/sessions';
+import { sessionOf } from './session/session';
+
+/** The credential's name, as workflows store it. */
+const CREDENTIAL = 'jobOrchestrationApi';
+
+/** n8n's context of an execution, or of a drop-down in the editor. */
+type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 /**
  * How often a request is resent because its token was rejected. Without a limit, processes that keep ending each
@@ -165,4 +177,38 @@ export class HttpClient {
 function isRejection(result: SendResult<unknown>): boolean {
 	const failure = 'failure' in result ? result.failure : undefined;
 	return failure?.kind === 'status' && failure.status === 401;
+}
+
+/** The execution's cancel; undefined for a drop-down. */
+function cancelSignalOf(context: N8nContext): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+}
+
+/**
+ * Reads the credential.
+ *
+ * @throws ServiceError if it can't be read or the signal comes first; NodeOperationError if the node has none
+ */
+async function readCredentials(
+	context: N8nContext,
+	signal: AbortSignal | undefined,
+): Promise<ICredentialDataDecryptedObject> {
+	const result = await unlessAborted(context.getCredentials(CREDENTIAL), signal).then(
+		(credentials) => ({ credentials }),
+		(error: unknown) => ({ error }),
+	);
+	if ('credentials' in result) return result.credentials;
+	// What n8n says about the node's settings is clear.
+	if (result.error instanceof NodeOperationError) throw result.error;
+	const failure = failureBeforeSending(result.error, (text) => text);
+	throw new ServiceError(failure, explain(failure));
+}
+
+/** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
+function executionOf(context: N8nContext): object {
+	try {
+		return 'getContext' in context ? context.getContext('flow') : {};
+	} catch {
+		return {};
+	}
 }

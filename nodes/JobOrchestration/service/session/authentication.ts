@@ -1,14 +1,14 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { explain } from '../errors/explain';
-import type { RequestFailure } from '../errors/failure';
+import type { Failure } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Helpers } from './login';
 import type { OwnRequest } from './ownRequest';
 import type { Session } from './session';
-import { sessionOf } from './sessions';
+import { sessionOf } from './session';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type RequestOptions = IHttpRequestOptions & {
@@ -26,9 +26,6 @@ export const ownRequests = new WeakMap<object, { session: Session; own: OwnReque
  * request that failed at its time limit was not rejected, and may have been acted on.
  */
 const maybeRejectedUntil = new WeakMap<object, number>();
-
-/** How long a service may take to reject a token, at most. */
-const REJECTION_TIMEOUT_MS = 30_000;
 
 /** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
 const NEW_TOKEN_MS = 5_000;
@@ -48,7 +45,9 @@ export async function newToken(
 	own.isUnsent = true;
 	const result = await session.token(helpers, own);
 	if (result === undefined) return {};
-	if ('failure' in result) throw loginError(result.failure, session.account);
+	if ('failure' in result) {
+		throw errorOf({ kind: 'login', cause: result.failure }, session.account);
+	}
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
 	Object.assign(credentials, await own.options.readAgain());
 	return { accessToken: session.seal(result.token) };
@@ -74,7 +73,9 @@ async function newTokenForOtherNode(
 	}
 	const result = await session.token(helpers);
 	if (result === undefined) return {};
-	if ('failure' in result) throw loginError(result.failure, session.account);
+	if ('failure' in result) {
+		throw errorOf({ kind: 'login', cause: result.failure }, session.account);
+	}
 	const { token } = result;
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
 	if (until !== undefined && !(await session.accepts(helpers, token))) return {};
@@ -96,14 +97,14 @@ export async function withToken(
 	const { own, session } = ownRequests.get(credentials) ?? { session: sessionOf(credentials) };
 	const { account } = session;
 	if (own !== undefined) own.isUnsent = true;
-	if (own?.isStopped === true) throw connectionError({ kind: 'cancelled', sent: false }, account);
+	if (own?.isStopped === true) throw errorOf({ kind: 'cancelled', sent: false }, account);
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	maybeRejectedUntil.set(credentials, 0);
 	const url = own === undefined ? addressForToken(options, account) : options.url;
 	maybeRejectedUntil.delete(credentials);
 
 	const token = session.unseal(credentials.accessToken);
-	if (!session.isUsable(token)) throw new TokenRequired();
+	if (!session.isUsable(token)) throw noTokenError();
 
 	const authorized: RequestOptions = {
 		...options,
@@ -117,9 +118,8 @@ export async function withToken(
 		rejectUnauthorized: !account.ignoreSslIssues,
 	};
 	if (own === undefined) {
-		const patienceMs = Math.min(options.timeout ?? Infinity, REJECTION_TIMEOUT_MS);
 		// A timer may be early.
-		maybeRejectedUntil.set(credentials, Date.now() + 0.9 * patienceMs);
+		maybeRejectedUntil.set(credentials, Date.now() + 0.9 * (options.timeout ?? Infinity));
 		return authorized;
 	}
 	own.send(token);
@@ -128,13 +128,10 @@ export async function withToken(
 }
 
 /** n8n takes an error with this response for a rejected token. */
-class TokenRequired extends ServiceError {
-	readonly response = { status: 401 };
-
-	constructor() {
-		const message = 'The request was not sent: there is no token for it';
-		super({ kind: 'status', status: 401 }, { message, advice: '' });
-	}
+function noTokenError(): Error {
+	const message = 'The request was not sent: there is no token for it';
+	const error = new ServiceError({ kind: 'status', status: 401 }, { message, advice: '' });
+	return Object.assign(error, { response: { status: 401 } });
 }
 
 /** The address of another node's request, as checked: n8n can't read it differently. @throws ServiceError */
@@ -150,18 +147,14 @@ function addressForToken(
 	if (address === undefined || otherHost !== undefined || !isBelow(account.baseUrl, address)) {
 		const shown = address && `${address.origin}${address.pathname}`;
 		const foreign = String(otherHost?.[1] ?? shown ?? "an address that can't be read");
-		throw connectionError({ kind: 'foreignAddress', address: foreign }, account);
+		throw errorOf({ kind: 'foreignAddress', address: foreign }, account);
 	}
-	if (proxy) throw connectionError({ kind: 'proxy' }, account);
+	if (proxy) throw errorOf({ kind: 'proxy' }, account);
 	return address.href;
 }
 
-function connectionError(failure: RequestFailure, { baseUrl }: Account): ServiceError {
-	return new ServiceError(failure, explain(failure, { baseUrl }));
-}
-
-/** The test of a credential shows only the message, so it holds the advice as well. */
-function loginError(cause: RequestFailure, { baseUrl }: Account): ServiceError {
-	const failure = { kind: 'login', cause } as const;
-	return new ServiceError(failure, asTitleOnly(explain(failure, { baseUrl })));
+function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
+	const message = explain(failure, { baseUrl });
+	// The test of a credential shows only the message, so it holds the advice as well.
+	return new ServiceError(failure, failure.kind === 'login' ? asTitleOnly(message) : message);
 }

@@ -6,7 +6,7 @@ import type { RequestFailure } from '../errors/failure';
 import { requestFailureFromError } from '../errors/failure';
 import type { HttpResponse } from '../errors/response';
 import { describeBody, failureFromResponse, isHtml, readResponse } from '../errors/response';
-import { timeoutSignal, unlessAborted } from '../request/timers';
+import { timeoutSignal } from '../request/timers';
 import type { Secrets } from '../errors/secrets';
 import type { Account } from './account';
 
@@ -33,14 +33,13 @@ export async function login(
 	const abortSignal = timeoutSignal(LOGIN_TIMEOUT);
 	let response: HttpResponse;
 	try {
-		const answer = httpRequest(helpers, account, {
+		response = await httpRequest(helpers, account, {
 			method: 'POST',
 			url: `${baseUrl}/oauth/login`,
 			body: { userName, password, type: 'basic' },
 			json: true,
 			abortSignal,
 		});
-		response = await unlessAborted(answer, abortSignal);
 	} catch (error) {
 		return { failure: abortSignal.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
 	}

@@ -1,3 +1,5 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
 import { AccountLimiter } from '../pace/limiter';
 import type { RequestFailure } from '../errors/failure';
 import { n8nFailureOf } from '../errors/failure';
@@ -5,7 +7,7 @@ import { mayRetry } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
-import { sealOf, tokenOf } from './account';
+import { accountOf, sealOf, tokenOf } from './account';
 import type { Helpers, LoginResult } from './login';
 import { isAccepted, login, mayBeWrongPassword } from './login';
 import type { OwnRequest } from './ownRequest';
@@ -206,6 +208,24 @@ export class Session {
 		this.secrets.add(token);
 		this.newest = { token, since: Date.now() };
 	}
+}
+
+/** Accounts in memory. Without a limit, a process would grow with each edit of a credential. */
+const MAX_SESSIONS = 100;
+
+/** The least recently used one first. */
+const sessions = new Map<string, Session>();
+
+/** The session of a credential's account. @throws ServiceError if the Base URL can't be used */
+export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
+	const account = accountOf(credentials);
+	const key = JSON.stringify(account);
+	const session = sessions.get(key) ?? new Session(account);
+	sessions.delete(key);
+	sessions.set(key, session);
+	const [oldest = ''] = sessions.keys();
+	if (sessions.size > MAX_SESSIONS) sessions.delete(oldest);
+	return session;
 }
 
 /** Whether `since` is less than `ms` ago; false if it is undefined, or the clock went back. */
