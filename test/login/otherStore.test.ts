@@ -26,6 +26,18 @@ class Overwriting extends CredentialsInMemory {
 	}
 }
 
+/** While the first token is written, the service rejects it for another request. */
+class Slow extends CredentialsInMemory {
+	override async updateCredentials(
+		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
+	): Promise<void> {
+		const [, , data] = parameters;
+		const [, token = ''] = String(data.accessToken).split('.');
+		if (this.writes === 0) sessionOf(data).reject(token);
+		await super.updateCredentials(...parameters);
+	}
+}
+
 type Failing = Partial<Record<'read' | 'write', number>>;
 
 /** Fails its first reads or writes, or never answers one of them. */
@@ -90,6 +102,13 @@ describe('where the store of credentials', () => {
 			password: 'edited',
 			userName: 'somebody else',
 		});
+	});
+
+	test('is slow, and the token is rejected meanwhile, another one is fetched', async () => {
+		const engine = await engineWith(Slow);
+		const { error } = await engine.run({ parameters: create() });
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 
 	describe('does not answer', () => {

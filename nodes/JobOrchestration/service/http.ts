@@ -109,14 +109,14 @@ export class HttpClient {
 			const result = await this.sendOnce(request, own);
 			own.end();
 			if (!isRejection(result)) return result;
-			// There was no token but the rejected one.
+			// There is no token but rejected ones.
 			if (own.token === undefined) return rejected ?? result;
 			session.reject(own.token);
 			if (rejections === MAX_RENEWALS) return result;
 			rejected = result;
 			// Another process may have ended the first token. If that of a new login is rejected as well, only another
 			// process's token may help.
-			mayLogIn &&= rejections === 0 || !own.hasLoggedIn;
+			mayLogIn = rejections === 0 || !own.hasLoggedIn;
 		}
 	}
 

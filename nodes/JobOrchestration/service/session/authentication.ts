@@ -48,6 +48,7 @@ export async function newToken(
 	if ('failure' in result) {
 		throw errorOf({ kind: 'login', cause: result.failure }, session.account);
 	}
+	own.token = result.token;
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
 	Object.assign(credentials, await own.options.readAgain());
 	return { accessToken: session.seal(result.token) };

@@ -27,7 +27,7 @@ interface RequestOptions {
 export class OwnRequest {
 	/** Whether it has certainly not been sent. Not at first: if n8n copied the credentials, the credential wouldn't find it. */
 	isUnsent = false;
-	/** The token that it was sent with. */
+	/** The token that it was sent with, or would have been if it hadn't been rejected in the meantime. */
 	token: string | undefined;
 	/** The login or search for a token that it waits for. */
 	login: unknown;

@@ -105,6 +105,10 @@ export class Session {
 			if (newest !== undefined) return { token: newest };
 			const refusal = this.refusalFor(execution, timeout);
 			if (refusal !== undefined) return { failure: refusal };
+			if (!mayLogIn && this.login === undefined) {
+				const token = own && (await this.storedToken(own));
+				return token === undefined ? undefined : { token };
+			}
 
 			const login = (this.login ??= this.findOrLogIn(helpers, own).finally(() => {
 				if (this.login === login) this.login = undefined;
@@ -117,8 +121,8 @@ export class Session {
 				if ('failure' in result) this.noteRefusal(result.failure, execution);
 				return result;
 			}
-			if (!mayLogIn || own?.isStopped === true) return undefined;
-			// It was the search of a request that may not log in, or no longer.
+			if (own?.isStopped === true) return undefined;
+			// Another request was stopped before it could log in for all.
 		}
 	}
 
@@ -175,7 +179,7 @@ export class Session {
 		} catch (error) {
 			return { failure: n8nFailureOf(error, (text) => this.secrets.redact(text)) };
 		}
-		if (own?.isStopped === true || own?.options.mayLogIn === false) return undefined;
+		if (own?.isStopped === true) return undefined;
 		const result = await login(helpers, this);
 		if ('token' in result) {
 			this.remember(result.token);
@@ -190,12 +194,10 @@ export class Session {
 		const { rejections, mayLogIn, readAgain } = options;
 		const maxWaits = mayLogIn ? Math.min(rejections, 1) : MAX_WAITS;
 		for (let waits = 0; ; waits += 1) {
-			const { accessToken } = await readAgain();
-			const token = this.unseal(accessToken);
-			if (this.isUsable(token)) {
-				this.remember(token);
-				return token;
-			}
+			const stored = this.unseal((await readAgain()).accessToken);
+			if (this.isUsable(stored)) this.remember(stored);
+			const newest = this.newestToken();
+			if (newest !== undefined) return newest;
 			if (waits === maxWaits) return undefined;
 			const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
 			await wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS));
