@@ -21,11 +21,11 @@ type RequestOptions = IHttpRequestOptions & {
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
 export const ownRequests = new WeakMap<object, { session: Session; own: OwnRequest }>();
 
-/**
- * Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. A
- * request that failed at its time limit was not rejected, and may have been acted on.
- */
+/** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
 const maybeRejectedUntil = new WeakMap<object, number>();
+
+/** How long a service may take to reject a token. A request that fails later may have been acted on. */
+const REJECTION_TIMEOUT_MS = 30_000;
 
 /** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
 const NEW_TOKEN_MS = 5_000;
@@ -119,8 +119,9 @@ export async function withToken(
 		rejectUnauthorized: !account.ignoreSslIssues,
 	};
 	if (own === undefined) {
-		// A timer may be early.
-		maybeRejectedUntil.set(credentials, Date.now() + 0.9 * (options.timeout ?? Infinity));
+		// A request that fails at its own time limit was not rejected. Its timer may be early.
+		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
+		maybeRejectedUntil.set(credentials, Date.now() + patienceMs);
 		return authorized;
 	}
 	own.send(token);
