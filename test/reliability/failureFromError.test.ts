@@ -33,9 +33,8 @@ const openSsl = (reason: string, call = 'write') =>
 		`${call} EPROTO 80CC:error:0A00010B:SSL routines:tls:${reason}:../x.c:1:\n`,
 	);
 
-const unreachable = (code: string, address?: string): Failure => ({
-	...{ kind: 'unreachable', code },
-	...(address === undefined ? {} : { address }),
+const unreachable = (code: string, address = 'the service'): Failure => ({
+	...{ kind: 'unreachable', code, address },
 });
 const tls = (reason: string): Failure => ({ kind: 'tls', code: `EPROTO, ${reason}` });
 const certificate = (code: string): Failure => ({ kind: 'certificate', code });

@@ -46,7 +46,7 @@ function both(
 
 const elsewhere = 'http://127.0.0.1:9/elsewhere';
 const newAddress =
-	"If this is the service's new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.";
+	"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.";
 const theirFault =
 	"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.";
 const checkTheAddress =

@@ -56,7 +56,7 @@ const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
 
 /** What an error with this failure says. */
 export function explain(failure: Failure, about: About = {}): ErrorMessage {
-	const [message, advice, detail] = textsFor(failure, about.baseUrl);
+	const [message, advice, detail] = textsFor(failure);
 	const facts = factsOf(failure, about);
 	return {
 		message: fill(message, facts, MAX_IN_TITLE),
@@ -66,16 +66,10 @@ export function explain(failure: Failure, about: About = {}): ErrorMessage {
 	};
 }
 
-function textsFor(failure: Failure, baseUrl = ''): readonly [string, string, string?] {
+function textsFor(failure: Failure): readonly [string, string, string?] {
 	const ofLogin = failure.kind === 'login' ? LOGIN_TEXTS[loginKeyOf(failure)] : undefined;
-	if (ofLogin !== undefined) return ofLogin;
 	const [, ...texts] = RULES[ruleKeyOf(failure)];
-	const cause = rootCauseOf(failure);
-	if (cause.kind !== 'unreachable') return texts;
-	const { address, code } = cause;
-	const isProxy = address !== undefined && !isAddressOf(baseUrl, address);
-	const [, ...others] = isProxy ? RULES.unreachableProxy : RULES.unknownHost;
-	return isProxy || isUnknownHost(code) ? others : texts;
+	return ofLogin ?? texts;
 }
 
 function loginKeyOf({ cause }: FailureOf<'login'>): string {
@@ -117,7 +111,6 @@ function factsOf(
 	facts.serviceReason = reason === undefined ? '' : `: ${truncate(reason, MAX_REASON)}`;
 	facts.refused = (reason && refused) ?? `The service refused to ${action}`;
 	if (cause.kind === 'baseUrl') facts.problem = BASE_URL_PROBLEMS[cause.problem];
-	if (cause.kind === 'unreachable') facts.why = whyUnreachable(cause);
 	if (cause.kind === 'unexpectedResponse') {
 		// Titles are without the service's texts and field names.
 		facts.came = /"|with the fields/.test(cause.received) ? 'other data' : cause.received;
@@ -144,24 +137,3 @@ function inSeconds(milliseconds: number): string {
 		? `${milliseconds} ms`
 		: `${Number((milliseconds / 1000).toFixed(1))} s`;
 }
-
-function whyUnreachable({ code, address }: FailureOf<'unreachable'>): string {
-	if (isUnknownHost(code))
-		return `${address === undefined ? 'The host' : `The host ${address}`} was not found (${code}).`;
-	if (code === 'ECONNREFUSED') return `${address ?? 'The host'} refused the connection (${code}).`;
-	return `No connection${address === undefined ? '' : ` to ${address}`} was possible (${code}).`;
-}
-
-/**
- * Whether an address that can't be reached is that of a Base URL: else it is a proxy's. A name that wasn't found
- * has no port. Of a connection only the port can be compared, as the host has become an IP address.
- */
-function isAddressOf(baseUrl: string, address: string): boolean {
-	const { hostname, port, protocol } = new URL(baseUrl);
-	const ownPort = port || (protocol === 'https:' ? '443' : '80');
-	const theirPort = /:(\d+)$/.exec(address)?.[1];
-	return theirPort === undefined ? address === hostname : theirPort === ownPort;
-}
-
-/** How Node.js names what a name look-up reports. */
-const isUnknownHost = (code: string) => code === 'ENOTFOUND' || code === 'EAI_AGAIN';

@@ -9,7 +9,7 @@ export type Failure =
 			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
 	  }
 	/** No connection was made: nothing was sent. The address is a proxy's if there is one: `host:port`, or an unknown name. */
-	| { kind: 'unreachable'; code: string; address?: string | undefined }
+	| { kind: 'unreachable'; code: string; address: string }
 	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
 	| { kind: 'blocked'; reason: string }
 	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
@@ -24,8 +24,8 @@ export type Failure =
 	| { kind: 'cancelled'; sent: boolean }
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	| { kind: 'n8nFailed'; reason: string }
-	/** The answer points to another address; undefined if it doesn't say which. */
-	| { kind: 'redirect'; status: number; location: string | undefined }
+	/** The answer points to another address, or to 'another address' if it doesn't say which. */
+	| { kind: 'redirect'; status: number; location: string }
 	/** An HTTP status that isn't success, the service's words in a sentence, and Retry-After (ms). `ofOthers` without their words. */
 	| {
 			kind: 'status';
@@ -78,6 +78,12 @@ export function withoutServiceText(failure: Failure): Failure {
 	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
 }
 
+const unreachable = (code: string, address = 'the service'): RequestFailure => ({
+	kind: 'unreachable',
+	code,
+	address,
+});
+
 const CERTIFICATE =
 	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
 
@@ -103,13 +109,13 @@ const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Reques
 	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: `EPROTO, ${reason}` })],
 	[
 		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
-		([, code = '', address]) => ({ kind: 'unreachable', code, address }),
+		([, code = '', address]) => unreachable(code, address),
 	],
 	// These come before a connection exists, whatever the call that reports them.
-	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => ({ kind: 'unreachable', code })],
-	[/service refused the connection/i, () => ({ kind: 'unreachable', code: 'ECONNREFUSED' })],
-	[/DNS server returned an error/i, () => ({ kind: 'unreachable', code: 'EAI_AGAIN' })],
-	[/incorrect host \(domain\) value/i, () => ({ kind: 'unreachable', code: 'ENOTFOUND' })],
+	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => unreachable(code)],
+	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
+	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
+	[/incorrect host \(domain\) value/i, () => unreachable('ENOTFOUND')],
 	[
 		/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/,
 		() => ({ kind: 'timeout' }),

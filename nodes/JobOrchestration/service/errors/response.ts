@@ -55,10 +55,10 @@ export function failureFromResponse(
 	if (status >= 200 && status < 300) return undefined;
 	if (status >= 300 && status < 400) {
 		const { location } = headers;
-		const isGiven = typeof location === 'string' && location !== '';
+		const given = typeof location === 'string' ? secrets.redact(location) : '';
 		// The query is left out: a service may put anything there.
-		const address = isGiven ? secrets.redact(location).replace(/[?#].*$/s, '') : undefined;
-		return { kind: 'redirect', status, location: address?.slice(0, MAX_SHOWN) };
+		const address = given.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
+		return { kind: 'redirect', status, location: address || 'another address' };
 	}
 	const message = messageIn(body);
 	const texts = message.length > 0 ? message : sentenceIn(body);

@@ -20,10 +20,8 @@ export function ruleKeyOf(failure: Failure): keyof typeof RULES {
 			return cause.sent ? 'cancelled' : 'cancelledUnsent';
 		case 'unexpectedResponse':
 			return cause.status === null ? 'noResponse' : 'unexpectedResponse';
-		case 'redirect': {
-			const key = cause.location === undefined ? 'redirectNowhere' : 'redirect';
-			return cause.status === 307 || cause.status === 308 ? `${key} 307` : key;
-		}
+		case 'redirect':
+			return cause.status === 307 || cause.status === 308 ? 'redirect 307' : 'redirect';
 		case 'status':
 			return statusKeyOf(cause);
 		default:

@@ -35,17 +35,11 @@ const UNREACHABLE: Consequence = { ...THROTTLED, condition: 'unreachable' };
 
 const ENDED_UNSENT = 'The connection ended before anything was sent ({code}).';
 const N8N_SAYS = 'Nothing was sent. n8n says: "{reason}".';
-const NOT_FOLLOWED = "Redirects aren't followed, so that the token stays with the service.";
 
 const REDIRECT: Texts = [
 	'The service redirects to {location}',
-	"If this is the service's new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
-	`The address is {location} (HTTP {status}). ${NOT_FOLLOWED}`,
-];
-const REDIRECT_NOWHERE: Texts = [
-	'The service redirects without saying where to',
-	"Check the 'Base URL' in the credential, or ask the administrator of the service for its address.",
-	`It answered with HTTP {status}. ${NOT_FOLLOWED}`,
+	"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+	"The redirect is to {location} (HTTP {status}). Redirects aren't followed, so that the token stays with the service.",
 ];
 const CHECK_FIELDS = "Check this node's fields.{hint}";
 const FAILS: Texts = [
@@ -63,20 +57,8 @@ export const RULES = {
 	unreachable: [
 		UNREACHABLE,
 		"The service at {baseUrl} can't be reached",
-		"Check the host and the port of the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.",
-		'{why}',
-	],
-	unknownHost: [
-		UNREACHABLE,
-		"The service at {baseUrl} can't be reached",
-		"Check the 'Base URL' in the credential for a typo, and that this n8n can look up the name.",
-		'{why}',
-	],
-	unreachableProxy: [
-		UNREACHABLE,
-		"The proxy at {address} can't be reached",
-		"n8n sends its requests through this proxy. Check n8n's settings HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and that the proxy is running.",
-		'{why}',
+		"Check the 'Base URL' in the credential, and that the service or its proxy (n8n's settings HTTP_PROXY and HTTPS_PROXY) is running and can be reached from this n8n.",
+		'No connection to {address} was possible ({code}).',
 	],
 	blocked: [
 		UNSENT,
@@ -146,10 +128,8 @@ export const RULES = {
 		'It returned {received}.',
 	],
 	redirect: [UNCLEAR, ...REDIRECT],
-	redirectNowhere: [UNCLEAR, ...REDIRECT_NOWHERE],
 	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
 	'redirect 307': [REFUSED, ...REDIRECT],
-	'redirectNowhere 307': [REFUSED, ...REDIRECT_NOWHERE],
 	'status 401': [
 		REFUSED,
 		'The service rejected the token that it had just issued',
