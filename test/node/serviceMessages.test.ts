@@ -31,52 +31,21 @@ describe("The service's message", () => {
 		[{ error_description: 'one' }, 'one'],
 		[{ errors: 'one' }, 'one'],
 		[{ title: 'one', status: 400 }, 'one'],
-		[{ title: 'two', detail: 'one' }, 'one'],
-		[{ data: 'one' }, 'one'],
-		[{ body: 'one' }, 'one'],
-		[{ error: 'two', message: 'one' }, 'one'],
-		[{ error_description: 'two', detail: 'one' }, 'one'],
-		[{ data: 'two', errors: ['one'] }, 'one'],
+		[{ title: 'one', detail: 'two' }, 'one: two'],
+		[{ error: 'two', message: 'one' }, 'one: two'],
 		[{ error: 'one', error_description: 'two' }, 'one: two'],
-		[{ error: 'one', details: 'two' }, 'one: two'],
 		[{ message: 'one', errors: [{ field: 'x', message: 'two' }] }, 'one: two'],
-		[{ error: { message: 'one', details: ['two'] } }, 'one: two'],
-		[{ message: 'one', errors: { displayName: ['is too long'] } }, 'one: displayName: is too long'],
-		[{ message: 'not one', errors: ['one'] }, 'not one'],
+		[{ error: { message: 'one', details: ['two', 'one'] } }, 'one: two'],
 		[{ message: 'one', errors: [], details: { code: 7 } }, 'one'],
-		[{ message: 'one', title: 'two', data: 'three' }, 'one'],
-		[
-			{ title: 'Errors occurred.', errors: { Name: ['The Name field is required.'] } },
-			'Errors occurred. Name: The Name field is required.',
-		],
-		[{ message: '', error: 'one' }, 'one'],
+		[{ message: 'one', data: 'three' }, 'one'],
 		[{ message: ' ', error: 'one' }, 'one'],
 		[{ message: 7, error: 'one' }, 'one'],
 		[{ message: null, error: { code: 7, message: 'one' } }, 'one'],
-		[[{}, { message: 'one' }, 'two'], 'one'],
+		[[{}, { message: 'one' }], 'one'],
 		[{ errors: [null, '', 'one'] }, 'one'],
 		[{ errors: [{}, {}, {}, {}, 'one'] }, 'one'],
 		[{ error: { error: { error: { error: 'one' } } } }, 'one'],
-		['<html><head><title> one </title></head></html>', 'one'],
-		['<!DOCTYPE html><title lang="en">one</title>', 'one'],
-		[`<html>${' '.repeat(9_000)}<title>one</title>`, 'one'],
-		['<html><body><h1>\n one </h1></body></html>', 'one'],
-		['<html><title></title><h2 class="x">one</h2></html>', 'one'],
-		['<h1>one</h1>', 'one'],
-		['<p>The <b>one</b></p>', 'The one'],
 		[{ message: '<img src=x> <b>one</b>' }, '<img src=x> <b>one</b>'],
-		[{ message: '<html><h1>one</h1></html>' }, 'one'],
-		[{ reason: 'not one' }, 'reason: not one'],
-		[{ displayName: [' is too long '] }, 'displayName: is too long'],
-		[{ message: { displayName: ['is too long', 'is odd'] } }, 'displayName: is too long'],
-		[
-			{ error: { code: 'QUOTA', at: '2026-11-23 10:00', reason: 'none left' } },
-			'reason: none left',
-		],
-		[
-			{ violations: [{ field: 'group' }, { field: 'x', hint: 'must be short' }] },
-			'hint: must be short',
-		],
 	])('in %j is found', async (body, message) => {
 		const description = await descriptionAfter(answer(400, body));
 		expect(description).toContain(`The service says: "${shown(message)}" (HTTP 400).\n`);
@@ -91,27 +60,26 @@ describe("The service's message", () => {
 		[true],
 		[{}],
 		[[]],
-		[{ reason: 'one' }],
+		[{ reason: 'not this one' }],
 		[{ message: 7 }],
 		[{ data: { token: 'Bearer abc' } }],
-		[{ page: '<html><body>Not this one</body></html>' }],
 		[{ message: '', error: [] }],
 		[{ errors: [{}, {}, {}, {}, {}, 'the sixth'] }],
 		[{ error: { error: { error: { error: { error: 'too deep' } } } } }],
-		['<html><body>one</body></html>'],
-		['<html><title></title></html>'],
-		[`<html>${' '.repeat(10_000)}<title>too far</title>`],
 	])('is missing in %j', async (body) => {
 		const description = await descriptionAfter(answer(400, body));
 		expect(description).toContain('The service gave no reason (HTTP 400).');
+	});
+
+	test('is missing in a web page', async () => {
+		const description = await descriptionAfter(answer(502, '<html><h1>Bad gateway</h1></html>'));
+		expect(description).toContain('An HTML page came (HTTP 502).');
 	});
 
 	test.each([
 		['x'.repeat(500), 'x'.repeat(500)],
 		['x'.repeat(501), `${'x'.repeat(500)}…`],
 		[`${' \n'.repeat(300)}${'y'.repeat(600)}`, `${'y'.repeat(500)}…`],
-		[`one${' '.repeat(9_990)}two`, 'one two'],
-		[`one${' '.repeat(9_999)}two`, 'one'],
 	])('is cut', async (body, message) => {
 		const description = await descriptionAfter(answer(400, { message: body }));
 		expect(description).toContain(`"${message}"`);
@@ -130,14 +98,9 @@ test.each<[unknown, string]>([
 	[{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with the fields a, b, c, d, e'],
 	['<html><title>one</title></html>', 'an HTML page'],
 	['<?xml version="1.0"?><a/>', 'an HTML page'],
-	['  <head>', 'an HTML page'],
 	['<!-- log-in --><html>', 'an HTML page'],
-	['<h1>Log in</h1>', 'an HTML page'],
-	['<DIV class="login">', 'an HTML page'],
-	['<noscript>Turn on JavaScript</noscript>', 'an HTML page'],
-	['<pre>', 'an HTML page'],
-	['<section id="login">', 'an HTML page'],
-	['<problem>', 'the text "<problem>"'],
+	['  <DIV class="login">', 'an HTML page'],
+	['<3 of 5', 'the text "<3 of 5"'],
 	['one\ntwo', 'the text "one two"'],
 	[7, 'the text "7"'],
 	[false, 'the text "false"'],

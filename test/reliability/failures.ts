@@ -197,7 +197,7 @@ export const rows: Row[] = [
 		faults: both('502 with a page', 502, (when) => ({ kind: 'html', when, status: 502 })),
 		end: 'isResent',
 		mayExist: true,
-		title: 'The service failed to <do it>: Gateway',
+		title: 'The service failed to <do it>',
 		advice: theirFault,
 	},
 	{

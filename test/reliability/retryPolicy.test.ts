@@ -51,7 +51,6 @@ const rows: Row[] = [
 	['a broken connection', broken, true, false, true, 'broken'],
 	['an abort after sending', { kind: 'cancelled', sent: true }, false, false, true, 'unknown'],
 	['an odd answer', unexpected, false, false, true, 'answered'],
-	['no status', { ...unexpected, status: null }, false, false, true, 'answered'],
 
 	// It was answered.
 	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false, 'answered'],

@@ -6,7 +6,7 @@
 import type { Fault, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, getAll } from '../support/fixture';
-import { inHtml, spellings } from './spellings';
+import { spellings } from './spellings';
 import { modes, operations, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
@@ -25,7 +25,6 @@ const redirect = (path: string): Fault => ({
 	kind: 'redirect',
 	location: `http://127.0.0.1:9${path}`,
 });
-const page = (content: string) => answer(502, `<html>${content}</html>`);
 
 const redirected = `The service redirects to ${SHORT}`;
 
@@ -34,13 +33,11 @@ const refusals: Place[] = [
 	['a 429', (it) => answer(429, { message: `Bad: ${it}` }), MESSAGE],
 	['a 401', (it) => answer(401, { message: `Bad: ${it}` }), ''],
 	['a nested one', (it) => answer(403, { error: { details: [{ msg: `Bad: ${it}` }] } }), MESSAGE],
-	['a detail', (it) => answer(400, { message: 'Bad', errors: { name: [`it is ${it}`] } }), MESSAGE],
+	['a detail', (it) => answer(400, { message: 'Bad', detail: [`it is ${it}`] }), MESSAGE],
 	['a text', (it) => answer(500, `Bad: ${it}`), MESSAGE],
 	['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), MESSAGE],
 	['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), MESSAGE],
-	['a title', (it) => page(`<title>Bad: ${inHtml(it)}</title>`), MESSAGE],
-	['a careless title', (it) => page(`<title>Bad: ${it}</title>`), MESSAGE],
-	['a careless page', (it) => answer(502, `<p>Bad: ${it}</p>`), MESSAGE],
+	['a page', (it) => answer(502, `<html><h1>Bad: ${it}</h1></html>`), 'An HTML page came'],
 	['the end of a long text', (it) => answer(400, `${'x'.repeat(490)} ${it}`), MESSAGE],
 	['a text that is cut', (it) => answer(400, `x${' '.repeat(9_985)}${it}`), MESSAGE],
 	['the path of a redirect', (it) => redirect(`/${encodeURIComponent(it)}/x`), redirected],

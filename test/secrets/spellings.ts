@@ -1,5 +1,5 @@
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-export const inHtml = (text: string) =>
+const inHtml = (text: string) =>
 	text
 		.replaceAll('&', '&amp;')
 		.replaceAll('<', '&lt;')

@@ -34,9 +34,6 @@ interface About {
 /** What the `{name}`s in a rule's texts stand for. */
 type Facts = Record<string, unknown>;
 
-const MESSAGE_WITHHELD =
-	"The service's message isn't shown because it contains the password or token";
-
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
 export const LOGIN_TIMEOUT = 60_000;
 
@@ -90,10 +87,8 @@ function serviceTextsOf(failure: Failure): Pick<ErrorMessage, 'reason' | 'detail
 		const isNamed = cause.status === 401 || cause.status === 403;
 		return isNamed ? {} : { detail: `The service answered the login ${http}` };
 	}
-	if (cause.ofOthers === true)
-		return { detail: `The service answered other requests with HTTP ${cause.status}.` };
-	if (cause.isWithheld === true) return { detail: `${MESSAGE_WITHHELD} ${http}` };
-	if (cause.text === undefined) return { detail: `The service gave no reason ${http}` };
+	if (cause.text === undefined)
+		return { detail: `${cause.note ?? 'The service gave no reason'} ${http}` };
 	return { reason: `The service says: "${cause.text}" ${http}` };
 }
 

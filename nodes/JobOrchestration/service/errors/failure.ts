@@ -26,18 +26,16 @@ export type Failure =
 	| { kind: 'n8nFailed'; reason: string }
 	/** The answer points to another address, or to 'another address' if it doesn't say which. */
 	| { kind: 'redirect'; status: number; location: string }
-	/** An HTTP status that isn't success, the service's words in a sentence, and Retry-After (ms). `ofOthers` without their words. */
+	/** An HTTP status that isn't success, the service's words or a note why there are none, and Retry-After (ms). */
 	| {
 			kind: 'status';
 			status: number;
 			text?: string | undefined;
-			/** Whether there was a message, but with a secret in it. */
-			isWithheld?: boolean;
+			note?: string | undefined;
 			retryAfter?: number | undefined;
-			ofOthers?: true;
 	  }
-	/** An answer that isn't what the interface shows. `status` is null if n8n's request helper returned none. */
-	| { kind: 'unexpectedResponse'; status: number | null; received: string; expected: string }
+	/** An answer that isn't what the interface shows. */
+	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
 	/** A list without an end, and what shows it. */
 	| { kind: 'endlessList'; sign: string }
 	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
@@ -74,7 +72,8 @@ export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' 
 export function withoutServiceText(failure: Failure): Failure {
 	const cause = rootCauseOf(failure);
 	if (cause.kind !== 'status') return failure;
-	const untold: RequestFailure = { ...cause, text: undefined, isWithheld: false, ofOthers: true };
+	const note = 'The service answered other requests so';
+	const untold: RequestFailure = { ...cause, text: undefined, note };
 	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
 }
 

@@ -18,8 +18,6 @@ export function ruleKeyOf(failure: Failure): keyof typeof RULES {
 	switch (cause.kind) {
 		case 'cancelled':
 			return cause.sent ? 'cancelled' : 'cancelledUnsent';
-		case 'unexpectedResponse':
-			return cause.status === null ? 'noResponse' : 'unexpectedResponse';
 		case 'redirect':
 			return cause.status === 307 || cause.status === 308 ? 'redirect 307' : 'redirect';
 		case 'status':

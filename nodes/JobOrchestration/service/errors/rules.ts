@@ -121,12 +121,6 @@ export const RULES = {
 		"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
 		'It sent {received} (HTTP {status}).',
 	],
-	noResponse: [
-		UNCLEAR,
-		"n8n's request helper returned no HTTP response",
-		'Try again later.',
-		'It returned {received}.',
-	],
 	redirect: [UNCLEAR, ...REDIRECT],
 	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
 	'redirect 307': [REFUSED, ...REDIRECT],

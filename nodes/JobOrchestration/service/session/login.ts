@@ -5,7 +5,7 @@ import { LOGIN_TIMEOUT } from '../errors/explain';
 import type { RequestFailure } from '../errors/failure';
 import { requestFailureFromError } from '../errors/failure';
 import type { HttpResponse } from '../errors/response';
-import { describeBody, failureFromResponse, isHtml, readResponse } from '../errors/response';
+import { describeBody, failureFromResponse, readResponse } from '../errors/response';
 import { timeoutSignal } from '../request/timers';
 import type { Secrets } from '../errors/secrets';
 import type { Account } from './account';
@@ -20,9 +20,6 @@ const TOKEN_CHECK_TIMEOUT_MS = 10_000;
 
 /** What a header can hold of a token (RFC 6750 allows less). */
 const TOKEN = /^[!-~]+$/;
-
-/** The fields of an answer without a token that are shown as they are. Any other text may be a token. */
-const SHOWN_FIELDS = ['message', 'error', 'msg'];
 
 /** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
 export async function login(
@@ -49,7 +46,7 @@ export async function login(
 	const { status, body } = response;
 	const token = isJsonObject(body) ? body.access_token : undefined;
 	if (typeof token === 'string' && TOKEN.test(token)) return { token };
-	const received = describeLoginBody(body, secrets);
+	const received = describeBody(body, secrets, true);
 	return { failure: { kind: 'unexpectedResponse', status, received, expected: 'a token' } };
 }
 
@@ -92,14 +89,4 @@ async function httpRequest(
 			ignoreHttpStatusErrors: true,
 		}),
 	);
-}
-
-function describeLoginBody(body: unknown, secrets: Secrets): string {
-	if (typeof body === 'string' && body !== '' && !isHtml(body)) return 'a text';
-	if (!isJsonObject(body)) return describeBody(body, secrets);
-	const shown = Object.entries(body).map(([name, value]) => [
-		name,
-		SHOWN_FIELDS.includes(name) && typeof value === 'string' ? value : null,
-	]);
-	return describeBody(Object.fromEntries(shown), secrets);
 }
