@@ -13,36 +13,34 @@ const MAX_LAYERS = 4;
 /** Characters of a text that an error may use. */
 export const MAX_READ = 10_000;
 
-/** Characters that are searched: more than are used, so that a secret across that limit is found. */
-const MAX_SEARCHED = 2 * MAX_READ;
-
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** The password and the tokens of an account, which no text of this node repeats if the service does. */
 export class Secrets {
-	private readonly spellingsOfPassword: string[];
-	private readonly spellingsOfTokens = new Map<string, string[]>();
+	private readonly ofPassword: string[];
+	private readonly ofTokens = new Map<string, string[]>();
 
 	constructor({ userName, password }: { userName?: unknown; password?: unknown }) {
 		const texts = typeof password === 'string' ? textsOf(String(userName), password) : [];
-		this.spellingsOfPassword = texts.flatMap(spellingsOf);
+		this.ofPassword = texts.flatMap(spellingsOf);
 	}
 
 	/** Adds a token. Anything but a text is ignored. */
 	add(token: unknown): void {
-		if (typeof token !== 'string' || this.spellingsOfTokens.has(token)) return;
-		this.spellingsOfTokens.set(token, token.length < MIN_LENGTH ? [] : spellingsOf(token));
-		const [oldest] = this.spellingsOfTokens.keys();
-		if (this.spellingsOfTokens.size > MAX_TOKENS) this.spellingsOfTokens.delete(String(oldest));
+		if (typeof token !== 'string' || this.ofTokens.has(token)) return;
+		this.ofTokens.set(token, token.length < MIN_LENGTH ? [] : spellingsOf(token));
+		const [oldest = ''] = this.ofTokens.keys();
+		if (this.ofTokens.size > MAX_TOKENS) this.ofTokens.delete(oldest);
 	}
 
 	/** Whether a text contains a secret: as is, or in JSON, percent encoding, a form, HTML, base64 or hex. */
 	areIn(text: string): boolean {
-		const start = text.slice(0, MAX_SEARCHED);
+		// More is searched than is used, so that a secret across that limit is found.
+		const start = text.slice(0, 2 * MAX_READ);
 		const texts = [start, decode(start)];
-		return [this.spellingsOfPassword, ...this.spellingsOfTokens.values()].some((spellings) =>
-			spellings.some((spelling) => texts.some((form) => form.includes(spelling))),
-		);
+		return [this.ofPassword, ...this.ofTokens.values()]
+			.flat()
+			.some((spelling) => texts.some((form) => form.includes(spelling)));
 	}
 
 	/** A text, or a note that it isn't shown. */
@@ -65,43 +63,36 @@ function spellingsOf(secret: string): string[] {
 	const written = [secret, JSON.stringify(secret).slice(1, -1)];
 	const encoded = written.flatMap((text) => {
 		const hex = Buffer.from(text).toString('hex');
-		return [hex, hex.toUpperCase(), ...base64Of(text)];
+		return [hex, hex.toUpperCase(), ...[0, 1, 2].flatMap((before) => base64Of(text, before))];
 	});
 	const spellings = [...written, ...encoded].flatMap((text) => [text, decode(text)]);
 	return [...new Set(spellings)].filter(({ length }) => length >= MIN_LENGTH);
 }
 
-/** What is the same in each base64 and base64url text that contains it, after 0, 1 or 2 other bytes. */
-function base64Of(text: string): string[] {
-	return [0, 1, 2].flatMap((before) => {
-		const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
-		const whole = bytes.toString('base64url');
-		const own = whole.slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
-		return [own, own.replaceAll('-', '+').replaceAll('_', '/')];
-	});
+/** What is the same in each base64 and base64url text that contains it, after so many other bytes. */
+function base64Of(text: string, before: number): string[] {
+	const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
+	const whole = bytes.toString('base64url');
+	const own = whole.slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+	return [own, own.replaceAll('-', '+').replaceAll('_', '/')];
 }
 
 /** A text without percent encoding, escapes of JSON and entities of HTML, however often they were applied. */
 function decode(text: string): string {
 	let decoded = text;
-	for (let layer = 0; layer < MAX_LAYERS && /[%&\\+]/.test(decoded); layer += 1) {
+	for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
 		decoded = decoded
 			.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
 				Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
 			)
 			.replace(/\\+/g, '\\')
-			.replace(/\\(?:u([\da-f]{4})|x([\da-f]{2}))/gi, (_, unit?: string, byte?: string) =>
-				String.fromCharCode(Number.parseInt(unit ?? byte ?? '', 16)),
+			.replace(/\\u([\da-f]{4})|&#x([\da-f]{1,5});/gi, (_, unit?: string, hex = '') =>
+				String.fromCodePoint(Number.parseInt(unit ?? String(hex), 16)),
 			)
+			.replace(/&#(\d{1,6});/g, (_, code) => String.fromCodePoint(Number(code)))
+			.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '')
 			.replace(/\\[bfnrt]|[\b\f\n\r\t+]/g, ' ')
-			.replaceAll('\\', '')
-			.replace(/&#(?:x([\da-f]{1,5})|(\d{1,6}));/gi, (_, hex?: string, decimal?: string) =>
-				String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
-			)
-			.replace(
-				/&(amp|lt|gt|quot|apos);/gi,
-				(_, name: string) => ENTITIES[name.toLowerCase()] ?? '',
-			);
+			.replaceAll('\\', '');
 	}
 	return decoded;
 }
