@@ -316,7 +316,7 @@ describe('The token', () => {
 		try {
 			const { port } = proxy.address() as AddressInfo;
 			await expect(post({ proxy: `http://127.0.0.1:${port}` })).rejects.toThrow(
-				"This credential can't be used with the node's own proxy",
+				`This credential is for ${fixture.sandbox.url} only`,
 			);
 			expect(seen).toEqual([]);
 			expect(fixture.sandbox.calls).toEqual([]);

@@ -1,10 +1,7 @@
 import { NodeApiError } from 'n8n-workflow';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import {
-	failureBeforeSending,
-	failureFromError,
-} from '../../nodes/JobOrchestration/service/errors/failure';
+import { failureFromError } from '../../nodes/JobOrchestration/service/errors/failure';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
 
 /*
@@ -161,7 +158,10 @@ test("an error of this node's own is found behind whatever n8n puts around it", 
 test('what n8n says if it could not send a request is searched for secrets before it is cut', () => {
 	const error = new Error(`${'x'.repeat(195)} secret-token`);
 	const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
-	expect(failureBeforeSending(error, redact)).toEqual({ kind: 'n8nFailed', reason: 'withheld' });
+	expect(failureFromError(error, { isUnsent: true, redact })).toEqual({
+		kind: 'n8nFailed',
+		reason: 'withheld',
+	});
 });
 
 test('an error that is its own cause is read once', () => {

@@ -41,7 +41,6 @@ const rows: Row[] = [
 	['a certificate', { kind: 'certificate', code: 'CERT' }, false, false, false, 'unknown'],
 	['a TLS handshake', { kind: 'tls', code: 'EPROTO' }, false, false, false, 'unknown'],
 	['another address', { kind: 'foreignAddress', address: 'x' }, false, false, false, 'unknown'],
-	["a workflow's proxy", { kind: 'proxy' }, false, false, false, 'unknown'],
 	['a cancel before', { kind: 'cancelled', sent: false }, false, false, false, 'unknown'],
 	['no connection', unreachable, true, true, false, 'unreachable'],
 	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }, true, true, false, 'unknown'],

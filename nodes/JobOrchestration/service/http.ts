@@ -10,7 +10,7 @@ import type { JsonObject } from '../json';
 import type { LimiterOptions } from './pace/limiter';
 import { ExecutionLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
-import { failureBeforeSending, failureFromError } from './errors/failure';
+import { failureFromError } from './errors/failure';
 import { explain } from './errors/explain';
 import { ServiceError } from './errors/serviceError';
 import type { HttpResponse } from './errors/response';
@@ -164,8 +164,8 @@ export class HttpClient {
 
 	private failureOf(error: unknown, own: OwnRequest): Failure {
 		const redact = (text: string) => this.redact(text);
-		const thrown = own.isUnsent ? failureBeforeSending(error, redact) : failureFromError(error);
-		const failure = own.failure ?? thrown;
+		const { isUnsent } = own;
+		const failure = own.failure ?? failureFromError(error, { isUnsent, redact });
 		if (failure.kind === 'login' && failure.cause.kind === 'timeout') {
 			this.session.giveUp(own, failure.cause);
 		}
@@ -200,7 +200,7 @@ async function readCredentials(
 	if ('credentials' in result) return result.credentials;
 	// What n8n says about the node's settings is clear.
 	if (result.error instanceof NodeOperationError) throw result.error;
-	const failure = failureBeforeSending(result.error, (text) => text);
+	const failure = failureFromError(result.error, { isUnsent: true });
 	throw new ServiceError(failure, explain(failure));
 }
 

@@ -38,10 +38,8 @@ export type Failure =
 	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
 	/** A list without an end, and what shows it. */
 	| { kind: 'endlessList'; sign: string }
-	/** A request that doesn't go to the Base URL or below it, and must not get the token. */
+	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
 	| { kind: 'foreignAddress'; address: string }
-	/** A request by a proxy that a workflow names, which must not get the token. */
-	| { kind: 'proxy' }
 	/** The login failed; the request itself was not sent, or answered with 401. */
 	| { kind: 'login'; cause: RequestFailure };
 
@@ -121,23 +119,27 @@ const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Reques
 	],
 ];
 
-/** The failure behind whatever a request with the credential threw: that of its login, or its own. */
-export function failureFromError(error: unknown): Failure {
-	return ownFailureOf(error) ?? requestFailureFromError(error);
-}
-
-/** The failure behind an error that was thrown before the request was sent: the credential's, or else n8n's. */
-export function failureBeforeSending(error: unknown, redact: (text: string) => string): Failure {
+/**
+ * The failure behind an error: the one that the credential has put into it, or else the request's; of one that was
+ * certainly not sent, n8n's in its own words.
+ *
+ * @param redact takes the secrets out of a text
+ */
+export function failureFromError(
+	error: unknown,
+	{ isUnsent = false, redact = (text: string) => text } = {},
+): Failure {
 	const own = ownFailureOf(error);
 	if (own !== undefined) return own;
-	const isCancelled = requestFailureFromError(error).kind === 'cancelled';
-	return isCancelled ? { kind: 'cancelled', sent: false } : n8nFailureOf(error, redact);
+	const failure = requestFailureFromError(error);
+	if (!isUnsent) return failure;
+	return failure.kind === 'cancelled' ? { ...failure, sent: false } : n8nFailureOf(error, redact);
 }
 
 /** The failure of n8n itself, in its own words. @param redact takes the secrets out of a text */
 export function n8nFailureOf(
 	error: unknown,
-	redact = (text: string) => text,
+	redact: (text: string) => string,
 ): FailureOf<'n8nFailed'> {
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };

@@ -100,14 +100,8 @@ export const RULES = {
 	foreignAddress: [
 		UNSENT,
 		'This credential is for {baseUrl} only',
-		"Use an address that begins with the credential's 'Base URL', or another credential.",
-		'The request was for {address}, which must not get the token.',
-	],
-	proxy: [
-		UNSENT,
-		"This credential can't be used with the node's own proxy",
-		"Remove the option 'Proxy' from the node. n8n's own proxy settings (HTTP_PROXY, HTTPS_PROXY) apply without it.",
-		'Nothing was sent: a proxy that a workflow names must not get the token.',
+		"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+		'Nothing was sent: {address} must not get the token.',
 	],
 	endlessList: [
 		REFUSED,

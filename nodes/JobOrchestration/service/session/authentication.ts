@@ -151,7 +151,7 @@ function addressForToken(
 		const foreign = String(otherHost?.[1] ?? shown ?? "an address that can't be read");
 		throw errorOf({ kind: 'foreignAddress', address: foreign }, account);
 	}
-	if (proxy) throw errorOf({ kind: 'proxy' }, account);
+	if (proxy) throw errorOf({ kind: 'foreignAddress', address: "the node's proxy" }, account);
 	return address.href;
 }
 
