@@ -24,14 +24,14 @@ describe('the form of the credential', () => {
 
 		await form.fill({ ...right, password: 'a wrong one' });
 		expect(await form.saveAndFail()).toBe(
-			`The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked. The login was at ${sandbox.url}.`,
+			`The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked. The login at ${sandbox.url} was answered with HTTP 401.`,
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
 		const unused = `http://127.0.0.1:${await freePort()}`;
 		await form.fill({ ...right, baseUrl: unused });
 		expect(await form.saveAndFail()).toContain(
-			`The service at ${unused} can't be reached. Check the host and the port of the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
+			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service or its proxy (n8n's settings HTTP_PROXY and HTTPS_PROXY) is running and can be reached from this n8n.`,
 		);
 
 		const n8n = handed().n8nUrl;

@@ -119,7 +119,7 @@ test('two executions whose login fails together have nothing of each other in th
 	const errors = (await Promise.all(all)).map(({ error }) => error as Error);
 
 	expect(fixture.callsOf('login')).toHaveLength(1);
-	for (const error of errors) expect(error.message).toMatch(/^The service refused this user/);
+	for (const error of errors) expect(error.message).toMatch(/^The service refused the login/);
 	expect(new Set(errors).size).toBe(6);
 	for (const [index, error] of errors.entries()) {
 		const others = index < 3 ? 'Bob' : 'Ann';

@@ -68,7 +68,7 @@ describe('a node that asks the credential for a token', () => {
 		[{ error: { data: 'a-token' } }, 'an object with the fields error'],
 		[{ errors: [{ body: ['a-token'] }] }, 'an object with the fields errors'],
 		[{ data: { message: 'Come back later' } }, 'an object with the fields data'],
-		[{ message: 'No seats left' }, '"No seats left"'],
+		[{ message: 'No seats left' }, 'the message "No seats left"'],
 		[{ access_token: 7 }, 'an object with the fields access_token'],
 	])('and is answered %j is told what came, without what may be a token', async (body, came) => {
 		fixture.sandbox.faults.plan(() => answer(200, body));
@@ -76,9 +76,9 @@ describe('a node that asks the credential for a token', () => {
 	});
 
 	test.each([
-		[429, 'The service is receiving too many logins. Try again later.'],
+		[429, 'The service is receiving too many requests. Try again later.'],
 		[499, 'The service refused the login. Check'],
-		[500, "The service can't log anyone in at the moment. Try again later."],
+		[500, "The service failed to log the user in. The fault is on the service's side."],
 	])('and is answered %s is told whose fault that is', async (status, said) => {
 		fixture.sandbox.faults.plan(() => answer(status));
 		await expect(ask('')).rejects.toThrow(said);

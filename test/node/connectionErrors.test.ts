@@ -132,7 +132,7 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 test('an address that is another service', async () => {
 	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
 	expect(await errorWith({})).toEqual({
-		message: 'The service answered the login with an HTML page instead of a token',
+		message: 'The service answered with an HTML page instead of a token',
 		description: expect.stringMatching(
 			/^Check that the 'Base URL' .*\nIt sent an HTML page \(HTTP 200\)\./,
 		),
@@ -142,7 +142,7 @@ test('an address that is another service', async () => {
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
 	fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 	const { message } = await errorWith({});
-	expect(message).toBe('The service answered the login with other data instead of a token');
+	expect(message).toBe('The service answered with an object instead of a token');
 	expect(fixture.sandbox.calls).toHaveLength(1);
 });
 
@@ -156,12 +156,14 @@ test('an error that would meet all items names none of them, and no job', async 
 });
 
 test.each(['/api/v1', '/oauth/login'])(
-	'a Base URL with %s: the error says to remove it',
+	'a Base URL with %s: the error says where to cut it',
 	async (path) => {
 		const { url, userName, password } = fixture.sandbox;
 		fixture.engine.saveCredential({ baseUrl: `${url}${path}`, userName, password });
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error?.message).toContain('No login endpoint at ');
-		expect(error?.description).toContain(`Remove '${path}'.`);
+		expect(error?.description).toContain(
+			'the part of the address before /oauth/login and /api/v1.',
+		);
 	},
 );

@@ -35,9 +35,17 @@ async function errorAfter(fault: Fault, parameters = create()) {
 }
 
 test.each<[string, Fault, string]>([
-	['400', answer(400, { message: 'group is too long' }), 'Job not created: group is too long'],
+	[
+		'400',
+		answer(400, { message: 'group is too long' }),
+		'The service refused to create the job: group is too long',
+	],
 	['500', answer(500, 'boom'), 'The service failed to create the job: boom; the job may exist'],
-	['400 and a long message', answer(400, 'x'.repeat(100)), `Job not created: ${'x'.repeat(79)}…`],
+	[
+		'400 and a long message',
+		answer(400, 'x'.repeat(100)),
+		`The service refused to create the job: ${'x'.repeat(79)}…`,
+	],
 ])('the title has the reason of a %s, and the description all of it', async (_, fault, message) => {
 	const error = await errorAfter(fault);
 	expect(error.message).toBe(message);

@@ -93,7 +93,7 @@ test.each<[unknown, string]>([
 	[[], 'a list'],
 	[['one'], 'a list'],
 	[{}, 'an empty object'],
-	[{ message: 'one' }, '"one"'],
+	[{ message: 'one' }, 'the message "one"'],
 	[{ a: 1, b: 2 }, 'an object with the fields a, b'],
 	[{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with the fields a, b, c, d, e'],
 	['<html><title>one</title></html>', 'an HTML page'],

@@ -67,7 +67,8 @@ export const rows: Row[] = [
 		end: 'isResent',
 		mayExist: true,
 		title: 'The connection broke before the answer was complete',
-		advice: 'Try again later.',
+		advice:
+			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
 	},
 	{
 		faults: {
@@ -218,7 +219,7 @@ export const rows: Row[] = [
 		[
 			['a list', (when) => answerWhen(when, 200, [])],
 			['nothing', (when) => answerWhen(when, 200)],
-			['other data', (when) => ({ kind: 'hugeBody', when, bytes: 1_000_000 })],
+			['an object', (when) => ({ kind: 'hugeBody', when, bytes: 1_000_000 })],
 		] as Array<[string, (when: When) => Fault]>
 	).map(
 		([what, fault]): Row => ({

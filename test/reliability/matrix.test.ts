@@ -153,7 +153,7 @@ const lookForTheJob =
 function triesOf(row: Row, kind: KnownOperation['kind']): string {
 	const end = endFor(row, kind);
 	if (end === 'waits')
-		return ' All requests waited … s for the service, and the node probed it … times. The node tried … times.';
+		return ' All requests waited … s for the service (probes: …). The node tried … times.';
 	if (end !== 'isResent') return '';
 	const mayHaveWorked =
 		kind === 'change' ? ' An earlier try got no clear response and may have worked.' : '';

@@ -52,7 +52,7 @@ const rows: Row[] = [
 	['an odd answer', unexpected, false, false, true, 'answered'],
 
 	// It was answered.
-	['a list without end', { kind: 'endlessList', sign: '' }, false, false, false, 'answered'],
+	['a list without end', { kind: 'endlessList' }, false, false, false, 'answered'],
 	...[300, 301, 302, 303, 304, 305, 399].map(
 		(code): Row => [String(code), redirect(code), false, false, true, 'answered'],
 	),

@@ -21,7 +21,6 @@ export const anyCall: Call<string> = {
 	action: 'do it',
 	messages: {
 		request: 'it',
-		refused: 'Not done',
 		notFound: { message: 'It was not found', advice: 'Look.' },
 	},
 };

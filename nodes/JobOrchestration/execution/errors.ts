@@ -132,7 +132,8 @@ export function withJobCount(
 	}
 	const isUncertain = error.context.jobMayExist === true;
 	const what = isUncertain ? `Item ${itemIndex} failed` : `Job not created for item ${itemIndex}`;
-	error.message = `${what}; ${created}: ${error.message.replace(/^Job not created: /, '')}`;
+	const reason = error.message.replace(/^The service refused to create the job: /, '');
+	error.message = `${what}; ${created}: ${reason}`;
 }
 
 type NamedJob = Omit<CreatedJob, 'shownUid'>;

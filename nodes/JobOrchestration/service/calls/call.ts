@@ -14,15 +14,13 @@ export interface Call<Body> {
 	messages: {
 		/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
 		request: string;
-		/** What a refused request has not achieved: "Job not created". */
-		refused: string;
 		/** What a user who is refused may have mixed up. */
 		hint?: string;
 		notFound: Explanation;
 		/** Explains a 409; without it, a 409 is a refusal like any other. */
 		conflict?: Explanation;
-		/** If it isn't idempotent: how to find out whether it worked. Its message follows the title: "...; the job may exist". */
-		uncertain?: Explanation;
+		/** If it makes a job: how to find out whether it did. */
+		uncertain?: string;
 	};
 }
 
@@ -41,25 +39,25 @@ interface Attempts {
 
 /** The error of a call that failed, which says whether it may have worked nevertheless. */
 export function callError(call: Call<unknown>, failure: Failure, attempts: Attempts): ServiceError {
+	const { action, messages } = call;
 	const { baseUrl, timeout, waited } = attempts;
-	const { request, refused, hint, uncertain } = call.messages;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
 	const jobMayExist = !call.idempotent && waited === undefined && mayHaveActed(failure);
-	const words: ErrorMessage = {
-		...explain(failure, { baseUrl, timeout, action: call.action, refused, hint }),
+	const { message, advice, reason, detail }: ErrorMessage = {
+		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
 		...ownWordsOf(call, failure),
 	};
 	// How to find out replaces any other advice, above all "try again".
-	const isUncertain = jobMayExist && uncertain !== undefined;
-	const message = isUncertain ? `${words.message}; ${uncertain.message}` : words.message;
-	const advice = [isUncertain ? uncertain.advice : words.advice, ...historyOf(attempts)];
+	const whatToDo = jobMayExist ? messages.uncertain : advice;
 	// What concerns the credential or the connection isn't about this request.
-	const detail = [
-		words.detail,
-		isAboutAllItems(failure) ? '' : `Request: ${request} at ${baseUrl}.`,
-	];
-	const texts = { message, advice: sentences(advice), detail: sentences(detail) };
-	return new ServiceError(failure, { ...words, ...texts }, jobMayExist);
+	const request = isAboutAllItems(failure) ? '' : `Request: ${messages.request} at ${baseUrl}.`;
+	const texts = {
+		message: jobMayExist ? `${message}; the job may exist` : message,
+		advice: sentences([whatToDo, ...historyOf(attempts)]),
+		reason,
+		detail: sentences([detail, request]),
+	};
+	return new ServiceError(failure, texts, jobMayExist);
 }
 
 function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {
@@ -69,11 +67,9 @@ function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation 
 }
 
 function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: Attempts): string[] {
-	const probed =
-		probes === 0 ? '' : `, and the node probed it ${probes === 1 ? 'once' : `${probes} times`}`;
 	const seconds = Math.round(waited / 1_000);
 	return [
-		waited >= 1_000 ? `All requests waited ${seconds} s for the service${probed}.` : '',
+		seconds > 0 ? `All requests waited ${seconds} s for the service (probes: ${probes}).` : '',
 		timesSent > 1 ? `The node tried ${timesSent} times.` : '',
 		earlierMayHaveActed === true ? 'An earlier try got no clear response and may have worked.' : '',
 	];

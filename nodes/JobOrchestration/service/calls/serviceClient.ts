@@ -70,7 +70,6 @@ export class ServiceClient {
 			action: 'create the job',
 			messages: {
 				request: `create job ${name}`,
-				refused: 'Job not created',
 				hint: CLUSTER_HINT,
 				notFound: {
 					message: 'The namespace, the workflow template or the work cluster was not found',
@@ -80,13 +79,10 @@ export class ServiceClient {
 					message: 'The new job conflicts with something on the service',
 					advice: "Change this node's fields, or resolve the conflict on the service.",
 				},
-				uncertain: {
-					message: 'the job may exist',
-					advice: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
-				},
+				uncertain: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 			},
 		};
-		return await sendWithRetries(this.httpClient, call, this.options);
+		return await this.send(call);
 	}
 
 	/**
@@ -114,7 +110,6 @@ export class ServiceClient {
 			action: `${verb} the job`,
 			messages: {
 				request: `${verb} job '${jobId}' in namespace '${namespace}'`,
-				refused: `The service refused to ${verb} the job`,
 				notFound: {
 					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
 					advice:
@@ -127,13 +122,13 @@ export class ServiceClient {
 				},
 			},
 		};
-		const body = await sendWithRetries(this.httpClient, call, this.options);
+		const body = await this.send(call);
 		return body === undefined || body === '' ? null : body;
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
 	async listClusters(page: PageRequest): Promise<ClusterPage> {
-		return await sendWithRetries(this.httpClient, this.clusterList(page), this.options);
+		return await this.send(this.clusterList(page));
 	}
 
 	/**
@@ -148,22 +143,18 @@ export class ServiceClient {
 	): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
-			const request = { limit: limitOf(), pageToken: next };
-			const page = await this.listClusters(request);
-			const errorOf = (failure: Failure) => this.error(this.clusterList(request), failure);
+			const call = this.clusterList({ limit: limitOf(), pageToken: next });
+			const page = await this.send(call);
 			seen.add(next);
 			next = nextPageTokenOf(page);
-			if (next !== undefined && seen.has(next)) {
-				throw errorOf({ kind: 'endlessList', sign: 'The same page token came twice.' });
-			}
+			const isEndless = next !== undefined && (seen.has(next) || seen.size === MAX_PAGES);
+			if (isEndless) throw this.error(call, { kind: 'endlessList' });
 			yield { clusters: page.items ?? [], next };
 			if (next === undefined) return;
-			if (seen.size === MAX_PAGES) {
-				const sign = `It has more than ${MAX_PAGES} pages.`;
-				throw errorOf({ kind: 'endlessList', sign });
-			}
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
-			if (this.options.signal?.aborted === true) throw errorOf({ kind: 'cancelled', sent: true });
+			if (this.options.signal?.aborted === true) {
+				throw this.error(call, { kind: 'cancelled', sent: true });
+			}
 		}
 	}
 
@@ -195,7 +186,6 @@ export class ServiceClient {
 			action: 'list the work clusters',
 			messages: {
 				request: 'list clusters',
-				refused: 'Work clusters not listed',
 				notFound: {
 					message: `No list of work clusters at ${truncate(this.httpClient.baseUrl)}`,
 					advice:
@@ -203,6 +193,10 @@ export class ServiceClient {
 				},
 			},
 		};
+	}
+
+	private async send<Body>(call: Call<Body>): Promise<Body> {
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	private error(call: Call<unknown>, failure: Failure): ServiceError {

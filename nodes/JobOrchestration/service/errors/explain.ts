@@ -25,8 +25,6 @@ interface About {
 	timeout?: number;
 	/** What the request was to do, as in "The service refused to ...". */
 	action?: string;
-	/** What a refused request has not achieved: "Job not created". */
-	refused?: string;
 	/** What a user who is refused may have mixed up. */
 	hint?: string | undefined;
 }
@@ -53,62 +51,50 @@ const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
 
 /** What an error with this failure says. */
 export function explain(failure: Failure, about: About = {}): ErrorMessage {
-	const [message, advice, detail] = textsFor(failure);
+	const key = ruleKeyOf(failure);
+	const [, ...textsOfAll] = RULES[key];
+	const texts = (failure.kind === 'login' && LOGIN_TEXTS[key]) || textsOfAll;
+	const [message, advice, detail = ''] = texts;
 	const facts = factsOf(failure, about);
 	return {
 		message: fill(message, facts, MAX_IN_TITLE),
 		advice: fill(advice, facts),
-		detail: detail === undefined ? undefined : fill(detail, facts),
-		...serviceTextsOf(failure),
+		detail: fill(detail, facts),
+		...serviceTextsOf(failure, about),
 	};
 }
 
-function textsFor(failure: Failure): readonly [string, string, string?] {
-	const ofLogin = failure.kind === 'login' ? LOGIN_TEXTS[loginKeyOf(failure)] : undefined;
-	const [, ...texts] = RULES[ruleKeyOf(failure)];
-	return ofLogin ?? texts;
-}
-
-function loginKeyOf({ cause }: FailureOf<'login'>): string {
-	if (cause.kind === 'timeout' && cause.after !== undefined) return 'ownTimeout';
-	if (cause.kind !== 'status') return ruleKeyOf(cause);
-	const { status } = cause;
-	if (status === 404 || status === 405) return 'noLogin';
-	if (LOGIN_TEXTS[`status ${status}`] !== undefined) return `status ${status}`;
-	return status < 500 ? 'refusal' : 'serverError';
-}
-
 /** What the service said with a status. About a refused login, it may say which part is wrong: that isn't shown. */
-function serviceTextsOf(failure: Failure): Pick<ErrorMessage, 'reason' | 'detail'> {
+function serviceTextsOf(
+	failure: Failure,
+	{ baseUrl = '' }: About,
+): Pick<ErrorMessage, 'reason' | 'detail'> {
 	const cause = rootCauseOf(failure);
 	if (cause.kind !== 'status') return {};
-	const http = `(HTTP ${cause.status}).`;
-	if (failure.kind === 'login' && cause.status < 500) {
-		const isNamed = cause.status === 401 || cause.status === 403;
-		return isNamed ? {} : { detail: `The service answered the login ${http}` };
+	const { status, text, note = 'The service gave no reason' } = cause;
+	if (failure.kind === 'login' && status < 500) {
+		return { detail: `The login at ${baseUrl} was answered with HTTP ${status}.` };
 	}
-	if (cause.text === undefined)
-		return { detail: `${cause.note ?? 'The service gave no reason'} ${http}` };
-	return { reason: `The service says: "${cause.text}" ${http}` };
+	if (text === undefined) return { detail: `${note} (HTTP ${status}).` };
+	return { reason: `The service says: "${text}" (HTTP ${status}).` };
 }
 
 function factsOf(
 	failure: Failure,
-	{ baseUrl = '', timeout = 0, action = '', refused, hint = '' }: About,
+	{ baseUrl = '', timeout = 0, action = '', hint = '' }: About,
 ): Facts {
 	const cause = rootCauseOf(failure);
-	const facts: Facts = { ...cause, baseUrl, action, hint: hint === '' ? '' : ` ${hint}` };
-	const [excess] = /\/(?:oauth\/login|api\/v1)\b.*$/.exec(baseUrl) ?? [];
-	facts.excess = excess === undefined ? '' : ` Remove '${excess}'.`;
-	const limit = failure.kind === 'login' ? LOGIN_TIMEOUT : timeout;
-	facts.limit = inSeconds('after' in cause ? (cause.after ?? limit) : limit);
-	const reason = cause.kind === 'status' ? cause.text : undefined;
+	const isLogin = failure.kind === 'login';
+	const after = 'after' in cause ? cause.after : undefined;
+	const facts: Facts = { ...cause, baseUrl, action: isLogin ? 'log the user in' : action };
+	facts.hint = hint === '' ? '' : ` ${hint}`;
+	facts.limit = inSeconds(after ?? (isLogin ? LOGIN_TIMEOUT : timeout));
+	// The service's words stay out of what the test of a credential shows.
+	const reason = failure.kind === 'status' ? failure.text : undefined;
 	facts.serviceReason = reason === undefined ? '' : `: ${truncate(reason, MAX_REASON)}`;
-	facts.refused = (reason && refused) ?? `The service refused to ${action}`;
 	if (cause.kind === 'baseUrl') facts.problem = BASE_URL_PROBLEMS[cause.problem];
 	if (cause.kind === 'unexpectedResponse') {
-		// Titles are without the service's texts and field names.
-		facts.came = /"|with the fields/.test(cause.received) ? 'other data' : cause.received;
+		facts.came = cause.received.replace(/ (?:with the fields|").*/s, '');
 	}
 	return facts;
 }

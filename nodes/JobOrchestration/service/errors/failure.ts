@@ -36,8 +36,8 @@ export type Failure =
 	  }
 	/** An answer that isn't what the interface shows. */
 	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
-	/** A list without an end, and what shows it. */
-	| { kind: 'endlessList'; sign: string }
+	/** A list without an end. */
+	| { kind: 'endlessList' }
 	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
 	| { kind: 'foreignAddress'; address: string }
 	/** The login failed; the request itself was not sent, or answered with 401. */

@@ -76,7 +76,7 @@ export function describeBody(body: unknown, secrets: Secrets, isSecret = false):
 	const show = (texts: string[]) => quote(texts, secrets) ?? WITHHELD;
 	if (!isJsonObject(body)) return `the text "${show([String(body)])}"`;
 	const messages = messagesIn(body);
-	if (messages.length > 0) return `"${show(messages)}"`;
+	if (messages.length > 0) return `the message "${show(messages)}"`;
 	const keys = Object.keys(body).slice(0, MAX_ELEMENTS).join(', ');
 	return keys === '' ? 'an empty object' : `an object with the fields ${show([keys])}`;
 }

@@ -1,4 +1,4 @@
-import type { Failure, FailureOf } from './failure';
+import type { Failure } from './failure';
 import { rootCauseOf } from './failure';
 import type { Condition, Consequence } from './rules';
 import { RULES } from './rules';
@@ -15,24 +15,15 @@ const LAST_REFUSAL = 451;
 /** The key of the rule for a failure; if a login failed, of that for its cause. */
 export function ruleKeyOf(failure: Failure): keyof typeof RULES {
 	const cause = rootCauseOf(failure);
-	switch (cause.kind) {
-		case 'cancelled':
-			return cause.sent ? 'cancelled' : 'cancelledUnsent';
-		case 'redirect':
-			return cause.status === 307 || cause.status === 308 ? 'redirect 307' : 'redirect';
-		case 'status':
-			return statusKeyOf(cause);
-		default:
-			return cause.kind;
+	if (cause.kind === 'cancelled') return cause.sent ? 'cancelled' : 'cancelledUnsent';
+	const key = 'status' in cause ? `${cause.kind} ${cause.status}` : cause.kind;
+	if (key === 'status 503' && retryAfterOf(cause) !== undefined) {
+		return 'status 503 with Retry-After';
 	}
-}
-
-function statusKeyOf({ status, retryAfter }: FailureOf<'status'>): keyof typeof RULES {
-	if (status === 503 && retryAfter !== undefined) return 'status 503 with Retry-After';
-	const key = `status ${status}`;
 	if (isKey(key)) return key;
-	if (status >= 400 && status <= LAST_REFUSAL) return 'refusal';
-	return status < 500 ? 'oddStatus' : 'serverError';
+	if (cause.kind !== 'status') return cause.kind;
+	if (cause.status >= 400 && cause.status <= LAST_REFUSAL) return 'refusal';
+	return cause.status < 500 ? 'oddStatus' : 'serverError';
 }
 
 const isKey = (text: string): text is keyof typeof RULES => Object.hasOwn(RULES, text);

@@ -41,7 +41,10 @@ const REDIRECT: Texts = [
 	"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
 	"The redirect is to {location} (HTTP {status}). Redirects aren't followed, so that the token stays with the service.",
 ];
-const CHECK_FIELDS = "Check this node's fields.{hint}";
+const REFUSES: Texts = [
+	'The service refused to {action}{serviceReason}',
+	"Check this node's fields.{hint}",
+];
 const FAILS: Texts = [
 	'The service failed to {action}{serviceReason}',
 	"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
@@ -86,7 +89,7 @@ export const RULES = {
 	broken: [
 		{ ...FAILED, condition: 'broken' },
 		'The connection broke before the answer was complete',
-		'Try again later.',
+		"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
 		'The service, a proxy or the network ended the connection ({code}).',
 	],
 	cancelled: [{ ...UNCLEAR, condition: 'unknown' }, 'The execution was cancelled', ''],
@@ -107,7 +110,7 @@ export const RULES = {
 		REFUSED,
 		'The list of work clusters never ends',
 		"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
-		'{sign}',
+		'A page token came twice, or there are more than a thousand pages.',
 	],
 	unexpectedResponse: [
 		UNCLEAR,
@@ -118,6 +121,7 @@ export const RULES = {
 	redirect: [UNCLEAR, ...REDIRECT],
 	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
 	'redirect 307': [REFUSED, ...REDIRECT],
+	'redirect 308': [REFUSED, ...REDIRECT],
 	'status 401': [
 		REFUSED,
 		'The service rejected the token that it had just issued',
@@ -128,6 +132,8 @@ export const RULES = {
 		"The user isn't allowed to {action}",
 		'Ask the administrator of the service for the permission, or use the credential of another user.',
 	],
+	'status 404': [REFUSED, ...REFUSES],
+	'status 405': [REFUSED, ...REFUSES],
 	'status 408': [FAILED, 'The service gave up waiting for the request', 'Try again later.'],
 	'status 429': [
 		THROTTLED,
@@ -139,48 +145,33 @@ export const RULES = {
 	'status 503': [UNAVAILABLE, ...FAILS],
 	'status 503 with Retry-After': [THROTTLED, ...FAILS],
 	'status 504': [UNAVAILABLE, ...FAILS],
-	refusal: [REFUSED, '{refused}{serviceReason}', CHECK_FIELDS],
-	oddStatus: [UNCLEAR, 'The service refused to {action}{serviceReason}', CHECK_FIELDS],
+	refusal: [REFUSED, ...REFUSES],
+	oddStatus: [UNCLEAR, ...REFUSES],
 	serverError: [UNCLEAR, ...FAILS],
 } satisfies Record<string, Rule>;
 
-/** What is said of a login that failed, if it isn't the same as of any request. */
-export const LOGIN_TEXTS: Partial<Record<string, Texts>> = {
-	timeout: ["The service didn't answer the login within {limit}", 'Try again later.'],
-	ownTimeout: [
+const NO_LOGIN: Texts = [
+	'No login endpoint at {baseUrl}/oauth/login',
+	"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.",
+];
+const LOGIN_REFUSED: Texts = [
+	'The service refused the login',
+	"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+];
+
+/** What is said of a login that failed, by the key of the rule, if it isn't the same as of any request. */
+export const LOGIN_TEXTS: Partial<Record<keyof typeof RULES, Texts>> = {
+	timeout: [
 		"The service didn't answer the login within {limit}",
-		"Try again later, or allow more time with the option 'Timeout'.",
-	],
-	broken: [
-		'The connection broke during the login',
-		"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
-		RULES.broken[3],
-	],
-	unexpectedResponse: [
-		'The service answered the login with {came} instead of {expected}',
-		RULES.unexpectedResponse[2],
-		RULES.unexpectedResponse[3],
+		"Try again later, or allow more time with the option 'Timeout' if it is shorter than a minute.",
 	],
 	'status 401': [
 		'The username or the password is wrong',
 		"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-		'The login was at {baseUrl}.',
 	],
-	'status 403': [
-		'The service refused this user',
-		"Check 'Username' and 'Password' in the credential, and whether the user is blocked. The node tried to log in only once.",
-	],
-	noLogin: [
-		'No login endpoint at {baseUrl}/oauth/login',
-		"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.{excess}",
-	],
-	'status 429': ['The service is receiving too many logins', 'Try again later.'],
-	refusal: [
-		'The service refused the login',
-		"Check 'Username', 'Password' and 'Base URL' in the credential.",
-	],
-	serverError: [
-		"The service can't log anyone in at the moment",
-		"Try again later. If that doesn't help, tell the administrator of the service.",
-	],
+	'status 403': LOGIN_REFUSED,
+	'status 404': NO_LOGIN,
+	'status 405': NO_LOGIN,
+	refusal: LOGIN_REFUSED,
+	oddStatus: LOGIN_REFUSED,
 };
