@@ -87,7 +87,7 @@ test('where a login never ends, all items fail with it, together', async () => {
 		expect(json.message).toBe("The service didn't answer the login within 20 s");
 		expect(json.error).toMatchObject({
 			description: expect.stringMatching(
-				/^Try again later, or allow more time with the option 'Timeout'\./,
+				/^Try again later, or allow more time with the option 'Timeout' if/,
 			),
 			jobMayExist: false,
 		});

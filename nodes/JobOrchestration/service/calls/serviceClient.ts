@@ -4,7 +4,6 @@ import { isHtml } from '../errors/response';
 import type { Call } from './call';
 import { callError } from './call';
 import { truncate } from '../errors/explain';
-import type { ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
 import type { HttpClient } from '../http';
 import type { CallOptions } from './sendWithRetries';
@@ -141,20 +140,22 @@ export class ServiceClient {
 		limitOf: () => number,
 		pageToken?: string,
 	): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
+		const { baseUrl } = this.httpClient;
+		const { timeout, signal } = this.options;
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
 			const call = this.clusterList({ limit: limitOf(), pageToken: next });
 			const page = await this.send(call);
+			const errorOf = (failure: Failure) =>
+				callError(call, failure, { baseUrl, timeout, timesSent: 1 });
 			seen.add(next);
 			next = nextPageTokenOf(page);
 			const isEndless = next !== undefined && (seen.has(next) || seen.size === MAX_PAGES);
-			if (isEndless) throw this.error(call, { kind: 'endlessList' });
+			if (isEndless) throw errorOf({ kind: 'endlessList' });
 			yield { clusters: page.items ?? [], next };
 			if (next === undefined) return;
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
-			if (this.options.signal?.aborted === true) {
-				throw this.error(call, { kind: 'cancelled', sent: true });
-			}
+			if (signal?.aborted === true) throw errorOf({ kind: 'cancelled', sent: true });
 		}
 	}
 
@@ -197,12 +198,6 @@ export class ServiceClient {
 
 	private async send<Body>(call: Call<Body>): Promise<Body> {
 		return await sendWithRetries(this.httpClient, call, this.options);
-	}
-
-	private error(call: Call<unknown>, failure: Failure): ServiceError {
-		const { baseUrl } = this.httpClient;
-		const { timeout } = this.options;
-		return callError(call, failure, { baseUrl, timeout, timesSent: 1 });
 	}
 }
 
