@@ -150,10 +150,10 @@ export class ServiceClient {
 				callError(call, failure, { baseUrl, timeout, timesSent: 1 });
 			seen.add(next);
 			next = nextPageTokenOf(page);
-			const isEndless = next !== undefined && (seen.has(next) || seen.size === MAX_PAGES);
-			if (isEndless) throw errorOf({ kind: 'endlessList' });
+			if (next !== undefined && seen.has(next)) throw errorOf({ kind: 'endlessList' });
 			yield { clusters: page.items ?? [], next };
 			if (next === undefined) return;
+			if (seen.size === MAX_PAGES) throw errorOf({ kind: 'endlessList' });
 			// Half a list must not be taken for the whole: neither by the output nor by a later try.
 			if (signal?.aborted === true) throw errorOf({ kind: 'cancelled', sent: true });
 		}

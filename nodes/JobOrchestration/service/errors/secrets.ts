@@ -69,7 +69,7 @@ function spellingsOf(secret: string): string[] {
 	return [...new Set(spellings)].filter(({ length }) => length >= MIN_LENGTH);
 }
 
-/** What is the same in each base64 and base64url text that contains it, after so many other bytes. */
+/** What is the same in each base64 and base64url text that contains it after this number of other bytes. */
 function base64Of(text: string, before: number): string[] {
 	const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
 	const whole = bytes.toString('base64url');
