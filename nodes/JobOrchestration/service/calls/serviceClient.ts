@@ -4,7 +4,7 @@ import { isHtml } from '../errors/response';
 import type { Call } from './call';
 import { callError } from './call';
 import { truncate } from '../errors/explain';
-import type { Failure } from '../errors/failure';
+import type { ServiceError } from '../errors/serviceError';
 import type { HttpClient } from '../http';
 import type { CallOptions } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
@@ -140,22 +140,16 @@ export class ServiceClient {
 		limitOf: () => number,
 		pageToken?: string,
 	): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
-		const { baseUrl } = this.httpClient;
-		const { timeout, signal } = this.options;
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
 			const call = this.clusterList({ limit: limitOf(), pageToken: next });
 			const page = await this.send(call);
-			const errorOf = (failure: Failure) =>
-				callError(call, failure, { baseUrl, timeout, timesSent: 1 });
 			seen.add(next);
 			next = nextPageTokenOf(page);
-			if (next !== undefined && seen.has(next)) throw errorOf({ kind: 'endlessList' });
+			if (next !== undefined && seen.has(next)) throw this.endlessList(call);
 			yield { clusters: page.items ?? [], next };
 			if (next === undefined) return;
-			if (seen.size === MAX_PAGES) throw errorOf({ kind: 'endlessList' });
-			// Half a list must not be taken for the whole: neither by the output nor by a later try.
-			if (signal?.aborted === true) throw errorOf({ kind: 'cancelled', sent: true });
+			if (seen.size === MAX_PAGES) throw this.endlessList(call);
 		}
 	}
 
@@ -194,6 +188,12 @@ export class ServiceClient {
 				},
 			},
 		};
+	}
+
+	private endlessList(call: Call<ClusterPage>): ServiceError {
+		const { baseUrl } = this.httpClient;
+		const { timeout } = this.options;
+		return callError(call, { kind: 'endlessList' }, { baseUrl, timeout, timesSent: 1 });
 	}
 
 	private async send<Body>(call: Call<Body>): Promise<Body> {
