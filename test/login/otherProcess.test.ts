@@ -72,8 +72,7 @@ test.each<[when: string, Meanwhile[], waits: number[]]>([
 	['at once', [{ stores: 'other' }], []],
 	['at the first look', ['nothing', { stores: 'other' }], [LOOK]],
 	['at the third', ['nothing', 'nothing', 'nothing', { stores: 'other' }], [LOOK, LOOK, LOOK]],
-	// The request is sent again as after any failure of n8n's.
-	['once it can be read', ['holds it locked', { stores: 'other' }], [225]],
+	['once it can be read', ['holds it locked', { stores: 'other' }], [LOOK]],
 ])(
 	"the other process's token is found %s, and goes with the request",
 	async (_, meanwhile, looks) => {

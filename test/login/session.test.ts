@@ -1,7 +1,7 @@
 import { newToken } from '../../nodes/JobOrchestration/service/session/authentication';
 import { tokenOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Helpers } from '../../nodes/JobOrchestration/service/session/login';
-import { OwnRequest } from '../../nodes/JobOrchestration/service/session/ownRequest';
+import { TrackedRequest } from '../../nodes/JobOrchestration/service/session/trackedRequest';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
 import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
 
@@ -37,9 +37,9 @@ const helpers = { httpRequest } as unknown as Helpers;
 /** A request of this node, with a store that holds these tokens, one at each read. */
 function own(
 	stored: Array<string | undefined> = [],
-	more: Partial<OwnRequest['options']> = {},
-): OwnRequest {
-	return new OwnRequest({
+	more: Partial<TrackedRequest['options']> = {},
+): TrackedRequest {
+	return new TrackedRequest({
 		timeout: 60_000,
 		execution: {},
 		rejections: 0,
@@ -54,7 +54,7 @@ function own(
 }
 
 /** What comes of asking for a token: the token, or the status of the failed login. */
-async function ask(request: OwnRequest): Promise<unknown> {
+async function ask(request: TrackedRequest): Promise<unknown> {
 	const result = await session.token(helpers, request);
 	if (result === undefined || 'token' in result) return result?.token;
 	return 'status' in result.failure ? result.failure.status : result.failure.kind;
@@ -140,6 +140,23 @@ describe('a login in flight', () => {
 		expect(await ask(own())).toBe('2');
 		hangs.resolve(200);
 		expect(await Promise.all([patient, impatient])).toEqual(['1', '1']);
+	});
+
+	test('that is given up is tried again after 30 s, however often it was asked for in between', async () => {
+		answers = [later<number>().promise];
+		const execution = {};
+		const failure = { kind: 'timeout', after: 60_000 } as const;
+		clockAt(0);
+		const request = own([], { execution });
+		void ask(request);
+		await turn();
+		session.giveUp(request, failure);
+		clockAt(20_000);
+		const other = own([], { execution });
+		expect(await ask(other)).toBe('timeout');
+		session.giveUp(other, failure);
+		clockAt(30_000);
+		expect(await ask(own([], { execution }))).toBe('2');
 	});
 
 	test('does not begin for a request that was cancelled while the store was read', async () => {

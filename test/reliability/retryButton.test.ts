@@ -130,7 +130,11 @@ describe("n8n's Retry", () => {
 	);
 
 	test.each([
-		['a field that is wrong', { workflowUid: '={{ "" }}' }, /Workflow UID/],
+		[
+			'a field that is wrong',
+			{ workflowUid: '={{ "" }}' },
+			/^Nothing more was sent\. 'Workflow UID'/,
+		],
 		['an operation that this version does not have', { operation: 'archive' }, /"archive"/],
 		['a credential that can not be used', {}, /Base URL/],
 	])('with %s sends nothing, and forgets nothing', async (what, fields, message) => {

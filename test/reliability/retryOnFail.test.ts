@@ -82,6 +82,22 @@ describe("n8n's Retry On Fail", () => {
 	});
 
 	test.each(onErrors)(
+		'is off, and n8n fails after the calls: results stay, with %s',
+		async (onError) => {
+			creates((item) => (item === 0 ? refused : undefined));
+			const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
+			hint.mockImplementationOnce(() => {
+				throw new Error('n8n failed');
+			});
+			const { branches } = await fixture.engine.run({ parameters: batch(), onError }, numbered(3));
+			hint.mockRestore();
+			const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
+			expect(names).toEqual(['Job 1', 'Job 2']);
+			expect(branches.flat()).toHaveLength(3);
+		},
+	);
+
+	test.each(onErrors)(
 		'makes no job twice with %s, and stores nothing of any try',
 		async (onError) => {
 			creates((item) => (item === 0 ? refused : item === 1 ? brokenAfter : undefined));

@@ -11,11 +11,12 @@ const MAX_LISTED = 10;
  * One error for all items with wrong fields, grouped by what is wrong; undefined if there are none.
  *
  * @param count how many items the node has
+ * @param isRetry whether an earlier run has sent some of them
  */
 export function badInputError(
 	node: INode,
 	failed: FailedItem[],
-	count: number,
+	{ count, isRetry }: { count: number; isRetry: boolean },
 ): FailedItem | undefined {
 	const [first] = failed;
 	if (first === undefined) return undefined;
@@ -33,6 +34,7 @@ export function badInputError(
 	});
 	const lines = [first.error.description, ...others.slice(0, MAX_LISTED)];
 	if (others.length > MAX_LISTED) lines.push(`And ${others.length - MAX_LISTED} more.`);
-	const error = newOperationError(node, `Nothing was sent. ${title}`, lines.join('\n'));
+	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
+	const error = newOperationError(node, `${notSent} ${title}`, lines.join('\n'));
 	return { itemIndex: first.itemIndex, error, namesItems: true };
 }

@@ -15,13 +15,14 @@ export async function endJobs(
 ): Promise<void> {
 	if (first === undefined || first.options.ifStopped === 'keep' || jobs.length === 0) return;
 	const { ifStopped: verb } = first.options;
-	const client = HttpClient.open(context, { concurrency });
+	const client = HttpClient.open(context, { concurrency }).then((httpClient) => {
+		// As jobs were created, the service has answered: if it is away, it is waited for.
+		httpClient.limiter.execution.wasAnswered = true;
+		return httpClient;
+	});
 	await inParallel(jobs, concurrency, async (job, beginNext) => {
 		try {
-			const httpClient = await client;
-			// As jobs were created, the service has answered: if it is away, it is waited for.
-			httpClient.limiter.execution.wasAnswered = true;
-			const service = new ServiceClient(httpClient, { ...first.options, beginNext });
+			const service = new ServiceClient(await client, { ...first.options, beginNext });
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
 			await service.changeJobState({ namespace: job.namespace, jobId, verb });
 			job.cleanup = { operation: verb, success: true };

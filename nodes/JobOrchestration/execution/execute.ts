@@ -28,6 +28,8 @@ import { waitForCall } from './waitUntilCalled';
 
 interface Run extends RunState {
 	context: IExecuteFunctions;
+	/** Resource and operation: a name that no other operation has. */
+	name: string;
 	operation: Operation;
 }
 
@@ -39,18 +41,20 @@ interface Run extends RunState {
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	let run: Run | undefined;
 	try {
-		return [await executeItems(context)];
+		run = beginRun(context);
+		return [await runToEnd(run)];
 	} catch (cause) {
 		const error = nodeErrorOf(context.getNode(), cause);
 		if (!context.continueOnFail() || isCancelled(context)) throw error;
 		// n8n would pass the input items on as if they had succeeded.
-		const items = context.getInputData();
-		return [items.map((item, itemIndex) => errorOutputItem(error, item, { itemIndex }))];
+		return [outputOf(context, run, error)];
 	}
 }
 
-async function executeItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+/** @throws NodeOperationError if the workflow names an operation that this version doesn't have */
+function beginRun(context: IExecuteFunctions): Run {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const operationName = String(context.getNodeParameter('operation', 0));
 	const operation = findOperation(resource, operationName);
@@ -59,16 +63,21 @@ async function executeItems(context: IExecuteFunctions): Promise<INodeExecutionD
 		throw newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
 	}
 	const name = `${resource}.${operationName}`;
-	const run = { ...recall(context, name), context, operation };
-	const prepared = await prepareAll(context, operation, run.outcomes);
-	const failedItem = await runItems(run, prepared);
-	// Whatever throws from here on, another run knows what was done. It must not inherit what is added to the error.
-	remember(context, name, run, { mayBeRetried: true });
+	return { ...recall(context, name), context, name, operation };
+}
+
+async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
+	const { context, name, outcomes } = run;
+	const prepared = await prepareAll(context, run.operation, outcomes);
+	// Whatever throws from here on, the next run knows what was done. It must not inherit what is added to the error.
+	const failedItem = await runItems(run, prepared).finally(() =>
+		remember(context, name, run, { mayBeRetried: true }),
+	);
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 
-	addHints(context, run.outcomes);
-	const output = outputOf(run);
-	const [job] = createdJobsIn(run.outcomes);
+	addHints(context, outcomes);
+	const output = outputOf(context, run);
+	const [job] = createdJobsIn(outcomes);
 	if (prepared.waitMs !== undefined && job !== undefined) {
 		await waitForCall(context, output, { job, limitMs: prepared.waitMs });
 	} else remember(context, name, run, { mayBeRetried: false });
@@ -142,10 +151,15 @@ function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	return error;
 }
 
-function outputOf({ context, operation, outcomes }: Run): INodeExecutionData[] {
-	const { createsJobs } = operation;
+/** @param error of the items without an outcome, if there are any */
+function outputOf(
+	context: IExecuteFunctions,
+	run: Run | undefined,
+	error?: NodeError,
+): INodeExecutionData[] {
+	const createsJobs = run?.operation.createsJobs;
 	return context.getInputData().flatMap((item, itemIndex) => {
-		const outcome = outcomes[itemIndex];
+		const outcome = run?.outcomes[itemIndex] ?? (error && { error });
 		if (outcome === undefined) return [];
 		if ('error' in outcome) {
 			return [errorOutputItem(outcome.error, item, { itemIndex, createsJobs })];

@@ -43,10 +43,12 @@ export async function prepareAll(
 	const parameters = new ItemParameters(context, operation.fields);
 	const prepared: PreparedRun = { calls: [] };
 	const failed: FailedItem[] = [];
+	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	let lastYield = Date.now();
 	const waitForCall = (limitMs: number) => {
+		const url = resumeUrlOf(context);
 		prepared.waitMs = limitMs;
-		return resumeUrlOf(context);
+		return url;
 	};
 
 	for (const [itemIndex, outcome] of outcomes.entries()) {
@@ -69,7 +71,7 @@ export async function prepareAll(
 		}
 	}
 	if (!context.continueOnFail()) {
-		prepared.badInput = badInputError(node, failed, outcomes.length);
+		prepared.badInput = badInputError(node, failed, { count: outcomes.length, isRetry });
 	}
 	return prepared;
 }

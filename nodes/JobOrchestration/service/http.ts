@@ -17,8 +17,8 @@ import type { HttpResponse } from './errors/response';
 import { describeBody, failureFromResponse, readResponse } from './errors/response';
 import { unlessAborted } from './request/timers';
 import { tokenOf } from './session/account';
-import { ownRequests } from './session/authentication';
-import { OwnRequest } from './session/ownRequest';
+import { trackedRequests } from './session/authentication';
+import { TrackedRequest } from './session/trackedRequest';
 import type { Session } from './session/session';
 import { sessionOf } from './session/session';
 
@@ -105,29 +105,29 @@ export class HttpClient {
 		let rejected: SendResult<Body> | undefined;
 		let mayLogIn = true;
 		for (let rejections = 0; ; rejections += 1) {
-			const own: OwnRequest = new OwnRequest({ ...options, rejections, mayLogIn });
-			const result = await this.sendOnce(request, own);
-			own.end();
+			const tracked: TrackedRequest = new TrackedRequest({ ...options, rejections, mayLogIn });
+			const result = await this.sendOnce(request, tracked);
+			tracked.end();
 			if (!isRejection(result)) return result;
 			// There is no token but rejected ones.
-			if (own.token === undefined) return rejected ?? result;
-			session.reject(own.token);
+			if (tracked.token === undefined) return rejected ?? result;
+			session.reject(tracked.token);
 			if (rejections === MAX_RENEWALS) return result;
 			rejected = result;
 			// Another process may have ended the first token. If that of a new login is rejected as well, only another
 			// process's token may help.
-			mayLogIn = rejections === 0 || !own.hasLoggedIn;
+			mayLogIn = rejections === 0 || !tracked.hasLoggedIn;
 		}
 	}
 
 	private async sendOnce<Body>(
 		{ path, expected, isExpected, ...options }: ServiceRequest<Body>,
-		own: OwnRequest,
+		tracked: TrackedRequest,
 	): Promise<SendResult<Body>> {
 		const { context, session, credentials: initial } = this;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
-		ownRequests.set(credentials, { session, own });
+		trackedRequests.set(credentials, { session, tracked });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			context,
 			CREDENTIAL,
@@ -140,9 +140,9 @@ export class HttpClient {
 			},
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
-		const result = await unlessAborted(answer, own.signal).then(
+		const result = await unlessAborted(answer, tracked.signal).then(
 			(response) => this.resultOf(readResponse(response), { expected, isExpected }),
-			(error: unknown) => ({ failure: this.failureOf(error, own) }),
+			(error: unknown) => ({ failure: this.failureOf(error, tracked) }),
 		);
 		// If another request has changed it in the meantime, this token may be the older one.
 		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
@@ -162,12 +162,12 @@ export class HttpClient {
 		return { failure: { kind: 'unexpectedResponse', status, received, expected } };
 	}
 
-	private failureOf(error: unknown, own: OwnRequest): Failure {
+	private failureOf(error: unknown, tracked: TrackedRequest): Failure {
 		const redact = (text: string) => this.redact(text);
-		const { isUnsent } = own;
-		const failure = own.failure ?? failureFromError(error, { isUnsent, redact });
+		const { isUnsent } = tracked;
+		const failure = tracked.failure ?? failureFromError(error, { isUnsent, redact });
 		if (failure.kind === 'login' && failure.cause.kind === 'timeout') {
-			this.session.giveUp(own, failure.cause);
+			this.session.giveUp(tracked, failure.cause);
 		}
 		return failure;
 	}

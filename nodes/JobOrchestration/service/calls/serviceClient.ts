@@ -12,8 +12,6 @@ import type { JsonObject } from '../../json';
 import type { ClusterPage, Job, NewJob } from './shapes';
 import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 
-export type { CallOptions };
-
 /**
  * Pages of a list at most. With fewer, a list of 100,000 clusters would fail; with more, one without an end would be
  * followed for hours.

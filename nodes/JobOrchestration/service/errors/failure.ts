@@ -8,7 +8,7 @@ export type Failure =
 			kind: 'baseUrl';
 			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
 	  }
-	/** No connection was made: nothing was sent. The address is a proxy's if there is one: `host:port`, or an unknown name. */
+	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
 	| { kind: 'unreachable'; code: string; address: string }
 	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
 	| { kind: 'blocked'; reason: string }
@@ -133,14 +133,7 @@ export function failureFromError(
 	if (own !== undefined) return own;
 	const failure = requestFailureFromError(error);
 	if (!isUnsent) return failure;
-	return failure.kind === 'cancelled' ? { ...failure, sent: false } : n8nFailureOf(error, redact);
-}
-
-/** The failure of n8n itself, in its own words. @param redact takes the secrets out of a text */
-export function n8nFailureOf(
-	error: unknown,
-	redact: (text: string) => string,
-): FailureOf<'n8nFailed'> {
+	if (failure.kind === 'cancelled') return { ...failure, sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }

@@ -66,7 +66,7 @@ export function failureFromResponse(
 /**
  * What an answer is that isn't what was wanted, in a few words.
  *
- * @param isSecret whether a text is not shown, as it may be a token
+ * @param isSecret whether a text that isn't clearly a message is not shown, as it may be a token
  */
 export function describeBody(body: unknown, secrets: Secrets, isSecret = false): string {
 	if (body === undefined || body === null || body === '') return 'nothing';
@@ -75,7 +75,9 @@ export function describeBody(body: unknown, secrets: Secrets, isSecret = false):
 	if (isSecret && !isJsonObject(body)) return 'a text';
 	const show = (texts: string[]) => quote(texts, secrets) ?? WITHHELD;
 	if (!isJsonObject(body)) return `the text "${show([String(body)])}"`;
-	const messages = messagesIn(body);
+	const { message, error, msg } = body;
+	const shown = isSecret ? [message, error, msg].filter((text) => typeof text === 'string') : body;
+	const messages = messagesIn(shown);
 	if (messages.length > 0) return `the message "${show(messages)}"`;
 	const keys = Object.keys(body).slice(0, MAX_ELEMENTS).join(', ');
 	return keys === '' ? 'an empty object' : `an object with the fields ${show([keys])}`;

@@ -14,7 +14,7 @@ const MAX_REJECTIONS = 5;
 const MAX_BURST = 4;
 
 /** Why a request gets no permit: it was stopped, or all requests `waited` milliseconds and `probes` failed. */
-export type Denial = { failure?: Failure | undefined; waited?: number; probes?: number };
+type Denial = { failure?: Failure | undefined; waited?: number; probes?: number };
 
 /** What a run of the node sets. */
 export interface LimiterOptions {
@@ -146,13 +146,10 @@ export class AccountLimiter {
 
 	constructor(readonly clock = realClock) {}
 
-	get isIdle(): boolean {
-		return this.pace.inFlight === 0 && this.turns.length === 0;
-	}
-
 	enqueue(request: LimitedRequest): void {
 		const { execution } = request.run;
-		if (this.isIdle && this.clock.now() > this.pace.endedAt + MINUTE) this.pace = new Pace();
+		const isIdle = this.pace.inFlight === 0 && this.turns.length === 0;
+		if (isIdle && this.clock.now() > this.pace.endedAt + MINUTE) this.pace = new Pace();
 		const index = execution.waiting.findIndex(({ rank }) => rank > request.rank);
 		execution.waiting.splice(index < 0 ? execution.waiting.length : index, 0, request);
 		if (!this.turns.includes(execution)) this.turns.push(execution);

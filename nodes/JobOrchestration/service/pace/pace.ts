@@ -24,7 +24,7 @@ const FIRST_WAIT_AWAY = 300;
 export const LONG_WAIT = 5_000;
 
 /** What opens the circuit breaker: 429 or 503 with Retry-After; 502, 503 or 504; a failed connection or login. */
-export type OpenReason = Exclude<Condition, 'answered' | 'timedOut' | 'unknown'>;
+type OpenReason = Exclude<Condition, 'answered' | 'timedOut' | 'unknown'>;
 
 /** What the end of a request says about the pace. A Retry-After is in milliseconds. */
 export interface Outcome {

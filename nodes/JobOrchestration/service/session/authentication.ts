@@ -6,7 +6,7 @@ import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Helpers } from './login';
-import type { OwnRequest } from './ownRequest';
+import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
 import { sessionOf } from './session';
 
@@ -19,7 +19,7 @@ type RequestOptions = IHttpRequestOptions & {
 };
 
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
-export const ownRequests = new WeakMap<object, { session: Session; own: OwnRequest }>();
+export const trackedRequests = new WeakMap<object, { session: Session; tracked: TrackedRequest }>();
 
 /** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
 const maybeRejectedUntil = new WeakMap<object, number>();
@@ -39,19 +39,16 @@ export async function newToken(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const found = ownRequests.get(credentials);
+	const found = trackedRequests.get(credentials);
 	if (found === undefined) return await newTokenForOtherNode(helpers, credentials);
-	const { session, own } = found;
-	own.isUnsent = true;
-	const result = await session.token(helpers, own);
-	if (result === undefined) return {};
-	if ('failure' in result) {
-		throw errorOf({ kind: 'login', cause: result.failure }, session.account);
-	}
-	own.token = result.token;
+	const { session, tracked } = found;
+	tracked.isUnsent = true;
+	const token = await fetchToken(session, helpers, tracked);
+	if (token === undefined) return {};
+	tracked.token = token;
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
-	Object.assign(credentials, await own.options.readAgain());
-	return { accessToken: session.seal(result.token) };
+	Object.assign(credentials, await tracked.options.readAgain());
+	return { accessToken: session.seal(token) };
 }
 
 /**
@@ -72,15 +69,22 @@ async function newTokenForOtherNode(
 	if (newest !== undefined && (await session.accepts(helpers, newest))) {
 		return { accessToken: session.seal(newest) };
 	}
-	const result = await session.token(helpers);
-	if (result === undefined) return {};
-	if ('failure' in result) {
-		throw errorOf({ kind: 'login', cause: result.failure }, session.account);
-	}
-	const { token } = result;
+	const token = await fetchToken(session, helpers);
+	if (token === undefined) return {};
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
 	if (until !== undefined && !(await session.accepts(helpers, token))) return {};
 	return { accessToken: session.seal(token) };
+}
+
+/** @returns undefined if there is no token, and no login may be made. @throws ServiceError with a `login` */
+async function fetchToken(
+	session: Session,
+	helpers: Helpers,
+	tracked?: TrackedRequest,
+): Promise<string | undefined> {
+	const result = await session.token(helpers, tracked);
+	if (result === undefined || 'token' in result) return result?.token;
+	throw errorOf({ kind: 'login', cause: result.failure }, session.account);
 }
 
 /**
@@ -95,13 +99,15 @@ export async function withToken(
 	options: RequestOptions,
 ): Promise<IHttpRequestOptions> {
 	// After an edit, the credentials may be another account's by now.
-	const { own, session } = ownRequests.get(credentials) ?? { session: sessionOf(credentials) };
+	const { tracked, session } = trackedRequests.get(credentials) ?? {
+		session: sessionOf(credentials),
+	};
 	const { account } = session;
-	if (own !== undefined) own.isUnsent = true;
-	if (own?.isStopped === true) throw errorOf({ kind: 'cancelled', sent: false }, account);
+	if (tracked !== undefined) tracked.isUnsent = true;
+	if (tracked?.isStopped === true) throw errorOf({ kind: 'cancelled', sent: false }, account);
 	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
 	maybeRejectedUntil.set(credentials, 0);
-	const url = own === undefined ? addressForToken(options, account) : options.url;
+	const url = tracked === undefined ? addressForToken(options, account) : options.url;
 	maybeRejectedUntil.delete(credentials);
 
 	const token = session.unseal(credentials.accessToken);
@@ -118,15 +124,15 @@ export async function withToken(
 		skipSslCertificateValidation: account.ignoreSslIssues,
 		rejectUnauthorized: !account.ignoreSslIssues,
 	};
-	if (own === undefined) {
+	if (tracked === undefined) {
 		// A request that fails at its own time limit was not rejected. Its timer may be early.
 		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
 		maybeRejectedUntil.set(credentials, Date.now() + patienceMs);
 		return authorized;
 	}
-	own.send(token);
+	tracked.send(token);
 	// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
-	return { ...authorized, abortSignal: own.signal };
+	return { ...authorized, abortSignal: tracked.signal };
 }
 
 /** n8n takes an error with this response for a rejected token. */

@@ -2,15 +2,14 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { AccountLimiter } from '../pace/limiter';
 import type { RequestFailure } from '../errors/failure';
-import { n8nFailureOf } from '../errors/failure';
 import { mayRetry } from '../errors/retryPolicy';
-import { wait } from '../request/timers';
+import { unlessAborted, wait } from '../request/timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
 import { accountOf, sealOf, tokenOf } from './account';
 import type { Helpers, LoginResult } from './login';
 import { isAccepted, login, mayBeWrongPassword } from './login';
-import type { OwnRequest } from './ownRequest';
+import type { TrackedRequest } from './trackedRequest';
 
 /** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
 const REFUSAL_HOLDS_MS = 5_000;
@@ -95,40 +94,42 @@ export class Session {
 	 * A token for a request without a usable one. All share one login, and one search for a token that another process has
 	 * stored; a refused login stays refused for a while.
 	 *
-	 * @param own undefined for another node, which knows the newest token already
+	 * @param tracked undefined for another node, which knows the newest token already
 	 * @returns undefined if there is none, and no login may be made
 	 */
-	async token(helpers: Helpers, own?: OwnRequest): Promise<TokenResult | undefined> {
-		const { execution, timeout, mayLogIn = true } = own?.options ?? {};
+	async token(helpers: Helpers, tracked?: TrackedRequest): Promise<TokenResult | undefined> {
+		const { execution, timeout, mayLogIn = true } = tracked?.options ?? {};
 		for (;;) {
-			const newest = own && this.newestToken();
+			const newest = tracked && this.newestToken();
 			if (newest !== undefined) return { token: newest };
 			const refusal = this.refusalFor(execution, timeout);
 			if (refusal !== undefined) return { failure: refusal };
 			if (!mayLogIn && this.login === undefined) {
-				const token = own && (await this.storedToken(own));
+				const token = tracked && (await this.storedToken(tracked));
 				return token === undefined ? undefined : { token };
 			}
 
-			const login = (this.login ??= this.findOrLogIn(helpers, own).finally(() => {
+			const login = (this.login ??= this.findOrLogIn(helpers, tracked).finally(() => {
 				if (this.login === login) this.login = undefined;
 			}));
-			if (own !== undefined) own.login = login;
+			if (tracked !== undefined) tracked.login = login;
 			const result = await login;
-			if (own !== undefined) own.login = undefined;
+			if (tracked !== undefined) tracked.login = undefined;
 			if (result !== undefined) {
-				if (own !== undefined) own.hasLoggedIn = result.isNew === true;
-				if ('failure' in result) this.noteRefusal(result.failure, execution);
+				if (tracked !== undefined) tracked.hasLoggedIn = result.isNew === true;
+				if ('failure' in result) this.rememberRefusal(result.failure, execution);
 				return result;
 			}
-			if (own?.isStopped === true) return undefined;
+			if (tracked?.isStopped === true) return undefined;
 			// Another request was stopped before it could log in for all.
 		}
 	}
 
 	/** A request has waited too long for its login: the next one starts another, but not in this execution. */
-	giveUp({ login, options }: OwnRequest, failure: RequestFailure): void {
+	giveUp({ login, options }: TrackedRequest, failure: RequestFailure): void {
 		if (this.login === login) this.login = undefined;
+		// It may be the one that was remembered: to remember it again would refuse the next logins for good.
+		if (this.refusals.get(options.execution)?.failure === failure) return;
 		this.refusals.set(options.execution, { failure, since: Date.now() });
 	}
 
@@ -153,15 +154,15 @@ export class Session {
 		execution: object | undefined,
 		timeout = Infinity,
 	): RequestFailure | undefined {
-		const own = execution && this.refusals.get(execution);
-		const { failure, since } = own ?? this.refusals.get(this) ?? {};
+		const ofExecution = execution && this.refusals.get(execution);
+		const { failure, since } = ofExecution ?? this.refusals.get(this) ?? {};
 		if (failure?.kind === 'timeout' && timeout > (failure.after ?? Infinity)) return undefined;
-		if (own !== undefined && mayBeWrongPassword(failure)) return failure;
-		const holdsMs = own === undefined ? REFUSAL_HOLDS_MS : REFUSAL_HOLDS_FOR_EXECUTION_MS;
+		if (ofExecution !== undefined && mayBeWrongPassword(failure)) return failure;
+		const holdsMs = ofExecution === undefined ? REFUSAL_HOLDS_MS : REFUSAL_HOLDS_FOR_EXECUTION_MS;
 		return isWithin(holdsMs, since) ? failure : undefined;
 	}
 
-	private noteRefusal(failure: RequestFailure, execution: object | undefined): void {
+	private rememberRefusal(failure: RequestFailure, execution: object | undefined): void {
 		if (mayRetry(failure, { idempotent: true })) return;
 		const refusal = { failure, since: Date.now() };
 		this.refusals.set(this, refusal);
@@ -171,15 +172,11 @@ export class Session {
 	/** Looks for a token that another process has stored, and logs in if there is none. It never throws. */
 	private async findOrLogIn(
 		helpers: Helpers,
-		own: OwnRequest | undefined,
+		tracked: TrackedRequest | undefined,
 	): Promise<TokenResult | undefined> {
-		try {
-			const stored = own && (await this.storedToken(own));
-			if (stored !== undefined) return { token: stored };
-		} catch (error) {
-			return { failure: n8nFailureOf(error, (text) => this.secrets.redact(text)) };
-		}
-		if (own?.isStopped === true) return undefined;
+		const stored = tracked && (await this.storedToken(tracked));
+		if (stored !== undefined) return { token: stored };
+		if (tracked?.isStopped === true) return undefined;
 		const result = await login(helpers, this);
 		if ('token' in result) {
 			this.remember(result.token);
@@ -190,11 +187,13 @@ export class Session {
 	}
 
 	/** After a rejection, another process has probably logged in: its token may not be stored yet. */
-	private async storedToken({ options }: OwnRequest): Promise<string | undefined> {
+	private async storedToken({ options, signal }: TrackedRequest): Promise<string | undefined> {
 		const { rejections, mayLogIn, readAgain } = options;
 		const maxWaits = mayLogIn ? Math.min(rejections, 1) : MAX_WAITS;
 		for (let waits = 0; ; waits += 1) {
-			const stored = this.unseal((await readAgain()).accessToken);
+			// Others wait for this, too. Whatever n8n says here, it says again to each request before it is sent.
+			const read = unlessAborted(readAgain(), signal).catch(() => undefined);
+			const stored = this.unseal((await read)?.accessToken);
 			if (this.isUsable(stored)) this.remember(stored);
 			const newest = this.newestToken();
 			if (newest !== undefined) return newest;

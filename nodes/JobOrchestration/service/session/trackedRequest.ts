@@ -4,7 +4,7 @@ import type { Failure } from '../errors/failure';
 import { onAbort, timeoutSignal } from '../request/timers';
 
 /** What the credential has to know of a request of this node. */
-interface RequestOptions {
+interface TrackedRequestOptions {
 	/** The same object for all requests of an execution. */
 	execution: object;
 	/** Milliseconds from the login to the end of the answer. */
@@ -24,7 +24,7 @@ interface RequestOptions {
 }
 
 /** A request of this node, with one deadline from its login to the end of its answer. */
-export class OwnRequest {
+export class TrackedRequest {
 	/** Whether it has certainly not been sent. Not at first: if n8n copied the credentials, the credential wouldn't find it. */
 	isUnsent = false;
 	/** The token that it was sent with, or would have been if it hadn't been rejected in the meantime. */
@@ -37,7 +37,7 @@ export class OwnRequest {
 	private readonly deadline: AbortSignal;
 	private readonly stopListening: Array<() => void>;
 
-	constructor(readonly options: RequestOptions) {
+	constructor(readonly options: TrackedRequestOptions) {
 		const { timeout, stop, cancel } = options;
 		const abort = () => this.controller.abort();
 		this.deadline = timeoutSignal(timeout);
