@@ -79,7 +79,7 @@ export class ServiceClient {
 				uncertain: `Before you run this item again, look on the service for a job named ${name}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 			},
 		};
-		return await this.send(call);
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	/**
@@ -119,13 +119,13 @@ export class ServiceClient {
 				},
 			},
 		};
-		const body = await this.send(call);
+		const body = await sendWithRetries(this.httpClient, call, this.options);
 		return body === undefined || body === '' ? null : body;
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
 	async listClusters(page: PageRequest): Promise<ClusterPage> {
-		return await this.send(this.clusterList(page));
+		return await sendWithRetries(this.httpClient, this.clusterList(page), this.options);
 	}
 
 	/**
@@ -141,7 +141,7 @@ export class ServiceClient {
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
 			const call = this.clusterList({ limit: limitOf(), pageToken: next });
-			const page = await this.send(call);
+			const page = await sendWithRetries(this.httpClient, call, this.options);
 			seen.add(next);
 			next = nextPageTokenOf(page);
 			if (next !== undefined && seen.has(next)) throw this.endlessList(call);
@@ -192,10 +192,6 @@ export class ServiceClient {
 		const { baseUrl } = this.httpClient;
 		const { timeout } = this.options;
 		return callError(call, { kind: 'endlessList' }, { baseUrl, timeout, timesSent: 1 });
-	}
-
-	private async send<Body>(call: Call<Body>): Promise<Body> {
-		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 }
 
