@@ -80,7 +80,7 @@ function base64Of(text: string, before: number): string[] {
 /** A text without percent encoding, escapes of JSON and entities of HTML, however often they were applied. */
 function decode(text: string): string {
 	let decoded = text;
-	for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
+	for (let layer = 0; layer < MAX_LAYERS && /[%&\\+]/.test(decoded); layer += 1) {
 		decoded = decoded
 			.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
 				Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),

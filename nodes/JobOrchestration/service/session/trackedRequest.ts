@@ -33,18 +33,20 @@ export class TrackedRequest {
 	login: unknown;
 	/** Whether its token came by a login for it. */
 	hasLoggedIn = false;
+	private isTimedOut = false;
 	private readonly controller = new AbortController();
-	private readonly deadline: AbortSignal;
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: TrackedRequestOptions) {
 		const { timeout, stop, cancel } = options;
 		const abort = () => this.controller.abort();
-		this.deadline = timeoutSignal(timeout);
 		this.stopListening = [
-			onAbort(this.deadline, abort),
 			onAbort(cancel, abort),
 			onAbort(stop, () => this.isUnsent && abort()),
+			onAbort(timeoutSignal(timeout), () => {
+				this.isTimedOut = true;
+				abort();
+			}),
 		];
 	}
 
@@ -59,7 +61,7 @@ export class TrackedRequest {
 	/** Why its signal was aborted; undefined if it wasn't. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
-		if (!this.deadline.aborted) return { kind: 'cancelled', sent: !this.isUnsent };
+		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
 		const cause = { kind: 'timeout', after: this.options.timeout } as const;
 		return this.isUnsent ? { kind: 'login', cause } : { kind: 'timeout' };
 	}
