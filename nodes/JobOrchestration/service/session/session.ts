@@ -95,7 +95,7 @@ export class Session {
 	 * stored; a refused login stays refused for a while.
 	 *
 	 * @param tracked undefined for another node, which knows the newest token already
-	 * @returns undefined if there is none, and no login may be made
+	 * @returns undefined if no token was found and no login is allowed
 	 */
 	async token(helpers: Helpers, tracked?: TrackedRequest): Promise<TokenResult | undefined> {
 		const { execution, timeout, mayLogIn = true } = tracked?.options ?? {};
@@ -137,7 +137,7 @@ export class Session {
 	async accepts(helpers: Helpers, token: string): Promise<boolean> {
 		let question = this.questions.get(token);
 		if (question === undefined) {
-			// It isn't sent at once, so that nobody gets an answer that is older than the rejection of its request.
+			// The delay makes sure that no answer is older than the rejection of a request that asks.
 			question = wait(COLLECT_MS).then(async () => {
 				this.questions.delete(token);
 				return await isAccepted(helpers, this.account, token);
@@ -169,7 +169,7 @@ export class Session {
 		if (execution !== undefined) this.refusals.set(execution, refusal);
 	}
 
-	/** Looks for a token that another process has stored, and logs in if there is none. It never throws. */
+	/** Looks for a token that another process has stored, and logs in if it finds no token. It never throws. */
 	private async findOrLogIn(
 		helpers: Helpers,
 		tracked: TrackedRequest | undefined,
