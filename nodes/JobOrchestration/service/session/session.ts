@@ -28,7 +28,7 @@ const MAX_WAITS = 3;
 /** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
 const MAX_REJECTED = 50;
 
-/** How long questions about a token are collected, to be asked as one. */
+/** How long questions about a token are collected, to be asked as one. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
 
 /** `isNew` if it came by a login. */
@@ -199,7 +199,7 @@ export class Session {
 			if (newest !== undefined) return newest;
 			if (waits === maxWaits) return undefined;
 			const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
-			await wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS));
+			await wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS), signal);
 		}
 	}
 
