@@ -16,7 +16,7 @@ import { ROOT } from './runner/childProcess';
 
 const help = `Measures single executions with very many items in a real n8n with its default memory.
 
-  npm run bench:large                 10,000, 50,000 and 100,000 items: about a quarter of an hour
+  npm run bench:large                 10,000, 50,000 and 100,000 items: about six minutes
   npm run bench:large -- 1000 2000    other numbers
 `;
 

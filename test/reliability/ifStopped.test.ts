@@ -3,11 +3,13 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
 import { batch, brokenAfter, cancelWhen, contextOf, gate, itemOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
+import { awayUntil } from './useService';
 
 /*
  * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
@@ -156,10 +158,13 @@ describe('A later run', () => {
 		expect(states()).toEqual(['terminated', ...running(4)]);
 	});
 
-	test('that is stopped as well ends the jobs of the earlier ones too', async () => {
+	test('that meets no service waits for it, and ends the jobs of the earlier ones', async () => {
 		creates((item) => (item === 2 ? refused : undefined));
 		const failed = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(4));
 		expect(states()).toEqual(running(2));
+		hurry();
+		// At first contact, four requests are all.
+		await awayUntil(fixture, '/terminate', 8);
 		const again = await fixture.engine.retry(failed, [terminate()]);
 		expect(states()).toEqual(terminated(2));
 		expect(endingsIn(again)).toEqual(ended(2));
