@@ -20,7 +20,8 @@ const fixture = useSandbox();
 let other: Sandbox;
 
 beforeEach(async () => {
-	other = await startSandbox();
+	// The same user as at the first one.
+	other = await startSandbox({ password: fixture.sandbox.password });
 });
 afterEach(async () => {
 	await other.close();

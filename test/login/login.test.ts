@@ -15,7 +15,7 @@ test('the login sends what the interface asks for, and its token goes with each 
 	expect(login).toMatchObject({
 		method: 'POST',
 		path: '/oauth/login',
-		body: { userName: 'demo', password: 'demo-password', type: 'basic' },
+		body: { userName: 'demo', password: fixture.sandbox.password, type: 'basic' },
 		token: undefined,
 	});
 	expect(list?.token).toBe(fixture.engine.token);

@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject, IRequestOptions } from 'n8n-workflow';
 
-import { startSandbox } from '../../sandbox';
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { credentialFor, getAll, useSandbox } from '../support/fixture';
+import { credentialFor, getAll, startFreshSandbox, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
@@ -129,16 +128,12 @@ describe('A request whose token is rejected is sent again', () => {
 	});
 
 	test('by a service whose certificate the credential accepts', async () => {
-		const sandbox = await startSandbox({ tls: selfSignedCertificate });
-		try {
-			fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
-			await fixture.engine.run({ parameters: getAll() });
-			sandbox.tokens.expireAll();
-			await post({ uri: `${sandbox.url}/api/v1/namespaces/default/jobs` });
-			expect(sandbox.store.jobs.size).toBe(1);
-		} finally {
-			await sandbox.close();
-		}
+		const sandbox = await startFreshSandbox({ tls: selfSignedCertificate });
+		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
+		await fixture.engine.run({ parameters: getAll() });
+		sandbox.tokens.expireAll();
+		await post({ uri: `${sandbox.url}/api/v1/namespaces/default/jobs` });
+		expect(sandbox.store.jobs.size).toBe(1);
 	});
 
 	test('by one login for 50 at once', async () => {

@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
-import { startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';
-import { create, credentialFor, getAll, useSandbox } from '../support/fixture';
+import { create, credentialFor, getAll, startFreshSandbox, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
@@ -48,22 +47,18 @@ test('no such host', async () => {
 });
 
 test('a certificate that is not trusted, and the switch that accepts it', async () => {
-	const sandbox = await startSandbox({ tls: selfSignedCertificate });
-	try {
-		const { message, description } = await errorWith({ baseUrl: sandbox.url });
-		expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
-		expect(description).toMatch(
-			/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
-		);
-		// Not even the login, which would have been the password.
-		expect(sandbox.calls).toEqual([]);
-		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
-		const { error, items } = await fixture.engine.run({ parameters: getAll() });
-		expect(error).toBeUndefined();
-		expect(items.length).toBeGreaterThan(0);
-	} finally {
-		await sandbox.close();
-	}
+	const sandbox = await startFreshSandbox({ tls: selfSignedCertificate });
+	const { message, description } = await errorWith({ baseUrl: sandbox.url });
+	expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
+	expect(description).toMatch(
+		/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+	);
+	// Not even the login, which would have been the password.
+	expect(sandbox.calls).toEqual([]);
+	fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
+	const { error, items } = await fixture.engine.run({ parameters: getAll() });
+	expect(error).toBeUndefined();
+	expect(items.length).toBeGreaterThan(0);
 });
 
 test.each([
@@ -101,16 +96,12 @@ test.each([
 });
 
 test('the base URL may have spaces around it, slashes at its end and a path', async () => {
-	const sandbox = await startSandbox({ pathPrefix: '/tools/jobs' });
-	try {
-		for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
-			fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
-			const { error, items } = await fixture.engine.run({ parameters: getAll() });
-			expect(error).toBeUndefined();
-			expect(items.length).toBeGreaterThan(0);
-		}
-	} finally {
-		await sandbox.close();
+	const sandbox = await startFreshSandbox({ pathPrefix: '/tools/jobs' });
+	for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
+		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
+		const { error, items } = await fixture.engine.run({ parameters: getAll() });
+		expect(error).toBeUndefined();
+		expect(items.length).toBeGreaterThan(0);
 	}
 });
 

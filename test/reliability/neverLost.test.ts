@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
 import { afterActing, beforeActing, ofVerb, tooMany } from './faults';
 import { answer } from '../support/answer';
-import { create, credentialFor, numbered } from '../support/fixture';
+import { create, credentialFor, numbered, startFreshSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine } from '../support/run';
@@ -78,7 +77,7 @@ async function run(
 	{ size, concurrency, maxRetries, creates, logins, verbs, retryOnFail }: Batch,
 	{ onError = 'stopWorkflow', ifStopped = 'keep', tries = false, retries = 0 }: Settings,
 ): Promise<{ result: Result; made: Made[] }> {
-	const sandbox: Sandbox = await startSandbox();
+	const sandbox: Sandbox = await startFreshSandbox();
 	const faults: Record<string, Array<Fault | undefined>> = {
 		login: logins,
 		createJob: creates,

@@ -1,6 +1,5 @@
-import { startSandbox } from '../../sandbox';
 import type { Plan } from '../../sandbox';
-import { credentialFor, getAll, numbered } from '../support/fixture';
+import { credentialFor, getAll, numbered, startFreshSandbox } from '../support/fixture';
 import { until } from '../sandbox/client';
 import { batch, itemOf, useBatch } from './batch';
 
@@ -97,22 +96,18 @@ describe('The token', () => {
 	});
 
 	test('may expire again and again: no item fails for it, and there is one login for each time', async () => {
-		const sandbox = await startSandbox({ latency: 5 });
-		try {
-			fixture.engine.saveCredential(credentialFor(sandbox));
-			sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation % 60 === 0 ? { kind: 'expireTokens' } : undefined,
-			);
-			const { items } = await fixture.engine.run(
-				{ parameters: batch({ concurrency: 20 }), onError: 'continueRegularOutput' },
-				numbered(250),
-			);
-			expect(items.filter(({ json }) => 'error' in json).map(({ json }) => json.error)).toEqual([]);
-			expect(sandbox.store.jobs.size).toBe(250);
-			const creates = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
-			expect(sandbox.tokens.issued).toBeLessThanOrEqual(1 + Math.floor(creates / 60));
-		} finally {
-			await sandbox.close();
-		}
+		const sandbox = await startFreshSandbox({ latency: 5 });
+		fixture.engine.saveCredential(credentialFor(sandbox));
+		sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation % 60 === 0 ? { kind: 'expireTokens' } : undefined,
+		);
+		const { items } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 20 }), onError: 'continueRegularOutput' },
+			numbered(250),
+		);
+		expect(items.filter(({ json }) => 'error' in json).map(({ json }) => json.error)).toEqual([]);
+		expect(sandbox.store.jobs.size).toBe(250);
+		const creates = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
+		expect(sandbox.tokens.issued).toBeLessThanOrEqual(1 + Math.floor(creates / 60));
 	});
 });

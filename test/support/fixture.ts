@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { Sandbox, SandboxOptions } from '../../sandbox';
@@ -17,6 +19,18 @@ export interface Fixture {
 	answerWith(operation: Operation, body: unknown): void;
 }
 
+const started: Sandbox[] = [];
+
+/**
+ * Starts a sandbox, which `useSandbox` closes, with a password that no other has: it may get the port of an earlier one,
+ * and the node would send that one's token if the account were the same.
+ */
+export async function startFreshSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	const sandbox = await startSandbox({ password: `pass-${randomUUID()}`, ...options });
+	started.push(sandbox);
+	return sandbox;
+}
+
 /** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
 export function useSandbox(options: SandboxOptions = {}): Fixture {
 	const fixture: { sandbox?: Sandbox; engine?: Engine } = {};
@@ -26,12 +40,12 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 	};
 
 	beforeEach(async () => {
-		fixture.sandbox = await startSandbox(options);
+		fixture.sandbox = await startFreshSandbox(options);
 		fixture.engine = await Engine.load();
 		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
 	});
 	afterEach(async () => {
-		await fixture.sandbox?.close();
+		await Promise.all(started.splice(0).map(async (sandbox) => await sandbox.close()));
 	});
 
 	return {
