@@ -4,9 +4,8 @@
  * @jest-environment node
  */
 import type { Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';
-import { change, create, credentialFor, getAll, useSandbox } from '../support/fixture';
+import { change, create, credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { everyText } from '../secrets/everyText';
 import { until } from '../sandbox/client';
 import { gate } from '../reliability/batch';
@@ -21,10 +20,7 @@ let other: Sandbox;
 
 beforeEach(async () => {
 	// The same user as at the first one.
-	other = await startSandbox({ password: fixture.sandbox.password });
-});
-afterEach(async () => {
-	await other.close();
+	other = await newSandbox({ password: fixture.sandbox.password });
 });
 
 const tokensSeenBy = ({ calls }: Sandbox) =>

@@ -5,7 +5,7 @@ import type { IDataObject, IRequestOptions } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { credentialFor, getAll, startFreshSandbox, useSandbox } from '../support/fixture';
+import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
@@ -128,7 +128,7 @@ describe('A request whose token is rejected is sent again', () => {
 	});
 
 	test('by a service whose certificate the credential accepts', async () => {
-		const sandbox = await startFreshSandbox({ tls: selfSignedCertificate });
+		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		sandbox.tokens.expireAll();

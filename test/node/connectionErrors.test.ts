@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import { answer } from '../support/answer';
-import { create, credentialFor, getAll, startFreshSandbox, useSandbox } from '../support/fixture';
+import { create, credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
@@ -47,7 +47,7 @@ test('no such host', async () => {
 });
 
 test('a certificate that is not trusted, and the switch that accepts it', async () => {
-	const sandbox = await startFreshSandbox({ tls: selfSignedCertificate });
+	const sandbox = await newSandbox({ tls: selfSignedCertificate });
 	const { message, description } = await errorWith({ baseUrl: sandbox.url });
 	expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
 	expect(description).toMatch(
@@ -96,7 +96,7 @@ test.each([
 });
 
 test('the base URL may have spaces around it, slashes at its end and a path', async () => {
-	const sandbox = await startFreshSandbox({ pathPrefix: '/tools/jobs' });
+	const sandbox = await newSandbox({ pathPrefix: '/tools/jobs' });
 	for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
 		const { error, items } = await fixture.engine.run({ parameters: getAll() });

@@ -4,7 +4,7 @@ import type { OnError } from 'n8n-workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { afterActing, beforeActing, ofVerb, tooMany } from './faults';
 import { answer } from '../support/answer';
-import { create, credentialFor, numbered, startFreshSandbox } from '../support/fixture';
+import { create, credentialFor, numbered, newSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine } from '../support/run';
@@ -77,7 +77,7 @@ async function run(
 	{ size, concurrency, maxRetries, creates, logins, verbs, retryOnFail }: Batch,
 	{ onError = 'stopWorkflow', ifStopped = 'keep', tries = false, retries = 0 }: Settings,
 ): Promise<{ result: Result; made: Made[] }> {
-	const sandbox: Sandbox = await startFreshSandbox();
+	const sandbox: Sandbox = await newSandbox();
 	const faults: Record<string, Array<Fault | undefined>> = {
 		login: logins,
 		createJob: creates,

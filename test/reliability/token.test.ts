@@ -1,5 +1,5 @@
 import type { Plan } from '../../sandbox';
-import { credentialFor, getAll, numbered, startFreshSandbox } from '../support/fixture';
+import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
 import { batch, itemOf, useBatch } from './batch';
 
@@ -96,7 +96,7 @@ describe('The token', () => {
 	});
 
 	test('may expire again and again: no item fails for it, and there is one login for each time', async () => {
-		const sandbox = await startFreshSandbox({ latency: 5 });
+		const sandbox = await newSandbox({ latency: 5 });
 		fixture.engine.saveCredential(credentialFor(sandbox));
 		sandbox.faults.plan(({ operation, nOfOperation }) =>
 			operation === 'createJob' && nOfOperation % 60 === 0 ? { kind: 'expireTokens' } : undefined,

@@ -5,7 +5,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import type { OperationId, Sandbox, SandboxOptions } from '../../sandbox';
-import { credentialFor, startFreshSandbox } from '../support/fixture';
+import { credentialFor, newSandbox } from '../support/fixture';
 import { clockStandsFor } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
 import { Engine } from '../support/run';
@@ -29,7 +29,7 @@ export function useService() {
 	});
 	return {
 		async start(options: SandboxOptions): Promise<void> {
-			parts.sandbox = await startFreshSandbox({ port: await freePort(), ...options });
+			parts.sandbox = await newSandbox({ port: await freePort(), ...options });
 			parts.engine = await Engine.load();
 			parts.engine.saveCredential(credentialFor(parts.sandbox));
 		},

@@ -25,7 +25,7 @@ const started: Sandbox[] = [];
  * Starts a sandbox, which `useSandbox` closes, with a password that no other has: it may get the port of an earlier one,
  * and the node would send that one's token if the account were the same.
  */
-export async function startFreshSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const sandbox = await startSandbox({ password: `pass-${randomUUID()}`, ...options });
 	started.push(sandbox);
 	return sandbox;
@@ -40,7 +40,7 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 	};
 
 	beforeEach(async () => {
-		fixture.sandbox = await startFreshSandbox(options);
+		fixture.sandbox = await newSandbox(options);
 		fixture.engine = await Engine.load();
 		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
 	});
