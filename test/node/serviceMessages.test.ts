@@ -71,11 +71,6 @@ describe("The service's message", () => {
 		expect(description).toContain('The service gave no reason (HTTP 400).');
 	});
 
-	test('is missing in a web page', async () => {
-		const description = await descriptionAfter(answer(502, '<html><h1>Bad gateway</h1></html>'));
-		expect(description).toContain('An HTML page came (HTTP 502).');
-	});
-
 	test.each([
 		['x'.repeat(500), 'x'.repeat(500)],
 		['x'.repeat(501), `${'x'.repeat(500)}…`],

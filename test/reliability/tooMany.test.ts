@@ -40,17 +40,23 @@ describe('A service with a rate limit', () => {
 		expect(callsOf('createJob')).toHaveLength(70);
 	});
 
-	test('but none for a minute: the items that wait fail together, in its words', async () => {
-		await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5 } });
-		hurry();
-		const { items } = await service.engine.run(creates(), numbered(300));
-		expect(counted(items)).toEqual({ made: 5, mayExist: 0, failed: 295 });
-		expect(service.sandbox.limits.met.turnedAway).toBeLessThan(60);
-		expect(items.at(-1)?.json).toMatchObject({
-			message: 'The service is receiving too many requests',
-			error: { httpStatus: 429, description: expect.stringContaining('"Too many requests"') },
-		});
-	});
+	test.each([
+		[429, 'Too many requests'],
+		[503, 'The service is busy'],
+	] as const)(
+		'but none for a minute: what waits fails, with its %i and words',
+		async (tooMany, said) => {
+			await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
+			hurry();
+			const { items } = await service.engine.run(creates(), numbered(300));
+			const { turnedAway } = service.sandbox.limits.met;
+			expect(turnedAway).toBeLessThan(60);
+			const mayExist = tooMany === 503 ? turnedAway : 0;
+			expect(counted(items)).toEqual({ made: 5, mayExist, failed: 295 - mayExist });
+			const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
+			expect(items.at(-1)?.json).toMatchObject({ error });
+		},
+	);
 
 	test('has a drop-down wait for no more than some seconds, which says why there is no list', async () => {
 		await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });
