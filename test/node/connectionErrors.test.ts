@@ -99,7 +99,8 @@ test('the base URL may have spaces around it, slashes at its end and a path', as
 	const sandbox = await newSandbox({ pathPrefix: '/tools/jobs' });
 	for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
-		const { items } = await fixture.engine.run({ parameters: getAll() });
+		const { error, items } = await fixture.engine.run({ parameters: getAll() });
+		expect(error).toBeUndefined();
 		expect(items.length).toBeGreaterThan(0);
 	}
 });

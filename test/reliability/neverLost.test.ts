@@ -4,7 +4,7 @@ import type { OnError } from 'n8n-workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { afterActing, beforeActing, ofVerb, tooMany } from './faults';
 import { answer } from '../support/answer';
-import { create, credentialFor, numbered, newSandbox } from '../support/fixture';
+import { create, credentialFor, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine } from '../support/run';

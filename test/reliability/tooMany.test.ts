@@ -41,22 +41,19 @@ describe('A service with a rate limit', () => {
 	});
 
 	test.each([
-		[429, 'Too many requests'],
-		[503, 'The service is busy'],
-	] as const)(
-		'but none for a minute: what waits fails, with its %i and words',
-		async (tooMany, said) => {
-			await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
-			hurry();
-			const { items } = await service.engine.run(creates(), numbered(300));
-			const { turnedAway } = service.sandbox.limits.met;
-			expect(turnedAway).toBeLessThan(60);
-			const mayExist = tooMany === 503 ? turnedAway : 0;
-			expect(counted(items)).toEqual({ made: 5, mayExist, failed: 295 - mayExist });
-			const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
-			expect(items.at(-1)?.json).toMatchObject({ error });
-		},
-	);
+		[429, 'The service is receiving too many requests', '"Too many requests"'],
+		[503, 'The service failed to create the job: The service is busy', '"The service is busy"'],
+	] as const)('but none for a minute (%i): the rest fails', async (tooMany, message, said) => {
+		await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
+		hurry();
+		const { items } = await service.engine.run(creates(), numbered(300));
+		const { turnedAway } = service.sandbox.limits.met;
+		expect(turnedAway).toBeLessThan(60);
+		const mayExist = tooMany === 503 ? turnedAway : 0;
+		expect(counted(items)).toEqual({ made: 5, mayExist, failed: 295 - mayExist });
+		const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
+		expect(items.at(-1)?.json).toMatchObject({ message, error });
+	});
 
 	test('has a drop-down wait for no more than some seconds, which says why there is no list', async () => {
 		await service.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });

@@ -37,7 +37,7 @@ const refusals: Place[] = [
 	['a text', (it) => answer(500, `Bad: ${it}`), MESSAGE],
 	['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), MESSAGE],
 	['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), MESSAGE],
-	['a page', (it) => answer(502, `<html><h1>Bad: ${it}</h1></html>`), 'An HTML page came'],
+	['a page', (it) => answer(502, `<html>Bad: ${it}</html>`), 'An HTML page came (HTTP 502).'],
 	['the end of a long text', (it) => answer(400, `${'x'.repeat(490)} ${it}`), MESSAGE],
 	['a text that is cut', (it) => answer(400, `x${' '.repeat(9_985)}${it}`), MESSAGE],
 	['the path of a redirect', (it) => redirect(`/${encodeURIComponent(it)}/x`), redirected],

@@ -28,7 +28,7 @@ const MAX_WAITS = 3;
 /** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
 const MAX_REJECTED = 50;
 
-/** How long questions about a token are collected, to be asked as one. Without it, requests that fail a moment apart would each ask. */
+/** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
 
 /** `isNew` if it came by a login. */
