@@ -3,11 +3,8 @@ import {
 	sendWithRetries,
 	StoppedBeforeSending,
 } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import type { LimiterOptions } from '../../nodes/JobOrchestration/service/pace/limiter';
-import {
-	AccountLimiter,
-	ExecutionLimiter,
-} from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { anyCall, newSender } from '../support/sender';
 import { statusFailure } from '../reliability/statusFailure';
@@ -43,17 +40,28 @@ class SetClock {
 	}
 }
 
-/** How a service answers an item's request that comes at a number of milliseconds: a failure, or nothing if it does. */
-export type Service = (n: number, at: number) => Failure | undefined;
+/** What comes of a request: nothing if it is answered well, else why not, and after how long if that isn't at once. */
+type Answer = Failure | undefined | { failure?: Failure; after: number };
+
+/** How a service answers an item's request that comes at a number of milliseconds; a question's item is NaN. */
+export type Service = (n: number, at: number) => Answer;
 
 export interface Execution {
 	/** When each request was sent, and for which item. */
 	sent: Array<{ n: number; at: number }>;
+	questions: Array<{ at: number }>;
 	done: Array<{ n: number; at: number }>;
 	failed: Array<{ n: number; at: number; error: Error }>;
 	mostInFlight: number;
 	isOver: boolean;
 	stop: () => void;
+}
+
+interface BatchOptions {
+	/** Of each request. */
+	maxRetries?: number;
+	/** Whether a request may do more if it is sent twice. */
+	creates?: boolean;
 }
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -70,32 +78,42 @@ export class Executions {
 		private readonly latency = 20,
 	) {}
 
-	/** @param maxRetries of each request */
 	begin(
 		items: number[],
-		{ maxRetries = 0, ...options }: LimiterOptions & { maxRetries?: number } = {},
+		{ maxRetries = 0, creates = true, ...options }: RunLimits & BatchOptions = {},
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {
-			...{ sent: [], done: [], failed: [], mostInFlight: 0, isOver: false },
+			...{ sent: [], questions: [], done: [], failed: [], mostInFlight: 0, isOver: false },
 			stop: () => abort.abort(),
 		};
 		this.all.push(execution);
-		const limiter = new ExecutionLimiter(this.limiter, options);
+		const limiter = new RunLimiter(this.limiter, options);
 		let inFlight = 0;
 		const at = () => this.clock.now() - this.startedAt;
 		const work = async (n: number, beginNext: () => void) => {
+			const answerTo = async (what: number) => {
+				const answer = this.service(what, at());
+				const { failure, after = failure === undefined ? this.latency : 5 } =
+					answer !== undefined && 'kind' in answer ? { failure: answer } : (answer ?? {});
+				await this.clock.wait(after);
+				return failure === undefined ? { body: 'done' } : { failure };
+			};
 			const send = async () => {
 				execution.sent.push({ n, at: at() });
 				inFlight += 1;
 				execution.mostInFlight = Math.max(execution.mostInFlight, inFlight);
-				const failure = this.service(n, at());
-				await this.clock.wait(failure === undefined ? this.latency : 5);
+				const result = await answerTo(n);
 				inFlight -= 1;
-				return failure === undefined ? { body: 'done' } : { failure };
+				return result;
 			};
-			const call = { maxRetries, timeout: 1_000, signal: abort.signal, beginNext };
-			await sendWithRetries(newSender(send, { limiter }), anyCall, call).then(
+			const ask = async () => {
+				execution.questions.push({ at: at() });
+				return await answerTo(NaN);
+			};
+			const options = { maxRetries, timeout: 1_000, signal: abort.signal, beginNext };
+			const call = { ...anyCall, idempotent: !creates };
+			await sendWithRetries(newSender(send, { limiter, ask }), call, options).then(
 				() => execution.done.push({ n, at: at() }),
 				(error: Error) => {
 					if (error instanceof StoppedBeforeSending) return;

@@ -1,3 +1,4 @@
+import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range, rejected } from './executions';
 import { bucket, randomFrom } from './simulate';
 
@@ -30,7 +31,8 @@ describe('Executions take turns', () => {
 		await executions.clock.pass(100);
 		const single = executions.begin([0]);
 		await executions.end();
-		expect(single.sent[0]?.at).toBeLessThan(200);
+		// As soon as one of the others is answered.
+		expect(single.sent[0]?.at).toBeLessThan(seconds(1.1));
 	});
 
 	test.each([
@@ -140,4 +142,180 @@ test('of a hundred that may start, a few do at a time, and n8n goes on in betwee
 	await executions.clock.pass(30);
 	expect(sent).toHaveLength(100);
 	await executions.end();
+});
+
+/** Answers in some time, unless it has as many requests as it takes at once: then a bare 503. */
+function takesAtOnce(most: number, after: number) {
+	let endsAt: number[] = [];
+	return (_: number, at: number) => {
+		endsAt = endsAt.filter((end) => end > at);
+		if (endsAt.length >= most) return { failure: statusFailure(503), after: 2 };
+		endsAt.push(at + after);
+		return { after };
+	};
+}
+
+const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
+const mayExist = ({ failed }: { failed: Array<{ error: Error }> }) =>
+	failed.filter(({ error }) => 'jobMayExist' in error && error.jobMayExist === true).length;
+
+describe('Many executions with one item each', () => {
+	const begin = (executions: Executions) => range(80).map((n) => executions.begin([n]));
+	const inFlight = (all: Array<{ sent: Array<{ at: number }> }>, at: number) =>
+		all.filter(({ sent: [first] }) => first !== undefined && first.at <= at && first.at > at - 300)
+			.length;
+
+	test('are one batch: ten requests at first, and not all of them at once later', async () => {
+		const executions = new Executions(always, 300);
+		const all = begin(executions);
+		await executions.end();
+		expect(inFlight(all, 299)).toBe(10);
+		const most = Math.max(...range(30).map((n) => inFlight(all, n * 100)));
+		expect(most).toBeLessThanOrEqual(40);
+	});
+
+	test.each([undefined, 5])('keep to that with a Concurrency of %s', async (concurrency) => {
+		const executions = new Executions(always, 300);
+		const all = range(80).map((n) => executions.begin([n], { concurrency }));
+		await executions.clock.pass(299);
+		expect(inFlight(all, 299)).toBe(10);
+		await executions.end();
+	});
+
+	test('in three waves leave few jobs uncertain where the service takes ten at once', async () => {
+		const executions = new Executions(takesAtOnce(10, 300));
+		const uncertain: number[] = [];
+		for (let wave = 0; wave < 3; wave += 1) {
+			const all = begin(executions);
+			await executions.end();
+			uncertain.push(all.reduce((sum, execution) => sum + mayExist(execution), 0));
+			await executions.clock.pass(seconds(60));
+		}
+		expect(uncertain[0]).toBeLessThanOrEqual(5);
+		expect(Math.max(...uncertain.slice(1))).toBeLessThanOrEqual(2);
+	});
+});
+
+test.each([
+	[59, 30],
+	[61, 10],
+])('after %i minutes, %i requests are in flight at first', async (minutes, atFirst) => {
+	const executions = new Executions(always, 50);
+	executions.begin(range(400));
+	await executions.end();
+	await executions.clock.pass(seconds(60 * minutes));
+	const next = executions.begin(range(400));
+	await executions.clock.pass(45);
+	if (atFirst === 10) expect(next.mostInFlight).toBe(10);
+	else expect(next.mostInFlight).toBeGreaterThanOrEqual(atFirst);
+	await executions.end();
+});
+
+describe('A service that falls silent', () => {
+	test.each([
+		[{}, 16],
+		[{ concurrency: 1 }, 1],
+		[{ concurrency: 100 }, 100],
+	])('costs what is in flight, with %j', async (options, most) => {
+		let answered = 0;
+		const executions = new Executions(() => ((answered += 1) > 20 ? silence : undefined));
+		const execution = executions.begin(range(240), options);
+		await executions.end();
+		expect(mayExist(execution)).toBeLessThanOrEqual(most);
+		expect(execution.done).toHaveLength(20);
+		expect(lastAt(execution.failed)).toBeLessThan(seconds(90));
+		expect(Object(execution.failed.at(-1)?.error)).toMatchObject({
+			jobMayExist: false,
+			description: expect.stringMatching(
+				/All requests waited \d\d s for the service \(probes: \d+\)/,
+			),
+		});
+	});
+
+	test('and answers again after 20 s has all other items, none of them twice', async () => {
+		const executions = new Executions((_, at) =>
+			at > 100 && at < seconds(20) ? silence : undefined,
+		);
+		const execution = executions.begin(range(200));
+		await executions.end();
+		expect(execution.sent).toHaveLength(200);
+		expect(mayExist(execution)).toBe(execution.failed.length);
+		expect(execution.failed.length).toBeLessThanOrEqual(execution.mostInFlight);
+		expect(execution.done).toHaveLength(200 - execution.failed.length);
+	});
+
+	test('is sent reads and state changes one at a time, without a question', async () => {
+		const executions = new Executions((_, at) =>
+			at > 100 && at < seconds(20) ? silence : undefined,
+		);
+		const execution = executions.begin(range(300), { creates: false });
+		await executions.end();
+		expect(execution.questions).toEqual([]);
+		expect(execution.failed.length).toBeLessThanOrEqual(execution.mostInFlight + 10);
+		expect(execution.done).toHaveLength(300 - execution.failed.length);
+	});
+
+	test('ends at once when it is cancelled during a question', async () => {
+		const executions = new Executions((n, at) =>
+			Number.isNaN(n) ? { ...silence, after: seconds(10) } : at > 100 ? silence : undefined,
+		);
+		const execution = executions.begin(range(300));
+		await executions.clock.pass(seconds(2));
+		expect(execution.questions).toHaveLength(1);
+		execution.stop();
+		await executions.clock.pass(1);
+		expect(execution.isOver).toBe(true);
+		await executions.end();
+	});
+});
+
+test('one slow item among quick ones keeps none waiting', async () => {
+	const executions = new Executions((n) =>
+		n === 5 ? { ...silence, after: seconds(60) } : undefined,
+	);
+	const execution = executions.begin(range(3_000));
+	await executions.end();
+	expect(execution.questions).toEqual([]);
+	expect(execution.failed.map(({ n }) => n)).toEqual([5]);
+	expect(lastAt(execution.done)).toBeLessThan(seconds(59));
+});
+
+describe.each([
+	['a bare 503', statusFailure(503)],
+	['a 500', statusFailure(500)],
+	[
+		'a web page',
+		{ kind: 'unexpectedResponse', status: 200, received: 'x', expected: 'y' } as const,
+	],
+])('Creates that always get %s', (_, failure) => {
+	const executionsAt = () => new Executions((n) => (Number.isNaN(n) ? undefined : failure));
+
+	test.each([{}, { concurrency: 1 }, { concurrency: 5 }])(
+		'while questions are answered end after a dozen, with %j',
+		async (options) => {
+			const executions = executionsAt();
+			const execution = executions.begin(range(300), options);
+			await executions.end();
+			expect(mayExist(execution)).toBeLessThanOrEqual(12);
+			expect(execution.failed).toHaveLength(300);
+			expect(lastAt(execution.failed)).toBeLessThan(seconds(90));
+		},
+	);
+
+	test('in many executions, among those that read, do too', async () => {
+		const executions = executionsAt();
+		const all = range(80).map((n) => executions.begin([n]));
+		const reads = range(80).map(() => executions.begin(range(2), { creates: false }));
+		await executions.end();
+		expect(all.reduce((sum, execution) => sum + mayExist(execution), 0)).toBeLessThanOrEqual(14);
+		expect(reads.length).toBe(80);
+	});
+});
+
+test('some items that always get a 500 do not delay the others', async () => {
+	const executions = new Executions((n) => (n % 20 === 3 ? statusFailure(500) : undefined));
+	const execution = executions.begin(range(1_000));
+	await executions.end();
+	expect(execution.done).toHaveLength(950);
+	expect(lastAt(execution.done)).toBeLessThan(seconds(5));
 });

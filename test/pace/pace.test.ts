@@ -1,4 +1,5 @@
-import { MAX_LIMIT, Pace } from '../../nodes/JobOrchestration/service/pace/pace';
+import { MAX_LIMIT } from '../../nodes/JobOrchestration/service/pace/limits';
+import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 import type { Service, Simulated } from './simulate';
 import {
 	atOnce,
@@ -117,7 +118,9 @@ test('a slow service that becomes quick is sent more, and a quick one that becom
 	const pace = new Pace();
 	let now = 0;
 	const round = (latency: number) => {
-		const requests = Array.from({ length: pace.concurrency.limit }, () => pace.start(now, now));
+		const requests = Array.from({ length: pace.concurrency.limit }, () =>
+			pace.start(now, now, true),
+		);
 		now += latency;
 		for (const request of requests) pace.end(request, { kind: 'answered' }, now, now);
 	};
@@ -131,11 +134,11 @@ test('a slow service that becomes quick is sent more, and a quick one that becom
 
 test('nothing starts before a Retry-After of up to 5 s is over, to the millisecond', () => {
 	const pace = new Pace();
-	const requests = Array.from({ length: 3 }, () => pace.start(0, 0));
+	const requests = Array.from({ length: 3 }, () => pace.start(0, 0, true));
 	requests.forEach((request, n) => {
 		pace.end(request, { kind: 'throttled', retryAfter: 3_000 }, n, n);
 	});
-	expect(pace.delay(2)).toBe(3_000);
-	expect(pace.delay(3_001)).toBe(1);
-	expect(pace.delay(3_002)).toBeLessThanOrEqual(0);
+	expect(pace.delay(2, true)).toBe(3_000);
+	expect(pace.delay(3_001, true)).toBe(1);
+	expect(pace.delay(3_002, true)).toBeLessThanOrEqual(0);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/pace';
+import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/breaker';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
 
@@ -22,6 +22,7 @@ export interface Simulated {
 	mostInFlight: number;
 }
 
+const UNCLEAR: Array<Outcome['kind']> = ['unavailable', 'broken', 'timedOut'];
 const RESENT: Array<Outcome['kind']> = ['throttled', 'unreachable', 'loginFailed'];
 
 /** Random numbers from 0 to 1, from a seed: some thousands, and then the same again. */
@@ -52,9 +53,9 @@ export function simulate(items: number, service: Service, work = 0.8): Simulated
 	};
 	const mayStart = () => waiting > 0 && pace.inFlight + 1 <= pace.concurrency.limit;
 	while (waiting > 0 || inFlight.length > 0) {
-		while (mayStart() && pace.delay(now) <= 0 && now >= pausedUntil) {
-			const request = pace.start(now, now - busy);
-			waiting -= 1;
+		while (mayStart() && pace.delay(now, true) <= 0 && now >= pausedUntil) {
+			const request = pace.start(now, now - busy, true);
+			if (!request.isQuestion) waiting -= 1;
 			workFor(work / 2);
 			const { outcome, after } = service(now);
 			inFlight.push({ at: now + after, request, outcome });
@@ -65,14 +66,16 @@ export function simulate(items: number, service: Service, work = 0.8): Simulated
 		}
 		inFlight.sort((a, b) => a.at - b.at);
 		// Timers count milliseconds, and are late.
-		const startsAt = Math.max(now + Math.ceil(pace.delay(now)) + Math.random(), pausedUntil);
+		const startsAt = Math.max(now + Math.ceil(pace.delay(now, true)) + Math.random(), pausedUntil);
 		const timer = mayStart() ? startsAt : Infinity;
 		now = Math.max(now, Math.min(timer, inFlight[0]?.at ?? Infinity));
 		if (now - start > 3_600_000) throw new Error(`Stuck: ${JSON.stringify(result)}`);
 		for (let first = inFlight[0]; first !== undefined && first.at <= now; first = inFlight[0]) {
 			inFlight.shift();
 			workFor(work / 2);
-			pace.end(first.request, first.outcome, now, now - busy);
+			const mayHaveActed = UNCLEAR.includes(first.outcome.kind);
+			pace.end(first.request, { ...first.outcome, mayHaveActed }, now, now - busy);
+			if (first.request.isQuestion) continue;
 			if (first.outcome.kind === 'answered') result.answered += 1;
 			else if (!RESENT.includes(first.outcome.kind)) result.uncertain += 1;
 			else {

@@ -1,8 +1,5 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
-import {
-	AccountLimiter,
-	ExecutionLimiter,
-} from '../../nodes/JobOrchestration/service/pace/limiter';
+import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	HttpClient,
 	SendResult,
@@ -33,12 +30,14 @@ export function newSender(
 	{
 		baseUrl = 'https://jobs.example.com',
 		limiter = newLimiter(),
-	}: Partial<Pick<HttpClient, 'baseUrl' | 'limiter'>> = {},
+		ask = async () => await Promise.resolve({ body: '' }),
+	}: Partial<Pick<HttpClient, 'baseUrl' | 'limiter' | 'ask'>> = {},
 ): HttpClient {
 	const send = async (request: ServiceRequest<unknown>) => await resultOf(request);
 	const client: Pick<HttpClient, keyof HttpClient> = {
 		baseUrl,
 		limiter,
+		ask,
 		redact: (text) => text,
 		send: send as HttpClient['send'],
 	};
@@ -46,9 +45,9 @@ export function newSender(
 }
 
 /** One whose waits take no time. */
-function newLimiter(): ExecutionLimiter {
+function newLimiter(): RunLimiter {
 	let now = 0;
 	const wait = async (milliseconds: number) => await Promise.resolve(void (now += milliseconds));
 	const clock = { now: () => now, idle: () => now, wait, pause: async () => await wait(1) };
-	return new ExecutionLimiter(new AccountLimiter(clock));
+	return new RunLimiter(new AccountLimiter(clock));
 }

@@ -31,7 +31,7 @@ export async function searchClusters(
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
 	try {
-		const httpClient = await HttpClient.open(this, { patience: PATIENCE_MS });
+		const httpClient = await HttpClient.open(this, { patienceMs: PATIENCE_MS });
 		const service = new ServiceClient(httpClient, OPTIONS);
 		let pages = 0;
 		for await (const { clusters, next } of service.clusterPages(() => PAGE_SIZE, paginationToken)) {

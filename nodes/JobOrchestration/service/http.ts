@@ -7,8 +7,8 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import type { LimiterOptions } from './pace/limiter';
-import { ExecutionLimiter } from './pace/limiter';
+import type { RunLimits } from './pace/limiter';
+import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
 import { explain } from './errors/explain';
@@ -19,6 +19,7 @@ import { unlessAborted } from './request/timers';
 import { tokenOf } from './session/account';
 import { trackedRequests } from './session/authentication';
 import { TrackedRequest } from './session/trackedRequest';
+import { QUESTION_TIMEOUT_MS, SMALL_REQUEST } from './session/login';
 import type { Session } from './session/session';
 import { sessionOf } from './session/session';
 
@@ -55,7 +56,7 @@ interface SendOptions {
 	signal?: AbortSignal | undefined;
 }
 
-type OpenOptions = Pick<SendOptions, 'signal'> & Pick<LimiterOptions, 'concurrency' | 'patience'>;
+type OpenOptions = Pick<SendOptions, 'signal'> & Pick<RunLimits, 'concurrency' | 'patienceMs'>;
 
 /** The body of the expected response, or why it didn't come. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
@@ -66,7 +67,7 @@ export class HttpClient {
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly session: Session,
-		readonly limiter: ExecutionLimiter,
+		readonly limiter: RunLimiter,
 		private readonly execution: object,
 	) {}
 
@@ -77,7 +78,7 @@ export class HttpClient {
 		// It may be another account's.
 		session.secrets.add(tokenOf(credentials.accessToken));
 		const execution = executionOf(context);
-		const limiter = new ExecutionLimiter(session.limiter, { ...limits, execution });
+		const limiter = new RunLimiter(session.limiter, { ...limits, execution });
 		return new HttpClient(context, credentials, session, limiter, execution);
 	}
 
@@ -118,6 +119,14 @@ export class HttpClient {
 			// process's token may help.
 			mayLogIn = rejections === 0 || !tracked.hasLoggedIn;
 		}
+	}
+
+	/** Asks the service something harmless: for one work cluster. */
+	async ask({ timeout, signal }: Omit<SendOptions, 'onSent'>): Promise<SendResult<unknown>> {
+		const isExpected = (body: unknown): body is unknown => body !== HttpClient;
+		const request = { ...SMALL_REQUEST, expected: 'a list', isExpected };
+		const limits = { timeout: Math.min(timeout, QUESTION_TIMEOUT_MS), onSent: () => {}, signal };
+		return await this.send(request, limits);
 	}
 
 	private async sendOnce<Body>(

@@ -32,17 +32,17 @@ interface Attempts {
 	/** Whether a try before the last one may have had its effect. */
 	earlierMayHaveActed?: boolean;
 	/** Milliseconds that all requests had waited, if this one was given up with them. */
-	waited?: number | undefined;
-	/** How many probes found meanwhile that the service takes nothing. */
-	probes?: number | undefined;
+	waitedMs?: number | undefined;
+	/** How many attempts to reach the service failed meanwhile. */
+	failedProbes?: number | undefined;
 }
 
 /** The error of a call that failed, which says whether it may have worked nevertheless. */
 export function callError(call: Call<unknown>, failure: Failure, attempts: Attempts): ServiceError {
 	const { action, messages } = call;
-	const { baseUrl, timeout, waited } = attempts;
+	const { baseUrl, timeout, waitedMs } = attempts;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
-	const jobMayExist = !call.idempotent && waited === undefined && mayHaveActed(failure);
+	const jobMayExist = !call.idempotent && waitedMs === undefined && mayHaveActed(failure);
 	const { message, advice, reason, detail }: ErrorMessage = {
 		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
 		...ownWordsOf(call, failure),
@@ -66,10 +66,17 @@ function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation 
 	return failure.status === 409 ? messages.conflict : undefined;
 }
 
-function historyOf({ timesSent, earlierMayHaveActed, waited = 0, probes = 0 }: Attempts): string[] {
-	const seconds = Math.round(waited / 1_000);
+function historyOf({
+	timesSent,
+	earlierMayHaveActed,
+	waitedMs = 0,
+	failedProbes = 0,
+}: Attempts): string[] {
+	const seconds = Math.round(waitedMs / 1_000);
 	return [
-		seconds > 0 ? `All requests waited ${seconds} s for the service (probes: ${probes}).` : '',
+		seconds > 0
+			? `All requests waited ${seconds} s for the service (probes: ${failedProbes}).`
+			: '',
 		timesSent > 1 ? `The node tried ${timesSent} times.` : '',
 		earlierMayHaveActed === true ? 'An earlier try got no clear response and may have worked.' : '',
 	];

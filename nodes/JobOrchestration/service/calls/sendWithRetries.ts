@@ -1,4 +1,6 @@
-import { LimitedRequest } from '../pace/limiter';
+import { isAway } from '../pace/breaker';
+import { LimitedRequest } from '../pace/limitedRequest';
+import type { Denial } from '../pace/limiter';
 import type { Failure } from '../errors/failure';
 import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/retryPolicy';
 import { wait } from '../request/timers';
@@ -12,7 +14,7 @@ export interface CallOptions {
 	timeout: number;
 	/** Ends waiting and retries; a request in flight is awaited. */
 	signal?: AbortSignal;
-	/** Called when the service keeps rejecting the request, so that the next item can start beside it. */
+	/** Called when the request is throttled again and again, so that the next item can start beside it. */
 	beginNext?: (() => void) | undefined;
 	/** Called when the call has failed, before a waiting request gets its place. */
 	onFailure?: (() => void) | undefined;
@@ -32,50 +34,50 @@ export async function sendWithRetries<Body>(
 	{ maxRetries, timeout, signal, beginNext, onFailure }: CallOptions,
 ): Promise<Body> {
 	const { limiter, baseUrl } = httpClient;
-	const request = new LimitedRequest(limiter);
-	let earlierMayHaveActed = false;
+	const request = new LimitedRequest(limiter, {
+		isCreate: !call.idempotent,
+		stop: signal,
+		beginNext,
+		ask: async () => await httpClient.ask({ timeout, signal }),
+	});
 	let failure: Failure | undefined;
 	let retries = 0;
 	let timesSent = 0;
-	const errorOf = (reason: Failure, denial = {}) =>
+	let earlierMayHaveActed = false;
+	const errorOf = (reason: Failure, denial: Denial = {}) =>
 		callError(call, reason, { baseUrl, timeout, timesSent, earlierMayHaveActed, ...denial });
 
+	const nextStep = (reason: Failure, probe: number): 'fail' | 'resend' | 'wait and resend' => {
+		if (!mayRetry(reason, call)) return 'fail';
+		if (limiter.waitsTogether(reason, probe, maxRetries)) return 'resend';
+		if (isAway(conditionOf(reason).kind)) limiter.giveUp(reason);
+		else if (retries < maxRetries) return 'wait and resend';
+		return 'fail';
+	};
+
 	for (;;) {
-		const denial = await request.acquire(signal);
-		if (denial !== undefined) {
-			failure ??= denial.failure;
-			throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
+		const result = await request.send(async ({ probe, onSent }) => {
+			let step: ReturnType<typeof nextStep> = 'fail';
+			try {
+				const answer = await httpClient.send(call.request, { timeout, onSent, signal });
+				timesSent += 1;
+				step = 'body' in answer ? 'resend' : nextStep(answer.failure, probe);
+				return { ...answer, step };
+			} finally {
+				if (step === 'fail') onFailure?.();
+			}
+		});
+		if ('body' in result) return result.body;
+		if ('denial' in result) {
+			failure ??= result.denial.failure;
+			throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, result.denial);
 		}
-		const result = await httpClient
-			.send(call.request, { timeout, onSent: request.sent, signal })
-			.catch((error: unknown) => {
-				// A permit that is never released would block the account.
-				onFailure?.();
-				request.release({ kind: 'cancelled', sent: true });
-				throw error;
-			});
-		timesSent += 1;
-		if ('body' in result) {
-			request.release();
-			return result.body;
-		}
-		failure = result.failure;
-		const condition = conditionOf(failure).kind;
-		const isAway = condition === 'unreachable' || condition === 'loginFailed';
-		const isFirstContact = isAway && !limiter.execution.wasAnswered;
-		// All requests wait for these together, so they are no retries of one. At first contact, probes are.
-		const allWait = ['throttled', 'unreachable'].includes(condition) && !isFirstContact;
-		const retriesSoFar = isFirstContact ? (request.permit?.probe ?? 0) : retries;
-		const again = mayRetry(failure, call) && (allWait || retriesSoFar < maxRetries);
-		if (!again) onFailure?.();
-		request.release(failure);
-		if (!again && isFirstContact) limiter.giveUp(failure);
-		if (again && !allWait && !isFirstContact) {
+		({ failure } = result);
+		if (result.step === 'wait and resend') {
 			retries += 1;
 			await wait(retryDelay(failure, retries), signal);
 		}
-		if (!again || signal?.aborted === true) throw errorOf(failure);
-		if (request.isHeld) beginNext?.();
+		if (result.step === 'fail' || signal?.aborted === true) throw errorOf(failure);
 		// A read has no effect that the error would have to mention.
 		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
 	}

@@ -15,8 +15,15 @@ export type Helpers = IHttpRequestHelper['helpers'];
 /** What came of a login. A failure is plain data: each request that waited for it makes an error of its own. */
 export type LoginResult = { token: string } | { failure: RequestFailure };
 
-/** How long the service may take to say whether it accepts a token. With more, a failed request would seem to hang. */
-const TOKEN_CHECK_TIMEOUT_MS = 10_000;
+/** A request that changes nothing, to see whether the service is there and accepts a token. */
+export const SMALL_REQUEST = {
+	method: 'GET',
+	path: '/api/v1/clusters',
+	qs: { 'ListOption.limit': 1 },
+} as const;
+
+/** How long the service may take to answer it. With more, a failed request would seem to hang. */
+export const QUESTION_TIMEOUT_MS = 10_000;
 
 /** What a header can hold of a token (RFC 6750 allows less). */
 const TOKEN = /^[!-~]+$/;
@@ -63,11 +70,11 @@ export async function isAccepted(
 ): Promise<boolean> {
 	try {
 		const { status } = await httpRequest(helpers, account, {
-			method: 'GET',
-			url: `${account.baseUrl}/api/v1/clusters`,
-			qs: { 'ListOption.limit': 1 },
+			method: SMALL_REQUEST.method,
+			url: `${account.baseUrl}${SMALL_REQUEST.path}`,
+			qs: SMALL_REQUEST.qs,
 			headers: { Authorization: `Bearer ${token}` },
-			abortSignal: timeoutSignal(TOKEN_CHECK_TIMEOUT_MS),
+			abortSignal: timeoutSignal(QUESTION_TIMEOUT_MS),
 		});
 		return status !== 401;
 	} catch {

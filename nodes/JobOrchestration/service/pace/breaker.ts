@@ -1,0 +1,215 @@
+import type { Condition } from '../errors/rules';
+import { INITIAL_LIMIT } from './limits';
+
+/** A Retry-After counts for no longer than this, or one of an hour would hold an item for as long. */
+export const MINUTE_MS = 60_000;
+/** The wait for the first probe, doubled for each further one. With less, a busy service would be flooded. */
+export const FIRST_WAIT_MS = 50;
+/** The same if no connection or login succeeds. With less, four attempts would not outlast a restart. */
+const FIRST_WAIT_AWAY_MS = 300;
+/** The longest wait for a probe. If all waited for a longer Retry-After, one namespace's quota would stop them. */
+export const LONG_WAIT_MS = 5_000;
+/**
+ * Creates in a row without a clear answer that end the trying: those in flight at first, and two more. With more, more
+ * jobs would have to be looked for by hand; with fewer, two items could stop all.
+ */
+const MAX_UNCLEAR = INITIAL_LIMIT + 2;
+
+/** What opens the breaker. `unclear`: a bare 5xx, a broken connection or silence, so that a create may have worked. */
+type OpenReason = 'throttled' | 'unreachable' | 'loginFailed' | 'unclear';
+
+/** What the end of a request says about the service. */
+export interface Outcome {
+	kind: Condition;
+	/** Milliseconds. */
+	retryAfter?: number | undefined;
+	/** Whether the service may have acted on the request without having said so. */
+	mayHaveActed?: boolean;
+}
+
+export interface InFlightRequest {
+	readonly startedAt: number;
+	/** How long n8n had been idle in all when it was sent. */
+	idleBefore: number;
+	readonly isCreate: boolean;
+	/** Which probe in a row it is, from 1; 0 if it isn't one. */
+	readonly probe: number;
+	/** Whether the service is to be asked something harmless in place of the request. */
+	readonly isQuestion: boolean;
+}
+
+/** What the end of a request changes. `gaveUp`: the creates that wait are to fail. */
+export type Change = 'opened' | 'closed' | 'gaveUp' | 'nothing';
+
+interface Opening {
+	reason: OpenReason;
+	since: number;
+	/** When the next probe may start. */
+	probeAt: number;
+	failedProbes: number;
+	/** Whether a create may have worked although it failed. */
+	isOfCreate: boolean;
+	/** The service has answered, but no create yet: they go one at a time until one is answered. */
+	isHalfOpen: boolean;
+}
+
+/** Whether the service can't be reached: nothing was sent. */
+export function isAway(kind: Condition | OpenReason): boolean {
+	return kind === 'unreachable' || kind === 'loginFailed';
+}
+
+interface Failed {
+	request: InFlightRequest;
+	reason: OpenReason;
+	isProbe: boolean;
+	now: number;
+	retryAfter: number | undefined;
+}
+
+/**
+ * Stops all requests after a failure, for as long as Retry-After says, else a moment. Then one request probes the service.
+ * If it is answered, all go on. If a create may have worked although it failed, a harmless question comes before the next.
+ *
+ * A long Retry-After may concern one request or all: if a probe is answered before it is over, each long one concerns one
+ * request for the next minute.
+ */
+export class CircuitBreaker {
+	opening?: Opening;
+	probe?: InFlightRequest;
+	private closedAt = -Infinity;
+	/** When a request was last answered, a question not counted. */
+	answeredAt = -Infinity;
+	/** Creates without a clear answer since the last one with it. */
+	private unclearCreates = 0;
+	/** When the last long Retry-After is over. */
+	private longUntil = -Infinity;
+	/** Until when a long Retry-After concerns one request. */
+	private longIsOwnUntil = -Infinity;
+	private longInARow = 0;
+
+	/** Milliseconds until a request may start, if more than 0; Infinity during a probe. */
+	delay(now: number, isCreate: boolean): number {
+		const { opening, probe } = this;
+		if (opening === undefined || (opening.isHalfOpen && !isCreate)) return 0;
+		if (probe !== undefined) return Infinity;
+		return opening.isHalfOpen ? 0 : opening.probeAt - now;
+	}
+
+	isLong(now: number): boolean {
+		return this.opening !== undefined && now < this.longUntil;
+	}
+
+	/** @param idle how long n8n has been idle in all */
+	start(now: number, idle: number, isCreate: boolean): InFlightRequest {
+		const { opening } = this;
+		const isProbe = opening !== undefined && (isCreate || !opening.isHalfOpen);
+		const request: InFlightRequest = {
+			startedAt: now,
+			idleBefore: idle,
+			isCreate,
+			probe: isProbe ? opening.failedProbes + 1 : 0,
+			isQuestion: isProbe && isCreate && opening.reason === 'unclear' && !opening.isHalfOpen,
+		};
+		if (isProbe) this.probe = request;
+		return request;
+	}
+
+	/** The account has had no requests: what comes now is as patient as ever. */
+	restart(now: number): void {
+		if (this.opening === undefined) return;
+		Object.assign(this.opening, { since: now, failedProbes: 0 });
+		this.unclearCreates = 0;
+	}
+
+	end(request: InFlightRequest, outcome: Outcome, now: number): Change {
+		const isProbe = request === this.probe;
+		if (isProbe) delete this.probe;
+		const isAnswered = outcome.kind === 'answered' && outcome.mayHaveActed !== true;
+		if (isAnswered) return this.answered(request, isProbe, now);
+		const isUnclear = outcome.mayHaveActed === true && outcome.kind !== 'unknown';
+		if (isUnclear && request.isCreate && !request.isQuestion) {
+			// However many were in flight together, one probe follows.
+			const most = isProbe ? MAX_UNCLEAR : MAX_UNCLEAR - 1;
+			this.unclearCreates = Math.min(this.unclearCreates + 1, most);
+		}
+		const reason = this.reasonOf(request, outcome, { isProbe, now });
+		if (reason === undefined) return 'nothing';
+		return this.failed({ request, reason, isProbe, now, retryAfter: outcome.retryAfter });
+	}
+
+	private answered(
+		{ isCreate, isQuestion }: InFlightRequest,
+		isProbe: boolean,
+		now: number,
+	): Change {
+		const { opening } = this;
+		this.longInARow = 0;
+		if (!isQuestion) this.answeredAt = now;
+		if (opening?.isOfCreate === true && (isQuestion || !isCreate)) {
+			if (!isProbe || opening.isHalfOpen) return 'nothing';
+			opening.isHalfOpen = true;
+			this.closedAt = now;
+			return 'closed';
+		}
+		if (isCreate && !isQuestion) this.unclearCreates = 0;
+		// Before a limit was reached, others that were in flight may have been accepted.
+		const isLimit = opening?.reason === 'throttled' || opening?.reason === 'unclear';
+		if (opening === undefined || (isLimit && !isProbe)) return 'nothing';
+		if (this.isLong(now)) this.longIsOwnUntil = now + MINUTE_MS;
+		delete this.opening;
+		delete this.probe;
+		this.longUntil = -Infinity;
+		this.closedAt = now;
+		return 'closed';
+	}
+
+	/** Why the end of a request opens the breaker; undefined if it doesn't. */
+	private reasonOf(
+		{ isCreate, isQuestion, startedAt }: InFlightRequest,
+		{ kind }: Outcome,
+		{ isProbe, now }: { isProbe: boolean; now: number },
+	): OpenReason | undefined {
+		if (kind === 'throttled' || kind === 'unreachable' || kind === 'loginFailed') return kind;
+		if (kind === 'unavailable' || kind === 'broken') return 'unclear';
+		if (kind === 'timedOut') {
+			// A request that is slow while others are answered is slow by itself.
+			const isSilent = this.answeredAt <= (startedAt + now) / 2;
+			return isProbe || isSilent ? 'unclear' : undefined;
+		}
+		if (kind === 'unknown') return undefined;
+		// The first answer of this kind may be about one item.
+		return isQuestion || (isCreate && (isProbe || this.unclearCreates > 1)) ? 'unclear' : undefined;
+	}
+
+	private failed({ request, reason, isProbe, now, retryAfter = 0 }: Failed): Change {
+		const isLong = retryAfter > LONG_WAIT_MS;
+		this.longInARow += Number(isLong);
+		if (isLong && now < this.longIsOwnUntil && this.longInARow < INITIAL_LIMIT) {
+			this.longIsOwnUntil = now + MINUTE_MS;
+			return 'nothing';
+		}
+		// That requests failed that started before it closed is known.
+		if (!isProbe && request.startedAt < this.closedAt && retryAfter === 0) return 'nothing';
+		const wasClosed = this.opening === undefined;
+		const opening = (this.opening ??= {
+			...{ reason, since: now, probeAt: now, failedProbes: 0 },
+			...{ isOfCreate: false, isHalfOpen: false },
+		});
+		const isHalfOpen = opening.isHalfOpen && isProbe;
+		opening.isOfCreate ||= reason === 'unclear' && request.isCreate && !request.isQuestion;
+		opening.isHalfOpen = false;
+		opening.failedProbes += Number(isProbe);
+		if (isProbe || retryAfter > 0) opening.reason = reason;
+		if (isLong) this.longUntil = now + Math.min(retryAfter, MINUTE_MS);
+		const first = isAway(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
+		const grown = first * 2 ** opening.failedProbes;
+		// With jitter, processes that were throttled together come back apart.
+		const wait =
+			Math.min(isLong || isHalfOpen ? LONG_WAIT_MS : grown, LONG_WAIT_MS) *
+			(0.75 + Math.random() / 4);
+		const least = wasClosed || isProbe || isLong ? wait : 0;
+		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfter, least));
+		if (isHalfOpen && this.unclearCreates >= MAX_UNCLEAR) return 'gaveUp';
+		return wasClosed || isHalfOpen ? 'opened' : 'nothing';
+	}
+}
