@@ -22,6 +22,10 @@ export interface CreateTask {
 	count: number;
 	/** The namespace of each item's job; `default` if left out. */
 	namespaces?: string[];
+	/** Whether each item has an execution of its own, all at once. */
+	isOneEach?: true;
+	/** Of this node, in milliseconds. */
+	timeout?: number;
 }
 
 /** Lists all clusters. */
@@ -31,10 +35,15 @@ export interface ListTask {
 	pageSize: number;
 }
 
+/**
+ * How a service answers creates that it doesn't take. `full`: it tells those in the namespace `full` to wait an hour; `503`: it gives
+ * all a bare 503; `silent`: it answers nothing after twenty jobs; `tenAtOnce`: it gives the eleventh at once a bare 503.
+ */
+export type CreateAnswer = 'full' | '503' | 'silent' | 'tenAtOnce';
+
 export interface Service {
 	options: SandboxOptions;
 	/** When it can't be reached for a while: after a number of jobs. */
 	away?: { afterJobs: number; forMs: number };
-	/** Whether the namespace `full` takes no more jobs, for longer than a client waits. */
-	hasFullNamespace?: true;
+	creates?: CreateAnswer;
 }

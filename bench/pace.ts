@@ -22,7 +22,14 @@ runMain(async () => {
 		command: 'npm run bench:pace',
 		about: 'Measures how this node finds the pace of a service: about ten minutes.',
 		cases,
-		columns: [...COLUMNS, 'turned away', 'at once at most', 'others created', 'loop delay p99 ms'],
+		columns: [
+			...COLUMNS,
+			'turned away',
+			'at once at most',
+			'others created',
+			'loop delay p99 ms',
+			'processor ms each',
+		],
 		summaryOf,
 	});
 });

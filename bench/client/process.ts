@@ -22,15 +22,25 @@ const warmUps: Record<Task['kind'], { task: Task; times: number }> = {
 async function answer(request: Request): Promise<Sample> {
 	const { task, measured, warmUp, longestSeconds } = request;
 	const engine = await Engine.load(Credentials);
-	const perform = async (what: Task, target: typeof measured) => {
-		const { url: baseUrl, userName, password } = target;
+	const use = ({ url: baseUrl, userName, password }: typeof measured) =>
 		engine.saveCredential({ baseUrl, userName, password });
+	const perform = async (what: Task, target: typeof measured) => {
 		const node = contenders[request.contender](what, target);
-		return await runNode(engine, node, itemsOf(what));
+		const items = itemsOf(what);
+		if (what.kind === 'list' || what.isOneEach !== true) return await runNode(engine, node, items);
+		const outputs = items.map(async (item) => await runNode(engine, node, [item]));
+		return (await Promise.all(outputs)).flat();
 	};
 	const { task: warmUpTask, times } = warmUps[task.kind];
-	for (let time = 0; time < times; time += 1) await perform(warmUpTask, warmUp);
+	const isOneEach = task.kind === 'create' && task.isOneEach;
+	use(warmUp);
+	for (let time = 0; time < times; time += 1) {
+		await perform({ ...warmUpTask, ...(isOneEach && { isOneEach }) }, warmUp);
+	}
 
+	use(measured);
+	// Else each execution of a plain credential would log in.
+	if (isOneEach) await perform({ kind: 'create', count: 1 }, measured);
 	const sent = new Sent();
 	const { result, cost } = await measure(async () => {
 		const tooLong = sleep(longestSeconds * 1_000, undefined, { ref: false });

@@ -7,6 +7,7 @@ import { httpRequest, httpRequestPlain } from './httpRequest';
 import type { ContenderName } from './names';
 import { oneAtATime } from './oneAtATime';
 import { thisNode } from './thisNode';
+import { threeLines } from './threeLines';
 
 /** The workflow by which each contender does a task at a service. */
 export const contenders: Record<ContenderName, (task: Task, target: Target) => WorkflowNode> = {
@@ -17,4 +18,5 @@ export const contenders: Record<ContenderName, (task: Task, target: Target) => W
 	bareHelper: bareHelper('Report'),
 	bareHelperWithExpression: bareHelper('=Report {{ $json.n }}'),
 	bareHelperWithCredential: bareHelper('=Report {{ $json.n }}', PLAIN_CREDENTIAL),
+	threeLines,
 };

@@ -7,6 +7,7 @@ export const titles = {
 	bareHelper: "the engine's bare helper",
 	bareHelperWithExpression: 'the bare helper, one expression',
 	bareHelperWithCredential: 'the bare helper, one expression, plain credential',
+	threeLines: "three lines with n8n's bare helper, plain credential",
 } as const;
 
 export type ContenderName = keyof typeof titles;

@@ -21,7 +21,7 @@ export function thisNode(task: Task): WorkflowNode {
 	};
 }
 
-function creating({ namespaces }: CreateTask) {
+function creating({ namespaces, timeout }: CreateTask) {
 	return {
 		resource: 'job',
 		operation: 'create',
@@ -29,5 +29,6 @@ function creating({ namespaces }: CreateTask) {
 		workflowUid: job.workflowUid,
 		workCluster: { __rl: true, mode: 'id', value: job.workCluster },
 		displayName: '=Report {{ $json.n }}',
+		options: timeout === undefined ? {} : { timeout },
 	};
 }

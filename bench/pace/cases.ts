@@ -33,6 +33,11 @@ function limited(name: string, count: number, limits: LimitOptions & { perSecond
 	});
 }
 
+/** The namespaces of a number of jobs, each nth of them full. */
+function everyNth(nth: number, count: number): string[] {
+	return Array.from({ length: count }, (_, n) => (n % nth === 0 ? 'full' : 'default'));
+}
+
 /** The services whose pace is to be found out. */
 export const cases: Case[] = [
 	limited('100', 600, { perSecond: 100, burst: 20 }),
@@ -55,9 +60,32 @@ export const cases: Case[] = [
 		bestMs: 8_300,
 	}),
 	create('full', 'rejects each tenth for good, `Retry-After: 3600`', 200, {
-		task: {
-			namespaces: Array.from({ length: 200 }, (_, n) => (n % 10 === 0 ? 'full' : 'default')),
-		},
-		hasFullNamespace: true,
+		task: { namespaces: everyNth(10, 200) },
+		creates: 'full',
 	}),
+	create('half-full', 'rejects each second for good, `Retry-After: 3600`', 2_000, {
+		task: { namespaces: everyNth(2, 2_000) },
+		creates: 'full',
+	}),
+	create('eighty', 'answers in 300 ms; one execution for each job', 80, {
+		task: { isOneEach: true },
+		options: { latency: 300 },
+	}),
+	create('eighty-503', 'the same, and takes ten at once, else a bare 503', 80, {
+		task: { isOneEach: true },
+		options: { latency: 300 },
+		creates: 'tenAtOnce',
+	}),
+	create('silent', 'falls silent after 20 jobs; Timeout 500 ms', 120, {
+		task: { timeout: 500 },
+		creates: 'silent',
+	}),
+	create('always-503', 'answers each create with a bare 503, and lists', 300, { creates: '503' }),
+	{
+		...create('thousand', 'answers at once; one execution for each job', 1_000, {
+			task: { isOneEach: true },
+		}),
+		contenders: ['thisNode', 'threeLines'],
+		rounds: 3,
+	},
 ];

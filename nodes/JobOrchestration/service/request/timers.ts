@@ -32,7 +32,7 @@ export async function wait(delayMs: number, signal?: AbortSignal): Promise<void>
 	if (signal?.aborted === true) return;
 	await new Promise<void>((resolve) => {
 		const stopListening = onAbort(signal, resolve);
-		onAbort(timeoutSignal(delayMs), () => {
+		onAbort(afterMs(delayMs), () => {
 			stopListening();
 			resolve();
 		});
@@ -54,10 +54,26 @@ export async function unlessAborted<Result>(
 	});
 }
 
+/** The deadlines of the same tenth of a second share a signal: Node.js keeps track of each one until it fires. */
+const SHARED_MS = 100;
+
+const deadlines = new Map<number, AbortSignal>();
+
 /**
- * A signal that is aborted after `delayMs`. It limits a whole response; the `timeout` of n8n's HTTP client doesn't limit
- * one that drips in.
+ * A signal that is aborted after `delayMs`, a tenth of a second later at most. It limits a whole response; the `timeout`
+ * of n8n's HTTP client doesn't limit one that drips in.
  */
 export function timeoutSignal(delayMs: number): AbortSignal {
+	const now = performance.now();
+	const slot = Math.ceil((now + Math.min(delayMs, MAX_TIMEOUT_MS)) / SHARED_MS);
+	const shared = deadlines.get(slot);
+	if (shared !== undefined) return shared;
+	for (const past of deadlines.keys()) if (past * SHARED_MS < now) deadlines.delete(past);
+	const signal = afterMs(slot * SHARED_MS - now);
+	deadlines.set(slot, signal);
+	return signal;
+}
+
+function afterMs(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
