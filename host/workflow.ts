@@ -8,12 +8,15 @@ export function manualTrigger(name = 'Run by hand'): WorkflowNode {
 	return node(name, 'n8n-nodes-base.manualTrigger', {});
 }
 
-/** A trigger that a call of `<n8n>/webhook/<path>` starts, and that answers it at once. */
-export function webhook(path: string): WorkflowNode {
+/** A trigger that a call of `<n8n>/webhook/<path>` starts, and that answers it at once or at the end. */
+export function webhook(
+	path: string,
+	responseMode: 'onReceived' | 'lastNode' = 'onReceived',
+): WorkflowNode {
 	return node(
 		'Webhook',
 		'n8n-nodes-base.webhook',
-		{ httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+		{ httpMethod: 'POST', path, responseMode, options: {} },
 		{ typeVersion: 2, webhookId: path },
 	);
 }

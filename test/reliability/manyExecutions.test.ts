@@ -2,6 +2,7 @@ import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { takesTenAtOnce } from './tenAtOnce';
 import { counted, creates, useService } from './useService';
 
 /*
@@ -9,8 +10,6 @@ import { counted, creates, useService } from './useService';
  */
 
 const service = useService();
-
-const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A job per execution, all at once. */
 async function runEach(count: number, options = {}) {
@@ -39,13 +38,7 @@ test.each<[string, Fault]>([
 	'where the service takes ten at once, and the others get %s, few are uncertain',
 	async (_, fault) => {
 		await service.start({});
-		let inFlight = 0;
-		service.sandbox.faults.plan(({ operation }) => {
-			if (operation === 'login') return undefined;
-			if (inFlight >= 10) return fault;
-			inFlight += 1;
-			return { kind: 'wait', when: 'afterActing', until: after(150).then(() => (inFlight -= 1)) };
-		});
+		service.sandbox.faults.plan(takesTenAtOnce(150, fault));
 		const waves = [await runEach(80), await runEach(80), await runEach(80)];
 		expect(waves.map(({ failed }) => failed)).toEqual([0, 0, 0]);
 		const [first = Infinity, ...others] = waves.map(({ mayExist }) => mayExist);

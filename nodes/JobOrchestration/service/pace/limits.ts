@@ -6,6 +6,8 @@ export const INITIAL_LIMIT = 10;
 export const MAX_LIMIT = 100;
 /** Milliseconds that n8n is idle per answer. With less, more requests would only block its event loop. */
 const MIN_IDLE_MS = 10;
+/** Requests in flight while n8n is never idle. More would gain no time, and leave more jobs uncertain if the service fails. */
+const BUSY_LIMIT = 4;
 /** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
 const DECREASE = 0.7;
 /** Growth of the rate per second in slow start. With less, it would take too long to find a high limit. */
@@ -33,11 +35,14 @@ export class ConcurrencyLimit {
 		if (round.count < this.limit) return;
 		const mean = round.time / round.count;
 		if (this.limit <= INITIAL_LIMIT) this.usual = mean;
-		const isUseful = mean > MIN_IDLE_MS || this.limit < INITIAL_LIMIT;
+		const isBusy = mean < 1;
+		const isUseful = mean > MIN_IDLE_MS || (this.limit < INITIAL_LIMIT && !isBusy);
 		if (mean > 2 * this.usual) {
 			this.growth = Math.min(this.growth, 1 + INCREASE);
 			this.change(DECREASE);
-		} else this.change(round.isFull && isUseful ? this.growth : 1);
+		} else if (isBusy && this.limit > BUSY_LIMIT)
+			this.change(Math.max(DECREASE, BUSY_LIMIT / this.limit));
+		else this.change(round.isFull && isUseful ? this.growth : 1);
 	}
 
 	/** A request got no clear answer. That may leave a job uncertain, so the limit grows even more slowly. */
