@@ -40,8 +40,7 @@ export class ConcurrencyLimit {
 		if (mean > 2 * this.usual) {
 			this.growth = Math.min(this.growth, 1 + INCREASE);
 			this.change(DECREASE);
-		} else if (isBusy && this.limit > BUSY_LIMIT)
-			this.change(Math.max(DECREASE, BUSY_LIMIT / this.limit));
+		} else if (isBusy) this.change(Math.max(DECREASE, Math.min(BUSY_LIMIT / this.limit, 1)));
 		else this.change(round.isFull && isUseful ? this.growth : 1);
 	}
 
