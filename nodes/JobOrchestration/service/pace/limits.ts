@@ -36,11 +36,11 @@ export class ConcurrencyLimit {
 		const mean = round.time / round.count;
 		if (this.limit <= INITIAL_LIMIT) this.usual = mean;
 		const isBusy = mean < 1;
-		const isUseful = mean > MIN_IDLE_MS || (this.limit < INITIAL_LIMIT && !isBusy);
+		const isUseful = mean > MIN_IDLE_MS || this.limit < (isBusy ? BUSY_LIMIT : INITIAL_LIMIT);
 		if (mean > 2 * this.usual) {
 			this.growth = Math.min(this.growth, 1 + INCREASE);
 			this.change(DECREASE);
-		} else if (isBusy) this.change(Math.max(DECREASE, Math.min(BUSY_LIMIT / this.limit, 1)));
+		} else if (isBusy && this.limit > BUSY_LIMIT) this.change(DECREASE);
 		else this.change(round.isFull && isUseful ? this.growth : 1);
 	}
 
