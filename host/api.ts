@@ -60,31 +60,42 @@ export interface NewCredential {
  * executions.controller.js, owner.controller.js and auth.controller.js.
  */
 export class N8nApi extends N8nClient {
-	/**
-	 * Logs in. An n8n that has no owner yet is given this one, by which its editor needs no set-up.
-	 * @param url where n8n is, without a slash at the end
-	 */
-	static async open(url: string, { email, password }: Owner): Promise<N8nApi> {
+	/** Whether this n8n had no owner before, so that nobody has worked in it. */
+	isNew = false;
+
+	/** @param url where n8n is, without a slash at the end */
+	static async open(url: string, owner: Owner): Promise<N8nApi> {
 		const api = new N8nApi(url);
-		const { userManagement } = await api.call<{
+		await api.logIn(owner);
+		return api;
+	}
+
+	/** Logs in. An n8n that has no owner yet is given this one, by which its editor needs no set-up. */
+	async logIn({ email, password }: Owner): Promise<void> {
+		const { userManagement } = await this.call<{
 			userManagement: { showSetupOnFirstLoad?: boolean };
 		}>('GET', '/rest/settings');
-		if (userManagement.showSetupOnFirstLoad) {
+		this.isNew = userManagement.showSetupOnFirstLoad === true;
+		if (this.isNew) {
 			const owner = { email, password, firstName: 'Sandbox', lastName: 'Owner' };
-			await api.call('POST', '/rest/owner/setup', owner);
+			await this.call('POST', '/rest/owner/setup', owner);
 		} else {
 			// n8n 1.x before 1.100 or so names the first field `email`.
-			await api.call('POST', '/rest/login', { emailOrLdapLoginId: email, email, password });
+			await this.call('POST', '/rest/login', { emailOrLdapLoginId: email, email, password });
 		}
-		return api;
+	}
+
+	/** The values of a credential, its secrets left out; undefined if there is none of this name and type. */
+	async credentialData(name: string, type: string): Promise<NewCredential['data'] | undefined> {
+		const found = await this.findCredential({ name, type });
+		if (found === undefined) return undefined;
+		const path = `/rest/credentials/${found.id}?includeData=true`;
+		return (await this.call<{ data?: NewCredential['data'] }>('GET', path)).data;
 	}
 
 	/** Makes a credential, or changes the one of this name and type. */
 	async saveCredential(credential: NewCredential): Promise<string> {
-		const existing = await this.credentials();
-		const found = existing.find(
-			({ name, type }) => name === credential.name && type === credential.type,
-		);
+		const found = await this.findCredential(credential);
 		const { id } = found
 			? await this.call<{ id: string }>('PATCH', `/rest/credentials/${found.id}`, credential)
 			: await this.call<{ id: string }>('POST', '/rest/credentials', credential);
@@ -118,6 +129,11 @@ export class N8nApi extends N8nClient {
 			id: undefined,
 			active: false,
 		});
+	}
+
+	private async findCredential({ name, type }: Pick<NewCredential, 'name' | 'type'>) {
+		const held = await this.credentials();
+		return held.find((credential) => credential.name === name && credential.type === type);
 	}
 
 	private async credentials(): Promise<Array<{ id: string; name: string; type: string }>> {

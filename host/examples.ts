@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import type { N8nApi, SavedWorkflow, WorkflowFile } from './api';
 import { readJson } from './install';
+import { loopback } from './ports';
 
 /** The workflow that the host runs once. */
 export const firstExample = 'nightly-job.json';
@@ -17,16 +18,20 @@ export interface ServiceAccess {
 	password: string;
 }
 
-/** Brings the credential that the examples refer to into n8n, or renews it there. */
+/**
+ * Brings the credential that the examples refer to into n8n, or renews it there. One that a user has set for a
+ * service elsewhere is left as it is.
+ */
 export async function saveCredential(
 	api: N8nApi,
 	{ url, userName, password }: ServiceAccess,
-): Promise<string> {
-	return await api.saveCredential({
-		name: credentialName,
-		type: 'jobOrchestrationApi',
-		data: { baseUrl: url, userName, password, ignoreSslIssues: false, accessToken: '' },
-	});
+): Promise<void> {
+	const named = { name: credentialName, type: 'jobOrchestrationApi' };
+	const held = await api.credentialData(named.name, named.type);
+	const baseUrl = String(held?.['baseUrl'] ?? url);
+	if (!baseUrl.startsWith(`http://${loopback}`)) return;
+	const data = { baseUrl: url, userName, password, ignoreSslIssues: false, accessToken: '' };
+	await api.saveCredential({ ...named, data });
 }
 
 /**

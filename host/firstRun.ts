@@ -15,13 +15,17 @@ export interface FirstRun {
 	jobs: StoredJob[];
 }
 
-/** Runs the first example once, by its Schedule Trigger. */
+/** Runs a copy of the first example once, by its Schedule Trigger. The example itself stays as the user wants it. */
 export async function firstRun(
 	{ api, examples, sandbox }: Pick<Host, 'api' | 'examples' | 'sandbox'>,
 	signal?: AbortSignal,
 ): Promise<FirstRun> {
-	const workflow = examples.get(firstExample);
-	if (!workflow) throw new Problem(`examples/${firstExample} is missing.`);
+	const example = examples.get(firstExample);
+	if (!example) throw new Problem(`examples/${firstExample} is missing.`);
+	const { nodes, connections, settings } = example;
+	const name = `${example.name}: first run`;
+	const copy = { name, nodes, connections, ...(settings && { settings }) };
+	const workflow = await api.createWorkflow(copy);
 	const before = new Set(sandbox.store.jobs.keys());
 	const execution = await runByItsSchedule(api, workflow, signal);
 	const result = await api.executionResult(execution.id);

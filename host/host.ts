@@ -7,6 +7,7 @@ import { lockFolder } from './folderLock';
 import { installIfNeeded } from './install';
 import { startN8n, type RunningN8n } from './n8n';
 import { buildAndPack, installNode, watchSources } from './nodePackage';
+import { Refused } from './n8nClient';
 import { ownerOf } from './owner';
 import { freePort } from './ports';
 import type { Steps } from './steps';
@@ -43,6 +44,8 @@ export interface Host {
 	sandbox: Sandbox;
 	/** Where n8n listens for a debugger; undefined unless sources are watched. */
 	debugPort: number | undefined;
+	/** Why the credential and the examples could not be brought in, where a user's changes prevent it. */
+	notBroughtIn: string | undefined;
 	/** The examples as n8n holds them, by the name of their file. */
 	examples: Map<string, SavedWorkflow>;
 	/** Stops everything. May be called twice. */
@@ -99,10 +102,19 @@ export async function startHost({
 
 		return await steps.run('Bringing in the credential and the examples', async () => {
 			const owner = await ownerOf(userFolder);
-			const api = await N8nApi.open(n8n.url, owner);
-			await saveCredential(api, sandbox);
-			const examples = await saveExamples(api, join(projectFolder, 'examples'));
-			return { n8n, api, owner, sandbox, debugPort, examples, stop };
+			const parts = { n8n, owner, sandbox, debugPort, stop };
+			const api = new N8nApi(n8n.url);
+			let examples = new Map<string, SavedWorkflow>();
+			let notBroughtIn: string | undefined;
+			try {
+				await api.logIn(owner);
+				await saveCredential(api, sandbox);
+				examples = await saveExamples(api, join(projectFolder, 'examples'));
+			} catch (error) {
+				if (api.isNew || !(error instanceof Refused)) throw error;
+				notBroughtIn = error.message;
+			}
+			return { ...parts, api, examples, notBroughtIn };
 		});
 	} catch (error) {
 		await stop();

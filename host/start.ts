@@ -11,7 +11,7 @@ import { Problem, Stopped } from './problem';
 import { Steps } from './steps';
 import { stopSignal } from './stopSignal';
 
-const help = `Starts an n8n with this node in it, beside a sandbox of the service, and runs an example.
+const help = `Starts an n8n with this node in it, beside a sandbox of the service. The first start runs an example.
 
   npm start                    leaves the editor open until Ctrl-C
   npm start -- --once          ends after the run, with exit status 0 only if it made a job
@@ -19,7 +19,8 @@ const help = `Starts an n8n with this node in it, beside a sandbox of the servic
   npm start -- --watch         also compiles what you change, and n8n loads it without a restart; a
                                debugger may be attached; npm run dev is the same
 
-What you do in the editor is kept in host/.data/kept. With --once, n8n begins with nothing each time.
+What you do in the editor is kept in host/.data/kept; later starts run nothing. With --once, n8n begins
+with nothing each time.
 `;
 
 /** @returns the exit status */
@@ -36,13 +37,16 @@ async function main(args: string[]): Promise<number> {
 	const { port, watch } = options;
 	const host = await startHost({ dataFolder, port, watch, steps, signal: stop });
 	try {
-		const run = await steps.run(
-			`Running examples/${firstExample} by its Schedule Trigger`,
-			async () => await firstRun(host, stop),
-		);
-		print(describeRun(run));
-		const made = run.jobs.length > 0 && run.execution.status === 'success';
-		if (options.once) return made ? 0 : 1;
+		if (host.api.isNew) {
+			const title = `Running a copy of examples/${firstExample} by its Schedule Trigger`;
+			const run = await steps.run(title, async () => await firstRun(host, stop));
+			print(describeRun(run));
+			const made = run.jobs.length > 0 && run.execution.status === 'success';
+			if (options.once) return made ? 0 : 1;
+		} else {
+			steps.alreadyDone('Your work is kept, so no example is run');
+			print(await describeKept(host));
+		}
 		print(describeHost(host, options.port));
 		await Promise.race([host.n8n.ended, stop.aborted || once(stop, 'abort')]);
 		if (!stop.aborted) throw new Problem('n8n ended by itself.', host.n8n.logFile);
@@ -89,6 +93,21 @@ function describeRun({ jobs, execution, result, workflow }: FirstRun): string {
 		`  started by    ${execution.mode}`,
 		`  status        ${execution.status}`,
 		...(result.error === undefined ? [] : [`  ${result.error}`]),
+		'',
+	].join('\n');
+}
+
+/** What there is where work is kept: nothing is run there, since it is the user's. */
+async function describeKept({ api, notBroughtIn }: Host): Promise<string> {
+	if (notBroughtIn !== undefined) {
+		return `\nThe sandbox's credential and the examples were not renewed: ${notBroughtIn}\n`;
+	}
+	const workflows = await api.workflows();
+	const published = workflows.filter(({ active }) => active).map(({ name }) => `  ${name}`);
+	return [
+		'',
+		`n8n holds ${workflows.length} workflows.`,
+		...(published.length === 0 ? [] : ['Published, so their triggers fire:', ...published]),
 		'',
 	].join('\n');
 }
