@@ -80,7 +80,10 @@ test('a webhook stops or terminates a job', async () => {
 	expect([stateOf(stopped), stateOf(terminated)]).toEqual(['stopped', 'terminated']);
 	const refused = await post({ jobId: 'no-such-job', action: 'stop' });
 	expect(refused.status).toBe(422);
-	expect(await refused.text()).toContain("No job 'no-such-job'");
+	expect(await refused.json()).toMatchObject({
+		reason: expect.stringContaining("No job 'no-such-job'"),
+		details: expect.stringContaining('The service says'),
+	});
 	expect((await post({ jobId: stopped, action: 'burn' })).status).toBe(400);
 	await host.api.deactivate(workflow.id);
 });
