@@ -1,5 +1,6 @@
 import { runMain } from './main';
 import { cases } from './pace/cases';
+import { chart } from './report/chart';
 import { cellOf, type ColumnTitle } from './report/columns';
 import { table } from './report/table';
 import { runBench } from './runner/commandLine';
@@ -7,14 +8,27 @@ import type { Measured } from './runner/runner';
 
 const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'failed', 'may exist'];
 
+/** The case whose seconds are drawn. */
+const DRAWN = '100';
+
+function chartOf(measured: Measured[]): string[] {
+	const drawn = measured.find(({ of }) => of.name === DRAWN);
+	const perSecond = drawn?.of.service.options.limits?.perSecond;
+	const [sample] = drawn?.samples.thisNode ?? [];
+	if (sample === undefined || perSecond === undefined) return [];
+	const title = `A service that takes ${perSecond} a second (line), and jobs created (bars)`;
+	return [chart(title, sample.createdBySecond, perSecond), ''];
+}
+
 function summaryOf(measured: Measured[]): string {
-	return table(
+	const rows = table(
 		['The service', ...COLUMNS],
 		measured.map((one) => [
 			one.of.title,
 			...COLUMNS.map((column) => cellOf(one, 'thisNode', column)),
 		]),
 	);
+	return [...chartOf(measured), rows].join('\n');
 }
 
 runMain(async () => {

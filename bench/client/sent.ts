@@ -12,6 +12,8 @@ export class Sent {
 		/** Jobs created in the default namespace, and the time until the last of them. */
 		created: 0,
 		lastCreatedMs: 0,
+		/** How many of them in the first second, in the next, and so on. */
+		createdBySecond: [] as number[],
 	};
 	private readonly startedAt = performance.now();
 	private readonly open = new Set<ClientRequest>();
@@ -40,6 +42,9 @@ export class Sent {
 		if (status >= 300 || !path.endsWith('/namespaces/default/jobs')) return;
 		figures.created += 1;
 		figures.lastCreatedMs = performance.now() - this.startedAt;
+		const second = Math.floor(figures.lastCreatedMs / 1_000);
+		while (figures.createdBySecond.length <= second) figures.createdBySecond.push(0);
+		figures.createdBySecond[second] = (figures.createdBySecond[second] ?? 0) + 1;
 	}
 }
 
