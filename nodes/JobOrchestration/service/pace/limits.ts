@@ -6,7 +6,9 @@ export const INITIAL_LIMIT = 10;
 export const MAX_LIMIT = 100;
 /** Milliseconds that n8n is idle per answer. With less, more requests would only block its event loop. */
 const MIN_IDLE_MS = 10;
-/** Requests in flight while n8n is never idle. More would gain no time, and leave more jobs uncertain if the service fails. */
+/** Idle milliseconds per answer that tell a busy n8n. With more, services that answer so quickly would wait for n8n. */
+const BUSY_MS = 3;
+/** Requests in flight while n8n is busy. More would gain no time, and leave more jobs uncertain if the service fails. */
 const BUSY_LIMIT = 4;
 /** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
 const DECREASE = 0.7;
@@ -35,7 +37,7 @@ export class ConcurrencyLimit {
 		if (round.count < this.limit) return;
 		const mean = round.time / round.count;
 		if (this.limit <= INITIAL_LIMIT) this.usual = mean;
-		const isBusy = mean < 1;
+		const isBusy = mean < BUSY_MS;
 		const isUseful = mean > MIN_IDLE_MS || this.limit < (isBusy ? BUSY_LIMIT : INITIAL_LIMIT);
 		if (mean > 2 * this.usual) {
 			this.growth = Math.min(this.growth, 1 + INCREASE);
