@@ -205,8 +205,8 @@ describe('Several bad items', () => {
 		const { error } = await fixture.engine.run({ parameters }, itemsWith(bad));
 		expect(error?.message).toBe("Nothing was sent. 'Display Name' is empty for items 2, 5 and 9.");
 		expect(error?.description?.split('\n').slice(1)).toEqual([
-			"'Group' is a list, not text, for item 3.",
-			"'Display Name' is an object, not text, for item 7.",
+			expect.stringMatching(/^'Group' is a list, not text, for item 3\. Enter text\. /),
+			expect.stringMatching(/^'Display Name' is an object, not text, for item 7\. Enter text\. /),
 			'',
 			'Items are counted from 0.',
 		]);
@@ -222,7 +222,7 @@ describe('Several bad items', () => {
 		expect(error?.message).toBe(
 			"Nothing was sent. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more.",
 		);
-		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29.\n`);
+		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29. Enter`);
 		expect(error?.description).toContain('\nAnd 2 more.\n');
 		expect(error?.description).not.toContain('no 10');
 	});

@@ -8,7 +8,7 @@ import { itemList } from './itemOutcome';
 const MAX_LISTED = 10;
 
 /**
- * One error for all items with wrong fields, grouped by what is wrong; undefined if there are none.
+ * One error for all items with wrong fields, grouped by what is wrong and what to do; undefined if there are none.
  *
  * @param count how many items the node has
  * @param isRetry whether an earlier run has sent some of them
@@ -20,17 +20,19 @@ export function badInputError(
 ): FailedItem | undefined {
 	const [first] = failed;
 	if (first === undefined) return undefined;
-	const byMessage = new Map<string, FailedItem[]>();
+	const byText = new Map<string, FailedItem[]>();
 	for (const item of failed) {
-		const same = byMessage.get(item.error.message) ?? [];
+		const text = `${item.error.message}\n${item.error.description}`;
+		const same = byText.get(text) ?? [];
 		same.push(item);
-		byMessage.set(item.error.message, same);
+		byText.set(text, same);
 	}
-	const [title, ...others] = [...byMessage].map(([problem, items]) => {
-		const comma = problem.includes(', ') ? ',' : '';
-		if (count === 1) return `${problem}.`;
+	const [title, ...others] = [...byText.values()].map((items) => {
+		const [{ error } = first] = items;
+		const comma = error.message.includes(', ') ? ',' : '';
 		const which = items.length === count ? `all ${count} items` : itemList(items);
-		return `${problem}${comma} for ${which}.`;
+		const problem = count === 1 ? `${error.message}.` : `${error.message}${comma} for ${which}.`;
+		return items.includes(first) ? problem : `${problem} ${error.description}`;
 	});
 	const lines = [first.error.description, ...others.slice(0, MAX_LISTED)];
 	if (others.length > MAX_LISTED) lines.push(`And ${others.length - MAX_LISTED} more.`);
