@@ -30,7 +30,7 @@ const fields = {
 	],
 	'Job Inputs 2 › ID': [
 		(id: string) => create({ inputs: { input: [{ id: 'a' }, { id }] } }),
-		'"a"',
+		'"b"',
 	],
 	'Job Inputs 1 › Value': [
 		(value: string) => create({ inputs: { input: [{ id: 'a', value }] } }),

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
+import { WRONG_IN_ID, WRONG_IN_PATH } from './idRules';
+import { HALF_CHARACTER, losesDigits, numbersIn, refuseLoss, withoutFence } from './jsonText';
 
 /** A field with a wrong value: "'Limit' is 0, which is too small", and what would be right. */
 export class FieldError extends Error {
@@ -11,16 +13,6 @@ export class FieldError extends Error {
 		super(`'${field}' ${problem}`);
 	}
 }
-
-const LEADS_AWAY = 'can change the address of the request';
-
-/** What an ID must not be or contain, since a path could change once a proxy or a server has decoded it. */
-const WRONG_IN_PATH: Array<[pattern: RegExp, problem: (found: string) => string]> = [
-	[/^\.\.?\s*(;.*)?$/s, (id) => `is "${id}", which isn't an ID`],
-	[/[/\\]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/i, (part) => `contains "${part}", which ${LEADS_AWAY}`],
-	[/\p{Cc}/u, () => `contains a control character, which ${LEADS_AWAY}`],
-	[/\p{Cs}/u, () => 'contains an incomplete character, such as half of an emoji'],
-];
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {
@@ -62,37 +54,37 @@ export class FieldValue {
 		);
 	}
 
-	/** An ID, without the spaces that copying adds around it. */
-	id(): string {
-		if (!hasLostDigits(this.value)) return this.requiredText().trim();
-		throw this.error(
-			`is ${this.value}, a number that has lost digits`,
-			'Give the ID as text: put it in quotes where it comes from.',
-		);
-	}
-
-	/** An ID that stays one segment of a URL's path, even if a proxy or a server decodes it once more. */
-	pathId(): string {
-		const id = this.id();
-		for (const [pattern, problem] of WRONG_IN_PATH) {
-			const [found] = pattern.exec(id) ?? [];
-			if (found === undefined) continue;
-			throw this.error(problem(found), 'Enter the ID alone, as the service shows it.');
+	/** An ID, without the spaces that copying adds around it. What nobody sees in it is refused by name. */
+	id(rules = WRONG_IN_ID): string {
+		// A byte order mark isn't a space here.
+		const id = this.requiredText().replace(/^[^\S\ufeff]+|(?<!\s)[^\S\ufeff]+$/g, '');
+		for (const [pattern, problem] of rules) {
+			const match = pattern.exec(id);
+			if (match === null) continue;
+			throw this.error(problem(match), 'Enter the ID alone, as the service shows it.');
 		}
 		return id;
 	}
 
+	/** An ID that stays one segment of a URL's path, even if a proxy or a server decodes it once more. */
+	pathId(): string {
+		return this.id([...WRONG_IN_PATH, ...WRONG_IN_ID]);
+	}
+
 	/** A number, or the text of one; undefined if there is no value. */
-	optionalNumber({ min = -Infinity, integer = false } = {}): number | undefined {
+	optionalNumber({ min = -Infinity, max = Infinity, integer = false } = {}): number | undefined {
 		if (this.isMissing) return undefined;
 		const value = typeof this.value === 'string' && !this.isBlank ? Number(this.value) : this.value;
 		let problem: string;
 		if (typeof value !== 'number' || !Number.isFinite(value)) problem = 'not a number';
-		else if (hasLostDigits(value)) problem = 'which is too large to be exact';
 		else if (value < min) problem = 'which is too small';
+		else if (value > max) problem = 'which is too large';
+		else if (Math.abs(value) > Number.MAX_SAFE_INTEGER) problem = 'which is too large to be exact';
+		else if (losesDigits(String(this.value))) problem = 'which has too many digits';
 		else if (integer && !Number.isInteger(value)) problem = 'not a whole number';
 		else return value;
-		const bounds = min === -Infinity ? ', such as 3' : ` of ${min} or more`;
+		const from = min === -Infinity ? ', such as 3' : ` of ${min} or more`;
+		const bounds = max === Infinity ? from : ` from ${min} to ${max}`;
 		throw this.error(
 			`is ${describe(this.value)}, ${problem}`,
 			`Enter a ${integer ? 'whole ' : ''}number${bounds}.`,
@@ -154,56 +146,58 @@ export class FieldValue {
 		return Array.isArray(this.value) ? this.value : [this.value];
 	}
 
+	/** What a JSON text holds, also one in a Markdown code fence; a list or an object from an expression is one, too. */
 	private parsedJson(ifBlank: unknown): unknown {
 		if (this.isBlank) return ifBlank;
 		if (typeof this.value !== 'string') return this.asJson();
-		try {
-			return JSON.parse(this.value);
-		} catch (error) {
-			const problem = error instanceof Error ? error.message : String(error);
-			throw this.error('is not valid JSON', `${problem}. Check quotes, commas and brackets.`);
-		}
+		const text = withoutFence(this.value);
+		const value = this.orRefuse('is not valid JSON', 'Check quotes, commas and brackets.', () =>
+			JSON.parse(text),
+		);
+		this.refuseChanged(text, JSON.stringify(value), 'would lose');
+		return value;
 	}
 
 	/** The value as JSON has it, so a date is ISO 8601 text. What JSON would leave out or change is refused. */
 	private asJson(): unknown {
-		if (typeof this.value === 'string' || this.value === undefined) return this.value;
+		if (this.value === undefined) return undefined;
+		const advice = 'Check the expression that the field holds.';
+		const json = this.orRefuse("can't be sent as JSON", advice, () =>
+			JSON.stringify(this.value, refuseLoss),
+		);
+		this.refuseChanged(json, json, 'has lost');
+		return JSON.parse(json);
+	}
+
+	private orRefuse<Result>(problem: string, advice: string, convert: () => Result): Result {
 		try {
-			return JSON.parse(JSON.stringify(this.value, refuseLoss));
+			return convert();
 		} catch (error) {
-			const problem = error instanceof Error ? error.message : String(error);
+			const reason = error instanceof Error ? error.message : String(error);
+			throw this.error(problem, `${reason}. ${advice}`);
+		}
+	}
+
+	/** Refuses what would arrive as something else than was meant. */
+	private refuseChanged(given: string, sent: string, lose: 'would lose' | 'has lost'): void {
+		const number = numbersIn(given).find(losesDigits);
+		if (number !== undefined) {
+			const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
 			throw this.error(
-				"can't be sent as JSON",
-				`${problem}. Check the expression that the field holds.`,
+				`${number === given ? 'is' : 'contains'} ${shown}, a number that ${lose} digits`,
+				'Give it as text: put it in quotes where it comes from.',
 			);
 		}
+		if (!HALF_CHARACTER.test(sent)) return;
+		throw this.error(
+			'contains an incomplete character, such as half of an emoji',
+			'Text was cut in the middle of a character. Correct the expression or the data.',
+		);
 	}
 
 	private error(problem: string, advice: string): FieldError {
 		return new FieldError(this.field, problem, advice);
 	}
-}
-
-/** By the tag, not by the class: n8n's expressions may make objects of another realm. */
-const JSON_TAG = /^\[object (Null|Undefined|Boolean|Number|String|Array|Object)\]$/;
-
-/** For JSON.stringify: throws where JSON would leave out or change a value. @param part what `toJSON` makes of it */
-function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
-	const value: unknown = this[key];
-	const isLost =
-		(typeof part === 'number' && !Number.isFinite(part)) ||
-		// An invalid date.
-		(part === null && value !== null) ||
-		// n8n 1.x gives it a `toJSON`.
-		typeof value === 'bigint' ||
-		!JSON_TAG.test(Object.prototype.toString.call(part));
-	if (isLost) throw new TypeError(`JSON has nothing for ${String(value)}`);
-	return part;
-}
-
-/** Whether a number may stand for another one: above 2^53, JavaScript can't tell all whole numbers apart. */
-function hasLostDigits(value: unknown): value is number {
-	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 function describe(value: unknown): string {

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { FieldValue } from '../../parameters/fieldValue';
+import type { JsonObject } from '../../json';
+import { FieldError, FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
 
@@ -113,19 +114,53 @@ export const inputAndOutputFields: INodeProperties[] = [
 /** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
 export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' | 'outputs'> {
 	return getField('specifyParameters').oneOf(['fields', 'json']) === 'json'
-		? {
-				inputs: getField('inputsJson').jsonObjects(),
-				outputs: getField('outputsJson').jsonObjects(),
-			}
+		? { inputs: readJson(getField('inputsJson')), outputs: readJson(getField('outputsJson')) }
 		: {
-				inputs: getField('inputs').records('input').map(readRecord),
-				outputs: getField('outputs').records('output').map(readRecord),
+				inputs: readForm(getField('inputs').records('input')),
+				outputs: readForm(getField('outputs').records('output')),
 			};
+}
+
+/** The records as they are given: the service may know more of their fields than the form. */
+function readJson(list: FieldValue): JsonObject[] {
+	const objects = list.jsonObjects();
+	const records = objects.map((object, n) => new FieldValue(`${list.field} ${n + 1}`, object));
+	refuseSameIds(records);
+	const wrong = objects.findIndex((object) => 'value' in object && isEmpty(object.default));
+	if (wrong < 0) return objects;
+	throw new FieldError(
+		`${list.field} ${wrong + 1}`,
+		'has "value" instead of "default"',
+		'Rename it: the service knows the value of a parameter as "default".',
+	);
+}
+
+const isEmpty = (value: unknown) => [undefined, null, ''].some((empty) => empty === value);
+
+function readForm(records: FieldValue[]): ParameterRecord[] {
+	refuseSameIds(records);
+	return records.map(readRecord);
+}
+
+function refuseSameIds(records: FieldValue[]): void {
+	const ids = new Set<string>();
+	for (const record of records) {
+		const field = partOf(record, 'id', 'ID');
+		const id = field.id();
+		if (ids.has(id)) {
+			throw new FieldError(
+				field.field,
+				`is "${id}", which an earlier one has`,
+				'Remove one of the two, or give it another ID.',
+			);
+		}
+		ids.add(id);
+	}
 }
 
 function readRecord(record: FieldValue): ParameterRecord {
 	return {
-		id: partOf(record, 'id', 'ID').requiredText(),
+		id: partOf(record, 'id', 'ID').id(),
 		anchors: partOf(record, 'anchors', 'Anchors').records('anchor').flatMap(readAnchor),
 		displayName: partOf(record, 'displayName', 'Display Name').text(),
 		controls: partOf(record, 'controls', 'Form Control').text() || 'input',
@@ -139,7 +174,7 @@ function readAnchor(anchor: FieldValue): Anchor[] {
 	const source = partOf(anchor, 'source', 'Source');
 	const sourceAnchor = partOf(anchor, 'sourceAnchor', 'Source Anchor');
 	if (source.isBlank && sourceAnchor.isBlank) return [];
-	return [{ source: source.requiredText(), sourceAnchor: sourceAnchor.requiredText() }];
+	return [{ source: source.id(), sourceAnchor: sourceAnchor.id() }];
 }
 
 function partOf(record: FieldValue, name: string, label: string): FieldValue {

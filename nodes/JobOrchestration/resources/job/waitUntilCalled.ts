@@ -7,6 +7,9 @@ import type { NewJob, ParameterRecord } from '../../service/calls/shapes';
 /** As workflows store it. A constant, because n8n's lint rules expect a number of results of a literal 'limit'. */
 const LIMIT = 'limit';
 
+/** A year. n8n would wait for ever for a date that it can't store, once the job is created. */
+const MAX_LIMIT_MINUTES = 365 * 24 * 60;
+
 /** The option that has Create wait until the job's template calls n8n. Not offered to agents: their tools can't wait. */
 export const waitUntilCalledOption: INodeProperties = {
 	displayName: 'Wait Until Called',
@@ -53,8 +56,10 @@ export function readCallInput(
 ): ParameterRecord | undefined {
 	const values = getField('options', waitUntilCalledOption.name).member('values');
 	if (values.isMissing) return undefined;
-	const id = values.member('input', 'Address Input').text().trim() || 'callbackUrl';
-	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber({ min: 0 }) ?? 60;
+	const input = values.member('input', 'Address Input');
+	const id = input.isBlank ? 'callbackUrl' : input.id();
+	const bounds = { min: 0, max: MAX_LIMIT_MINUTES };
+	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber(bounds) ?? 60;
 	if (inputs.some((other) => other.id === id)) {
 		throw new FieldError(
 			'Address Input',

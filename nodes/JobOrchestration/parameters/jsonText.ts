@@ -1,0 +1,45 @@
+import type { JsonObject } from '../json';
+
+/** Half of a surrogate pair, as JSON.stringify writes it: it would be changed on the way. */
+export const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
+/** JSON text without the Markdown code fence that language models put around it. */
+export function withoutFence(text: string): string {
+	const [, , json = text.trim()] = /^(`{3,9}|~{3,9})[^[{\n]*(.*)\1$/s.exec(text.trim()) ?? [];
+	return json;
+}
+
+/** The numbers in a valid JSON text, as they are written. Without its escapes, each string ends at the next quote. */
+export function numbersIn(json: string): string[] {
+	const rest = json.replace(/\\./g, '').replace(/"[^"]*"/g, '');
+	return rest.match(/-?\d[\d.e+-]*/gi) ?? [];
+}
+
+/** Whether a number, as it is written, would be sent with other digits, or is so large that it may have lost some. */
+export function losesDigits(written: string): boolean {
+	const number = Number(written);
+	// From 2^53 on, JavaScript can't tell all whole numbers apart.
+	if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return true;
+	const digits = significantDigits(written);
+	return significantDigits(number.toExponential()).padEnd(digits.length, '0') !== digits;
+}
+
+const significantDigits = (number: string) =>
+	number.replace(/e.*|[^\de]/gis, '').replace(/^0+/, '');
+
+/** By the tag, not by the class: n8n's expressions may make objects of another realm. */
+const JSON_TAG = /^\[object (Null|Undefined|Boolean|Number|String|Array|Object)\]$/;
+
+/** For JSON.stringify: throws where JSON would leave out or change a value. @param part what `toJSON` makes of it */
+export function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
+	const value: unknown = this[key];
+	const isLost =
+		(typeof part === 'number' && !Number.isFinite(part)) ||
+		// An invalid date.
+		(part === null && value !== null) ||
+		// n8n 1.x gives it a `toJSON`.
+		typeof value === 'bigint' ||
+		!JSON_TAG.test(Object.prototype.toString.call(part));
+	if (isLost) throw new TypeError(`JSON has nothing for ${String(value)}`);
+	return part;
+}
