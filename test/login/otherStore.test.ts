@@ -114,7 +114,8 @@ describe('where the store of credentials', () => {
 	describe('does not answer', () => {
 		const numberedItems = numbered(30);
 		const places = [
-			['the read before a login', { read: 2 }, 30],
+			// Each of the 30 items has been read before.
+			['the read before a login', { read: 31 }, 30],
 			['the write of the token', { write: 1 }, 1],
 		] as const;
 
@@ -142,25 +143,38 @@ describe('where the store of credentials', () => {
 			}
 		});
 
-		test.each([['the first read', { read: 1 }, 30], ...places] as const)(
-			'for ever, a cancel ends it at once: %s',
-			async (_, hangsAt) => {
-				const engine = await engineWith(Unwell);
-				Unwell.hangsAt = hangsAt;
-				const execute = jest.spyOn(engine.loaded.node, 'execute');
-				const running = engine.start([{ parameters: create() }], [{}]);
-				await until(() =>
-					'write' in hangsAt
-						? fixture.callsOf('login').length > 0
-						: engine.credentials.reads >= hangsAt.read - 1 && execute.mock.calls.length > 0,
-				);
-				running.cancel();
-				await running.result;
-				await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
-				expect(fixture.callsOf('createJob')).toEqual([]);
-			},
-		);
+		test.each([
+			['the first read', { read: 1 }],
+			['the read before a login', { read: 2 }],
+			['the write of the token', { write: 1 }],
+		] as const)('for ever, a cancel ends it at once: %s', async (_, hangsAt) => {
+			const engine = await engineWith(Unwell);
+			Unwell.hangsAt = hangsAt;
+			const execute = jest.spyOn(engine.loaded.node, 'execute');
+			const running = engine.start([{ parameters: create() }], [{}]);
+			await until(() =>
+				'write' in hangsAt
+					? fixture.callsOf('login').length > 0
+					: engine.credentials.reads >= hangsAt.read - 1 && execute.mock.calls.length > 0,
+			);
+			running.cancel();
+			await running.result;
+			await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');
+			expect(fixture.callsOf('createJob')).toEqual([]);
+		});
 	});
+
+	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+		'fails to read once, no item fails: %s',
+		async (onError) => {
+			const engine = await engineWith(Unwell);
+			Unwell.failures = { read: 1 };
+			Unwell.error = locked;
+			const { items, error } = await engine.run({ parameters: create(), onError }, numbered(50));
+			expect(error).toBeUndefined();
+			expect(items.filter(({ json }) => json.error !== undefined)).toEqual([]);
+		},
+	);
 
 	test('fails to write for a moment, no item fails', async () => {
 		const engine = await engineWith(Unwell);

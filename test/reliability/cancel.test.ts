@@ -1,5 +1,7 @@
 import { getEventListeners } from 'node:events';
 
+import { ExecuteContext } from 'n8n-core';
+
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
@@ -89,6 +91,43 @@ describe('A cancel', () => {
 		});
 		expect(log).toEqual([expect.stringMatching(/Items whose job may exist: \[0,1,2\]$/)]);
 		expect(fixture.callsOf('createJob')).toHaveLength(3);
+	});
+
+	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'names each item whose job may exist, if all were in flight: %s',
+		async (onError) => {
+			const { runOut } = hurry();
+			creates(() => ({ kind: 'stall', when: 'afterActing' }));
+			const hasCome = () => jobsOnService().length === 3;
+			const { result, log } = await cancel({ parameters: batch(), onError }, 3, hasCome, runOut);
+			const { itemIndex, jobMayExist, uncertainItems } = contextOf(result);
+			const named = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
+			expect(named.sort()).toEqual([0, 1, 2]);
+			expect(log).toEqual([expect.stringMatching(/Items whose job may exist: \[0,1,2\]$/)]);
+		},
+	);
+
+	test('of many jobs is logged in pieces; the editor gets a hundred and the count', async () => {
+		const said = jest.spyOn(ExecuteContext.prototype, 'sendMessageToUI').mockImplementation();
+		const held = gate();
+		const count = 700;
+		creates((item) =>
+			item === count - 1 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
+		);
+		const { log } = await cancel(
+			{ parameters: batch() },
+			count,
+			() => jobsOnService().length === count - 1,
+			held.open,
+		);
+		for (const line of log) expect(String(line).length).toBeLessThan(9_000);
+		for (const uid of jobsOnService()) {
+			expect(log.filter((line) => String(line).includes(`"uid":"${uid}"`))).toHaveLength(1);
+		}
+		expect(said).toHaveBeenCalledTimes(1);
+		const [[shown]] = said.mock.calls as [[string]];
+		expect(shown.match(/"uid"/g)).toHaveLength(100);
+		expect(shown).toContain(`all ${count} jobs and 0 items`);
 	});
 
 	test('sends nothing again whose token was rejected meanwhile', async () => {

@@ -185,6 +185,36 @@ describe('A later run', () => {
 		expect(endingsIn(result)).toEqual(ended(3));
 	});
 
+	test.each([
+		['ends them now', undefined, ended(1)],
+		['says anew why not', answer(403), [{ operation: 'terminate', success: false }]],
+	])('with nothing left to run, and jobs that still run, %s', async (_, fault, endings) => {
+		faults(
+			(item) => (item === 1 ? brokenAfter : undefined),
+			() => answer(409),
+		);
+		const failed = await fixture.engine.run(terminate(), numbered(2));
+		expect(states()).toEqual(running(2));
+		faults(
+			() => undefined,
+			() => fault,
+		);
+		const again = await fixture.engine.retry(failed, [terminate()]);
+		expect(endingsIn(again)).toMatchObject(endings);
+		expect(again.error?.description).not.toContain("Can't terminate");
+		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
+	});
+
+	test('that keeps the jobs does not repeat why they were not ended', async () => {
+		faults(
+			(item) => (item === 1 ? brokenAfter : undefined),
+			() => answer(409),
+		);
+		const failed = await fixture.engine.run(terminate(), numbered(2));
+		const again = await fixture.engine.retry(failed, [terminate({ ifStopped: 'keep' })]);
+		expect(endingsIn(again)).toEqual([undefined]);
+	});
+
 	test('makes no job only to end it, where the job of an item may exist', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));

@@ -37,10 +37,8 @@ async function lostAtSecond(): Promise<Result> {
 }
 
 /** What something leaves in n8n's entry for the node that is to be run again. */
-function leave({ run }: Result, metadata: object): void {
-	for (const entry of run.data.executionData?.nodeExecutionStack ?? []) {
-		entry.metadata = { ...entry.metadata, ...metadata };
-	}
+function leave({ run }: Result, left: object): void {
+	for (const entry of run.data.executionData?.nodeExecutionStack ?? []) Object.assign(entry, left);
 }
 
 describe("n8n's Retry", () => {
@@ -61,10 +59,15 @@ describe("n8n's Retry", () => {
 
 	test('finds neither the password nor the token in what is left', async () => {
 		const { run } = await refusedAtThird();
-		const left = JSON.stringify(run.data.executionData?.nodeExecutionStack[0]?.metadata);
-		expect(left).toContain('"displayName":"Job 0"');
-		expect(left).not.toContain(fixture.engine.storedToken);
-		expect(left).not.toContain(fixture.sandbox.password);
+		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
+		expect(text).toContain('"displayName":"Job 0"');
+		expect(text).not.toContain(fixture.engine.storedToken);
+		expect(text).not.toContain(fixture.sandbox.password);
+	});
+
+	test('is not sent to the editor: what is left for it stays out of the metadata', async () => {
+		const { run } = await refusedAtThird();
+		expect(metadataOf({ run })).toEqual({});
 	});
 
 	test('does not send an item again whose job may exist, and runs the rest', async () => {
@@ -103,6 +106,32 @@ describe("n8n's Retry", () => {
 		fixture.sandbox.faults.clear();
 		expect((await fixture.engine.retry(once, [node])).items).toHaveLength(4);
 		expect(timesSent()).toEqual([3, 1, 1, 1]);
+	});
+
+	const executeOnce = (more: INodeParameters = {}): NodeOptions => ({
+		...oneByOne(more),
+		settings: { executeOnce: true },
+	});
+
+	test.each([
+		['that goes well', undefined],
+		['that fails again', refused],
+	])('with Execute Once names what it is not given, %s', async (_, fault) => {
+		// The fault of item 0 comes first, and its answer last.
+		creates((item) => (item === 0 ? refused : item === 1 ? brokenAfter : undefined));
+		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const node = { parameters: batch({ concurrency: 4 }), settings };
+		const failed = await fixture.engine.run(node, numbered(4));
+		creates(() => fault);
+		const once = await fixture.engine.retry(failed, [executeOnce()]);
+		const { itemIndex, jobMayExist, uncertainItems } = contextOf(once);
+		expect([jobMayExist === true ? itemIndex : [], uncertainItems].flat()).toEqual([1]);
+		expect(createdIn(once).sort()).toEqual(
+			[...fixture.sandbox.store.jobs.values()]
+				.filter(({ displayName }) => displayName !== 'Job 1')
+				.map(({ uid }) => uid)
+				.sort(),
+		);
 	});
 
 	test('may fail again, and be tried again: each time with what is still missing', async () => {
@@ -188,7 +217,7 @@ describe("n8n's Retry", () => {
 
 	test('leaves what n8n has put into the metadata as it is', async () => {
 		const failed = await refusedAtThird();
-		leave(failed, { subExecutionsCount: 2 });
+		leave(failed, { metadata: { subExecutionsCount: 2 } });
 		const result = await fixture.engine.retry(failed, [oneByOne()]);
 		expect(metadataOf(result)).toEqual({ subExecutionsCount: 2 });
 		expect(jobsOnService()).toHaveLength(4);
@@ -198,5 +227,49 @@ describe("n8n's Retry", () => {
 		await refusedAtThird();
 		await fixture.engine.run(oneByOne(), numbered(4));
 		expect(jobsOnService()).toHaveLength(6);
+	});
+});
+
+describe('Create Again If Uncertain', () => {
+	const again = (value: unknown = true): NodeOptions => ({
+		parameters: batch({ concurrency: 1, createUncertainAgain: value as boolean }),
+	});
+
+	test('creates what an earlier execution left uncertain', async () => {
+		const failed = await lostAtSecond();
+		expect(failed.error?.description).toContain("'Create Again If Uncertain'");
+		const result = await fixture.engine.retry(failed, [again()]);
+		expect(namesIn(result)).toEqual(allNames);
+		expect(timesSent()).toEqual([1, 2, 1, 1]);
+	});
+
+	test('does so for the items that its expression names', async () => {
+		creates((item) => (item < 3 ? brokenAfter : undefined));
+		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const failed = await fixture.engine.run({ ...oneByOne(), settings }, numbered(4));
+		fixture.sandbox.faults.clear();
+		const result = await fixture.engine.retry(failed, [again('={{ $itemIndex === 2 }}')]);
+		expect(contextOf(result)).toMatchObject({ itemIndex: 0, uncertainItems: [1] });
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test.each(['a first execution', 'a Retry'])('never acts in the tries of %s', async (what) => {
+		const node = { ...again(), settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 } };
+		creates((item) => (item === 1 ? brokenAfter : undefined));
+		let result = await fixture.engine.run(node, numbered(2));
+		if (what === 'a Retry') result = await fixture.engine.retry(result, [node]);
+		expect(timesSent()).toEqual([1, what === 'a Retry' ? 2 : 1]);
+		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
+	});
+
+	test('leaves an item uncertain that was not sent again', async () => {
+		creates((item) => (item === 1 ? brokenAfter : undefined));
+		const failed = await fixture.engine.run(oneByOne(), numbered(2));
+		creates(() => refused);
+		const first = {
+			parameters: { ...again().parameters, displayName: '={{ $json.n ? "" : "x" }}' },
+		};
+		const stopped = await fixture.engine.retry(failed, [first]);
+		expect(contextOf(stopped)).toMatchObject({ uncertainItems: [1] });
 	});
 });

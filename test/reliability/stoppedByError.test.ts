@@ -198,6 +198,27 @@ describe('Where an error stops the workflow', () => {
 		expect(timesSent()).toEqual([1, 1]);
 	});
 
+	test.each([
+		['message', { message: 'the template was canceled' }],
+		['nested', { error: { message: 'canceled by the administrator' } }],
+		['plain text', 'The quota was canceled.'],
+	])('a service that says "canceled" makes no cancel of it: %s', async (_, body) => {
+		creates((item) => (item === 1 ? answer(400, body) : undefined));
+		const { run, error } = await fixture.engine.run(
+			{ parameters: batch({ concurrency: 1 }) },
+			numbered(3),
+		);
+		expect(run.status).toBe('error');
+		expect(error?.message).toMatch(/cancelled/);
+		expect(error?.description).toMatch(/canceled/);
+	});
+
+	test('a field that says "canceled" makes no cancel of it', async () => {
+		const stop = await fixture.engine.run({ parameters: change('stop', { jobId: 'canceled-1' }) });
+		const odd = await fixture.engine.run({ parameters: { ...batch(), operation: 'canceled' } });
+		expect([stop.run.status, odd.run.status]).toEqual(['error', 'error']);
+	});
+
 	test('other operations list no jobs', async () => {
 		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'gone' }) });
 		expect(contextOf(result)).toMatchObject({ itemIndex: 0, createdJobs: [] });

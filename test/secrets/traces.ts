@@ -144,8 +144,8 @@ export function useTraces() {
  * of this node's.
  */
 function forgetKeptAnswers({ run }: Result): void {
-	for (const { metadata } of run.data.executionData?.nodeExecutionStack ?? []) {
-		if (metadata !== undefined) Reflect.deleteProperty(metadata, 'jobOrchestration');
+	for (const entry of run.data.executionData?.nodeExecutionStack ?? []) {
+		Reflect.deleteProperty(entry, 'jobOrchestration');
 	}
 }
 

@@ -1,15 +1,19 @@
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentials,
+	ICredentialsExpressionResolveValues,
 	ICredentialType,
 	IDataObject,
+	IExecuteData,
 	IHttpRequestHelper,
 	IHttpRequestOptions,
 	INode,
 	INodeCredentialsDetails,
+	INodeParameters,
 	INodeProperties,
 	IRequestOptionsSimplified,
 	IWorkflowExecuteAdditionalData,
+	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { ICredentialsHelper } from 'n8n-workflow';
 import { Credentials } from 'n8n-core';
@@ -43,9 +47,20 @@ export class CredentialsInMemory extends ICredentialsHelper {
 	async getDecrypted(
 		_additionalData: IWorkflowExecuteAdditionalData,
 		{ id }: INodeCredentialsDetails,
+		_type: string,
+		mode: WorkflowExecuteMode,
+		executeData?: IExecuteData,
+		_raw?: boolean,
+		values?: ICredentialsExpressionResolveValues,
 	): Promise<ICredentialDataDecryptedObject> {
 		this.reads += 1;
-		return await this.read(String(id));
+		const data = await this.read(String(id));
+		if (values === undefined) return data;
+		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = values;
+		return workflow.expression.getParameterValue(
+			...([data as INodeParameters, runExecutionData, runIndex, itemIndex, node.name] as const),
+			...([connectionInputData, mode, {}, executeData, false] as const),
+		) as ICredentialDataDecryptedObject;
 	}
 
 	/** Reads the store; a subclass may keep it elsewhere. */

@@ -38,6 +38,8 @@ export function newSender(
 		baseUrl,
 		limiter,
 		ask,
+		account: `user "demo" at ${baseUrl}`,
+		startAgain: () => {},
 		redact: (text) => text,
 		send: send as HttpClient['send'],
 	};

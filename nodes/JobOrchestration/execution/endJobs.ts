@@ -1,28 +1,33 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { FieldValue } from '../parameters/fieldValue';
-import { HttpClient } from '../service/http';
 import { ServiceClient } from '../service/calls/serviceClient';
-import type { CreatedJob } from './itemOutcome';
+import type { ItemOutcomes } from './itemOutcome';
+import { createdJobOf } from './itemOutcome';
 import { inParallel } from './inParallel';
 import type { PreparedRun } from './prepare';
 
-/** Stops or terminates jobs, if the node is set so, also after a cancel. Notes in each job what became of it. */
+/**
+ * Stops or terminates the jobs of all items, if the node is set so, also after a cancel: with the account that created
+ * them. Notes in each job what became of it.
+ */
 export async function endJobs(
-	context: IExecuteFunctions,
-	jobs: CreatedJob[],
-	{ calls: [first], concurrency }: PreparedRun,
+	outcomes: ItemOutcomes,
+	{ clients, options, concurrency }: PreparedRun,
 ): Promise<void> {
-	if (first === undefined || first.options.ifStopped === 'keep' || jobs.length === 0) return;
-	const { ifStopped: verb } = first.options;
-	const client = HttpClient.open(context, { concurrency }).then((httpClient) => {
-		// As jobs were created, the service has answered: if it is away, it is waited for.
-		httpClient.limiter.execution.wasAnswered = true;
-		return httpClient;
-	});
-	await inParallel(jobs, concurrency, async (job, beginNext) => {
+	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
+	if (options === undefined) return;
+	for (const outcome of outcomes) delete createdJobOf(outcome)?.cleanup;
+	if (options.ifStopped === 'keep') return;
+	const { ifStopped: verb } = options;
+	clients.startAgain();
+	await inParallel(outcomes, concurrency, async (outcome, beginNext) => {
+		const job = createdJobOf(outcome);
+		if (job === undefined) return;
 		try {
-			const service = new ServiceClient(await client, { ...first.options, beginNext });
+			const client = clients.of(outcome?.account);
+			if (client === undefined) {
+				throw new Error(`It was created as ${outcome?.account}: this run has another credential`);
+			}
+			const service = new ServiceClient(client, { ...options, beginNext });
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
 			await service.changeJobState({ namespace: job.namespace, jobId, verb });
 			job.cleanup = { operation: verb, success: true };

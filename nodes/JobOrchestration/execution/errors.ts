@@ -2,15 +2,23 @@ import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
-import { asPlainText, isAboutAllItems, ServiceError } from '../service/errors/serviceError';
-import type { CreatedJob, FailedItem, ItemOutcomes, NodeError } from './itemOutcome';
-import { errorsIn, jobMayExist } from './itemOutcome';
+import {
+	asPlainText,
+	asTitle,
+	isAboutAllItems,
+	ServiceError,
+} from '../service/errors/serviceError';
+import type { CreatedJob, FailedItem, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
+import { uncertainIn } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
 
 const CREATES_AGAIN =
 	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.";
+
+const CREATE_UNCERTAIN_AGAIN =
+	"If there is no such job, turn on 'Create Again If Uncertain' in this node's Options, and use Retry with the currently saved workflow.";
 
 /** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
@@ -20,7 +28,7 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 		error instanceof NodeApiError || error instanceof NodeOperationError
 			? error
 			: new NodeOperationError(node, error instanceof Error ? error : String(error));
-	nodeError.message = asPlainText(nodeError.message);
+	nodeError.message = asTitle(nodeError.message);
 	nodeError.description = asPlainText(nodeError.description ?? '');
 	return nodeError;
 }
@@ -34,7 +42,7 @@ export function nodeErrorOf(node: INode, error: unknown): NodeError {
 export function newOperationError(node: INode, message: string, description = ''): NodeError {
 	const options = { description: asPlainText(description) };
 	const error = new NodeOperationError(node, message, options);
-	error.message = asPlainText(message);
+	error.message = asTitle(message);
 	return error;
 }
 
@@ -48,18 +56,29 @@ export function newApiError(
 	const options = { message, description: call.description ?? '', ...httpCode };
 	const error = new NodeApiError(node, { message }, options);
 	Object.assign(error.context, { httpStatus, jobMayExist });
-	error.message = message;
+	error.message = asTitle(message);
 	return error;
 }
 
-/** Makes whatever went wrong with an item its outcome. */
+/** What an error says, before it is completed. */
+export function itemErrorOf({ message, description, context }: NodeError): ItemError {
+	const { httpStatus, jobMayExist } = context;
+	return {
+		message,
+		description: description ?? '',
+		httpStatus: typeof httpStatus === 'number' ? httpStatus : null,
+		jobMayExist: jobMayExist === true,
+	};
+}
+
+/** Makes whatever went wrong with an item its outcome, unless it has one. */
 export function failItem(
 	node: INode,
 	outcomes: ItemOutcomes,
-	{ itemIndex, error: cause }: { itemIndex: number; error: unknown },
+	{ itemIndex, error: cause, account }: { itemIndex: number; error: unknown; account?: string },
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
-	outcomes[itemIndex] = { error };
+	outcomes[itemIndex] ??= { error: itemErrorOf(error), account };
 	const isAboutAll = cause instanceof ServiceError && isAboutAllItems(cause.failure);
 	return { itemIndex, error, isAboutAllItems: isAboutAll };
 }
@@ -71,13 +90,11 @@ export function failItem(
  * handleNodeErrorOutput). It would reduce the JSON of an item with an `error` beside it to a text.
  */
 export function errorOutputItem(
-	error: NodeError,
+	{ message, description, httpStatus, jobMayExist }: ItemError,
 	{ binary }: INodeExecutionData,
 	{ itemIndex, createsJobs = false }: { itemIndex: number; createsJobs?: boolean | undefined },
 ): INodeExecutionData {
-	const { message, description, context } = error;
-	const { httpStatus = null, jobMayExist = false } = context;
-	const details = { description: description ?? '', itemIndex, httpStatus };
+	const details = { description, itemIndex, httpStatus };
 	return {
 		json: { message, error: createsJobs ? { ...details, jobMayExist } : details },
 		...(binary === undefined ? {} : { binary }),
@@ -92,25 +109,28 @@ export function errorOutputItem(
  */
 export function completeError(
 	{ itemIndex, error, isAboutAllItems = false }: FailedItem,
-	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: CreatedJob[] },
+	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: NamedJob[] },
 ): NodeError {
 	const isOfMany = outcomes.length > 1;
-	const uncertainItems = errorsIn(outcomes)
-		.filter((other) => other.itemIndex !== itemIndex && jobMayExist(other))
-		.map((other) => other.itemIndex);
-	const namedJobs = createdJobs.map(({ shownUid, ...job }) => ({ ...job, uid: shownUid }));
+	const isUncertain = error.context.jobMayExist === true;
+	const uncertainItems = uncertainIn(outcomes)
+		.map((other) => other.itemIndex)
+		.filter((other) => other !== itemIndex || !isUncertain);
+	const uncertain = uncertainItems.slice(0, MAX_LISTED).join(', ');
+	const uncertainMore = moreThanListed(uncertainItems, 'uncertainItems');
 	const paragraphs = [
 		error.description,
 		isOfMany && !isAboutAllItems && 'Items are counted from 0.',
 		uncertainItems.length > 0 &&
-			`The jobs of these items may exist; look for them on the service: ${uncertainItems.join(', ')}.`,
-		namedJobs.some(({ cleanup }) => cleanup === undefined) && CREATES_AGAIN,
-		namedJobs.length > 0 && asPlainText(listOf(namedJobs)),
+			`The jobs of these items may exist; look for them on the service: ${[uncertain, uncertainMore].join(' ').trim()}.`,
+		(isUncertain || uncertainItems.length > 0) && CREATE_UNCERTAIN_AGAIN,
+		createdJobs.some(({ cleanup }) => cleanup === undefined) && CREATES_AGAIN,
+		createdJobs.length > 0 && asPlainText(listOf(createdJobs)),
 	];
 	error.description = paragraphs.filter(Boolean).join('\n\n');
 	// n8n's editor prefers this to the description, which everything else reads.
 	const descriptionTemplate = error.description.replaceAll('\n', '<br>');
-	Object.assign(error.context, { createdJobs: namedJobs, uncertainItems, descriptionTemplate });
+	Object.assign(error.context, { createdJobs, uncertainItems, descriptionTemplate });
 	if (!isOfMany || !isAboutAllItems) error.context.itemIndex = itemIndex;
 	return error;
 }
@@ -118,7 +138,7 @@ export function completeError(
 /** Says in the title of an error that ends a batch of creates what stands: a user may read nothing else. */
 export function withJobCount(
 	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
-	{ count, createdJobs }: { count: number; createdJobs: CreatedJob[] },
+	{ count, createdJobs }: { count: number; createdJobs: NamedJob[] },
 ): void {
 	if (count === 1 || namesItems) return;
 	const ended = createdJobs.filter(({ cleanup }) => cleanup?.success === true).length;
@@ -136,6 +156,7 @@ export function withJobCount(
 	error.message = `${what}; ${created}: ${reason}`;
 }
 
+/** A job as errors and logs name it. */
 type NamedJob = Omit<CreatedJob, 'shownUid'>;
 
 /** The jobs, a line each; first those that somebody has to look after. */
@@ -148,9 +169,15 @@ function listOf(jobs: NamedJob[]): string {
 			const name = `'${job.displayName}' in namespace '${job.namespace}'`;
 			return `• item ${job.itemIndex}: ${job.uid} (${name})${fateOf(job)}`;
 		});
-	const more = jobs.length - lines.length;
-	if (more > 0) lines.push(`• and ${more} more, in the error's context.createdJobs`);
+	const more = moreThanListed(jobs, 'createdJobs');
+	if (more !== '') lines.push(`• ${more}`);
 	return [`Jobs already created (${jobs.length}):`, ...lines].join('\n');
+}
+
+function moreThanListed({ length }: unknown[], place: string): string {
+	return length > MAX_LISTED
+		? `and ${length - MAX_LISTED} more, in the error's context.${place}`
+		: '';
 }
 
 function fateOf({ cleanup }: NamedJob): string {

@@ -2,7 +2,6 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
-import { HttpClient } from '../service/http';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
@@ -12,6 +11,8 @@ import {
 	completeError,
 	errorOutputItem,
 	failItem,
+	itemErrorOf,
+	newApiError,
 	newOperationError,
 	nodeErrorOf,
 	withJobCount,
@@ -19,7 +20,7 @@ import {
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
-import { createdJobsIn, errorsIn } from './itemOutcome';
+import { createdJobsIn, uncertainIn } from './itemOutcome';
 import type { PreparedItem, PreparedRun } from './prepare';
 import { prepareAll } from './prepare';
 import type { RunState } from './retryMemory';
@@ -69,10 +70,8 @@ function beginRun(context: IExecuteFunctions): Run {
 async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 	const { context, name, outcomes } = run;
 	const prepared = await prepareAll(context, run.operation, outcomes);
-	// Whatever throws from here on, the next run knows what was done. It must not inherit what is added to the error.
-	const failedItem = await runItems(run, prepared).finally(() =>
-		remember(context, name, run, { mayBeRetried: true }),
-	);
+	// Whatever throws from here on, the next run knows what was done.
+	const failedItem = await runItems(run, prepared).finally(() => remember(context, name, run));
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 
 	addHints(context, outcomes);
@@ -80,7 +79,7 @@ async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 	const [job] = createdJobsIn(outcomes);
 	if (prepared.waitMs !== undefined && job !== undefined) {
 		await waitForCall(context, output, { job, limitMs: prepared.waitMs });
-	} else remember(context, name, run, { mayBeRetried: false });
+	}
 	return output;
 }
 
@@ -89,14 +88,19 @@ async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | u
 	const { context, outcomes } = run;
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
-	const uncertain = context.continueOnFail() ? undefined : errorsIn(outcomes)[0];
-	const endsJobs = (prepared.calls[0]?.options.ifStopped ?? 'keep') !== 'keep';
+	const again = new Set(prepared.calls.map(({ itemIndex }) => itemIndex));
+	const left = uncertainIn(outcomes).find(({ itemIndex }) => !again.has(itemIndex));
+	const uncertain =
+		left && !context.continueOnFail()
+			? { ...left, error: newApiError(context.getNode(), left.error) }
+			: undefined;
+	const endsJobs = (prepared.options?.ifStopped ?? 'keep') !== 'keep';
 	const failedItem =
-		prepared.badInput ??
+		prepared.failedItem ??
 		(endsJobs ? uncertain : undefined) ??
 		(await makeCalls(run, prepared)) ??
 		uncertain;
-	if (failedItem !== undefined) await endJobs(context, createdJobsIn(outcomes), prepared);
+	if (failedItem !== undefined) await endJobs(outcomes, prepared);
 	return failedItem;
 }
 
@@ -111,22 +115,22 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
-	let httpClient: Promise<HttpClient> | undefined;
 	let firstError: FailedItem | undefined;
 
 	const makeCall = async (
-		{ itemIndex, call, options }: PreparedItem,
+		{ itemIndex, call, options, client }: PreparedItem,
 		beginNext: () => void,
 	): Promise<void> => {
+		const { account } = client;
 		try {
-			httpClient ??= HttpClient.open(context, { concurrency, signal });
 			const callOptions = { ...options, signal, onFailure, beginNext };
-			const result = await call(new ServiceClient(await httpClient, callOptions));
+			const result = await call(new ServiceClient(client, callOptions));
 			const createdJob = result.createdJob && { itemIndex, ...result.createdJob };
-			outcomes[itemIndex] = { ...result, createdJob };
+			outcomes[itemIndex] = { ...result, createdJob, account };
 		} catch (error) {
 			if (error instanceof StoppedBeforeSending) return;
-			const failedItem = failItem(node, outcomes, { itemIndex, error });
+			outcomes[itemIndex] = undefined;
+			const failedItem = failItem(node, outcomes, { itemIndex, error, account });
 			if (continueOnFail) return;
 			firstError ??= failedItem;
 			stop();
@@ -136,18 +140,23 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 	stopListening();
 	if (firstError !== undefined || !signal.aborted) return firstError;
 	// It names the first item not begun.
-	const itemIndex = Math.max(outcomes.indexOf(undefined), 0);
-	return { itemIndex, error: newOperationError(node, 'The execution was cancelled') };
+	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
+	return {
+		itemIndex: next?.itemIndex ?? 0,
+		error: newOperationError(node, 'The execution was cancelled'),
+	};
 }
 
 /** The error that ends the execution, with what there is to know of the other items. */
 function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
-	const { context, operation, outcomes, endedJobs, itemsNotGiven } = run;
-	const createdJobs = [...endedJobs, ...createdJobsIn([...outcomes, ...itemsNotGiven])];
+	const { context, operation, outcomes, endedJobs } = run;
+	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)].map(({ shownUid, ...job }) => {
+		return { ...job, uid: shownUid };
+	});
 	const error = completeError(failedItem, { outcomes, createdJobs });
 	if (operation.createsJobs !== true) return error;
-	if (isCancelled(context)) logCreatedJobs(context, error);
-	else withJobCount(failedItem, { count: outcomes.length + itemsNotGiven.length, createdJobs });
+	if (isCancelled(context)) logCreatedJobs(context, createdJobs, uncertainIn(outcomes));
+	else withJobCount(failedItem, { count: outcomes.length, createdJobs });
 	return error;
 }
 
@@ -159,7 +168,7 @@ function outputOf(
 ): INodeExecutionData[] {
 	const createsJobs = run?.operation.createsJobs;
 	return context.getInputData().flatMap((item, itemIndex) => {
-		const outcome = run?.outcomes[itemIndex] ?? (error && { error });
+		const outcome = run?.outcomes[itemIndex] ?? (error && { error: itemErrorOf(error) });
 		if (outcome === undefined) return [];
 		if ('error' in outcome) {
 			return [errorOutputItem(outcome.error, item, { itemIndex, createsJobs })];

@@ -15,11 +15,26 @@ export interface CreatedJob extends JobIdentity {
 /** What a call has given to an item. */
 export type ItemResult = Omit<CallResult, 'createdJob'> & { createdJob?: CreatedJob | undefined };
 
-export type ItemOutcome = ItemResult | { error: NodeError };
+export interface ItemError {
+	message: string;
+	description: string;
+	httpStatus: number | null;
+	/** Whether the service may have created a job without this node having learned of it. */
+	jobMayExist: boolean;
+	/** Whether an earlier execution, which n8n retries, has left it so. */
+	isOfEarlierExecution?: boolean;
+}
 
-/** The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was sent. */
+/** What became of an item, and with which account (`HttpClient.account`). Plain data: n8n stores it for Retry. */
+export type ItemOutcome = (ItemResult | { error: ItemError }) & { account?: string | undefined };
+
+/**
+ * The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was
+ * sent. Items that this run isn't given (with Execute Once, n8n gives it the first only) stand at the end.
+ */
 export type ItemOutcomes = Array<ItemOutcome | undefined>;
 
+/** An error that may end the execution. */
 export interface FailedItem {
 	itemIndex: number;
 	error: NodeError;
@@ -29,28 +44,31 @@ export interface FailedItem {
 	isAboutAllItems?: boolean;
 }
 
-export function errorsIn(outcomes: ItemOutcomes): FailedItem[] {
-	return outcomes.flatMap((outcome, itemIndex) =>
-		outcome !== undefined && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [],
-	);
+/** What went wrong with which items. */
+export function errorsIn(outcomes: ItemOutcomes): Array<{ itemIndex: number; error: ItemError }> {
+	return outcomes.flatMap((outcome, itemIndex) => {
+		return outcome && 'error' in outcome ? [{ itemIndex, error: outcome.error }] : [];
+	});
 }
 
-/** Whether the service may have created a job without this node having learned of it. */
-export function jobMayExist({ error }: FailedItem): boolean {
-	return error.context.jobMayExist === true;
+/** The items whose job may exist. */
+export function uncertainIn(outcomes: ItemOutcomes): ReturnType<typeof errorsIn> {
+	return errorsIn(outcomes).filter(({ error }) => error.jobMayExist);
 }
 
-export function createdJobsIn(
-	items: ReadonlyArray<ItemResult | { error: unknown } | null | undefined>,
-): CreatedJob[] {
-	return items.flatMap((item) => (item && 'output' in item ? (item.createdJob ?? []) : []));
+export function createdJobOf(outcome: ItemOutcome | undefined): CreatedJob | undefined {
+	return outcome && 'output' in outcome ? outcome.createdJob : undefined;
+}
+
+export function createdJobsIn(outcomes: ItemOutcomes): CreatedJob[] {
+	return outcomes.flatMap((outcome) => createdJobOf(outcome) ?? []);
 }
 
 /** As many numbers as fit into one sentence. */
 const MAX_NAMED = 10;
 
 /** Items by their numbers, from 0: "item 4", "items 4 and 14", "items 0, 1, … and 20 more". */
-export function itemList(items: readonly FailedItem[]): string {
+export function itemList(items: ReadonlyArray<{ itemIndex: number }>): string {
 	const names = items.slice(0, MAX_NAMED).map(({ itemIndex }) => String(itemIndex));
 	if (items.length > MAX_NAMED) names.push(`${items.length - MAX_NAMED} more`);
 	const last = names.pop();

@@ -4,34 +4,45 @@ import { ItemParameters } from '../parameters/itemParameters';
 import type { Operation, PreparedCall } from '../resources/operation';
 import type { ItemOptions } from '../resources/options';
 import { readOptions } from '../resources/options';
+import { Clients } from '../service/clients';
+import type { HttpClient } from '../service/http';
 import { wait } from '../service/request/timers';
 import { badInputError } from './badInput';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
+import { inParallel } from './inParallel';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
+import { otherAccountError } from './otherAccount';
 import { resumeUrlOf } from './waitUntilCalled';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
 
+/** Credentials that are read at once. One after the other, n8n's database would take twice as long. */
+const READS_AT_ONCE = 20;
+
 export interface PreparedItem {
 	itemIndex: number;
 	call: PreparedCall;
 	options: ItemOptions;
+	client: HttpClient;
 }
 
 export interface PreparedRun {
 	calls: PreparedItem[];
+	clients: Clients;
+	/** Those of the first item whose options can be read. */
+	options: ItemOptions | undefined;
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
-	concurrency?: number;
+	concurrency: number | undefined;
 	/** How long the execution is to wait for its job's call; undefined if it isn't. */
-	waitMs?: number;
-	/** The error of all items with wrong fields, which ends the execution. */
-	badInput?: FailedItem | undefined;
+	waitMs?: number | undefined;
+	/** The error that ends the execution before anything is sent. */
+	failedItem: FailedItem | undefined;
 }
 
 /**
- * Reads and checks the parameters of all items without an outcome. A wrong one is its item's outcome and, unless
+ * Reads and checks the parameters and the credential of all items. What is wrong is the outcome of its item and, unless
  * the node continues after errors, ends the execution.
  */
 export async function prepareAll(
@@ -40,38 +51,77 @@ export async function prepareAll(
 	outcomes: ItemOutcomes,
 ): Promise<PreparedRun> {
 	const node = context.getNode();
+	const signal = context.getExecutionCancelSignal();
 	const parameters = new ItemParameters(context, operation.fields);
-	const prepared: PreparedRun = { calls: [] };
-	const failed: FailedItem[] = [];
+	const given = context.getInputData().map((): HttpClient | undefined => undefined);
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
-	let lastYield = Date.now();
+	const yieldTurn = turns();
+	const pending: Array<Omit<PreparedItem, 'client'>> = [];
+	const badInput: FailedItem[] = [];
+	const unread: FailedItem[] = [];
+	const fail = (itemIndex: number, error: unknown) =>
+		failItem(node, outcomes, { itemIndex, error });
+	let options: ItemOptions | undefined;
+	let concurrency: number | undefined;
+	let waitMs: number | undefined;
 	const waitForCall = (limitMs: number) => {
 		const url = resumeUrlOf(context);
-		prepared.waitMs = limitMs;
+		waitMs = limitMs;
 		return url;
 	};
 
-	for (const [itemIndex, outcome] of outcomes.entries()) {
-		if (outcome !== undefined) continue;
-		if (Date.now() - lastYield > YIELD_AFTER_MS) {
-			await wait(0);
-			if (isCancelled(context)) break;
-			lastYield = Date.now();
-		}
+	for (const itemIndex of given.keys()) {
+		await yieldTurn();
+		if (isCancelled(context)) break;
+		const outcome = outcomes[itemIndex];
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const options = readOptions(getField);
-			const call = operation.prepare(getField, waitForCall);
-			prepared.calls.push({ itemIndex, call, options });
-			if (options.concurrency !== undefined) {
-				prepared.concurrency = Math.min(prepared.concurrency ?? Infinity, options.concurrency);
+			const ofItem = readOptions(getField);
+			options ??= ofItem;
+			if (ofItem.concurrency !== undefined) {
+				concurrency = Math.min(concurrency ?? Infinity, ofItem.concurrency);
 			}
+			const isOld = outcome && 'error' in outcome && outcome.error.isOfEarlierExecution;
+			if (outcome && !(isOld && ofItem.createUncertainAgain)) continue;
+			const call = operation.prepare(getField, waitForCall);
+			pending.push({ itemIndex, call, options: ofItem });
 		} catch (error) {
-			failed.push(failItem(node, outcomes, { itemIndex, error }));
+			badInput.push(fail(itemIndex, error));
 		}
 	}
+
+	const clients = new Clients(context, { concurrency, signal });
+	const readCredential = async (itemIndex: number) => {
+		await yieldTurn();
+		try {
+			given[itemIndex] = await clients.forItem(itemIndex);
+		} catch (error) {
+			if (!isCancelled(context)) unread.push(fail(itemIndex, error));
+		}
+	};
+	await inParallel([...given.keys()], READS_AT_ONCE, readCredential, signal);
+
+	const otherAccount = otherAccountError(node, outcomes, { given, clients });
+	let failedItem: FailedItem | undefined;
 	if (!context.continueOnFail()) {
-		prepared.badInput = badInputError(node, failed, { count: outcomes.length, isRetry });
+		const count = outcomes.length;
+		failedItem = badInputError(node, badInput, { count, isRetry }) ?? unread[0] ?? otherAccount;
+	} else if (otherAccount !== undefined) {
+		for (const { itemIndex } of pending) fail(itemIndex, otherAccount.error);
 	}
-	return prepared;
+	const calls = pending.flatMap((item) => {
+		const client = given[item.itemIndex];
+		return client === undefined || otherAccount !== undefined ? [] : [{ ...item, client }];
+	});
+	return { calls, clients, options, concurrency, waitMs, failedItem };
+}
+
+/** Lets n8n's other work go on, if it is time. */
+function turns(): () => Promise<void> {
+	let lastYield = Date.now();
+	return async () => {
+		if (Date.now() - lastYield <= YIELD_AFTER_MS) return;
+		await wait(0);
+		lastYield = Date.now();
+	};
 }

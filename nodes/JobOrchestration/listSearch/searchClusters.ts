@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../execution/errors';
-import { HttpClient } from '../service/http';
+import { Clients } from '../service/clients';
 import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
@@ -31,7 +31,7 @@ export async function searchClusters(
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
 	try {
-		const httpClient = await HttpClient.open(this, { patienceMs: PATIENCE_MS });
+		const httpClient = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		const service = new ServiceClient(httpClient, OPTIONS);
 		let pages = 0;
 		for await (const { clusters, next } of service.clusterPages(() => PAGE_SIZE, paginationToken)) {

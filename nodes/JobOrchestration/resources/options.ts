@@ -14,7 +14,20 @@ export interface ItemOptions {
 	timeout: number;
 	/** What to do with the created jobs if the execution is interrupted. */
 	ifStopped: 'keep' | 'stop' | 'terminate';
+	/** Whether the item is created again if an earlier execution left it uncertain. */
+	createUncertainAgain: boolean;
 }
+
+/** The option by which a user says that an uncertain job doesn't exist. Not offered to agents: they have no Retry. */
+export const createUncertainAgainOption: INodeProperties = {
+	displayName: 'Create Again If Uncertain',
+	name: 'createUncertainAgain',
+	type: 'boolean',
+	default: false,
+	description:
+		"Whether n8n's Retry creates a job again that a failed execution may have created. Turn it on only after you have looked on the service, and found no such job. An expression can choose among the items.",
+	displayOptions: { hide: { '@tool': [true] } },
+};
 
 /** The option that makes a batch all or nothing. */
 export const ifStoppedOption: INodeProperties = {
@@ -81,6 +94,7 @@ export function readOptions(getField: GetField): ItemOptions {
 		concurrency: option('concurrency').optionalNumber({ min: 1, integer: true }),
 		maxRetries: option('maxRetries').optionalNumber({ min: 0, integer: true }) ?? MAX_RETRIES,
 		timeout: option('timeout').optionalNumber({ min: 1 }) ?? TIMEOUT_MS,
+		createUncertainAgain: option(createUncertainAgainOption.name).boolean(),
 		ifStopped: ifStopped.isMissing ? 'keep' : ifStopped.oneOf(['keep', 'stop', 'terminate']),
 	};
 }

@@ -4,30 +4,24 @@ import type {
 	IHttpRequestMethods,
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
-import type { RunLimits } from './pace/limiter';
 import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
-import { explain } from './errors/explain';
-import { ServiceError } from './errors/serviceError';
 import type { HttpResponse } from './errors/response';
 import { describeBody, failureFromResponse, readResponse } from './errors/response';
 import { unlessAborted } from './request/timers';
-import { tokenOf } from './session/account';
 import { trackedRequests } from './session/authentication';
 import { TrackedRequest } from './session/trackedRequest';
 import { QUESTION_TIMEOUT_MS, SMALL_REQUEST } from './session/login';
 import type { Session } from './session/session';
-import { sessionOf } from './session/session';
 
 /** The credential's name, as workflows store it. */
-const CREDENTIAL = 'jobOrchestrationApi';
+export const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
-type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
+export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 /**
  * How often a request is resent because its token was rejected. Without a limit, processes that keep ending each
@@ -56,30 +50,30 @@ interface SendOptions {
 	signal?: AbortSignal | undefined;
 }
 
-type OpenOptions = Pick<SendOptions, 'signal'> & Pick<RunLimits, 'concurrency' | 'patienceMs'>;
-
 /** The body of the expected response, or why it didn't come. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
-/** Sends the requests of one run of the node, with one credential, which is read once. */
+/** Sends the requests of one run of the node as one account, whatever is edited in the credential meanwhile. */
 export class HttpClient {
-	private constructor(
+	/** Whose the jobs are: what tells accounts apart, as errors show it, without a secret. */
+	readonly account: string;
+
+	/** @param itemIndex an item to which the credential gives this account */
+	constructor(
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
+		private readonly itemIndex: number,
 		private readonly session: Session,
-		readonly limiter: RunLimiter,
+		public limiter: RunLimiter,
 		private readonly execution: object,
-	) {}
+	) {
+		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
+	}
 
-	/** @throws ServiceError, also if the Base URL can't be used; NodeOperationError if the node has no credential */
-	static async open(context: N8nContext, { signal, ...limits }: OpenOptions): Promise<HttpClient> {
-		const credentials = await readCredentials(context, signal);
-		const session = sessionOf(credentials);
-		// It may be another account's.
-		session.secrets.add(tokenOf(credentials.accessToken));
-		const execution = executionOf(context);
-		const limiter = new RunLimiter(session.limiter, { ...limits, execution });
-		return new HttpClient(context, credentials, session, limiter, execution);
+	/** What is sent from now on waits for the service if it is away, as it has answered before. */
+	startAgain(): void {
+		this.limiter = new RunLimiter(this.limiter.account, this.limiter.limits);
+		this.limiter.execution.wasAnswered = true;
 	}
 
 	get baseUrl(): string {
@@ -99,9 +93,9 @@ export class HttpClient {
 		request: ServiceRequest<Body>,
 		{ timeout, onSent, signal: stop }: SendOptions,
 	): Promise<SendResult<Body>> {
-		const { context, session, execution } = this;
+		const { context, itemIndex, session, execution } = this;
 		const cancel = request.method === 'GET' ? cancelSignalOf(context) : undefined;
-		const readAgain = async () => await context.getCredentials(CREDENTIAL);
+		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const options = { execution, timeout, stop, cancel, onSent, readAgain };
 		let rejected: SendResult<Body> | undefined;
 		let mayLogIn = true;
@@ -191,33 +185,4 @@ function isRejection(result: SendResult<unknown>): boolean {
 /** The execution's cancel; undefined for a drop-down. */
 function cancelSignalOf(context: N8nContext): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
-}
-
-/**
- * Reads the credential.
- *
- * @throws ServiceError if it can't be read or the signal comes first; NodeOperationError if the node has none
- */
-async function readCredentials(
-	context: N8nContext,
-	signal: AbortSignal | undefined,
-): Promise<ICredentialDataDecryptedObject> {
-	const result = await unlessAborted(context.getCredentials(CREDENTIAL), signal).then(
-		(credentials) => ({ credentials }),
-		(error: unknown) => ({ error }),
-	);
-	if ('credentials' in result) return result.credentials;
-	// What n8n says about the node's settings is clear.
-	if (result.error instanceof NodeOperationError) throw result.error;
-	const failure = failureFromError(result.error, { isUnsent: true });
-	throw new ServiceError(failure, explain(failure));
-}
-
-/** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
-function executionOf(context: N8nContext): object {
-	try {
-		return 'getContext' in context ? context.getContext('flow') : {};
-	} catch {
-		return {};
-	}
 }

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { NewJob } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
-import { ifStoppedOption, optionsField } from '../options';
+import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
 import { namespaceField } from './namespace';
@@ -120,7 +120,7 @@ export const create: Operation = {
 		},
 		additionalFields,
 		...jobOutputFields,
-		optionsField(ifStoppedOption, waitUntilCalledOption),
+		optionsField(createUncertainAgainOption, ifStoppedOption, waitUntilCalledOption),
 	],
 	createsJobs: true,
 	prepare(getField, waitForCall) {

@@ -30,7 +30,7 @@ export class ServiceError extends ExecutionBaseError {
 		{ message, reason, advice, detail }: ErrorMessage,
 		readonly jobMayExist = false,
 	) {
-		super(asPlainText(message), { level: 'warning' });
+		super(asTitle(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
 		this.context = contextOf(failure);
 	}
@@ -49,6 +49,11 @@ export class ServiceError extends ExecutionBaseError {
 export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMessage): ErrorMessage {
 	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
 	return { ...rest, message: texts.filter(Boolean).join('. '), advice: '' };
+}
+
+/** A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". */
+export function asTitle(text: string): string {
+	return asPlainText(text).replaceAll('canceled', 'cancelled');
 }
 
 /**

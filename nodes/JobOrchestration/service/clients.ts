@@ -1,0 +1,99 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import { ExpressionError, NodeOperationError } from 'n8n-workflow';
+
+import { explain } from './errors/explain';
+import { failureFromError } from './errors/failure';
+import { ServiceError } from './errors/serviceError';
+import type { N8nContext } from './http';
+import { CREDENTIAL, HttpClient } from './http';
+import type { RunLimits } from './pace/limiter';
+import { RunLimiter } from './pace/limiter';
+import { unlessAborted, wait } from './request/timers';
+import { tokenOf } from './session/account';
+import type { Session } from './session/session';
+import { sessionOf } from './session/session';
+
+/** The waits between reads of the credential that fail. Without them, a database locked for a moment would fail a batch. */
+const REREAD_AFTER_MS = [100, 200, 400];
+
+interface ClientOptions extends Pick<RunLimits, 'concurrency' | 'patienceMs'> {
+	/** Ends the reading. */
+	signal?: AbortSignal | undefined;
+}
+
+/**
+ * The clients of one run of the node, one for each account: with expressions, a credential gives items different ones.
+ */
+export class Clients {
+	private readonly bySession = new Map<Session, HttpClient>();
+	/** None once a read has failed for good: else a thousand items would each wait. */
+	private rereadAfterMs = REREAD_AFTER_MS;
+
+	constructor(
+		private readonly context: N8nContext,
+		private readonly options: ClientOptions = {},
+	) {}
+
+	/**
+	 * The client for an item.
+	 *
+	 * @throws ServiceError if the credential can't be read or its Base URL can't be used; NodeOperationError or
+	 * ExpressionError if n8n says what is wrong with it
+	 */
+	async forItem(itemIndex: number): Promise<HttpClient> {
+		const credentials = await this.readCredentials(itemIndex);
+		const session = sessionOf(credentials);
+		// It may be another account's.
+		session.secrets.add(tokenOf(credentials.accessToken));
+		const found = this.bySession.get(session);
+		if (found !== undefined) return found;
+		const { concurrency, patienceMs } = this.options;
+		const execution = executionOf(this.context);
+		const limiter = new RunLimiter(session.limiter, { concurrency, patienceMs, execution });
+		const args = [this.context, credentials, itemIndex, session, limiter, execution] as const;
+		const client = new HttpClient(...args);
+		this.bySession.set(session, client);
+		return client;
+	}
+
+	/** The client of an account; undefined if no item has given it. */
+	of(account: string | undefined): HttpClient | undefined {
+		return [...this.bySession.values()].find((client) => client.account === account);
+	}
+
+	/** See `HttpClient.startAgain`. */
+	startAgain(): void {
+		for (const client of this.bySession.values()) client.startAgain();
+	}
+
+	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
+		const { signal } = this.options;
+		for (let reads = 0; ; reads += 1) {
+			const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
+			const result = await unlessAborted(reading, signal).then(
+				(credentials) => ({ credentials }),
+				(error: unknown) => ({ error }),
+			);
+			if ('credentials' in result) return result.credentials;
+			const { error } = result;
+			// What n8n says about the node's settings is clear.
+			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
+			const waitMs = this.rereadAfterMs[reads];
+			if (waitMs === undefined || signal?.aborted === true) {
+				this.rereadAfterMs = [];
+				const failure = failureFromError(error, { isUnsent: true });
+				throw new ServiceError(failure, explain(failure));
+			}
+			await wait(waitMs, signal);
+		}
+	}
+}
+
+/** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
+function executionOf(context: N8nContext): object {
+	try {
+		return 'getContext' in context ? context.getContext('flow') : {};
+	} catch {
+		return {};
+	}
+}

@@ -1,0 +1,231 @@
+import type { OnError } from 'n8n-workflow';
+
+import type { Sandbox } from '../../sandbox';
+import { answer } from '../support/answer';
+import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
+import type { NodeOptions, Result } from '../support/run';
+import { until } from '../sandbox/client';
+import { batch, brokenAfter, cancelWhen, contextOf, createdIn, gate, itemOf } from './batch';
+import { namesIn, refused, useBatch } from './batch';
+
+/*
+ * A job belongs to the account that created it: the address of the service and the user.
+ */
+
+const { fixture, creates, jobsOnService, timesSent } = useBatch();
+afterEach(() => jest.restoreAllMocks());
+
+const oneByOne: NodeOptions = { parameters: batch({ concurrency: 1 }) };
+const terminate: NodeOptions = {
+	parameters: batch({ concurrency: 1, ifStopped: 'terminate' }),
+};
+
+let other: Sandbox;
+
+beforeEach(async () => {
+	other = await newSandbox({ password: fixture.sandbox.password });
+});
+
+/** What makes the credential that of another account. */
+const edits: Array<[string, () => Partial<ReturnType<typeof credentialFor>>]> = [
+	['another address', () => ({ baseUrl: other.url })],
+	['another user', () => ({ userName: 'bob' })],
+];
+
+const edit = (change: object) => fixture.engine.editCredential({ ...change });
+const restore = () => edit(credentialFor(fixture.sandbox));
+const callsAfter = (count: number) => [...fixture.sandbox.calls.slice(count), ...other.calls];
+
+describe('A Retry with another account', () => {
+	async function refusedAtSixth(node = oneByOne): Promise<Result> {
+		creates((item) => (item === 5 ? refused : undefined));
+		const failed = await fixture.engine.run(node, numbered(10));
+		fixture.sandbox.faults.clear();
+		return failed;
+	}
+
+	test.each(edits)('sends nothing and says which jobs are whose: %s', async (_, change) => {
+		const failed = await refusedAtSixth();
+		const made = jobsOnService();
+		const sent = fixture.sandbox.calls.length;
+		edit(change());
+		const again = await fixture.engine.retry(failed, [oneByOne]);
+		expect(callsAfter(sent)).toEqual([]);
+		expect(again.error?.message).toBe(
+			'Nothing more was sent: items 0, 1, 2, 3 and 4 were done with another account',
+		);
+		const { userName, url } = fixture.sandbox;
+		expect(again.error?.description).toContain(
+			`Done as user "${userName}" at ${url}: items 0, 1, 2, 3 and 4.`,
+		);
+		expect(again.error?.description).not.toContain(fixture.sandbox.password);
+		expect(createdIn(again)).toEqual(made);
+		restore();
+		expect(namesIn(await fixture.engine.retry(again, [oneByOne]))).toHaveLength(10);
+		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
+	});
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'gives each item its end, and sends nothing: %s',
+		async (onError) => {
+			const failed = await refusedAtSixth();
+			const sent = fixture.sandbox.calls.length;
+			edit({ baseUrl: other.url });
+			const { items } = await fixture.engine.retry(failed, [{ ...oneByOne, onError }]);
+			expect(callsAfter(sent)).toEqual([]);
+			expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(5);
+			expect(items).toHaveLength(10);
+		},
+	);
+
+	test('is none where the address is only written otherwise', async () => {
+		const failed = await refusedAtSixth();
+		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
+		expect(namesIn(await fixture.engine.retry(failed, [oneByOne]))).toHaveLength(10);
+	});
+
+	test('runs all items again whose jobs were ended', async () => {
+		const failed = await refusedAtSixth(terminate);
+		edit({ baseUrl: other.url });
+		expect(namesIn(await fixture.engine.retry(failed, [terminate]))).toHaveLength(10);
+		expect(other.store.jobs.size).toBe(10);
+	});
+
+	test('ends no job there that it has to end, and says why', async () => {
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'changeJobState') return refused;
+			return call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined;
+		});
+		const failed = await fixture.engine.run(terminate, numbered(2));
+		fixture.sandbox.faults.clear();
+		const sent = fixture.sandbox.calls.length;
+		edit({ baseUrl: other.url });
+		const again = await fixture.engine.retry(failed, [terminate]);
+		expect(callsAfter(sent)).toEqual([]);
+		expect(contextOf(again)).toMatchObject({ uncertainItems: [1] });
+		expect(again.error?.description).toMatch(
+			/could not be ended: It was created as user ".*" at http:\S+: this run has another credential/,
+		);
+	});
+
+	test('holds for state changes as well', async () => {
+		await fixture.engine.run(oneByOne, numbered(1));
+		const [jobId] = jobsOnService();
+		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
+		const failed = await fixture.engine.run({ parameters }, [{ id: jobId }, { id: 'gone' }]);
+		edit({ baseUrl: other.url });
+		const again = await fixture.engine.retry(failed, [{ parameters }]);
+		expect(other.calls).toEqual([]);
+		expect(again.error?.message).toContain('item 0 was done with another account');
+	});
+});
+
+test('Retry On Fail does not go on with an account that was edited in between', async () => {
+	creates((item) => (item === 1 ? refused : undefined));
+	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
+	const running = fixture.engine.start([{ ...oneByOne, settings }], numbered(3));
+	await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+	edit({ baseUrl: other.url });
+	const { error } = await running.result;
+	expect(error?.message).toContain('item 0 was done with another account');
+	expect(other.calls).toEqual([]);
+});
+
+describe('A credential that is edited in the middle of a run', () => {
+	test.each(['stopWorkflow', 'continueRegularOutput'] as OnError[])(
+		'changes nothing about a cancel: jobs are ended where they were created, %s',
+		async (onError) => {
+			const held = gate();
+			creates((item) =>
+				item === 2 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
+			);
+			await cancelWhen(
+				fixture.engine,
+				{ node: { ...terminate, onError }, items: numbered(5) },
+				() => jobsOnService().length === 3,
+				() => {
+					edit({ baseUrl: other.url });
+					held.open();
+				},
+			);
+			expect(other.calls).toEqual([]);
+			const states = [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
+			expect(states).toEqual(['terminated', 'terminated', 'terminated']);
+		},
+	);
+
+	test('changes nothing about an error', async () => {
+		creates((item) => {
+			if (item < 2) return undefined;
+			edit({ userName: 'bob', baseUrl: other.url });
+			return refused;
+		});
+		await fixture.engine.run(terminate, numbered(5));
+		expect(other.calls).toEqual([]);
+		const states = [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
+		expect(states).toEqual(['terminated', 'terminated']);
+	});
+});
+
+describe('A credential with expressions of the item', () => {
+	const users = ['ann', 'bob', 'cid', 'bob'];
+	const items = users.map((user, n) => ({ n, user }));
+
+	/** Lets every user log in, and creates a job for each item but one. */
+	function serveEverybody({ refuses = -1 } = {}): void {
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'login') {
+				const { userName } = call.body as { userName: string };
+				return answer(200, { access_token: `token-of-${userName}`, token_type: 'Bearer' });
+			}
+			if (call.operation !== 'createJob') return answer(200);
+			const uid = `job-${itemOf(call)}`;
+			return itemOf(call) === refuses ? refused : answer(200, { metadata: { uid } });
+		});
+		edit({ userName: '={{ $json.user }}' });
+	}
+	const userOf = ({ token }: { token: string | undefined }) => token?.replace('token-of-', '');
+
+	test.each([1, 10])('creates each job as its own user, %i at once', async (concurrency) => {
+		serveEverybody();
+		const { error } = await fixture.engine.run({ parameters: batch({ concurrency }) }, items);
+		expect(error).toBeUndefined();
+		const sent = fixture.callsOf('createJob').map((call) => [itemOf(call), userOf(call)]);
+		expect(sent.sort()).toEqual(users.map((user, n) => [n, user]));
+		expect(fixture.callsOf('login')).toHaveLength(3);
+	});
+
+	test('ends each job as its own user', async () => {
+		serveEverybody({ refuses: 3 });
+		await fixture.engine.run(terminate, items);
+		const sent = fixture
+			.callsOf('changeJobState')
+			.map((call) => [call.path.split('/').at(-2), userOf(call)]);
+		expect(sent.sort()).toEqual([
+			['job-0', 'ann'],
+			['job-1', 'bob'],
+			['job-2', 'cid'],
+		]);
+	});
+
+	test('knows in a Retry whose each job is', async () => {
+		serveEverybody({ refuses: 2 });
+		const failed = await fixture.engine.run(oneByOne, items);
+		serveEverybody();
+		const again = await fixture.engine.retry(failed, [oneByOne]);
+		expect(again.items).toHaveLength(4);
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+		edit({ userName: '={{ $json.user === "bob" ? "eve" : $json.user }}' });
+		const { error } = await fixture.engine.retry(failed, [oneByOne]);
+		expect(error?.message).toContain('item 1 was done with another account');
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test('sends nothing where one of them leads to no address', async () => {
+		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
+		const result = await fixture.engine.run(oneByOne, numbered(4));
+		expect(result.error?.message).toMatch(/Base URL/);
+		expect(createdIn(result)).toEqual([]);
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
+});
