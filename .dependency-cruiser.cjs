@@ -50,7 +50,7 @@ module.exports = {
 			from: { path: entry },
 			to: {
 				path: '^(nodes|credentials)/',
-				pathNot: `${node}(execution/(execute|waitUntilCalled)|resources/index|listSearch/\\w+)\\.ts$`,
+				pathNot: `${node}(execution/(execute|callback)|resources/index|listSearch/\\w+)\\.ts$`,
 			},
 		},
 		{

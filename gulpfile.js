@@ -66,10 +66,7 @@ async function writeOutputSchemas() {
 			};
 			const {
 				output: [output],
-			} = await prepare(
-				give,
-				String,
-			)(service).catch((cause) => {
+			} = await prepare(give, () => ({ id: '', url: '', limitMs: 0 }))(service).catch((cause) => {
 				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
 			});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;

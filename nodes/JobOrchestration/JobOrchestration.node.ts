@@ -8,10 +8,10 @@ import type {
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 
+import { receiveCallback, webhooks } from './execution/callback';
 import { execute } from './execution/execute';
-import { receiveCall, webhooks } from './execution/waitUntilCalled';
 import { searchClusters } from './listSearch/searchClusters';
-import { properties } from './resources';
+import { properties, waitingNodeTooltip } from './resources';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {
@@ -28,6 +28,7 @@ export class JobOrchestration implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		webhooks,
+		waitingNodeTooltip,
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
 		builderHint: {
 			searchHint:
@@ -44,6 +45,6 @@ export class JobOrchestration implements INodeType {
 
 	/** Called by n8n when a job calls the address that Create with Wait Until Called gave it. */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await receiveCall(this);
+		return await receiveCallback(this);
 	}
 }

@@ -1,3 +1,4 @@
+import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { create, useSandbox } from '../support/fixture';
@@ -12,7 +13,11 @@ const waiting = (parameters: INodeParameters = {}) =>
 		...parameters,
 	});
 
-const jobs = () => fixture.callsOf('createJob').map(({ body }) => (body as { job: object }).job);
+interface NewJob {
+	inputs?: Array<{ id: string; default?: string }>;
+}
+
+const jobs = () => fixture.callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
 
 test.each([
 	['fields', { inputs: { input: [{ id: 'a', value: '1' }] } }],
@@ -64,6 +69,71 @@ test('Retry of a wait that has ended otherwise creates no second job, and waits 
 	expect(retried.items.map(({ json }) => json)).toEqual(result.items.map(({ json }) => json));
 	expect(retried.run.waitTill).toBeUndefined();
 	expect(jobs()).toHaveLength(1);
+});
+
+test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+	'Retry after n8n died with the call taken, with On Error = %s, passes on what the job said',
+	async (onError) => {
+		const nodes = [{ parameters: waiting(), onError }];
+		const result = await fixture.engine.start(nodes, [{}]).result;
+		// As n8n stores an execution that a call resumes.
+		const [entry] = result.run.data.executionData?.nodeExecutionStack ?? [];
+		const [item] = entry?.data.main?.[0] ?? [];
+		if (item !== undefined) item.json = { ...item.json, callback: { state: 'done' } };
+		result.run.data.resultData.runData['Node 1']?.pop();
+		delete result.run.data.waitTill;
+		const retried = await fixture.engine.retry(result, nodes);
+		expect(retried.items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ displayName: 'Report', callback: { state: 'done' } }),
+		]);
+		expect(retried.run.waitTill).toBeUndefined();
+		expect(jobs()).toHaveLength(1);
+	},
+);
+
+test.each(['Retry On Fail', 'Retry'])(
+	'after an error as the wait begins, %s waits for the same job',
+	async (way) => {
+		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 0 };
+		const nodes = [{ parameters: waiting(), settings }];
+		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+		begin.mockRejectedValueOnce(new Error('database is locked'));
+		const first = await fixture.engine.start(nodes, [{}]).result;
+		const { run, items } = settings.retryOnFail ? first : await fixture.engine.retry(first, nodes);
+		expect(begin).toHaveBeenCalledTimes(2);
+		expect(run.waitTill).toBeDefined();
+		expect(items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ displayName: 'Report', callback: null }),
+		]);
+		expect(jobs()).toHaveLength(1);
+		begin.mockRestore();
+	},
+);
+
+test.each([
+	['without its group', {}],
+	['with an empty group', { values: {} }],
+])('the option %s waits with its defaults', async (_, waitUntilCalled) => {
+	const { run } = await fixture.engine.run({
+		parameters: create({ options: { waitUntilCalled } }),
+	});
+	expect(Math.abs(Number(run.waitTill) - Date.now() - 3_600_000)).toBeLessThan(60_000);
+	expect(jobs()).toEqual([
+		expect.objectContaining({ inputs: [expect.objectContaining({ id: 'callbackUrl' })] }),
+	]);
+});
+
+test('each wait has an address of its own: a path and a random part', async () => {
+	await fixture.engine.run({ parameters: waiting() });
+	await fixture.engine.run({ parameters: waiting() });
+	const addresses = jobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
+	expect(addresses.map(({ pathname }) => pathname)).toEqual(['/1/job-called', '/1/job-called']);
+	const calls = addresses.map(({ searchParams }) => searchParams.get('call'));
+	expect(new Set(calls).size).toBe(2);
+	expect(calls).toEqual([
+		expect.stringMatching(/^[\w-]{32,}$/),
+		expect.stringMatching(/^[\w-]{32,}$/),
+	]);
 });
 
 test('a tool does not wait', async () => {

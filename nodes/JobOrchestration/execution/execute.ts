@@ -5,6 +5,7 @@ import type { Operation } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { onAbort } from '../service/request/timers';
+import { waitForCallback } from './callback';
 import { isCancelled, logCreatedJobs } from './cancel';
 import { endJobs } from './endJobs';
 import {
@@ -20,12 +21,11 @@ import {
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
-import { createdJobsIn, uncertainIn } from './itemOutcome';
+import { callbackIn, createdJobsIn, uncertainIn } from './itemOutcome';
 import type { PreparedItem, PreparedRun } from './prepare';
 import { prepareAll } from './prepare';
 import type { RunState } from './retryMemory';
 import { recall, remember } from './retryMemory';
-import { waitForCall } from './waitUntilCalled';
 
 interface Run extends RunState {
 	context: IExecuteFunctions;
@@ -76,10 +76,9 @@ async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 
 	addHints(context, outcomes);
 	const output = outputOf(context, run);
+	const callback = callbackIn(outcomes);
 	const [job] = createdJobsIn(outcomes);
-	if (prepared.waitMs !== undefined && job !== undefined) {
-		await waitForCall(context, output, { job, limitMs: prepared.waitMs });
-	}
+	if (callback && job) return await waitForCallback(context, output, { callback, job });
 	return output;
 }
 

@@ -1,6 +1,6 @@
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import type { CallResult, JobIdentity } from '../resources/operation';
+import type { Callback, CallResult, JobIdentity } from '../resources/operation';
 
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;
@@ -62,6 +62,11 @@ export function createdJobOf(outcome: ItemOutcome | undefined): CreatedJob | und
 
 export function createdJobsIn(outcomes: ItemOutcomes): CreatedJob[] {
 	return outcomes.flatMap((outcome) => createdJobOf(outcome) ?? []);
+}
+
+/** What the execution waits for: only the first item can have a callback. */
+export function callbackIn([outcome]: ItemOutcomes): Callback | undefined {
+	return outcome && 'output' in outcome ? outcome.callback : undefined;
 }
 
 /** As many numbers as fit into one sentence. */

@@ -8,12 +8,12 @@ import { Clients } from '../service/clients';
 import type { HttpClient } from '../service/http';
 import { wait } from '../service/request/timers';
 import { badInputError } from './badInput';
+import { newCallback } from './callback';
 import { isCancelled } from './cancel';
 import { failItem } from './errors';
 import { inParallel } from './inParallel';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
 import { otherAccountError } from './otherAccount';
-import { resumeUrlOf } from './waitUntilCalled';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -35,8 +35,6 @@ export interface PreparedRun {
 	options: ItemOptions | undefined;
 	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
 	concurrency: number | undefined;
-	/** How long the execution is to wait for its job's call; undefined if it isn't. */
-	waitMs?: number | undefined;
 	/** The error that ends the execution before anything is sent. */
 	failedItem: FailedItem | undefined;
 }
@@ -63,12 +61,6 @@ export async function prepareAll(
 		failItem(node, outcomes, { itemIndex, error });
 	let options: ItemOptions | undefined;
 	let concurrency: number | undefined;
-	let waitMs: number | undefined;
-	const waitForCall = (limitMs: number) => {
-		const url = resumeUrlOf(context);
-		waitMs = limitMs;
-		return url;
-	};
 
 	for (const itemIndex of given.keys()) {
 		await yieldTurn();
@@ -83,7 +75,7 @@ export async function prepareAll(
 			}
 			const isOld = outcome && 'error' in outcome && outcome.error.isOfEarlierExecution;
 			if (outcome && !(isOld && ofItem.createUncertainAgain)) continue;
-			const call = operation.prepare(getField, waitForCall);
+			const call = operation.prepare(getField, (limitMs) => newCallback(context, limitMs));
 			pending.push({ itemIndex, call, options: ofItem });
 		} catch (error) {
 			badInput.push(fail(itemIndex, error));
@@ -113,7 +105,7 @@ export async function prepareAll(
 		const client = given[item.itemIndex];
 		return client === undefined || otherAccount !== undefined ? [] : [{ ...item, client }];
 	});
-	return { calls, clients, options, concurrency, waitMs, failedItem };
+	return { calls, clients, options, concurrency, failedItem };
 }
 
 /** Lets n8n's other work go on, if it is time. */

@@ -13,6 +13,16 @@ export interface JobIdentity {
 	displayName: string;
 }
 
+/** The job's call of n8n that ends the execution's wait for it. */
+export interface Callback {
+	/** A random part of the address: what tells it from any other call. */
+	id: string;
+	/** The address that the job is to call. */
+	url: string;
+	/** How long the execution waits. */
+	limitMs: number;
+}
+
 /** What a call has given to an item. */
 export interface CallResult {
 	/** The JSON of the item's output items. */
@@ -21,6 +31,8 @@ export interface CallResult {
 	createdJob?: JobIdentity;
 	/** Why there is no output, for the user. */
 	hint?: string | undefined;
+	/** The callback that the execution is to wait for. */
+	callback?: Callback | undefined;
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */
@@ -41,9 +53,8 @@ export interface Operation {
 	/**
 	 * Reads and checks what one item gives.
 	 *
-	 * @param waitForCall has the execution wait for a call once the item has succeeded, milliseconds at most. It returns
-	 * the address to call, and throws if there is another item.
+	 * @param newCallback throws a FieldError if there is another item: an execution waits for one callback
 	 * @throws FieldError
 	 */
-	prepare: (getField: GetField, waitForCall: (limitMs: number) => string) => PreparedCall;
+	prepare: (getField: GetField, newCallback: (limitMs: number) => Callback) => PreparedCall;
 }

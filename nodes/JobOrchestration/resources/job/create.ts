@@ -4,10 +4,10 @@ import type { NewJob } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
+import { readCallback, waitUntilCalledOption } from './callbackOption';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
 import { namespaceField } from './namespace';
-import { readCallInput, waitUntilCalledOption } from './waitUntilCalled';
 
 const additionalFields: INodeProperties = {
 	displayName: 'Additional Fields',
@@ -123,18 +123,20 @@ export const create: Operation = {
 		optionsField(createUncertainAgainOption, ifStoppedOption, waitUntilCalledOption),
 	],
 	createsJobs: true,
-	prepare(getField, waitForCall) {
+	prepare(getField, newCallback) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
-		const callInput = readCallInput(getField, job.inputs, waitForCall);
-		if (callInput !== undefined) job.inputs = [...job.inputs, callInput];
-		const callback = callInput === undefined ? {} : { callback: null };
+		const expected = readCallback(getField, job.inputs, newCallback);
+		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
 		return async (service) => {
 			const created = await service.createJob(job);
 			const { uid } = created.metadata;
 			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
-			return { output: [{ ...shape(created), ...callback }], createdJob };
+			const output = shape(created);
+			if (expected === undefined) return { output: [output], createdJob };
+			const { callback } = expected;
+			return { output: [{ ...output, callback: null }], createdJob, callback };
 		};
 	},
 };

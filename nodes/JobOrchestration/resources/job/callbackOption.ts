@@ -3,6 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { FieldError } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { NewJob, ParameterRecord } from '../../service/calls/shapes';
+import type { Callback } from '../operation';
 
 /** As workflows store it. A constant, because n8n's lint rules expect a number of results of a literal 'limit'. */
 const LIMIT = 'limit';
@@ -17,7 +18,7 @@ export const waitUntilCalledOption: INodeProperties = {
 	type: 'fixedCollection',
 	default: { values: { input: 'callbackUrl', limit: 60 } },
 	description:
-		'Wait until the job calls n8n: its workflow template must POST a result as JSON to the address in the input below. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null after the limit. A cancel ends the wait, not the job.',
+		'Wait until the job calls n8n: its workflow template must POST a result as JSON to the address in the input below. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null after the limit.',
 	displayOptions: { hide: { '@tool': [true] } },
 	options: [
 		{
@@ -29,6 +30,7 @@ export const waitUntilCalledOption: INodeProperties = {
 					name: 'input',
 					type: 'string',
 					default: 'callbackUrl',
+					hint: 'The workflow template must POST its result to the address in this input',
 					description: "ID of the job's input that receives the address to call",
 				},
 				{
@@ -44,18 +46,23 @@ export const waitUntilCalledOption: INodeProperties = {
 	],
 };
 
+/** What n8n's editor shows while the execution waits. It takes the text for HTML. */
+export const waitingNodeTooltip = `={{ ((job, { input = 'callbackUrl', limit = 60 } = {}) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + String(input).replaceAll('<', '‹') + "', for " + Number(limit) + " minutes at most. A cancel ends the wait, not the job.")($parameter.displayName, $parameter.options.waitUntilCalled?.values) }}`;
+
 /**
  * The job's input with the address to call, for which the execution then waits; undefined if the option isn't added.
  *
  * @throws FieldError
  */
-export function readCallInput(
+export function readCallback(
 	getField: GetField,
 	inputs: NewJob['inputs'],
-	waitForCall: (limitMs: number) => string,
-): ParameterRecord | undefined {
-	const values = getField('options', waitUntilCalledOption.name).member('values');
-	if (values.isMissing) return undefined;
+	newCallback: (limitMs: number) => Callback,
+): { input: ParameterRecord; callback: Callback } | undefined {
+	const option = getField('options', waitUntilCalledOption.name);
+	if (option.isMissing) return undefined;
+	// Without its group, which the form lets one delete, the option stands for its defaults.
+	const values = option.member('values');
 	const input = values.member('input', 'Address Input');
 	const id = input.isBlank ? 'callbackUrl' : input.id();
 	const bounds = { min: 0, max: MAX_LIMIT_MINUTES };
@@ -67,6 +74,7 @@ export function readCallInput(
 			'Remove that input, or enter the ID of another one.',
 		);
 	}
-	const url = waitForCall(limit * 60_000);
-	return { id, anchors: [], displayName: '', controls: 'input', default: url, type: 'string' };
+	const callback = newCallback(limit * 60_000);
+	const record = { id, anchors: [], displayName: '', controls: 'input', type: 'string' };
+	return { input: { ...record, default: callback.url }, callback };
 }

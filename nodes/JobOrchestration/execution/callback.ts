@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	IWebhookDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+
+import { isJsonObject } from '../json';
+import { FieldError } from '../parameters/fieldValue';
+import type { Callback } from '../resources/operation';
+import { asPlainText } from '../service/errors/serviceError';
+import { readBody } from './callbackBody';
+import { logForUser } from './cancel';
+import type { CreatedJob } from './itemOutcome';
+
+/*
+ * Wait Until Called: the execution waits until its job calls it back. What n8n does about it:
+ *
+ * - All waits of an execution share one resume address, those of a loop's rounds and of other nodes too. So each gets a
+ *   path and a random ID of its own; any other call gets a 409, and the execution waits on.
+ * - It doesn't run the node again. The output is the item in the node's stack entry: the one that `execute` leaves there,
+ *   or the one that `webhook` returns.
+ * - `webhook` can read that item (`$thisItem`). What needs the node's name in an expression fails for a name like `a }} b`.
+ */
+
+const PATH = 'job-called';
+
+/** The field of the waiting item, beside its JSON, that holds the callback's ID. */
+const CALLBACK_ID = 'callbackId';
+
+/** A callback is a POST, answered with 202 and an empty body. */
+export const webhooks: IWebhookDescription[] = [
+	{
+		name: 'default',
+		httpMethod: 'POST',
+		path: PATH,
+		responseMode: 'onReceived',
+		responseCode: '={{ 202 }}',
+		responseData: 'noData',
+		restartWebhook: true,
+		isFullPath: true,
+	},
+];
+
+/** A callback with an address that no other wait has. @throws FieldError if there are several items */
+export function newCallback(context: IExecuteFunctions, limitMs: number): Callback {
+	const count = context.getInputData().length;
+	if (count > 1) {
+		throw new FieldError(
+			'Wait Until Called',
+			`takes one item per execution, not ${count}`,
+			"Put a Loop Over Items node before this node, or start a sub-workflow for each item, as the example 'continue-when-done' does.",
+		);
+	}
+	const id = randomUUID();
+	const resumeUrl = String(context.evaluateExpression('{{ $execution?.resumeUrl }}', 0) ?? '');
+	const [address, query] = resumeUrl.split('?');
+	const parameters = [...(query === undefined ? [] : [query]), `call=${id}`];
+	return { id, url: `${address}/${PATH}?${parameters.join('&')}`, limitMs };
+}
+
+/**
+ * Has n8n wait for the callback.
+ *
+ * @returns the node's output: of an execution that n8n has resumed before, and that is retried, the item it was resumed with
+ */
+export async function waitForCallback(
+	context: IExecuteFunctions,
+	output: INodeExecutionData[],
+	{ callback: { id, limitMs }, job }: { callback: Callback; job: CreatedJob },
+): Promise<INodeExecutionData[]> {
+	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
+	if (input.length > 0) return input;
+	// A cancel of the wait drops the output, and with it the job's ID.
+	const name = `${job.shownUid} ('${job.displayName}' in namespace '${job.namespace}')`;
+	logForUser(context, 'info', `waits for the call of job ${name}`);
+	const message = asPlainText(
+		`Waiting for the call of job ${name}. A cancel ends the wait, not the job.`,
+	);
+	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
+	await context.putExecutionToWait(new Date(Date.now() + limitMs));
+	// Last: a try that failed before this waits again. A copy: with an error output, n8n empties the list it is given.
+	context.getExecuteData().data.main = [output.map((item) => ({ ...item, [CALLBACK_ID]: id }))];
+	return output;
+}
+
+/** Resumes the execution if the call is the one that it waits for. */
+export async function receiveCallback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const item: unknown = context.evaluateExpression('{{ $thisItem }}');
+	const query: unknown = context.getQueryData();
+	if (!isJsonObject(item) || !isJsonObject(item.json) || !isJsonObject(query))
+		return refuse(context);
+	const id = item[CALLBACK_ID];
+	if (typeof id !== 'string' || query.call !== id) return refuse(context);
+	const json = { ...item.json, callback: await readBody(context) };
+	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
+}
+
+function refuse(context: IWebhookFunctions): IWebhookResponseData {
+	const message = 'The execution does not wait for this call';
+	context.getResponseObject().status(409).json({ message });
+	return { noWebhookResponse: true };
+}
