@@ -7,7 +7,11 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { newToken, withToken } from '../nodes/JobOrchestration/service/session/authentication';
+import {
+	newToken,
+	TEST_REQUEST,
+	withToken,
+} from '../nodes/JobOrchestration/service/session/authentication';
 
 export class JobOrchestrationApi implements ICredentialType {
 	name = 'jobOrchestrationApi';
@@ -76,8 +80,7 @@ export class JobOrchestrationApi implements ICredentialType {
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{ $credentials.baseUrl.trim().replace(/\\/+$/, "") }}',
-			url: '/api/v1/clusters',
-			qs: { 'ListOption.limit': 1 },
+			...TEST_REQUEST,
 		},
 		rules: [
 			{

@@ -52,7 +52,8 @@ async function list(accepted?: string, onCall: (nOfLists: number) => void = () =
 		result: error?.message ?? items.map(({ json }) => json.name),
 		sent: fixture.callsOf('listClusters').map(({ token }) => token),
 		logins: fixture.callsOf('login').length,
-		waits: jest.mocked(AbortSignal.timeout).mock.calls.map(([milliseconds]) => milliseconds),
+		// Turns of the event loop apart.
+		waits: jest.mocked(AbortSignal.timeout).mock.calls.flatMap(([ms]) => (ms > 0 ? [ms] : [])),
 	};
 }
 

@@ -43,7 +43,6 @@ function own(
 		timeout: 60_000,
 		execution: {},
 		rejections: 0,
-		mayLogIn: true,
 		onSent: () => {},
 		readAgain: async () => {
 			const token = stored.shift();
@@ -81,8 +80,6 @@ function later<Value>(): { promise: Promise<Value>; resolve: (value: Value) => v
 	return { promise, resolve };
 }
 
-const turn = async () => await new Promise((resolve) => setImmediate(resolve));
-
 describe('a token', () => {
 	test.each<[string, number, number]>([
 		['just now', 0, 1],
@@ -108,7 +105,7 @@ describe('a token', () => {
 	test('that the service gives again is not taken for a rejected one', async () => {
 		session.reject('1');
 		expect(await ask(own())).toBe('1');
-		expect(session.isUsable('1')).toBe(true);
+		expect(session.unseal(session.seal('1'))).toBe('1');
 	});
 
 	test('of another process is taken from the store, and by those who come later', async () => {
@@ -132,31 +129,30 @@ describe('a login in flight', () => {
 	test('that is given up blocks no other request, and those that wait still take its token', async () => {
 		const hangs = later<number>();
 		answers = [hangs.promise];
-		const request = own();
 		const patient = ask(own());
-		const impatient = ask(request);
-		await turn();
-		session.giveUp(request, { kind: 'timeout', after: 60_000 });
+		expect(await ask(own([], { timeout: 20 }))).toBe('timeout');
 		expect(await ask(own())).toBe('2');
 		hangs.resolve(200);
-		expect(await Promise.all([patient, impatient])).toEqual(['1', '1']);
+		expect(await patient).toBe('1');
 	});
 
 	test('that is given up is tried again after 30 s, however often it was asked for in between', async () => {
 		answers = [later<number>().promise];
 		const execution = {};
-		const failure = { kind: 'timeout', after: 60_000 } as const;
 		clockAt(0);
-		const request = own([], { execution });
-		void ask(request);
-		await turn();
-		session.giveUp(request, failure);
+		expect(await ask(own([], { execution, timeout: 20 }))).toBe('timeout');
 		clockAt(20_000);
-		const other = own([], { execution });
-		expect(await ask(other)).toBe('timeout');
-		session.giveUp(other, failure);
+		expect(await ask(own([], { execution, timeout: 20 }))).toBe('timeout');
+		expect(logins).toBe(1);
 		clockAt(30_000);
-		expect(await ask(own([], { execution }))).toBe('2');
+		expect(await ask(own([], { execution, timeout: 20 }))).toBe('2');
+	});
+
+	test('that is given up is tried again at once by a request with more time', async () => {
+		answers = [later<number>().promise];
+		const execution = {};
+		expect(await ask(own([], { execution, timeout: 20 }))).toBe('timeout');
+		expect(await ask(own([], { execution, timeout: 60_000 }))).toBe('2');
 	});
 
 	test('does not begin for a request that was cancelled while the store was read', async () => {

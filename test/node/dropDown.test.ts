@@ -82,6 +82,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 	fixture.answerWith('listClusters', { items, metadata: {} });
 	expect(await search()).toEqual({
 		results: [
+			{ name: 'a number', value: '7' },
 			{ name: 'c1', value: 'c1' },
 			{ name: 'c2 (master)', value: 'c2' },
 			{ name: 'third', value: 'c3' },

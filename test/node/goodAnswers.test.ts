@@ -10,7 +10,9 @@ const fixture = useSandbox();
 test.each([
 	[{ metadata: { uid: '' } }],
 	[{ metadata: { uid: '  ' } }],
-	[{ metadata: { uid: 7 } }],
+	[{ metadata: { uid: -7 } }],
+	[{ metadata: { uid: 7.5 } }],
+	[{ metadata: { uid: 2 ** 60 } }],
 	[{ metadata: { uid: null } }],
 	[{ metadata: {} }],
 	[{ metadata: 'uid' }],

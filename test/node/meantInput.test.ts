@@ -143,6 +143,11 @@ describe('A parameter that the service would not understand is refused:', () => 
 	const twice = (record: string, id = 'a') =>
 		`'${record} › ID' is "${id}", which an earlier one has`;
 	areRefused(/\S{3}/, [
+		["'Metadata (JSON)' has an object with the same name twice", metadata('{"a":1,"a":2}')],
+		[
+			"'Job Inputs (JSON)' has an object with the same name twice",
+			json('[{"id":"a","default":"1","default":"2"}]'),
+		],
 		["'Job Inputs (JSON) 1 › ID' is empty", json('[{"default":"5"}]')],
 		["'Job Inputs (JSON) 1 › ID' is empty", json('[{"id":null}]')],
 		["'Job Inputs (JSON) 1 › ID' is a list, not text", json('[{"id":["a"]}]')],

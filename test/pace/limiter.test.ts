@@ -285,7 +285,7 @@ describe.each([
 	['a 500', statusFailure(500)],
 	[
 		'a web page',
-		{ kind: 'unexpectedResponse', status: 200, received: 'x', expected: 'y' } as const,
+		{ kind: 'unexpectedResponse', status: 200, what: 'x', received: 'x', expected: 'y' } as const,
 	],
 ])('Creates that always get %s', (_, failure) => {
 	const executionsAt = () => new Executions((n) => (Number.isNaN(n) ? undefined : failure));

@@ -146,7 +146,7 @@ test.each<[name: string, error: unknown, failure: Failure]>([
 });
 
 test("an error of this node's own is found behind whatever n8n puts around it", () => {
-	const failure = { kind: 'login', cause: { kind: 'timeout' } } as const;
+	const failure = { kind: 'timeout', ofLogin: true } as const;
 	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
 	expect(failureFromError(own)).toEqual(failure);
 	expect(failureFromError(aroundIt(own))).toEqual(failure);

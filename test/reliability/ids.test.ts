@@ -29,7 +29,7 @@ const ids = fc.oneof(
 function isSendable(id: string): boolean {
 	const staysInPlace =
 		!/[/\\\p{Cc}]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/iu.test(id) && !/^\.\.?\s*(;|$)/.test(id);
-	const isSeen = !/[\p{Cf}\p{Zl}\p{Zp}\p{VS}\u034f\u115f\u1160\u3164]/u.test(id);
+	const isSeen = !/[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(id);
 	return id !== '' && staysInPlace && isSeen && isWellFormed(id);
 }
 

@@ -1,7 +1,14 @@
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
 import { WRONG_IN_ID, WRONG_IN_PATH } from './idRules';
-import { HALF_CHARACTER, losesDigits, numbersIn, refuseLoss, withoutFence } from './jsonText';
+import {
+	HALF_CHARACTER,
+	losesDigits,
+	numbersIn,
+	refuseLoss,
+	tokensIn,
+	withoutFence,
+} from './jsonText';
 
 /** A field with a wrong value: "'Limit' is 0, which is too small", and what would be right. */
 export class FieldError extends Error {
@@ -151,11 +158,17 @@ export class FieldValue {
 		if (this.isBlank) return ifBlank;
 		if (typeof this.value !== 'string') return this.asJson();
 		const text = withoutFence(this.value);
-		const value = this.orRefuse('is not valid JSON', 'Check quotes, commas and brackets.', () =>
-			JSON.parse(text),
+		const advice = 'Check quotes, commas and brackets.';
+		const [value, sent] = this.orRefuse('is not valid JSON', advice, () => {
+			const parsed: unknown = JSON.parse(text);
+			return [parsed, JSON.stringify(parsed)] as const;
+		});
+		this.refuseChanged(text, sent, 'would lose');
+		if (tokensIn(text).length === tokensIn(sent).length) return value;
+		throw this.error(
+			'has an object with the same name twice',
+			'Remove one: only the last would be sent.',
 		);
-		this.refuseChanged(text, JSON.stringify(value), 'would lose');
-		return value;
 	}
 
 	/** The value as JSON has it, so a date is ISO 8601 text. What JSON would leave out or change is refused. */

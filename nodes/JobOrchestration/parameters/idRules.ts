@@ -23,5 +23,5 @@ export const WRONG_IN_ID = [
 	unseen(/\u2060/, 'a word joiner'),
 	unseen(/\u00ad/, 'a soft hyphen'),
 	unseen(/\ufeff/, 'a byte order mark'),
-	unseen(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{VS}\u034f\u115f\u1160\u3164]/u, 'an invisible character'),
+	unseen(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u, 'an invisible character'),
 ];

@@ -9,11 +9,12 @@ export function withoutFence(text: string): string {
 	return json;
 }
 
-/** The numbers in a valid JSON text, as they are written. Without its escapes, each string ends at the next quote. */
-export function numbersIn(json: string): string[] {
-	const rest = json.replace(/\\./g, '').replace(/"[^"]*"/g, '');
-	return rest.match(/-?\d[\d.e+-]*/gi) ?? [];
+/** The strings and numbers in a valid JSON text, as they are written. */
+export function tokensIn(json: string): string[] {
+	return json.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi) ?? [];
 }
+
+export const numbersIn = (json: string) => tokensIn(json).filter((token) => !token.startsWith('"'));
 
 /** Whether a number, as it is written, would be sent with other digits, or is so large that it may have lost some. */
 export function losesDigits(written: string): boolean {
@@ -33,13 +34,14 @@ const JSON_TAG = /^\[object (Null|Undefined|Boolean|Number|String|Array|Object)\
 /** For JSON.stringify: throws where JSON would leave out or change a value. @param part what `toJSON` makes of it */
 export function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
 	const value: unknown = this[key];
+	const tag = Object.prototype.toString.call(part);
 	const isLost =
-		(typeof part === 'number' && !Number.isFinite(part)) ||
+		(tag === '[object Number]' && !Number.isFinite(Number(part))) ||
 		// An invalid date.
 		(part === null && value !== null) ||
 		// n8n 1.x gives it a `toJSON`.
 		typeof value === 'bigint' ||
-		!JSON_TAG.test(Object.prototype.toString.call(part));
+		!JSON_TAG.test(tag);
 	if (isLost) throw new TypeError(`JSON has nothing for ${String(value)}`);
 	return part;
 }

@@ -9,8 +9,9 @@ import type { JsonObject } from '../json';
 import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
-import type { HttpResponse } from './errors/response';
-import { describeBody, failureFromResponse, readResponse } from './errors/response';
+import type { Expectation } from './errors/response';
+import { readResponse, resultOf } from './errors/response';
+import { expiryIn } from './errors/rules';
 import { unlessAborted } from './request/timers';
 import { trackedRequests } from './session/authentication';
 import { TrackedRequest } from './session/trackedRequest';
@@ -30,15 +31,12 @@ export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 const MAX_RENEWALS = 8;
 
 /** A request without base URL and token, and what is to come back. */
-export interface ServiceRequest<Body> {
+export interface ServiceRequest<Body> extends Expectation<Body> {
 	method: IHttpRequestMethods;
 	/** Percent-encoded, with a slash at its start. */
 	path: string;
 	qs?: Record<string, string | number>;
 	body?: JsonObject;
-	/** The expected response, as in "The service answered with nothing instead of ...". */
-	expected: string;
-	isExpected: (body: unknown) => body is Body;
 }
 
 interface SendOptions {
@@ -86,7 +84,7 @@ export class HttpClient {
 	}
 
 	/**
-	 * Sends a request, and again with another token if its token is rejected. A cancel aborts reads only: other answers are
+	 * Sends a request, and again with another token if its token has expired. A cancel aborts reads only: other answers are
 	 * awaited, since they say what was done.
 	 */
 	async send<Body>(
@@ -94,24 +92,35 @@ export class HttpClient {
 		{ timeout, onSent, signal: stop }: SendOptions,
 	): Promise<SendResult<Body>> {
 		const { context, itemIndex, session, execution } = this;
-		const cancel = request.method === 'GET' ? cancelSignalOf(context) : undefined;
+		const { method } = request;
+		const cancel = method === 'GET' ? cancelSignalOf(context) : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const options = { execution, timeout, stop, cancel, onSent, readAgain };
-		let rejected: SendResult<Body> | undefined;
-		let mayLogIn = true;
-		for (let rejections = 0; ; rejections += 1) {
-			const tracked: TrackedRequest = new TrackedRequest({ ...options, rejections, mayLogIn });
+		let tracked = new TrackedRequest({ ...options, rejections: 0 });
+		let hasNewToken = false;
+		for (let rejections = 1; ; rejections += 1) {
 			const result = await this.sendOnce(request, tracked);
 			tracked.end();
-			if (!isRejection(result)) return result;
-			// There is no token but rejected ones.
-			if (tracked.token === undefined) return rejected ?? result;
-			session.reject(tracked.token);
-			if (rejections === MAX_RENEWALS) return result;
-			rejected = result;
-			// Another process may have ended the first token. If that of a new login is rejected as well, only another
-			// process's token may help.
-			mayLogIn = rejections === 0 || !tracked.hasLoggedIn;
+			const { token } = tracked;
+			const expiry = 'failure' in result ? expiryIn(result.failure) : undefined;
+			const isLast = rejections > MAX_RENEWALS;
+			if ('body' in result || expiry === undefined || token === undefined || isLast) return result;
+
+			// Its deadline goes from the login to the end of the next answer.
+			tracked = new TrackedRequest({ ...options, rejections });
+			const { doubt, isNotActedOn } = expiry;
+			const doubted = { token, doubt, hasNewToken, isQuestion: method === 'GET' };
+			const renewal = await session.renewedToken(context.helpers, tracked, doubted);
+			const isRenewed = renewal !== undefined && 'token' in renewal;
+			const mayResend = isNotActedOn || method !== 'POST';
+			if (isRenewed && mayResend) {
+				hasNewToken = renewal.isNew === true;
+				continue;
+			}
+			tracked.end();
+			if (tracked.isStopped && isNotActedOn) return { failure: { kind: 'cancelled', sent: false } };
+			if (isRenewed) return { failure: { ...result.failure, isRenewed } };
+			return renewal !== undefined && mayResend ? { failure: { ...renewal.failure } } : result;
 		}
 	}
 
@@ -124,10 +133,11 @@ export class HttpClient {
 	}
 
 	private async sendOnce<Body>(
-		{ path, expected, isExpected, ...options }: ServiceRequest<Body>,
+		request: ServiceRequest<Body>,
 		tracked: TrackedRequest,
 	): Promise<SendResult<Body>> {
 		const { context, session, credentials: initial } = this;
+		const { method, path, qs, body } = request;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
 		trackedRequests.set(credentials, { session, tracked });
@@ -135,8 +145,10 @@ export class HttpClient {
 			context,
 			CREDENTIAL,
 			{
-				...options,
+				method,
 				url: `${this.baseUrl}${path}`,
+				...(qs === undefined ? {} : { qs }),
+				...(body === undefined ? {} : { body }),
 				json: true,
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -144,7 +156,7 @@ export class HttpClient {
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
 		const result = await unlessAborted(answer, tracked.signal).then(
-			(response) => this.resultOf(readResponse(response), { expected, isExpected }),
+			(response) => resultOf(readResponse(response), request, session.secrets),
 			(error: unknown) => ({ failure: this.failureOf(error, tracked) }),
 		);
 		// If another request has changed it in the meantime, this token may be the older one.
@@ -152,34 +164,11 @@ export class HttpClient {
 		return result;
 	}
 
-	private resultOf<Body>(
-		response: HttpResponse,
-		{ expected, isExpected }: Pick<ServiceRequest<Body>, 'expected' | 'isExpected'>,
-	): SendResult<Body> {
-		const { secrets } = this.session;
-		const failure = failureFromResponse(response, secrets);
-		if (failure !== undefined) return { failure };
-		const { status, body } = response;
-		if (isExpected(body)) return { body };
-		const received = describeBody(body, secrets);
-		return { failure: { kind: 'unexpectedResponse', status, received, expected } };
-	}
-
 	private failureOf(error: unknown, tracked: TrackedRequest): Failure {
 		const redact = (text: string) => this.redact(text);
 		const { isUnsent } = tracked;
-		const failure = tracked.failure ?? failureFromError(error, { isUnsent, redact });
-		if (failure.kind === 'login' && failure.cause.kind === 'timeout') {
-			this.session.giveUp(tracked, failure.cause);
-		}
-		return failure;
+		return tracked.failure ?? failureFromError(error, { isUnsent, redact });
 	}
-}
-
-/** Whether the service rejected the token of a request, or there was none for it. */
-function isRejection(result: SendResult<unknown>): boolean {
-	const failure = 'failure' in result ? result.failure : undefined;
-	return failure?.kind === 'status' && failure.status === 401;
 }
 
 /** The execution's cancel; undefined for a drop-down. */

@@ -67,7 +67,7 @@ export function readCallback(
 	const id = input.isBlank ? 'callbackUrl' : input.id();
 	const bounds = { min: 0, max: MAX_LIMIT_MINUTES };
 	const limit = values.member(LIMIT, 'Limit in Minutes').optionalNumber(bounds) ?? 60;
-	if (inputs.some((other) => other.id === id)) {
+	if (inputs.some((other) => String(other.id).trim() === id)) {
 		throw new FieldError(
 			'Address Input',
 			`is "${id}", which is already an input of the job`,

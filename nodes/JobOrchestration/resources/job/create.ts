@@ -130,7 +130,7 @@ export const create: Operation = {
 		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
 		return async (service) => {
 			const created = await service.createJob(job);
-			const { uid } = created.metadata;
+			const uid = String(created.metadata.uid);
 			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
 			const output = shape(created);

@@ -2,7 +2,7 @@ import type { ErrorMessage, Explanation } from '../errors/explain';
 import { explain } from '../errors/explain';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
-import { mayHaveActed } from '../errors/retryPolicy';
+import { mayHaveActed } from '../errors/rules';
 import type { ServiceRequest } from '../http';
 
 /** A call of the service: what is sent, what is to come back, and what its errors say. */
@@ -61,7 +61,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 }
 
 function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {
-	if (failure.kind !== 'status') return undefined;
+	if (failure.kind !== 'status' || failure.ofLogin === true) return undefined;
 	if (failure.status === 404) return messages.notFound;
 	return failure.status === 409 ? messages.conflict : undefined;
 }

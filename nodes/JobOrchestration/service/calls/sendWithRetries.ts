@@ -2,7 +2,7 @@ import { isAway } from '../pace/breaker';
 import { LimitedRequest } from '../pace/limitedRequest';
 import type { Denial } from '../pace/limiter';
 import type { Failure } from '../errors/failure';
-import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/retryPolicy';
+import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/rules';
 import { wait } from '../request/timers';
 import type { Call } from './call';
 import { callError } from './call';
@@ -24,7 +24,7 @@ export interface CallOptions {
 export class StoppedBeforeSending extends Error {}
 
 /**
- * Sends the request of a call until the expected response comes, or until it may not be sent again (retryPolicy.ts).
+ * Sends the request of a call until the expected response comes, or until it may not be sent again (rules.ts).
  *
  * @throws ServiceError if it failed, StoppedBeforeSending if the signal came first
  */

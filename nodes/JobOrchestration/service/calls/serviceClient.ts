@@ -4,7 +4,7 @@ import { isHtml } from '../errors/response';
 import type { Call } from './call';
 import { callError } from './call';
 import { truncate } from '../errors/explain';
-import type { ServiceError } from '../errors/serviceError';
+import { ServiceError } from '../errors/serviceError';
 import type { HttpClient } from '../http';
 import type { CallOptions } from './sendWithRetries';
 import { sendWithRetries } from './sendWithRetries';
@@ -102,6 +102,7 @@ export class ServiceClient {
 				path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 				expected: 'a confirmation',
 				isExpected: isNoWebPage,
+				maySayFailed: true,
 			},
 			idempotent: true,
 			action: `${verb} the job`,
@@ -141,7 +142,9 @@ export class ServiceClient {
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
 			const call = this.clusterList({ limit: limitOf(), pageToken: next });
-			const page = await sendWithRetries(this.httpClient, call, this.options);
+			// A later page that fails may not be the end: its token may have expired.
+			const onFailure = seen.size === 0 ? this.options.onFailure : undefined;
+			const page = await sendWithRetries(this.httpClient, call, { ...this.options, onFailure });
 			seen.add(next);
 			next = nextPageTokenOf(page);
 			if (next !== undefined && seen.has(next)) throw this.endlessList(call);
@@ -151,12 +154,29 @@ export class ServiceClient {
 		}
 	}
 
-	/** The wanted clusters, by no more pages than needed. @throws ServiceError, also if the list has no end */
-	async allClusters({ pageSize, limit, pageToken, filter }: ListRequest): Promise<JsonObject[]> {
+	/**
+	 * The wanted clusters, by no more pages than needed. If a page's token has expired, the list begins again, once.
+	 *
+	 * @throws ServiceError, also if the list has no end
+	 */
+	async allClusters(request: ListRequest): Promise<JsonObject[]> {
+		let pages = 0;
+		const list = async () => await this.clustersOnce(request, () => (pages += 1));
+		return await list().catch(async (error: unknown) => {
+			const hasExpired = error instanceof ServiceError && error.httpStatus === 410 && pages > 0;
+			return await (hasExpired ? list() : Promise.reject(error as Error));
+		});
+	}
+
+	private async clustersOnce(
+		{ pageSize, limit, pageToken, filter }: ListRequest,
+		onPage: () => void,
+	): Promise<JsonObject[]> {
 		const found: JsonObject[] = [];
 		// With a filter, the clusters that it takes are unknown: a whole page is asked for.
 		const limitOf = () => (filter ? pageSize : Math.min(pageSize, limit - found.length));
 		for await (const { clusters } of this.clusterPages(limitOf, pageToken)) {
+			onPage();
 			for (const cluster of clusters) if (filter?.(cluster) !== false) found.push(cluster);
 			if (found.length >= limit) break;
 		}

@@ -37,16 +37,18 @@ export interface NewJob {
 }
 
 export interface Job extends JsonObject {
-	metadata: JsonObject & { uid: string };
+	metadata: JsonObject & { uid: string | number };
 }
 
 export interface ClusterPage extends JsonObject {
 	items: JsonObject[] | null;
 }
 
-/** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it. */
+/** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it, or a whole number. */
 export function uidOf({ metadata }: JsonObject): string | undefined {
 	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
+	// A larger number has lost digits.
+	if (typeof uid === 'number') return Number.isSafeInteger(uid) && uid >= 0 ? `${uid}` : undefined;
 	return typeof uid === 'string' && uid.trim() !== '' ? uid : undefined;
 }
 

@@ -1,7 +1,4 @@
 import type { Failure, FailureOf } from './failure';
-import { rootCauseOf } from './failure';
-import { ruleKeyOf } from './retryPolicy';
-import { LOGIN_TEXTS, RULES } from './rules';
 
 /** What happened, in about 80 characters at most, and what to do. */
 export interface Explanation {
@@ -29,9 +26,6 @@ interface About {
 	hint?: string | undefined;
 }
 
-/** What the `{name}`s in a rule's texts stand for. */
-type Facts = Record<string, unknown>;
-
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
 export const LOGIN_TIMEOUT = 60_000;
 
@@ -41,6 +35,33 @@ const MAX_REASON = 80;
 /** Characters of an ID or an address in a title at most: a whole UUID fits. */
 const MAX_IN_TITLE = 36;
 
+type Texts = [message: string, advice: string, detail?: string];
+
+/** What an error with this failure says. */
+export function explain(failure: Failure, about: About = {}): ErrorMessage {
+	const [message, advice, detail] = textsOf(failure, about);
+	const said = failure.kind === 'status' ? wordsOf(failure, about) : {};
+	const renewed = failure.isRenewed === true && 'The login seems to have expired and was renewed.';
+	return {
+		message,
+		advice,
+		...said,
+		detail: [detail, said.detail, renewed].filter(Boolean).join(' '),
+	};
+}
+
+/** What the service said with a status. About a refused login, it may say which part is wrong: that isn't shown. */
+function wordsOf(
+	{ status, text, note = 'The service gave no reason', ofLogin }: FailureOf<'status'>,
+	{ baseUrl = '' }: About,
+): Pick<ErrorMessage, 'reason' | 'detail'> {
+	if (ofLogin === true && status < 500) {
+		return { detail: `The login at ${baseUrl} was answered with HTTP ${status}.` };
+	}
+	if (text === undefined) return { detail: `${note} (HTTP ${status}).` };
+	return { reason: `The service says: "${text}" (HTTP ${status}).` };
+}
+
 const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
 	empty: 'is empty: enter the address of the service',
 	notAnAddress: 'must be an address such as https://jobs.example.com',
@@ -49,63 +70,164 @@ const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
 	holdsQuery: 'must not contain ? or #: remove it and what follows',
 };
 
-/** What an error with this failure says. */
-export function explain(failure: Failure, about: About = {}): ErrorMessage {
-	const key = ruleKeyOf(failure);
-	const [, ...textsOfAll] = RULES[key];
-	const texts = (failure.kind === 'login' && LOGIN_TEXTS[key]) || textsOfAll;
-	const [message, advice, detail = ''] = texts;
-	const facts = factsOf(failure, about);
-	return {
-		message: fill(message, facts, MAX_IN_TITLE),
-		advice: fill(advice, facts),
-		detail: fill(detail, facts),
-		...serviceTextsOf(failure, about),
-	};
-}
+const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
-/** What the service said with a status. About a refused login, it may say which part is wrong: that isn't shown. */
-function serviceTextsOf(
-	failure: Failure,
-	{ baseUrl = '' }: About,
-): Pick<ErrorMessage, 'reason' | 'detail'> {
-	const cause = rootCauseOf(failure);
-	if (cause.kind !== 'status') return {};
-	const { status, text, note = 'The service gave no reason' } = cause;
-	if (failure.kind === 'login' && status < 500) {
-		return { detail: `The login at ${baseUrl} was answered with HTTP ${status}.` };
+function textsOf(failure: Failure, about: About): Texts {
+	const { baseUrl = '', timeout = 0 } = about;
+	const service = truncate(baseUrl);
+	switch (failure.kind) {
+		case 'baseUrl':
+			return [
+				`The credential's 'Base URL' ${BASE_URL_PROBLEMS[failure.problem]}`,
+				'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.',
+			];
+		case 'unreachable':
+			return [
+				`The service at ${service} can't be reached`,
+				`Check the 'Base URL' in the credential, and that the service or its proxy (${PROXIES}) is running and can be reached from this n8n.`,
+				`No connection to ${failure.address} was possible (${failure.code}).`,
+			];
+		case 'blocked':
+			return [
+				`n8n doesn't allow requests to ${service}`,
+				"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+				n8nSays(failure.reason),
+			];
+		case 'tls':
+			return [
+				`No secure connection to ${service} is possible`,
+				"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
+				endedUnsent(failure.code),
+			];
+		case 'certificate':
+			return [
+				`The certificate of ${service} isn't trusted`,
+				"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
+				endedUnsent(failure.code),
+			];
+		case 'timeout':
+			if (failure.ofLogin === true) {
+				return [
+					`The service didn't answer the login within ${inSeconds(failure.after ?? LOGIN_TIMEOUT)}`,
+					"Try again later, or allow more time with the option 'Timeout' if it is shorter than a minute.",
+				];
+			}
+			return [
+				`The service didn't answer within ${inSeconds(failure.after ?? timeout)}`,
+				"Try again later, or allow more time with the option 'Timeout'.",
+			];
+		case 'broken':
+			return [
+				'The connection broke before the answer was complete',
+				"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+				`The service, a proxy or the network ended the connection (${failure.code}).`,
+			];
+		case 'cancelled':
+			return ['The execution was cancelled', ''];
+		case 'n8nFailed':
+			return [
+				"n8n couldn't send the request",
+				"Try again later. If that doesn't help, open the credential in n8n and save it.",
+				n8nSays(failure.reason),
+			];
+		case 'redirect':
+			return [
+				`The service redirects to ${truncate(failure.location)}`,
+				"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+				`The redirect is to ${failure.location} (HTTP ${failure.status}). Redirects aren't followed, so that the token stays with the service.`,
+			];
+		case 'status':
+			return textsOfStatus(failure, about);
+		case 'unexpectedResponse':
+			return [
+				`The service answered with ${failure.what} instead of ${failure.expected}`,
+				"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
+				`It sent ${failure.received} (HTTP ${failure.status}).`,
+			];
+		case 'endlessList':
+			return [
+				'The list of work clusters never ends',
+				"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+				'A page token came twice, or there are more than a thousand pages.',
+			];
+		case 'foreignAddress':
+			return [
+				`This credential is for ${service} only`,
+				"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+				`Nothing was sent: ${failure.address} must not get the token.`,
+			];
 	}
-	if (text === undefined) return { detail: `${note} (HTTP ${status}).` };
-	return { reason: `The service says: "${text}" (HTTP ${status}).` };
 }
 
-function factsOf(
-	failure: Failure,
-	{ baseUrl = '', timeout = 0, action = '', hint = '' }: About,
-): Facts {
-	const cause = rootCauseOf(failure);
-	const isLogin = failure.kind === 'login';
-	const after = 'after' in cause ? cause.after : undefined;
-	const facts: Facts = { ...cause, baseUrl, action: isLogin ? 'log the user in' : action };
-	facts.hint = hint === '' ? '' : ` ${hint}`;
-	facts.limit = inSeconds(after ?? (isLogin ? LOGIN_TIMEOUT : timeout));
-	// The service's words stay out of what the test of a credential shows.
-	const reason = failure.kind === 'status' ? failure.text : undefined;
-	facts.serviceReason = reason === undefined ? '' : `: ${truncate(reason, MAX_REASON)}`;
-	if (cause.kind === 'baseUrl') facts.problem = BASE_URL_PROBLEMS[cause.problem];
-	if (cause.kind === 'unexpectedResponse') {
-		facts.came = cause.received.replace(/ (?:with the fields|").*/s, '');
+function textsOfStatus(failure: FailureOf<'status'>, about: About): Texts {
+	const { status, text, ofLogin } = failure;
+	const { baseUrl = '', hint = '' } = about;
+	const action = ofLogin === true ? 'log the user in' : (about.action ?? '');
+	// The service's words about a login stay out of what the test of a credential shows.
+	const words = text === undefined || ofLogin === true ? '' : `: ${truncate(text, MAX_REASON)}`;
+	if (status === 407) {
+		return [
+			'The proxy before the service wants a login',
+			`Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
+		];
 	}
-	return facts;
+	if (status === 408) return ['The service gave up waiting for the request', 'Try again later.'];
+	if (status === 429) {
+		return [
+			'The service is receiving too many requests',
+			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
+		];
+	}
+	if (status >= 500) {
+		return [
+			`The service failed to ${action}${words}`,
+			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
+		];
+	}
+	if (ofLogin === true) return textsOfRefusedLogin(status, baseUrl);
+	switch (status) {
+		case 401:
+		case 419:
+		case 440:
+		case 498:
+			return [
+				'The service rejected the token that it had just issued',
+				`The login works, but its token doesn't. Check that the user is allowed to ${action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+			];
+		case 403:
+			return [
+				`The user isn't allowed to ${action}`,
+				'Ask the administrator of the service for the permission, or use the credential of another user.',
+			];
+		default:
+			return [
+				`The service refused to ${action}${words}`,
+				`Check this node's fields.${hint === '' ? '' : ` ${hint}`}`,
+			];
+	}
 }
 
-/** @param maxAddress characters of an address at most */
-function fill(text: string, facts: Facts, maxAddress = Infinity): string {
-	return text.replace(/\{(\w+)\}/g, (_, name: string) => {
-		const isAddress = ['baseUrl', 'address', 'location'].includes(name);
-		return truncate(String(facts[name]), isAddress ? maxAddress : Infinity);
-	});
+function textsOfRefusedLogin(status: number, baseUrl: string): Texts {
+	if (status === 401) {
+		return [
+			'The username or the password is wrong',
+			"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
+		];
+	}
+	if (status === 404 || status === 405) {
+		return [
+			`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
+			"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.",
+		];
+	}
+	return [
+		'The service refused the login',
+		"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+	];
 }
+
+const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;
+const n8nSays = (reason: string) => `Nothing was sent. n8n says: "${reason}".`;
 
 /** A text for a title, cut if it is long. */
 export function truncate(text: string, max = MAX_IN_TITLE): string {

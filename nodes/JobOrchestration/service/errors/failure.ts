@@ -1,52 +1,65 @@
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 
+/** What may be true of a failure of any kind. */
+interface Flags {
+	/** It is the login's: the request itself was not sent, or not acted on for its token. */
+	ofLogin?: true;
+	/** The answer says, or looks as if, the token has expired; its status alone doesn't. */
+	saysExpired?: true;
+	/** The node has logged in again for the next request. */
+	isRenewed?: true;
+}
+
 /** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
-export type Failure =
-	/** The Base URL of the credential can't be used. */
-	| {
-			kind: 'baseUrl';
-			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
-	  }
-	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
-	| { kind: 'unreachable'; code: string; address: string }
-	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
-	| { kind: 'blocked'; reason: string }
-	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
-	| { kind: 'tls'; code: string }
-	/** The certificate isn't trusted: nothing was sent. */
-	| { kind: 'certificate'; code: string }
-	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
-	| { kind: 'timeout'; after?: number }
-	/** The connection broke after it was made. */
-	| { kind: 'broken'; code: string }
-	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
-	| { kind: 'cancelled'; sent: boolean }
-	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
-	| { kind: 'n8nFailed'; reason: string }
-	/** The answer points to another address, or to 'another address' if it doesn't say which. */
-	| { kind: 'redirect'; status: number; location: string }
-	/** An HTTP status that isn't success, the service's words or a note why there are none, and Retry-After (ms). */
-	| {
-			kind: 'status';
-			status: number;
-			text?: string | undefined;
-			note?: string | undefined;
-			retryAfter?: number | undefined;
-	  }
-	/** An answer that isn't what the interface shows. */
-	| { kind: 'unexpectedResponse'; status: number; received: string; expected: string }
-	/** A list without an end. */
-	| { kind: 'endlessList' }
-	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
-	| { kind: 'foreignAddress'; address: string }
-	/** The login failed; the request itself was not sent, or answered with 401. */
-	| { kind: 'login'; cause: RequestFailure };
+export type Failure = Flags &
+	(
+		| /** The Base URL of the credential can't be used. */
+		{
+				kind: 'baseUrl';
+				problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
+		  }
+		/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
+		| { kind: 'unreachable'; code: string; address: string }
+		/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
+		| { kind: 'blocked'; reason: string }
+		/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
+		| { kind: 'tls'; code: string }
+		/** The certificate isn't trusted: nothing was sent. */
+		| { kind: 'certificate'; code: string }
+		/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
+		| { kind: 'timeout'; after?: number }
+		/** The connection broke after it was made. */
+		| { kind: 'broken'; code: string }
+		/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
+		| { kind: 'cancelled'; sent: boolean }
+		/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
+		| { kind: 'n8nFailed'; reason: string }
+		/** The answer points to another address, or to 'another address' if it doesn't say which. */
+		| { kind: 'redirect'; status: number; location: string }
+		/** A status that isn't success, or a body that says so; the service's words or why there are none; Retry-After (ms). */
+		| {
+				kind: 'status';
+				status: number;
+				text?: string | undefined;
+				note?: string | undefined;
+				retryAfter?: number | undefined;
+		  }
+		/** An answer that isn't what the interface shows: what it is, and what it holds. */
+		| {
+				kind: 'unexpectedResponse';
+				status: number;
+				what: string;
+				received: string;
+				expected: string;
+		  }
+		/** A list without an end. */
+		| { kind: 'endlessList' }
+		/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
+		| { kind: 'foreignAddress'; address: string }
+	);
 
 export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
-
-/** The ways in which a single request can fail, a login too. */
-export type RequestFailure = Exclude<Failure, { kind: 'login' | 'endlessList' }>;
 
 /** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
 const ownFailures = new WeakSet<object>();
@@ -61,21 +74,13 @@ function isOwnFailure(value: unknown): value is Failure {
 	return isJsonObject(value) && ownFailures.has(value);
 }
 
-/** What failed at last: of a login that failed, why it did. */
-export function rootCauseOf(failure: Failure): Exclude<Failure, { kind: 'login' }> {
-	return failure.kind === 'login' ? failure.cause : failure;
-}
-
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
 export function withoutServiceText(failure: Failure): Failure {
-	const cause = rootCauseOf(failure);
-	if (cause.kind !== 'status') return failure;
-	const note = 'The service answered other requests so';
-	const untold: RequestFailure = { ...cause, text: undefined, note };
-	return failure.kind === 'login' ? { kind: 'login', cause: untold } : untold;
+	if (failure.kind !== 'status') return failure;
+	return { ...failure, text: undefined, note: 'The service answered other requests so' };
 }
 
-const unreachable = (code: string, address = 'the service'): RequestFailure => ({
+const unreachable = (code: string, address = 'the service'): Failure => ({
 	kind: 'unreachable',
 	code,
 	address,
@@ -91,11 +96,14 @@ const CERTIFICATE =
 const HANDSHAKE =
 	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
 
+/** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
+const MAX_TEXT = 1_000;
+
 /**
  * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
  * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
  */
-const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => RequestFailure]> = [
+const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failure]> = [
 	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
 	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
 	[
@@ -149,11 +157,11 @@ function ownFailureOf(error: unknown): Failure | undefined {
  * The failure behind whatever n8n's request helper threw. In n8n 2.x, the system's error is the `cause` of a
  * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
  */
-export function requestFailureFromError(error: unknown): RequestFailure {
+export function requestFailureFromError(error: unknown): Failure {
 	const chain = causesOf(error);
 	const codes = chain.map(({ code }) => code).filter(isText);
 	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
-	const texts = messages.filter(isText);
+	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));
 	const calls = chain.map(({ syscall, code }) => `${String(syscall)} ${String(code)}`);
 	for (const [pattern, failureFrom] of PATTERNS) {
 		for (const text of [...codes, ...texts, ...calls]) {

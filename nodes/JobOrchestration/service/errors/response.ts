@@ -1,5 +1,4 @@
-import type { RequestFailure } from './failure';
-import { parseRetryAfter } from './retryPolicy';
+import type { Failure } from './failure';
 import type { Secrets } from './secrets';
 import { MAX_READ, WITHHELD } from './secrets';
 import type { JsonObject } from '../../json';
@@ -14,6 +13,17 @@ export interface HttpResponse {
 	headers: JsonObject;
 }
 
+/** What is to come back. */
+export interface Expectation<Body> {
+	/** As in "The service answered with nothing instead of ...". */
+	expected: string;
+	isExpected: (body: unknown) => body is Body;
+	/** Whether a body with a success's status can say that the request failed. */
+	maySayFailed?: boolean;
+	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */
+	isSecret?: boolean;
+}
+
 const MESSAGE_WITHHELD =
 	"The service's message isn't shown because it contains the password or token";
 
@@ -25,6 +35,9 @@ const MESSAGE_KEYS = [
 	...['message', 'error', 'msg', 'title'],
 	...['detail', 'details', 'error_description', 'errors'],
 ];
+
+/** Where they put a word for programs. */
+const CODE_KEYS = ['code', 'reason', 'type', 'errorCode', 'error_code'];
 
 /** How deep a body is searched, and how many elements of a list. With more, a huge one would block n8n. */
 const MAX_DEPTH = 3;
@@ -40,68 +53,169 @@ export function readResponse(response: unknown): HttpResponse {
 	};
 }
 
-/** The failure that an answer stands for, without secrets; undefined if its status is a success. */
-export function failureFromResponse(
-	{ status, body, headers }: HttpResponse,
+/** The body of the expected answer, or why it isn't that, without secrets. */
+export function resultOf<Body>(
+	response: HttpResponse,
+	{ expected, isExpected, maySayFailed = false, isSecret = false }: Expectation<Body>,
 	secrets: Secrets,
-): RequestFailure | undefined {
+): { body: Body } | { failure: Failure } {
+	const { status, body } = response;
+	const failure =
+		failureOfStatus(response, secrets) ??
+		(maySayFailed && saysFailed(body) ? refusalOf(response, secrets) : undefined);
+	if (failure === undefined && isExpected(body)) return { body };
+	const unexpected = { status, ...describeBody(body, secrets, isSecret), expected };
+	const found: Failure = failure ?? { kind: 'unexpectedResponse', ...unexpected };
+	return { failure: saysExpired(response) ? { ...found, saysExpired: true } : found };
+}
+
+/** The failure that an answer's status stands for; undefined if it is a success. */
+function failureOfStatus(response: HttpResponse, secrets: Secrets): Failure | undefined {
+	const { status, headers } = response;
 	if (status === 0) return { kind: 'broken', code: 'no HTTP response' };
 	if (status >= 200 && status < 300) return undefined;
-	if (status >= 300 && status < 400) {
-		const { location } = headers;
-		const given = typeof location === 'string' ? secrets.redact(location) : '';
-		// The query is left out: a service may put anything there.
-		const address = given.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
-		return { kind: 'redirect', status, location: address || 'another address' };
-	}
+	if (status < 300 || status >= 400) return refusalOf(response, secrets);
+	const { location } = headers;
+	const given = typeof location === 'string' ? secrets.redact(location) : '';
+	// The query is left out: a service may put anything there.
+	const address = given.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
+	return { kind: 'redirect', status, location: address || 'another address' };
+}
+
+function refusalOf({ status, body, headers }: HttpResponse, secrets: Secrets): Failure {
 	const retryAfter = parseRetryAfter(headers);
 	if (isHtml(body)) return { kind: 'status', status, note: 'An HTML page came', retryAfter };
-	const texts = messagesIn(body);
+	const texts = textsIn(body, MESSAGE_KEYS);
 	if (texts.length === 0) return { kind: 'status', status, retryAfter };
 	const text = quote(texts, secrets);
 	const note = text === undefined ? MESSAGE_WITHHELD : undefined;
 	return { kind: 'status', status, text, note, retryAfter };
 }
 
+/** Whether a body says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
+function saysFailed(body: unknown): boolean {
+	if (!isJsonObject(body)) return false;
+	const { success, ok, code, status, statusCode, error } = body;
+	if ([success, ok].some((flag) => flag === false || flag === 'false')) return true;
+	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
+	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
+}
+
+/** Where a redirect leads if it leads to a login. */
+const LOGIN_PAGE = /log-?_?[io]n|sign-?_?in|sso|auth|saml|session|account|idp/i;
+
+/** How services say that a token has expired if they answer with another status. */
+const EXPIRED =
+	/\b(?:jwt|token|session|login|credentials?)\b.{0,40}\b(?:expired?|invalid|revoked|inactive|malformed|not valid)|\b(?:expired?|invalid|revoked|inactive)[ _-]?(?:\w{1,20}[ _-])?(?:jwt|token|session|login|credentials?)\b|token_?(?:expired|invalid)|(?:expired|invalid)_?token|not (?:logged|signed) in|log ?in (?:again|required)|unauthenticated|unauthori[sz]ed/i;
+
+/** Whether an answer says, or looks as if, the token has expired. Its status alone isn't looked at: rules.ts has those. */
+function saysExpired({ status, body, headers }: HttpResponse): boolean {
+	const { location, 'www-authenticate': challenge } = headers;
+	if (status >= 300 && status < 400) {
+		return typeof location === 'string' && LOGIN_PAGE.test(location.slice(0, MAX_READ));
+	}
+	if (typeof challenge === 'string' && EXPIRED.test(challenge.slice(0, MAX_SHOWN))) return true;
+	if (isHtml(body)) return status < 300;
+	if (isJsonObject(body) && String(body.code) === '401') return true;
+	const texts = textsIn(body, [...MESSAGE_KEYS, ...CODE_KEYS]);
+	return texts.some((text) => EXPIRED.test(text.slice(0, MAX_SHOWN)));
+}
+
 /**
- * What an answer is that isn't what was wanted, in a few words.
+ * What an answer is that isn't what was wanted, and what it holds, in a few words.
  *
  * @param isSecret whether a text that isn't clearly a message is not shown, as it may be a token
  */
-export function describeBody(body: unknown, secrets: Secrets, isSecret = false): string {
-	if (body === undefined || body === null || body === '') return 'nothing';
-	if (Array.isArray(body)) return 'a list';
-	if (isHtml(body)) return 'an HTML page';
-	if (isSecret && !isJsonObject(body)) return 'a text';
+function describeBody(
+	body: unknown,
+	secrets: Secrets,
+	isSecret: boolean,
+): { what: string; received: string } {
+	const same = (what: string) => ({ what, received: what });
 	const show = (texts: string[]) => quote(texts, secrets) ?? WITHHELD;
-	if (!isJsonObject(body)) return `the text "${show([String(body)])}"`;
+	if (body === undefined || body === null || body === '') return same('nothing');
+	if (Array.isArray(body)) return same('a list');
+	if (isHtml(body)) return same('an HTML page');
+	if (!isJsonObject(body)) {
+		return isSecret
+			? same('a text')
+			: { what: 'a text', received: `the text "${show([String(body)])}"` };
+	}
 	const { message, error, msg } = body;
 	const shown = isSecret ? [message, error, msg].filter((text) => typeof text === 'string') : body;
-	const messages = messagesIn(shown);
-	if (messages.length > 0) return `the message "${show(messages)}"`;
+	const messages = textsIn(shown, MESSAGE_KEYS);
+	const what = 'an object';
+	if (messages.length > 0) return { what, received: `the message "${show(messages)}"` };
 	const keys = Object.keys(body).slice(0, MAX_ELEMENTS).join(', ');
-	return keys === '' ? 'an empty object' : `an object with the fields ${show([keys])}`;
+	if (keys === '') return same('an empty object');
+	return { what, received: `an object with the fields ${show([keys])}` };
 }
 
-/** Whether a body is a web page, or a part of one, rather than a message for a program. */
+/** What may come before the first element of a page or of another XML document. */
+const PROLOG = /<\?[^>]*>|<!--.*?-->/gs;
+
+const PAGE =
+	/^\s*<(?:!doctype\s+html|html|head|body|title|meta|link|style|script|div|span|p|br|h[1-6]|center|form|table|b|i|img|a)[\s/>]/i;
+
+/** Whether a body is a web page, or a part of one, rather than a message for a program, such as XML. */
 export function isHtml(body: unknown): boolean {
-	return typeof body === 'string' && /^\s*<(?:!|\?xml|[a-z][a-z\d]*[\s/>])/i.test(body);
+	return typeof body === 'string' && PAGE.test(body.slice(0, MAX_SHOWN).replace(PROLOG, ''));
 }
 
-/** The messages in a body: nested, in a list, or the plain text. */
-function messagesIn(body: unknown, depth = 0): string[] {
-	if (typeof body === 'string') return body.trim() === '' ? [] : [body];
-	if (depth > MAX_DEPTH || typeof body !== 'object' || body === null) return [];
-	const values = Array.isArray(body)
-		? body.slice(0, MAX_ELEMENTS)
-		: MESSAGE_KEYS.map((key) => (body as JsonObject)[key]);
-	return values.flatMap((value) => messagesIn(value, depth + 1));
+/** The texts under these keys of a body: nested, in a list, or the plain text. No more than an error can use. */
+function textsIn(body: unknown, keys: string[]): string[] {
+	const texts: string[] = [];
+	let length = 0;
+	const read = (value: unknown, depth: number): void => {
+		if (length > MAX_READ) return;
+		if (typeof value === 'string' && value.trim() !== '') {
+			texts.push(value);
+			length += value.length;
+		}
+		if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
+		const values = Array.isArray(value)
+			? value.slice(0, MAX_ELEMENTS)
+			: keys.map((key) => (isJsonObject(value) ? value[key] : undefined));
+		for (const element of values) read(element, depth + 1);
+	};
+	read(body, 0);
+	return texts;
 }
 
 /** Texts of the service's on one line, cut if they are long; undefined if one contains a secret. */
 function quote(texts: readonly string[], secrets: Secrets): string | undefined {
-	if (texts.some((text) => secrets.areIn(text))) return undefined;
-	const lines = texts.map((text) => text.slice(0, MAX_READ).replace(/\s+/g, ' ').trim());
+	if (secrets.areIn(texts.join('\n'))) return undefined;
+	let left = MAX_READ;
+	const lines = texts.map((text) => {
+		const read = text.slice(0, left);
+		left -= read.length;
+		return read.replace(/\s+/g, ' ').trim();
+	});
 	const line = [...new Set(lines)].join(': ');
 	return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
+}
+
+/** Every date that a header can have names the time of day; Date.parse would read one in many other texts. */
+const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
+
+/** The longest date or number that a header has. In a longer text, to search for one could take a second. */
+const MAX_HEADER = 64;
+
+/**
+ * The wait that a Retry-After header asks for, in milliseconds; undefined if it can't be read. A date is read against the
+ * answer's own `date`, since the service's clock may differ.
+ */
+export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
+	const retryAfter = headers['retry-after'];
+	if (typeof retryAfter !== 'string' || retryAfter.length > MAX_HEADER) return undefined;
+	if (/^\s*\d+(?:\.\d+)?\s*$/.test(retryAfter)) return Number(retryAfter) * 1000;
+	const until = dateIn(retryAfter);
+	return until === undefined ? undefined : Math.max(0, until - (dateIn(headers.date) ?? now));
+}
+
+/** A header's date in milliseconds; undefined if it can't be read. */
+function dateIn(header: unknown): number | undefined {
+	const isDate = typeof header === 'string' && header.length <= MAX_HEADER && DATE.test(header);
+	const date = isDate ? Date.parse(header) : Number.NaN;
+	return Number.isNaN(date) ? undefined : date;
 }

@@ -2,7 +2,7 @@ import { ExecutionBaseError } from 'n8n-workflow';
 
 import type { ErrorMessage } from './explain';
 import type { Failure } from './failure';
-import { contextOf, rootCauseOf } from './failure';
+import { contextOf } from './failure';
 
 const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 	'baseUrl',
@@ -11,12 +11,11 @@ const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 	'tls',
 	'certificate',
 	'n8nFailed',
-	'login',
 ]);
 
 /** Whether a failure is about the credential or the connection: then it would meet every item. */
-export function isAboutAllItems({ kind }: Failure): boolean {
-	return ABOUT_ALL_ITEMS.has(kind);
+export function isAboutAllItems({ kind, ofLogin }: Failure): boolean {
+	return ofLogin === true || ABOUT_ALL_ITEMS.has(kind);
 }
 
 /**
@@ -37,8 +36,7 @@ export class ServiceError extends ExecutionBaseError {
 
 	/** The HTTP status of the answer; null if none came. */
 	get httpStatus(): number | null {
-		const cause = rootCauseOf(this.failure);
-		return 'status' in cause ? cause.status : null;
+		return 'status' in this.failure ? this.failure.status : null;
 	}
 }
 

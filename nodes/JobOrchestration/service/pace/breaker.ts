@@ -81,6 +81,8 @@ export class CircuitBreaker {
 	answeredAt = -Infinity;
 	/** Creates without a clear answer since the last one with it. */
 	private unclearCreates = 0;
+	/** When the creates that waited were last given up. */
+	private gaveUpAt = -Infinity;
 	/** When the last long Retry-After is over. */
 	private longUntil = -Infinity;
 	/** Until when a long Retry-After concerns one request. */
@@ -93,6 +95,11 @@ export class CircuitBreaker {
 		if (opening === undefined || (opening.isHalfOpen && !isCreate)) return 0;
 		if (probe !== undefined) return Infinity;
 		return opening.isHalfOpen ? 0 : opening.probeAt - now;
+	}
+
+	/** Whether no create is tried: a minute after so many have failed, one is. */
+	hasGivenUp(now: number): boolean {
+		return now < this.gaveUpAt + MINUTE_MS;
 	}
 
 	isLong(now: number): boolean {
@@ -151,7 +158,10 @@ export class CircuitBreaker {
 			this.closedAt = now;
 			return 'closed';
 		}
-		if (isCreate && !isQuestion) this.unclearCreates = 0;
+		if (isCreate && !isQuestion) {
+			this.unclearCreates = 0;
+			this.gaveUpAt = -Infinity;
+		}
 		// Before a limit was reached, others that were in flight may have been accepted.
 		const isLimit = opening?.reason === 'throttled' || opening?.reason === 'unclear';
 		if (opening === undefined || (isLimit && !isProbe)) return 'nothing';
@@ -209,7 +219,10 @@ export class CircuitBreaker {
 			(0.75 + Math.random() / 4);
 		const least = wasClosed || isProbe || isLong ? wait : 0;
 		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfter, least));
-		if (isHalfOpen && this.unclearCreates >= MAX_UNCLEAR) return 'gaveUp';
+		if (isHalfOpen && this.unclearCreates >= MAX_UNCLEAR) {
+			this.gaveUpAt = now;
+			return 'gaveUp';
+		}
 		return wasClosed || isHalfOpen ? 'opened' : 'nothing';
 	}
 }

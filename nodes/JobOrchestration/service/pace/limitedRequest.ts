@@ -1,5 +1,5 @@
 import type { Failure } from '../errors/failure';
-import { conditionOf, mayHaveActed } from '../errors/retryPolicy';
+import { conditionOf, mayHaveActed } from '../errors/rules';
 import { onAbort, unlessAborted } from '../request/timers';
 import type { InFlightRequest, Outcome } from './breaker';
 import { FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './breaker';

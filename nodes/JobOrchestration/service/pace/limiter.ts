@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
-import { conditionOf } from '../errors/retryPolicy';
+import { conditionOf } from '../errors/rules';
 import type { InFlightRequest, Outcome } from './breaker';
 import { isAway, MINUTE_MS } from './breaker';
 import { realClock } from './clock';
@@ -108,6 +108,9 @@ export class AccountLimiter {
 		if (this.pace.inFlight + this.turns.size + this.asleep.size === 0) {
 			if (idleMs > MEMORY_MS) this.pace = new Pace();
 			else if (idleMs > MINUTE_MS) this.pace.breaker.restart(this.clock.now());
+		}
+		if (request.options.isCreate && this.pace.breaker.hasGivenUp(this.clock.now())) {
+			return request.settle(this.denialOf(request.run));
 		}
 		request.run.execution.waiting.push(request);
 		this.turns.add(request.run.execution);

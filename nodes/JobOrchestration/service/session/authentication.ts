@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
-import type { Helpers } from './login';
+import type { Helpers, LoginResult } from './login';
 import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
 import { sessionOf } from './session';
@@ -21,19 +21,29 @@ type RequestOptions = IHttpRequestOptions & {
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
 export const trackedRequests = new WeakMap<object, { session: Session; tracked: TrackedRequest }>();
 
-/** Until when (ms since 1970) a failure of another node's request may be a rejected token, by its credentials object. */
-const maybeRejectedUntil = new WeakMap<object, number>();
+/** What is known of another node's request, by its credentials object. */
+interface OtherRequest {
+	/** Until when (ms since 1970) a failure may be a rejected token; 0 if the request must not be sent at all. */
+	mayBeRejectedUntil: number;
+	/** Whether it is n8n's test of the credential; then `token` is set once it has logged in. */
+	isTest?: boolean;
+	token?: string;
+}
+const otherRequests = new WeakMap<object, OtherRequest>();
 
 /** How long a service may take to reject a token. A request that fails later may have been acted on. */
 const REJECTION_TIMEOUT_MS = 30_000;
 
-/** How long a token is new. With more, n8n's test of a credential could get an old token, and would be no login. */
+/** How long a token is new. With more, another node without a token would wait for the one that has expired. */
 const NEW_TOKEN_MS = 5_000;
+
+/** What n8n's test of the credential sends. `withToken` recognises it, since the test must always log in. */
+export const TEST_REQUEST = { url: '/api/v1/clusters', qs: { 'ListOption.limit': 1 } } as const;
 
 /**
  * The token for n8n to store in the credential; nothing if the token must not be replaced.
  *
- * @throws ServiceError whose failure is a `login`, or a `baseUrl` that can't be used
+ * @throws ServiceError whose failure is a login's, or a `baseUrl` that can't be used
  */
 export async function newToken(
 	helpers: Helpers,
@@ -43,48 +53,51 @@ export async function newToken(
 	if (found === undefined) return await newTokenForOtherNode(helpers, credentials);
 	const { session, tracked } = found;
 	tracked.isUnsent = true;
-	const token = await fetchToken(session, helpers, tracked);
-	if (token === undefined) return {};
-	tracked.token = token;
+	const result = await session.token(helpers, tracked);
+	if (result === undefined) return {};
+	tracked.token = tokenIn(result, session);
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
 	Object.assign(credentials, await tracked.options.readAgain());
-	return { accessToken: session.seal(token) };
+	return { accessToken: session.seal(tracked.token) };
 }
 
 /**
  * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
- * none unless the service rejects the current one.
+ * none unless the service rejects the current one, and accepts the new one.
  */
 async function newTokenForOtherNode(
 	helpers: Helpers,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
 	const session = sessionOf(credentials);
-	const until = maybeRejectedUntil.get(credentials);
-	if (until !== undefined && Date.now() >= until) return {};
+	const request = otherRequests.get(credentials);
+	if (request?.isTest === true) {
+		// If the service rejects this token, too, the test tells so.
+		request.token ??= tokenIn(await session.logIn(helpers), session);
+		return { accessToken: session.seal(request.token) };
+	}
+	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
 	const current = session.unseal(credentials.accessToken);
-	if (session.isUsable(current) && (await session.accepts(helpers, current))) return {};
+	if (current !== undefined && (await session.isGood(helpers, current))) return {};
 
-	const newest = session.newestToken(current === undefined ? NEW_TOKEN_MS : Infinity);
-	if (newest !== undefined && (await session.accepts(helpers, newest))) {
+	const { newest } = session;
+	const mayBeNewest = current !== undefined || session.hasLoggedInWithin(NEW_TOKEN_MS);
+	if (mayBeNewest && newest !== undefined && (await session.isGood(helpers, newest))) {
 		return { accessToken: session.seal(newest) };
 	}
-	const token = await fetchToken(session, helpers);
-	if (token === undefined) return {};
+	const result = await session.token(helpers);
+	if (result === undefined) return {};
+	const token = tokenIn(result, session);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	if (until !== undefined && !(await session.accepts(helpers, token))) return {};
+	const isSent = request !== undefined;
+	if (isSent && (await session.doubtAbout(helpers, token)) !== undefined) return {};
 	return { accessToken: session.seal(token) };
 }
 
-/** @returns undefined if there is no token, and no login may be made. @throws ServiceError with a `login` */
-async function fetchToken(
-	session: Session,
-	helpers: Helpers,
-	tracked?: TrackedRequest,
-): Promise<string | undefined> {
-	const result = await session.token(helpers, tracked);
-	if (result === undefined || 'token' in result) return result?.token;
-	throw errorOf({ kind: 'login', cause: result.failure }, session.account);
+/** @throws ServiceError if the login failed */
+function tokenIn(result: LoginResult, { account }: Session): string {
+	if ('token' in result) return result.token;
+	throw errorOf({ ...result.failure }, account);
 }
 
 /**
@@ -103,15 +116,25 @@ export async function withToken(
 		session: sessionOf(credentials),
 	};
 	const { account } = session;
-	if (tracked !== undefined) tracked.isUnsent = true;
-	if (tracked?.isStopped === true) throw errorOf({ kind: 'cancelled', sent: false }, account);
-	// If addressForToken throws, n8n asks newToken for another token, to send the request again: it gets none.
-	maybeRejectedUntil.set(credentials, 0);
-	const url = tracked === undefined ? addressForToken(options, account) : options.url;
-	maybeRejectedUntil.delete(credentials);
-
 	const token = session.unseal(credentials.accessToken);
-	if (!session.isUsable(token)) throw noTokenError();
+	let { url } = options;
+	if (tracked !== undefined) {
+		tracked.isUnsent = true;
+		if (tracked.isStopped) throw errorOf({ kind: 'cancelled', sent: false }, account);
+	} else {
+		const checked = addressForToken(options, account);
+		const other = otherRequests.get(credentials);
+		if ('foreign' in checked) {
+			otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
+			throw errorOf({ kind: 'foreignAddress', address: checked.foreign }, account);
+		}
+		if (isTest(options) && (token === undefined || other?.token !== token)) {
+			otherRequests.set(credentials, { mayBeRejectedUntil: Infinity, isTest: true });
+			throw noTokenError();
+		}
+		url = checked.address;
+	}
+	if (token === undefined) throw noTokenError();
 
 	const authorized: RequestOptions = {
 		...options,
@@ -127,7 +150,8 @@ export async function withToken(
 	if (tracked === undefined) {
 		// A request that fails at its own time limit was not rejected. Its timer may be early.
 		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
-		maybeRejectedUntil.set(credentials, Date.now() + patienceMs);
+		if (!isTest(options))
+			otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
 		return authorized;
 	}
 	tracked.send(token);
@@ -142,11 +166,11 @@ function noTokenError(): Error {
 	return Object.assign(error, { response: { status: 401 } });
 }
 
-/** The address of another node's request, as checked: n8n can't read it differently. @throws ServiceError */
+/** The address of another node's request, as checked: n8n can't read it differently. Or where else it would go. */
 function addressForToken(
 	{ url, uri, baseURL, headers = {}, proxy }: RequestOptions,
 	account: Account,
-): string {
+): { address: string } | { foreign: string } {
 	const address = resolveUrl(url ?? uri, baseURL);
 	// There may be a header in each spelling, and any of them may be sent.
 	const otherHost = Object.entries(headers).find(
@@ -154,15 +178,18 @@ function addressForToken(
 	);
 	if (address === undefined || otherHost !== undefined || !isBelow(account.baseUrl, address)) {
 		const shown = address && `${address.origin}${address.pathname}`;
-		const foreign = String(otherHost?.[1] ?? shown ?? "an address that can't be read");
-		throw errorOf({ kind: 'foreignAddress', address: foreign }, account);
+		return { foreign: String(otherHost?.[1] ?? shown ?? "an address that can't be read") };
 	}
-	if (proxy) throw errorOf({ kind: 'foreignAddress', address: "the node's proxy" }, account);
-	return address.href;
+	return proxy ? { foreign: "the node's proxy" } : { address: address.href };
+}
+
+function isTest({ url, qs, baseURL }: RequestOptions): boolean {
+	const limit = qs?.['ListOption.limit'];
+	return baseURL !== undefined && url === TEST_REQUEST.url && limit === 1;
 }
 
 function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
 	const message = explain(failure, { baseUrl });
 	// The test of a credential shows only the message, so it holds the advice as well.
-	return new ServiceError(failure, failure.kind === 'login' ? asTitleOnly(message) : message);
+	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(message) : message);
 }

@@ -2,18 +2,26 @@ import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
 import { LOGIN_TIMEOUT } from '../errors/explain';
-import type { RequestFailure } from '../errors/failure';
+import type { Failure } from '../errors/failure';
 import { requestFailureFromError } from '../errors/failure';
-import type { HttpResponse } from '../errors/response';
-import { describeBody, failureFromResponse, readResponse } from '../errors/response';
-import { timeoutSignal } from '../request/timers';
+import type { Expectation } from '../errors/response';
+import { isHtml, readResponse, resultOf } from '../errors/response';
+import type { TokenDoubt } from '../errors/rules';
+import { expiryIn } from '../errors/rules';
 import type { Secrets } from '../errors/secrets';
+import { timeoutSignal } from '../request/timers';
 import type { Account } from './account';
 
 export type Helpers = IHttpRequestHelper['helpers'];
 
+/** Whom to send a request as, and what no error may show. */
+interface Sender {
+	account: Account;
+	secrets: Secrets;
+}
+
 /** What came of a login. A failure is plain data: each request that waited for it makes an error of its own. */
-export type LoginResult = { token: string } | { failure: RequestFailure };
+export type LoginResult = { token: string } | { failure: Failure };
 
 /** A request that changes nothing, to see whether the service is there and accepts a token. */
 export const SMALL_REQUEST = {
@@ -28,72 +36,64 @@ export const QUESTION_TIMEOUT_MS = 10_000;
 /** What a header can hold of a token (RFC 6750 allows less). */
 const TOKEN = /^[!-~]+$/;
 
+const hasToken = (body: unknown): body is { access_token: string } =>
+	isJsonObject(body) && typeof body.access_token === 'string' && TOKEN.test(body.access_token);
+
 /** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
-export async function login(
-	helpers: Helpers,
-	{ account, secrets }: { account: Account; secrets: Secrets },
-): Promise<LoginResult> {
-	const { baseUrl, userName, password } = account;
-	const abortSignal = timeoutSignal(LOGIN_TIMEOUT);
-	let response: HttpResponse;
-	try {
-		response = await httpRequest(helpers, account, {
-			method: 'POST',
-			url: `${baseUrl}/oauth/login`,
-			body: { userName, password, type: 'basic' },
-			json: true,
-			abortSignal,
-		});
-	} catch (error) {
-		return { failure: abortSignal.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
-	}
-
-	const failure = failureFromResponse(response, secrets);
-	if (failure !== undefined) return { failure };
-	const { status, body } = response;
-	const token = isJsonObject(body) ? body.access_token : undefined;
-	if (typeof token === 'string' && TOKEN.test(token)) return { token };
-	const received = describeBody(body, secrets, true);
-	return { failure: { kind: 'unexpectedResponse', status, received, expected: 'a token' } };
+export async function login(helpers: Helpers, sender: Sender): Promise<LoginResult> {
+	const { baseUrl, userName, password } = sender.account;
+	const request: IHttpRequestOptions = {
+		method: 'POST',
+		url: `${baseUrl}/oauth/login`,
+		body: { userName, password, type: 'basic' },
+		json: true,
+	};
+	const expectation = { expected: 'a token', isExpected: hasToken, isSecret: true };
+	const result = await send(helpers, sender, { request, expectation, timeoutMs: LOGIN_TIMEOUT });
+	if ('body' in result) return { token: result.body.access_token };
+	return { failure: { ...result.failure, ofLogin: true } };
 }
 
-/** A refusal by any status of 400 to 499: the interface doesn't show which one. 404 and 405 mean that there is no login. */
-export function mayBeWrongPassword(failure: RequestFailure | undefined): boolean {
-	return failure?.kind === 'status' && failure.status < 500 && ![404, 405].includes(failure.status);
-}
-
-/** Whether the service accepts a token, asked by a small request. Only 401 says that it doesn't. */
-export async function isAccepted(
-	helpers: Helpers,
-	account: Account,
+/** Asks the service whether it accepts a token, by a small request. @returns undefined unless it says no */
+export async function doubtAbout(
 	token: string,
-): Promise<boolean> {
-	try {
-		const { status } = await httpRequest(helpers, account, {
-			method: SMALL_REQUEST.method,
-			url: `${account.baseUrl}${SMALL_REQUEST.path}`,
-			qs: SMALL_REQUEST.qs,
-			headers: { Authorization: `Bearer ${token}` },
-			abortSignal: timeoutSignal(QUESTION_TIMEOUT_MS),
-		});
-		return status !== 401;
-	} catch {
-		return true;
-	}
+	helpers: Helpers,
+	sender: Sender,
+): Promise<TokenDoubt | undefined> {
+	const request: IHttpRequestOptions = {
+		method: SMALL_REQUEST.method,
+		url: `${sender.account.baseUrl}${SMALL_REQUEST.path}`,
+		qs: SMALL_REQUEST.qs,
+		headers: { Authorization: `Bearer ${token}` },
+	};
+	const isExpected = (body: unknown): body is unknown => !isHtml(body);
+	const expectation = { expected: '', isExpected };
+	const timeoutMs = QUESTION_TIMEOUT_MS;
+	const result = await send(helpers, sender, { request, expectation, timeoutMs });
+	return 'failure' in result ? expiryIn(result.failure)?.doubt : undefined;
 }
 
-async function httpRequest(
+async function send<Body>(
 	helpers: Helpers,
-	{ ignoreSslIssues }: Account,
-	options: IHttpRequestOptions,
-): Promise<HttpResponse> {
-	return readResponse(
-		await helpers.httpRequest({
-			...options,
-			skipSslCertificateValidation: ignoreSslIssues,
+	{ account, secrets }: Sender,
+	{
+		request,
+		expectation,
+		timeoutMs,
+	}: { request: IHttpRequestOptions; expectation: Expectation<Body>; timeoutMs: number },
+): Promise<{ body: Body } | { failure: Failure }> {
+	const abortSignal = timeoutSignal(timeoutMs);
+	try {
+		const response: unknown = await helpers.httpRequest({
+			...request,
+			abortSignal,
+			skipSslCertificateValidation: account.ignoreSslIssues,
 			disableFollowRedirect: true,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
-		}),
-	);
+		});
+		return resultOf(readResponse(response), expectation, secrets);
+	} catch (error) {
+		return { failure: abortSignal.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
+	}
 }

@@ -1,21 +1,19 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { AccountLimiter } from '../pace/limiter';
-import type { RequestFailure } from '../errors/failure';
-import { mayRetry } from '../errors/retryPolicy';
+import type { TokenDoubt } from '../errors/rules';
+import { mayRetry } from '../errors/rules';
 import { unlessAborted, wait } from '../request/timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
 import { accountOf, sealOf, tokenOf } from './account';
 import type { Helpers, LoginResult } from './login';
-import { isAccepted, login, mayBeWrongPassword } from './login';
+import { doubtAbout, login } from './login';
+import { isWithin, Refusal } from './refusal';
 import type { TrackedRequest } from './trackedRequest';
 
-/** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
-const REFUSAL_HOLDS_MS = 5_000;
-
-/** The same within an execution. With less, each try of Retry On Fail (five, 5 s apart) would log in again. */
-const REFUSAL_HOLDS_FOR_EXECUTION_MS = 30_000;
+/** How long a token can't have expired. With less, a user who isn't allowed something (403) would log in each time. */
+const YOUNG_MS = 60_000;
 
 /** The wait for another process's token. Without jitter and growth, processes would go on ending each other's tokens. */
 const MIN_WAIT_MS = 50;
@@ -31,12 +29,20 @@ const MAX_REJECTED = 50;
 /** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
 
-/** `isNew` if it came by a login. */
+/** For a login, which does the same if sent twice. */
+const CALL = { idempotent: true };
+
+/** A token or why there is none; `isNew` if it came by a login. */
 type TokenResult = LoginResult & { isNew?: true };
 
-interface Refusal {
-	failure: RequestFailure;
-	since: number;
+/** A request whose answer may be due to its token. */
+export interface DoubtedRequest {
+	token: string;
+	doubt: TokenDoubt;
+	/** Whether its token came by a login that was made for it, as an earlier one was rejected. */
+	hasNewToken: boolean;
+	/** Whether it asks for what the question about a token asks for, so that its answer is the answer. */
+	isQuestion: boolean;
 }
 
 /**
@@ -48,13 +54,18 @@ export class Session {
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
 	private accountSeal: string | undefined;
-	private newest: { token: string; since: number } | undefined;
+	newest: string | undefined;
+	/** When the last login succeeded, in ms since 1970. The age of a token that was found in the store is unknown. */
+	private loggedInAt: number | undefined;
+	/** When a token was last renewed: from then on, a rejected one may be the request's own fault. */
+	private renewedAt: number | undefined;
 	private readonly rejected = new Set<string>();
+	/** A token that was rejected as soon as it was there. Another login wouldn't help. */
+	private rejectedAtOnce: string | undefined;
 	private login: Promise<TokenResult | undefined> | undefined;
-	/** By the execution whose login failed; the last one of all by the session itself. */
-	private refusals = new WeakMap<object, Refusal>();
+	private readonly refusal = new Refusal();
 	/** By the token that the service is asked about. */
-	private readonly questions = new Map<string, Promise<boolean>>();
+	private readonly questions = new Map<string, Promise<TokenDoubt | undefined>>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
@@ -66,107 +77,125 @@ export class Session {
 		return `${this.accountSeal}.${token}`;
 	}
 
-	/** The token in what is stored; undefined without one, or if it is another account's. */
+	/** The token in what is stored; undefined without one, if it is another account's, or if it was rejected. */
 	unseal(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
-		return token !== undefined && stored === this.seal(token) ? token : undefined;
+		const isOwn = token !== undefined && stored === this.seal(token);
+		return isOwn && !this.rejected.has(token) ? token : undefined;
 	}
 
 	/** Remembers that the service has rejected a token. */
 	reject(token: string): void {
 		this.rejected.add(token);
+		if (this.newest === token) this.newest = undefined;
 		const [oldest = ''] = this.rejected;
 		if (this.rejected.size > MAX_REJECTED) this.rejected.delete(oldest);
 	}
 
-	/** Whether it is a token that the service may accept. */
-	isUsable(token: string | undefined): token is string {
-		return token !== undefined && !this.rejected.has(token);
-	}
-
-	/** The newest token, unless it was rejected or is older than that. */
-	newestToken(maxAgeMs = Infinity): string | undefined {
-		const { token, since } = this.newest ?? {};
-		return this.isUsable(token) && isWithin(maxAgeMs, since) ? token : undefined;
+	/** Whether the last login was less than `ms` ago. */
+	hasLoggedInWithin(ms: number): boolean {
+		return isWithin(ms, this.loggedInAt);
 	}
 
 	/**
-	 * A token for a request without a usable one. All share one login, and one search for a token that another process has
-	 * stored; a refused login stays refused for a while.
+	 * A token: the newest that is known, else by a login, which all share, with one search for a token that another process
+	 * has stored. A refused login stays refused for a while.
 	 *
-	 * @param tracked undefined for another node, which knows the newest token already
-	 * @returns undefined if no token was found and no login is allowed
+	 * @param tracked undefined for another node
+	 * @returns undefined if the request was stopped before there was one
 	 */
 	async token(helpers: Helpers, tracked?: TrackedRequest): Promise<TokenResult | undefined> {
-		const { execution, timeout, mayLogIn = true } = tracked?.options ?? {};
 		for (;;) {
-			const newest = tracked && this.newestToken();
-			if (newest !== undefined) return { token: newest };
-			const refusal = this.refusalFor(execution, timeout);
-			if (refusal !== undefined) return { failure: refusal };
-			if (!mayLogIn && this.login === undefined) {
-				const token = tracked && (await this.storedToken(tracked));
-				return token === undefined ? undefined : { token };
-			}
-
-			const login = (this.login ??= this.findOrLogIn(helpers, tracked).finally(() => {
-				if (this.login === login) this.login = undefined;
-			}));
-			if (tracked !== undefined) tracked.login = login;
-			const result = await login;
-			if (tracked !== undefined) tracked.login = undefined;
-			if (result !== undefined) {
-				if (tracked !== undefined) tracked.hasLoggedIn = result.isNew === true;
-				if ('failure' in result) this.rememberRefusal(result.failure, execution);
-				return result;
-			}
-			if (tracked?.isStopped === true) return undefined;
+			if (tracked !== undefined && this.newest !== undefined) return { token: this.newest };
+			const failure = this.refusal.for(tracked?.options);
+			if (failure !== undefined) return { failure };
+			const result = await this.sharedLogin(helpers, tracked);
+			if (result !== undefined || tracked?.isStopped === true) return result;
 			// Another request was stopped before it could log in for all.
 		}
 	}
 
-	/** A request has waited too long for its login: the next one starts another, but not in this execution. */
-	giveUp({ login, options }: TrackedRequest, failure: RequestFailure): void {
-		if (this.login === login) this.login = undefined;
-		// It may be the one that was remembered: to remember it again would refuse the next logins for good.
-		if (this.refusals.get(options.execution)?.failure === failure) return;
-		this.refusals.set(options.execution, { failure, since: Date.now() });
+	/** A login, or what comes of the one that is in flight, for n8n's test of the credential: whatever is remembered. */
+	async logIn(helpers: Helpers): Promise<TokenResult> {
+		for (;;) {
+			const result = await this.sharedLogin(helpers);
+			if (result !== undefined && ('failure' in result || result.isNew)) return result;
+		}
+	}
+
+	/**
+	 * A token for a request that is to be sent once more, since its answer may be due to its token.
+	 *
+	 * @returns undefined if another token wouldn't help, or none is to be had
+	 */
+	async renewedToken(
+		helpers: Helpers,
+		tracked: TrackedRequest,
+		{ token, doubt, hasNewToken, isQuestion }: DoubtedRequest,
+	): Promise<TokenResult | undefined> {
+		tracked.isUnsent = true;
+		const isYoung = this.hasLoggedInWithin(YOUNG_MS);
+		if (!this.rejected.has(token) && (this.newest ?? token) === token) {
+			if (doubt === 'doubtful' && isYoung) return undefined;
+			if (doubt === 'rejected' && !isQuestion && isWithin(YOUNG_MS, this.renewedAt)) {
+				if ((await this.doubtAbout(helpers, token)) !== 'rejected') return undefined;
+			}
+			const isKnown = isYoung && this.rejectedAtOnce === token;
+			if (hasNewToken || isKnown) {
+				this.rejectedAtOnce = token;
+				const maxWaits = isKnown ? 0 : MAX_WAITS;
+				const other = await this.storedToken(tracked, { not: token, maxWaits });
+				if (other === undefined) return undefined;
+				this.reject(token);
+				return { token: other };
+			}
+			this.renewedAt = Date.now();
+		}
+		this.reject(token);
+		return await this.token(helpers, tracked);
+	}
+
+	/** Whether the service accepts a token, as far as it says so; one that it doesn't accept isn't used any more. */
+	async isGood(helpers: Helpers, token: string): Promise<boolean> {
+		const doubt = await this.doubtAbout(helpers, token);
+		const isGood =
+			doubt === undefined || (doubt === 'doubtful' && this.hasLoggedInWithin(YOUNG_MS));
+		if (!isGood) this.reject(token);
+		return isGood;
 	}
 
 	/** Asks the service whether it accepts a token, once for all that ask at about the same time. */
-	async accepts(helpers: Helpers, token: string): Promise<boolean> {
+	async doubtAbout(helpers: Helpers, token: string): Promise<TokenDoubt | undefined> {
 		let question = this.questions.get(token);
 		if (question === undefined) {
 			// The delay makes sure that no answer is older than the rejection of a request that asks.
 			question = wait(COLLECT_MS).then(async () => {
 				this.questions.delete(token);
-				return await isAccepted(helpers, this.account, token);
+				return await doubtAbout(token, helpers, this);
 			});
 			this.questions.set(token, question);
 		}
-		const accepted = await question;
-		if (!accepted) this.reject(token);
-		return accepted;
+		return await question;
 	}
 
-	/** Why no login may be made. A request with more time than the one that gave up a login may try again. */
-	private refusalFor(
-		execution: object | undefined,
-		timeout = Infinity,
-	): RequestFailure | undefined {
-		const ofExecution = execution && this.refusals.get(execution);
-		const { failure, since } = ofExecution ?? this.refusals.get(this) ?? {};
-		if (failure?.kind === 'timeout' && timeout > (failure.after ?? Infinity)) return undefined;
-		if (ofExecution !== undefined && mayBeWrongPassword(failure)) return failure;
-		const holdsMs = ofExecution === undefined ? REFUSAL_HOLDS_MS : REFUSAL_HOLDS_FOR_EXECUTION_MS;
-		return isWithin(holdsMs, since) ? failure : undefined;
-	}
-
-	private rememberRefusal(failure: RequestFailure, execution: object | undefined): void {
-		if (mayRetry(failure, { idempotent: true })) return;
-		const refusal = { failure, since: Date.now() };
-		this.refusals.set(this, refusal);
-		if (execution !== undefined) this.refusals.set(execution, refusal);
+	private async sharedLogin(
+		helpers: Helpers,
+		tracked?: TrackedRequest,
+	): Promise<TokenResult | undefined> {
+		const login = (this.login ??= this.findOrLogIn(helpers, tracked).finally(() => {
+			if (this.login === login) this.login = undefined;
+		}));
+		let result = await unlessAborted(login, tracked?.signal).catch(() => undefined);
+		if (result === undefined && tracked?.isTimedOut === true) {
+			// The next request starts another login, but not in this execution.
+			if (this.login === login) this.login = undefined;
+			const after = tracked.options.timeout;
+			result = { failure: { kind: 'timeout', after, ofLogin: true } };
+		}
+		if (result !== undefined && 'failure' in result && !mayRetry(result.failure, CALL)) {
+			this.refusal.remember(result.failure, tracked?.options);
+		}
+		return result;
 	}
 
 	/** Looks for a token that another process has stored, and logs in if it finds no token. It never throws. */
@@ -174,32 +203,35 @@ export class Session {
 		helpers: Helpers,
 		tracked: TrackedRequest | undefined,
 	): Promise<TokenResult | undefined> {
-		const stored = tracked && (await this.storedToken(tracked));
-		if (stored !== undefined) return { token: stored };
-		if (tracked?.isStopped === true) return undefined;
-		const result = await login(helpers, this);
-		if ('token' in result) {
-			this.remember(result.token);
-			this.refusals = new WeakMap();
-			return { ...result, isNew: true };
+		if (tracked !== undefined) {
+			// After a second rejection, another process has probably logged in: its token may not be stored yet.
+			const maxWaits = Math.min(tracked.options.rejections, 1);
+			const stored = await this.storedToken(tracked, { maxWaits });
+			if (stored !== undefined) return { token: stored };
+			if (tracked.isStopped) return undefined;
 		}
-		return result;
+		const result = await login(helpers, this);
+		if ('failure' in result) return result;
+		this.remember(result.token);
+		this.loggedInAt = Date.now();
+		this.refusal.forget();
+		return { ...result, isNew: true };
 	}
 
-	/** After a rejection, another process has probably logged in: its token may not be stored yet. */
-	private async storedToken({ options, signal }: TrackedRequest): Promise<string | undefined> {
-		const { rejections, mayLogIn, readAgain } = options;
-		const maxWaits = mayLogIn ? Math.min(rejections, 1) : MAX_WAITS;
+	/** A token that another process has stored, or that was fetched meanwhile. */
+	private async storedToken(
+		{ options, signal }: TrackedRequest,
+		{ not, maxWaits }: { not?: string; maxWaits: number },
+	): Promise<string | undefined> {
 		for (let waits = 0; ; waits += 1) {
 			// Others wait for this, too. Whatever n8n says here, it says again to each request before it is sent.
-			const read = unlessAborted(readAgain(), signal).catch(() => undefined);
+			const read = unlessAborted(options.readAgain(), signal).catch(() => undefined);
 			const stored = this.unseal((await read)?.accessToken);
-			if (this.isUsable(stored)) this.remember(stored);
-			const newest = this.newestToken();
-			if (newest !== undefined) return newest;
+			if (stored !== undefined && stored !== not) this.remember(stored);
+			if (this.newest !== undefined && this.newest !== not) return this.newest;
 			if (waits === maxWaits) return undefined;
 			const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
-			await wait(waitMs * 2 ** Math.min(rejections, MAX_DOUBLINGS), signal);
+			await wait(waitMs * 2 ** Math.min(options.rejections, MAX_DOUBLINGS), signal);
 		}
 	}
 
@@ -207,7 +239,7 @@ export class Session {
 		// A service may give the same token again.
 		this.rejected.delete(token);
 		this.secrets.add(token);
-		this.newest = { token, since: Date.now() };
+		this.newest = token;
 	}
 }
 
@@ -227,10 +259,4 @@ export function sessionOf(credentials: ICredentialDataDecryptedObject): Session 
 	const [oldest = ''] = sessions.keys();
 	if (sessions.size > MAX_SESSIONS) sessions.delete(oldest);
 	return session;
-}
-
-/** Whether `since` is less than `ms` ago; false if it is undefined, or the clock went back. */
-function isWithin(ms: number, since = Infinity): boolean {
-	const age = Date.now() - since;
-	return age >= 0 && age < ms;
 }

@@ -15,8 +15,6 @@ interface TrackedRequestOptions {
 	cancel?: AbortSignal | undefined;
 	/** How often its tokens were rejected. */
 	rejections: number;
-	/** Whether a login may be made for it. Else only a token that others have fetched helps. */
-	mayLogIn: boolean;
 	/** Called when it is sent. */
 	onSent: () => void;
 	/** Reads the stored credential again. */
@@ -29,11 +27,7 @@ export class TrackedRequest {
 	isUnsent = false;
 	/** The token that it was sent with, or would have been if it hadn't been rejected in the meantime. */
 	token: string | undefined;
-	/** The login or search for a token that it waits for. */
-	login: unknown;
-	/** Whether its token came by a login for it. */
-	hasLoggedIn = false;
-	private isTimedOut = false;
+	isTimedOut = false;
 	private readonly controller = new AbortController();
 	private readonly stopListening: Array<() => void>;
 
@@ -62,8 +56,8 @@ export class TrackedRequest {
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
 		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
-		const cause = { kind: 'timeout', after: this.options.timeout } as const;
-		return this.isUnsent ? { kind: 'login', cause } : { kind: 'timeout' };
+		if (!this.isUnsent) return { kind: 'timeout' };
+		return { kind: 'timeout', after: this.options.timeout, ofLogin: true };
 	}
 
 	/** It is about to be sent. */

@@ -1,18 +1,15 @@
-import type {
-	Failure,
-	FailureOf,
-	RequestFailure,
-} from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
+import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
 	conditionOf,
+	expiryIn,
 	mayHaveActed,
 	mayRetry,
-	parseRetryAfter,
 	retryDelay,
-} from '../../nodes/JobOrchestration/service/errors/retryPolicy';
+} from '../../nodes/JobOrchestration/service/errors/rules';
 import { statusFailure as status } from './statusFailure';
 
-const login = (cause: RequestFailure): Failure => ({ kind: 'login', cause });
+const login = (failure: Failure): Failure => ({ ...failure, ofLogin: true });
 const redirect = (code: number): FailureOf<'redirect'> => ({
 	kind: 'redirect',
 	status: code,
@@ -22,8 +19,9 @@ const redirect = (code: number): FailureOf<'redirect'> => ({
 const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
 const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
 const timeout = { kind: 'timeout' } as const;
-const unexpected: RequestFailure = {
-	...{ kind: 'unexpectedResponse', status: 200, received: 'nothing', expected: 'a job' },
+const unexpected: Failure = {
+	...{ kind: 'unexpectedResponse', status: 200, expected: 'a job' },
+	...{ what: 'nothing', received: 'nothing' },
 };
 
 /**
@@ -57,14 +55,15 @@ const rows: Row[] = [
 		(code): Row => [String(code), redirect(code), false, false, true, 'answered'],
 	),
 	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false, 'answered']),
-	...each([400, 401, 403, 404, 405, 409, 410, 413, 422, 451], false, false, false, 'answered'),
-	...each([408, 500], true, false, true, 'answered'),
-	...each([502, 503, 504], true, false, true, 'unavailable'),
+	...each([400, 401, 403, 404, 405, 407, 409, 410, 413, 419], false, false, false, 'answered'),
+	...each([422, 440, 451, 498], false, false, false, 'answered'),
+	...each([408, 500, 506, 507, 511, 519], true, false, true, 'answered'),
+	...each([502, 503, 504, 520, 524, 530, 599], true, false, true, 'unavailable'),
 	...each([429], true, true, false, 'throttled'),
 	['429 with Retry-After', status(429, 1_000), true, true, false, 'throttled'],
 	['500 with Retry-After', status(500, 1_000), true, false, true, 'answered'],
 	['503 with Retry-After', status(503, 0), true, true, false, 'throttled'],
-	...each([100, 199, 452, 499, 501, 505, 599, 600, 999], false, false, true, 'answered'),
+	...each([100, 199, 200, 452, 499, 501, 505, 600, 999], false, false, true, 'answered'),
 
 	// Its login failed, so it was not sent, or answered with 401.
 	['a login without connection', login(unreachable), true, true, false, 'unreachable'],
@@ -94,6 +93,36 @@ test('no create is sent again if the service may have acted', () => {
 		([, failure]) => mayRetry(failure, { idempotent: false }) && mayHaveActed(failure),
 	);
 	expect(doubled).toEqual([]);
+});
+
+test.each<[string, Failure, ReturnType<typeof expiryIn>]>([
+	...[401, 419, 440, 498].map((code): [string, Failure, ReturnType<typeof expiryIn>] => [
+		String(code),
+		status(code),
+		{ doubt: 'rejected', isNotActedOn: true },
+	]),
+	['403', status(403), { doubt: 'doubtful', isNotActedOn: true }],
+	[
+		'403, in words',
+		{ ...status(403), saysExpired: true },
+		{ doubt: 'doubtful', isNotActedOn: true },
+	],
+	[
+		'500, in words',
+		{ ...status(500), saysExpired: true },
+		{ doubt: 'doubtful', isNotActedOn: false },
+	],
+	[
+		'400, in words',
+		{ ...status(400), saysExpired: true },
+		{ doubt: 'doubtful', isNotActedOn: false },
+	],
+	['400', status(400), undefined],
+	['a redirect', redirect(302), undefined],
+	['a login with 401', login(status(401)), undefined],
+	['a login, in words', login({ ...status(400), saysExpired: true }), undefined],
+])('what %s says of the token', (_, failure, expiry) => {
+	expect(expiryIn(failure)).toEqual(expiry);
 });
 
 test('the limiter learns how long to wait from a rejection alone', () => {
