@@ -41,10 +41,11 @@ type Texts = [message: string, advice: string, detail?: string];
 export function explain(failure: Failure, about: About = {}): ErrorMessage {
 	const [message, advice, detail] = textsOf(failure, about);
 	const said = failure.kind === 'status' ? wordsOf(failure, about) : {};
-	const renewed = failure.isRenewed === true && 'The login seems to have expired and was renewed.';
+	const isRenewed = failure.isRenewed === true;
+	const renewed = isRenewed && 'The login seems to have expired and was renewed.';
 	return {
 		message,
-		advice,
+		advice: isRenewed ? 'Run this item again: what it needed was a new login.' : advice,
 		...said,
 		detail: [detail, said.detail, renewed].filter(Boolean).join(' '),
 	};
