@@ -62,7 +62,7 @@ export const operations: KnownOperation[] = resources.flatMap(({ value: resource
 );
 
 /** The operations that change the state of a job. */
-export const stateChanges = operations.filter(({ kind }) => kind === 'change');
+const stateChanges = operations.filter(({ kind }) => kind === 'change');
 
 /** What stands in the path for each of the state changes: their own names. */
 export const verbs = stateChanges.map(({ value }) => verbOf(value));
