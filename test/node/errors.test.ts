@@ -120,6 +120,8 @@ test("a description has line breaks, and markup for them only where the editor's
 		'',
 		"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.",
 		'',
+		"Retry keeps the items as they came. Correct a wrong value in this node's fields, or run the items without a job in a new execution: item 1.",
+		'',
 		'Jobs already created (1):',
 		`• item 0: ${uid} ('‹i›A‹/i›' in namespace 'default')`,
 	];

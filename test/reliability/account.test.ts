@@ -102,7 +102,7 @@ describe('A Retry with another account', () => {
 		edit({ baseUrl: other.url });
 		const again = await fixture.engine.retry(failed, [terminate]);
 		expect(callsAfter(sent)).toEqual([]);
-		expect(contextOf(again)).toMatchObject({ uncertainItems: [1] });
+		expect(contextOf(again)).toMatchObject({ uncertainItems: [{ itemIndex: 1 }] });
 		expect(again.error?.description).toMatch(
 			/could not be ended: It was created as user ".*" at http:\S+: this run has another credential/,
 		);

@@ -85,7 +85,7 @@ interface Context {
 	itemIndex: number;
 	jobMayExist?: boolean;
 	createdJobs: Array<{ itemIndex: number; uid: string; cleanup?: { success: boolean } }>;
-	uncertainItems: number[];
+	uncertainItems: Array<{ itemIndex: number }>;
 }
 
 let engine: Engine;
@@ -165,7 +165,7 @@ function saidBy({ items, error, run }: Pick<Result, 'items' | 'error' | 'run'>) 
 	if (error !== undefined && 'context' in error) {
 		const context = error.context as unknown as Context;
 		for (const { uid, cleanup } of context.createdJobs) uids.set(uid, cleanup?.success ?? false);
-		uncertain.push(...context.uncertainItems);
+		uncertain.push(...context.uncertainItems.map(({ itemIndex }) => itemIndex));
 		if (context.jobMayExist === true) uncertain.push(context.itemIndex);
 	}
 	for (const { json, pairedItem } of items) {

@@ -28,6 +28,12 @@ export function contextOf({ error }: Result): Record<string, unknown> {
 	return error !== undefined && 'context' in error ? error.context : {};
 }
 
+/** The items whose job may exist, as an error lists them. */
+export function uncertainIn(result: Result): number[] {
+	const { uncertainItems = [] } = contextOf(result);
+	return (uncertainItems as Array<{ itemIndex: number }>).map(({ itemIndex }) => itemIndex);
+}
+
 /** The uids of the jobs that an error lists. */
 export function createdIn(result: Result): string[] {
 	const { createdJobs } = contextOf(result);

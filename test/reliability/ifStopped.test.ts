@@ -7,7 +7,16 @@ import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import { batch, brokenAfter, cancelWhen, contextOf, gate, itemOf, namesIn } from './batch';
+import {
+	batch,
+	brokenAfter,
+	cancelWhen,
+	contextOf,
+	gate,
+	itemOf,
+	namesIn,
+	uncertainIn,
+} from './batch';
 import { refused, useBatch } from './batch';
 import { awayUntil } from './useService';
 
@@ -257,8 +266,7 @@ describe('If a cancel stops the node', () => {
 			() => fixture.callsOf('createJob').length === 6,
 			held.open,
 		);
-		const { itemIndex, jobMayExist, uncertainItems } = contextOf(result);
-		const uncertain = [jobMayExist === true ? itemIndex : [], uncertainItems].flat();
+		const uncertain = uncertainIn(result);
 		for (const { displayName, state } of fixture.sandbox.store.jobs.values()) {
 			const item = Number(displayName.replace('Job ', ''));
 			expect(state === 'terminated' || uncertain.includes(item)).toBe(true);

@@ -9,6 +9,7 @@ import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine } from '../support/run';
 import type { Result } from '../support/run';
+import { uncertainIn } from './batch';
 import './seed';
 
 /*
@@ -204,16 +205,11 @@ test('in a batch that stops, every job is named by the error, and runs on only i
 	);
 });
 
-function uncertainIn(result: Result): number[] {
-	const { itemIndex, jobMayExist, uncertainItems } = contextOf(result);
-	return [...uncertainItems, ...(jobMayExist ? [itemIndex] : [])];
-}
-
 interface Context {
 	itemIndex: number;
 	jobMayExist: boolean;
 	createdJobs: Array<{ itemIndex: number; uid: string; cleanup?: { success: boolean } }>;
-	uncertainItems: number[];
+	uncertainItems: Array<{ itemIndex: number }>;
 }
 
 function contextOf({ error }: Result): Context {

@@ -54,7 +54,7 @@ describe("n8n's Retry On Fail", () => {
 		creates((item) => (item === 2 ? brokenAfter : undefined));
 		const result = await fixture.engine.run(oneByOne, numbered(5));
 		expect(result.error?.message).toMatch(/; the job may exist$/);
-		const context = { itemIndex: 2, jobMayExist: true, uncertainItems: [] };
+		const context = { itemIndex: 2, jobMayExist: true, uncertainItems: [{ itemIndex: 2 }] };
 		expect(contextOf(result)).toMatchObject(context);
 		expect(timesSent()).toEqual([1, 1, 1, 1, 1]);
 		expect(jobsOnService()).toHaveLength(5);

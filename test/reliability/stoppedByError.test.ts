@@ -43,7 +43,7 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
 		expect(result.error?.description).toContain("Don't execute this node again");
-		expect(result.error?.description).not.toMatch(/jobs of these items may exist|and \S+ more/);
+		expect(result.error?.description).not.toMatch(/jobs of these items may exist|and \S+ more, in/);
 		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
 			expect(result.error?.description).toContain(
 				`: ${uid} ('${displayName}' in namespace 'default')`,
@@ -172,10 +172,13 @@ describe('Where an error stops the workflow', () => {
 		expect(contextOf(result)).toMatchObject({
 			itemIndex: 0,
 			jobMayExist: false,
-			uncertainItems: [2, 4],
+			uncertainItems: [
+				{ itemIndex: 2, displayName: 'Job 2', namespace: 'default' },
+				{ itemIndex: 4 },
+			],
 		});
 		expect(result.error?.description).toContain(
-			'The jobs of these items may exist; look for them on the service: 2, 4.',
+			"The jobs of these items may exist; look for them on the service:\n• item 2: 'Job 2' in namespace 'default'\n• item 4: 'Job 4' in namespace 'default'",
 		);
 		expect(createdIn(result)).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(5);

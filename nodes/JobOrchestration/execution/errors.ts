@@ -2,6 +2,7 @@ import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { FieldError } from '../parameters/fieldValue';
+import type { NamedJob } from '../service/errors/serviceError';
 import {
 	asPlainText,
 	asTitle,
@@ -9,13 +10,16 @@ import {
 	ServiceError,
 } from '../service/errors/serviceError';
 import type { CreatedJob, FailedItem, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
-import { uncertainIn } from './itemOutcome';
+import { itemList, uncertainIn } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
 
 const CREATES_AGAIN =
 	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.";
+
+const KEEPS_ITEMS =
+	"Retry keeps the items as they came. Correct a wrong value in this node's fields, or run the items without a job in a new execution";
 
 const CREATE_UNCERTAIN_AGAIN =
 	"If there is no such job, turn on 'Create Again If Uncertain' in this node's Options, and use Retry with the currently saved workflow.";
@@ -78,7 +82,8 @@ export function failItem(
 	{ itemIndex, error: cause, account }: { itemIndex: number; error: unknown; account?: string },
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
-	outcomes[itemIndex] ??= { error: itemErrorOf(error), account };
+	const job = cause instanceof ServiceError ? cause.job : undefined;
+	outcomes[itemIndex] ??= { error: { ...itemErrorOf(error), job }, account };
 	const isAboutAll = cause instanceof ServiceError && isAboutAllItems(cause.failure);
 	return { itemIndex, error, isAboutAllItems: isAboutAll };
 }
@@ -103,28 +108,39 @@ export function errorOutputItem(
 }
 
 /**
- * Completes an error that ends the execution: with its item, all created jobs, and the items whose job may exist.
+ * Completes an error that ends the execution: with its item, all created jobs, the items whose job may exist, and those
+ * without a job.
  *
  * @param createdJobs those of earlier tries, too
  */
 export function completeError(
 	{ itemIndex, error, isAboutAllItems = false }: FailedItem,
-	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: NamedJob[] },
+	{
+		outcomes,
+		createdJobs,
+		createsJobs = false,
+	}: { outcomes: ItemOutcomes; createdJobs: ListedJob[]; createsJobs?: boolean | undefined },
 ): NodeError {
 	const isOfMany = outcomes.length > 1;
 	const isUncertain = error.context.jobMayExist === true;
-	const uncertainItems = uncertainIn(outcomes)
-		.map((other) => other.itemIndex)
-		.filter((other) => other !== itemIndex || !isUncertain);
-	const uncertain = uncertainItems.slice(0, MAX_LISTED).join(', ');
-	const uncertainMore = moreThanListed(uncertainItems, 'uncertainItems');
+	const uncertainItems = uncertainIn(outcomes).map((item) => {
+		return { itemIndex: item.itemIndex, ...item.error.job };
+	});
+	const isNone = createdJobs.length === 0 && uncertainItems.length === 0;
+	const isAlone = isUncertain && uncertainItems.length === 1;
+	const hasKeptJobs = createdJobs.some(({ cleanup }) => cleanup === undefined);
+	const withoutJob = outcomes.flatMap((outcome, index) => {
+		const hasJob = outcome && !('error' in outcome && !outcome.error.jobMayExist);
+		return hasJob ? [] : [{ itemIndex: index }];
+	});
 	const paragraphs = [
 		error.description,
+		createsJobs && isOfMany && isAboutAllItems && isNone && 'No job was created.',
 		isOfMany && !isAboutAllItems && 'Items are counted from 0.',
-		uncertainItems.length > 0 &&
-			`The jobs of these items may exist; look for them on the service: ${[uncertain, uncertainMore].join(' ').trim()}.`,
+		uncertainItems.length > 0 && !isAlone && asPlainText(listOfUncertain(uncertainItems)),
 		(isUncertain || uncertainItems.length > 0) && CREATE_UNCERTAIN_AGAIN,
-		createdJobs.some(({ cleanup }) => cleanup === undefined) && CREATES_AGAIN,
+		hasKeptJobs && CREATES_AGAIN,
+		hasKeptJobs && withoutJob.length > 0 && `${KEEPS_ITEMS}: ${itemList(withoutJob)}.`,
 		createdJobs.length > 0 && asPlainText(listOf(createdJobs)),
 	];
 	error.description = paragraphs.filter(Boolean).join('\n\n');
@@ -138,49 +154,66 @@ export function completeError(
 /** Says in the title of an error that ends a batch of creates what stands: a user may read nothing else. */
 export function withJobCount(
 	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
-	{ count, createdJobs }: { count: number; createdJobs: NamedJob[] },
+	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: ListedJob[] },
 ): void {
+	const count = outcomes.length;
 	if (count === 1 || namesItems) return;
 	const ended = createdJobs.filter(({ cleanup }) => cleanup?.success === true).length;
-	const created =
-		ended > 0
-			? `${ended} of the ${createdJobs.length} created jobs were ended`
-			: `${createdJobs.length} of ${count} jobs were created`;
+	const uncertain = uncertainIn(outcomes).length;
+	let jobs = `${createdJobs.length} of ${count} jobs were created`;
+	if (ended > 0) jobs = `${ended} of the ${createdJobs.length} created jobs were ended`;
+	else if (uncertain > 0) {
+		jobs = `${createdJobs.length} of ${count} jobs certainly exist, ${uncertain} may`;
+	}
 	if (isAboutAllItems) {
-		if (createdJobs.length > 0) error.message = `${error.message}; ${created}`;
+		if (createdJobs.length + uncertain > 0) error.message = `${error.message}; ${jobs}`;
 		return;
 	}
 	const isUncertain = error.context.jobMayExist === true;
 	const what = isUncertain ? `Item ${itemIndex} failed` : `Job not created for item ${itemIndex}`;
 	const reason = error.message.replace(/^The service refused to create the job: /, '');
-	error.message = `${what}; ${created}: ${reason}`;
+	error.message = `${what}; ${jobs}: ${reason}`;
 }
 
-/** A job as errors and logs name it. */
-type NamedJob = Omit<CreatedJob, 'shownUid'>;
+/** A job as errors and logs list it. */
+type ListedJob = Omit<CreatedJob, 'shownUid'>;
 
 /** The jobs, a line each; first those that somebody has to look after. */
-function listOf(jobs: NamedJob[]): string {
-	const rank = ({ cleanup }: NamedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
+function listOf(jobs: ListedJob[]): string {
+	const rank = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
 	const lines = [...jobs]
 		.sort((a, b) => rank(a) - rank(b))
 		.slice(0, MAX_LISTED)
 		.map((job) => {
-			const name = `'${job.displayName}' in namespace '${job.namespace}'`;
-			return `• item ${job.itemIndex}: ${job.uid} (${name})${fateOf(job)}`;
+			return `• item ${job.itemIndex}: ${job.uid} (${nameOf(job)})${fateOf(job)}`;
 		});
 	const more = moreThanListed(jobs, 'createdJobs');
 	if (more !== '') lines.push(`• ${more}`);
 	return [`Jobs already created (${jobs.length}):`, ...lines].join('\n');
 }
 
+function listOfUncertain(items: Array<{ itemIndex: number } & Partial<NamedJob>>): string {
+	const lines = items
+		.slice(0, MAX_LISTED)
+		.map(({ itemIndex, displayName = '', namespace = '' }) => {
+			const name = namespace === '' ? '' : `: ${nameOf({ displayName, namespace })}`;
+			return `• item ${itemIndex}${name}`;
+		});
+	const more = moreThanListed(items, 'uncertainItems');
+	if (more !== '') lines.push(`• ${more}`);
+	return ['The jobs of these items may exist; look for them on the service:', ...lines].join('\n');
+}
+
+const nameOf = ({ displayName, namespace }: NamedJob) =>
+	`'${displayName}' in namespace '${namespace}'`;
+
 function moreThanListed({ length }: unknown[], place: string): string {
 	return length > MAX_LISTED
-		? `and ${length - MAX_LISTED} more, in the error's context.${place}`
+		? `and ${length - MAX_LISTED} more, in the error's context.${place} (an error workflow gets it)`
 		: '';
 }
 
-function fateOf({ cleanup }: NamedJob): string {
+function fateOf({ cleanup }: ListedJob): string {
 	if (cleanup === undefined) return '';
 	if (!cleanup.success) return `: could not be ended: ${cleanup.message}`;
 	return cleanup.operation === 'stop' ? ': stopped' : ': terminated';

@@ -148,14 +148,15 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 
 /** The error that ends the execution, with what there is to know of the other items. */
 function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
-	const { context, operation, outcomes, endedJobs } = run;
+	const { context, outcomes, endedJobs } = run;
+	const { createsJobs } = run.operation;
 	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)].map(({ shownUid, ...job }) => {
 		return { ...job, uid: shownUid };
 	});
-	const error = completeError(failedItem, { outcomes, createdJobs });
-	if (operation.createsJobs !== true) return error;
+	const error = completeError(failedItem, { outcomes, createdJobs, createsJobs });
+	if (createsJobs !== true) return error;
 	if (isCancelled(context)) logCreatedJobs(context, createdJobs, uncertainIn(outcomes));
-	else withJobCount(failedItem, { count: outcomes.length, createdJobs });
+	else withJobCount(failedItem, { outcomes, createdJobs });
 	return error;
 }
 

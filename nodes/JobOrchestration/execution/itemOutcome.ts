@@ -1,6 +1,7 @@
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import type { Callback, CallResult, JobIdentity } from '../resources/operation';
+import type { NamedJob } from '../service/errors/serviceError';
 
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;
@@ -21,6 +22,8 @@ export interface ItemError {
 	httpStatus: number | null;
 	/** Whether the service may have created a job without this node having learned of it. */
 	jobMayExist: boolean;
+	/** The job that was to be created. */
+	job?: NamedJob | undefined;
 	/** Whether an earlier execution, which n8n retries, has left it so. */
 	isOfEarlierExecution?: boolean;
 }

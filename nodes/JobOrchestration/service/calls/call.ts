@@ -1,5 +1,6 @@
 import type { ErrorMessage, Explanation } from '../errors/explain';
 import { explain } from '../errors/explain';
+import type { NamedJob } from '../errors/serviceError';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { Failure } from '../errors/failure';
 import { mayHaveActed } from '../errors/rules';
@@ -10,6 +11,8 @@ export interface Call<Body> {
 	request: ServiceRequest<Body>;
 	/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
 	idempotent: boolean;
+	/** The job that it is to make. */
+	job?: NamedJob;
 	action: string;
 	messages: {
 		/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
@@ -42,7 +45,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const { action, messages } = call;
 	const { baseUrl, timeout, waitedMs } = attempts;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
-	const jobMayExist = !call.idempotent && waitedMs === undefined && mayHaveActed(failure);
+	const jobMayExist = call.job !== undefined && waitedMs === undefined && mayHaveActed(failure);
 	const { message, advice, reason, detail }: ErrorMessage = {
 		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
 		...ownWordsOf(call, failure),
@@ -57,7 +60,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 		reason,
 		detail: sentences([detail, request]),
 	};
-	return new ServiceError(failure, texts, jobMayExist);
+	return new ServiceError(failure, texts, { jobMayExist, job: call.job });
 }
 
 function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {

@@ -64,6 +64,7 @@ export class ServiceClient {
 				isExpected: isJob,
 			},
 			idempotent: false,
+			job: { namespace: job.namespace, displayName: job.displayName },
 			action: 'create the job',
 			messages: {
 				request: `create job ${name}`,

@@ -18,20 +18,31 @@ export function isAboutAllItems({ kind, ofLogin }: Failure): boolean {
 	return ofLogin === true || ABOUT_ALL_ITEMS.has(kind);
 }
 
+/** A job by what people look for it. */
+export interface NamedJob {
+	namespace: string;
+	displayName: string;
+}
+
 /**
  * The error of a request that failed, the only one that service/ throws for it. If n8n wraps it, the NodeApiError takes
  * over the `context` of this base class in every n8n release; 1.x loses the `cause`.
  */
 export class ServiceError extends ExecutionBaseError {
-	/** @param jobMayExist whether the service may have made a job that was to be created */
+	/** Whether the service may have made the job that was to be created. */
+	readonly jobMayExist: boolean;
+	readonly job: NamedJob | undefined;
+
 	constructor(
 		readonly failure: Failure,
 		{ message, reason, advice, detail }: ErrorMessage,
-		readonly jobMayExist = false,
+		{ jobMayExist = false, job }: { jobMayExist?: boolean; job?: NamedJob | undefined } = {},
 	) {
 		super(asTitle(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
 		this.context = contextOf(failure);
+		this.jobMayExist = jobMayExist;
+		this.job = job;
 	}
 
 	/** The HTTP status of the answer; null if none came. */
