@@ -99,6 +99,13 @@ export class JobOrchestrationApi implements ICredentialType {
 						"The login works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
 				},
 			},
+			...[400, 401, 405, 408, 429, 500, 501, 502, 503, 504].map((value) => ({
+				type: 'responseCode' as const,
+				properties: {
+					value,
+					message: `The login works, but the list of work clusters (GET /api/v1/clusters below the 'Base URL') was answered with HTTP ${value}. Creating and changing jobs may still work.`,
+				},
+			})),
 		],
 	};
 }

@@ -31,7 +31,7 @@ describe('the form of the credential', () => {
 		const unused = `http://127.0.0.1:${await freePort()}`;
 		await form.fill({ ...right, baseUrl: unused });
 		expect(await form.saveAndFail()).toContain(
-			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service or its proxy (n8n's settings HTTP_PROXY and HTTPS_PROXY) is running and can be reached from this n8n.`,
+			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
 		);
 
 		const n8n = handed().n8nUrl;

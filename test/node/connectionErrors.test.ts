@@ -75,6 +75,7 @@ test.each([
 		'https:jobs.example.com',
 		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
 	],
+	['127.0.0.1:8765', "The credential's 'Base URL' must start with https:// or http://"],
 	['localhost:8765', "The credential's 'Base URL' must start with https:// or http://"],
 	['ftp://jobs.example.com', "The credential's 'Base URL' must start with https:// or http://"],
 	[
@@ -93,6 +94,15 @@ test.each([
 	const error = await errorWith({ baseUrl });
 	expect(error).toEqual({ message, description: expect.stringMatching(/^Open the credential/) });
 	expect(JSON.stringify(error)).not.toContain('hidden');
+});
+
+test.each([
+	['localhost:8765', 'http://localhost:8765'],
+	['127.0.0.1:8765', 'http://127.0.0.1:8765'],
+	['jobs.example.com:8443', 'https://jobs.example.com:8443'],
+])('the base URL %s: the error has the corrected one', async (baseUrl, corrected) => {
+	const { description } = await errorWith({ baseUrl });
+	expect(description).toBe(`Open the credential and enter ${corrected}.`);
 });
 
 test('the base URL may have spaces around it, slashes at its end and a path', async () => {
@@ -154,7 +164,7 @@ test.each(['/api/v1', '/oauth/login'])(
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error?.message).toContain('No login endpoint at ');
 		expect(error?.description).toContain(
-			'the part of the address before /oauth/login and /api/v1.',
+			`Remove ${path}. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
 		);
 	},
 );

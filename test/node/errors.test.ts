@@ -1,5 +1,4 @@
 import type { INode } from 'n8n-workflow';
-import { clusterHint } from '../support/operations';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
@@ -113,7 +112,7 @@ test("a description has line breaks, and markup for them only where the editor's
 	);
 	const [uid = ''] = fixture.sandbox.store.jobs.keys();
 	const lines = [
-		`Check this node's fields. ${clusterHint}`,
+		"Check this node's fields.",
 		`The service gave no reason (HTTP 400). Request: create job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
 		'',
 		'Items are counted from 0.',
@@ -142,4 +141,15 @@ test('the HTTP status is there where n8n looks for it, and only where there is o
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://nowhere' });
 	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });
 	expect(unsent).toMatchObject({ name: 'NodeApiError', httpCode: null });
+});
+
+test.each([
+	['spec.workCluster not found: "north"', / 'Work Cluster' is the cluster's ID/],
+	['spec.inputs[0].default: 0.5 is not a string', /^Check this node's fields\.\n/],
+])('a create refused with %j gets advice about what is named', async (message, advice) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob' ? answer(400, { message }) : undefined,
+	);
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error?.description).toMatch(advice);
 });

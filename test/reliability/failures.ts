@@ -1,7 +1,6 @@
 import type { Fault, When } from '../../sandbox';
 import { actAndAnswer, answer, answerWhen } from '../support/answer';
 import type { Kind } from '../support/operations';
-import { clusterHint } from '../support/operations';
 
 /**
  * How an item ends whose first request alone meets a fault, and whose requests all meet it; by the number of its
@@ -52,7 +51,7 @@ const theirFault =
 const checkTheAddress =
 	"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.";
 const checkFields = {
-	create: `Check this node's fields. ${clusterHint}`,
+	create: "Check this node's fields.",
 	change: "Check this node's fields.",
 	read: "Check this node's fields.",
 };

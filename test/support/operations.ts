@@ -12,7 +12,7 @@ import { change, create } from './fixture';
  */
 
 /** What the errors of a refused create say, since users enter the name that the drop-down shows. */
-export const clusterHint =
+const clusterHint =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
 /** What an operation does on the service, and what may be done after a failure therefore. */

@@ -80,12 +80,14 @@ function textsOf(failure: Failure, about: About): Texts {
 		case 'baseUrl':
 			return [
 				`The credential's 'Base URL' ${BASE_URL_PROBLEMS[failure.problem]}`,
-				'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.',
+				failure.corrected === undefined
+					? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
+					: `Open the credential and enter ${failure.corrected}.`,
 			];
 		case 'unreachable':
 			return [
 				`The service at ${service} can't be reached`,
-				`Check the 'Base URL' in the credential, and that the service or its proxy (${PROXIES}) is running and can be reached from this n8n.`,
+				adviceOfUnreachable(failure, baseUrl),
 				`No connection to ${failure.address} was possible (${failure.code}).`,
 			];
 		case 'blocked':
@@ -203,7 +205,7 @@ function textsOfStatus(failure: FailureOf<'status'>, about: About): Texts {
 		default:
 			return [
 				`The service refused to ${action}${words}`,
-				`Check this node's fields.${hint === '' ? '' : ` ${hint}`}`,
+				`Check this node's fields.${/cluster/i.test(text ?? '') ? ` ${hint}`.trimEnd() : ''}`,
 			];
 	}
 }
@@ -218,7 +220,7 @@ function textsOfRefusedLogin(status: number, baseUrl: string): Texts {
 	if (status === 404 || status === 405) {
 		return [
 			`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
-			"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.",
+			`${superfluousIn(baseUrl)}Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
 		];
 	}
 	return [
@@ -227,7 +229,22 @@ function textsOfRefusedLogin(status: number, baseUrl: string): Texts {
 	];
 }
 
+function adviceOfUnreachable({ code, address }: FailureOf<'unreachable'>, baseUrl: string): string {
+	const port = /:\d+$/.exec(address)?.[0] ?? '';
+	const isProxy = port !== '' && !`${baseUrl}/`.includes(`${port}/`) && !/:(80|443)$/.test(port);
+	const what = isProxy ? `the service or its proxy (${PROXIES})` : 'the service';
+	return code === 'ENOTFOUND'
+		? "Check the 'Base URL' in the credential: this n8n knows no host of that name."
+		: `Check the 'Base URL' in the credential, and that ${what} is running and can be reached from this n8n.`;
+}
+
 const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;
+/** "Remove /api/v1. " if a Base URL ends so. */
+function superfluousIn(baseUrl: string): string {
+	const [part] = /\/(?:api(?:\/v1)?|oauth(?:\/login)?)$/.exec(baseUrl) ?? [];
+	return part === undefined ? '' : `Remove ${part}. `;
+}
+
 const n8nSays = (reason: string) => `Nothing was sent. n8n says: "${reason}".`;
 
 /** A text for a title, cut if it is long. */

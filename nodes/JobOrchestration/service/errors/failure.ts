@@ -18,6 +18,8 @@ export type Failure = Flags &
 		{
 				kind: 'baseUrl';
 				problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
+				/** What was probably meant. */
+				corrected?: string | undefined;
 		  }
 		/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
 		| { kind: 'unreachable'; code: string; address: string }

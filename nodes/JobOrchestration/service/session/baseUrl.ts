@@ -11,21 +11,29 @@ import { ServiceError } from '../errors/serviceError';
 export function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
 	if (problem !== undefined) {
-		const failure = { kind: 'baseUrl', problem } as const;
+		const corrected = problem === 'otherScheme' ? withScheme(String(text).trim()) : undefined;
+		const failure = { kind: 'baseUrl', problem, corrected } as const;
 		throw new ServiceError(failure, explain(failure));
 	}
-	return new URL(String(text).trim()).href.replace(/\/+$/, '');
+	return new URL(String(text).trim()).href.replace(/(?<!\/)\/+$/, '');
 }
 
 function problemOf(text: unknown): FailureOf<'baseUrl'>['problem'] | undefined {
 	if (typeof text !== 'string' || text.trim() === '') return 'empty';
 	const url = parse(text.trim());
+	if (withScheme(text.trim()) !== undefined) return 'otherScheme';
 	if (url === undefined) return 'notAnAddress';
 	if (!/^https?:$/.test(url.protocol)) return 'otherScheme';
 	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
 	if (!/^https?:\/\//i.test(text.trim())) return 'notAnAddress';
 	if (url.username !== '' || url.password !== '') return 'holdsUser';
 	return /[?#]/.test(text) ? 'holdsQuery' : undefined;
+}
+
+/** A host and a port with a scheme before them; undefined for any other text, which may hold a password. */
+function withScheme(text: string): string | undefined {
+	if (!/^[\w.-]+:\d+$/.test(text)) return undefined;
+	return /^(localhost|[\d.]+):/.test(text) ? `http://${text}` : `https://${text}`;
 }
 
 function parse(text: string): URL | undefined {
