@@ -114,7 +114,7 @@ test('a batch writes down what it makes, makes each job once, and leaves the res
 	await run(host, 'crash-safe-batch.json', 'Fill the ledger by hand');
 	await run(host, 'crash-safe-batch.json', 'Every minute');
 	await run(host, 'crash-safe-batch.json', 'Every minute');
-	const rows = await host.api.dataTableRows('Job ledger');
+	const rows = await host.api.dataTableRows('Job ledger of crash-safe-batch');
 	expect(rows.map(({ customer, state }) => [customer, state])).toEqual([
 		['Alder', 'created'],
 		['Birch', 'created'],

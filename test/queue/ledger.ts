@@ -78,12 +78,12 @@ export class Ledger {
 			cluster: 'wc-000001',
 			state: 'waiting',
 		}));
-		await this.api.addDataTableRows('Job ledger', rows);
+		await this.api.addDataTableRows('Job ledger of crash-safe-batch', rows);
 	}
 
 	/** The rows of a batch. */
 	async rows(batch: string): Promise<Array<Record<string, unknown>>> {
-		const all = await this.api.dataTableRows('Job ledger');
+		const all = await this.api.dataTableRows('Job ledger of crash-safe-batch');
 		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
 	}
 
