@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { demoUser, type SandboxOptions } from './options';
+import { expiries, type Expiry } from './service/expiry';
 
 /** The port that is tried first when none is asked for. */
 export const usualPort = 8480;
@@ -12,6 +13,8 @@ export const help = `Starts a local job orchestration service to try the node on
   --port <number>            the port on loopback (${usualPort}, or the next one that is free)
   --clusters <number>        how many work clusters there are (6)
   --token-lifetime <seconds> until a token expires (3600)
+  --expired-as <how>         how it tells that: ${expiries.slice(0, 5).join(', ')}, ${expiries[5]},
+                             ${expiries.slice(6).join(', ')} (401)
   --one-session              makes each login end the token of the one before
   --job-duration <seconds>   until a job has succeeded (600)
   --latency <milliseconds>   how long each answer is held back (0)
@@ -30,6 +33,7 @@ const flags: Record<string, (text: string) => SandboxOptions> = {
 	port: (text) => ({ port: number(text, { most: 65_535, whole: true }) }),
 	clusters: (text) => ({ clusters: number(text, { most: 1e9, whole: true }) }),
 	'token-lifetime': (text) => ({ tokenLifetime: number(text) }),
+	'expired-as': (text) => ({ expiry: expiry(text) }),
 	'one-session': () => ({ oneSession: true }),
 	'job-duration': (text) => ({ jobDuration: number(text) * 1000 }),
 	latency: (text) => ({ latency: number(text) }),
@@ -80,4 +84,10 @@ function number(text: string, { least = 0, most = 1e9, whole = false } = {}): nu
 function tooMany(text: string): 429 | 503 {
 	if (text === '429' || text === '503') return text === '429' ? 429 : 503;
 	throw new Error(`must be 429 or 503, not '${text}'`);
+}
+
+function expiry(text: string): Expiry {
+	const found = expiries.find((known) => known === text);
+	if (found !== undefined) return found;
+	throw new Error(`must be one of ${expiries.join(', ')}, not '${text}'`);
 }

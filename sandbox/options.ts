@@ -1,4 +1,5 @@
 import type { LimitOptions } from './limits/limits';
+import type { Expiry } from './service/expiry';
 
 /** What a sandbox can be told when it starts. Everything has a default. */
 export interface SandboxOptions {
@@ -12,6 +13,8 @@ export interface SandboxOptions {
 	password?: string;
 	/** Seconds until a token expires. */
 	tokenLifetime?: number;
+	/** How a token is told as expired; by 401 unless another way is given. */
+	expiry?: Expiry;
 	/** Whether the user has one session only: a login ends the token of the one before. */
 	oneSession?: boolean;
 	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
@@ -46,6 +49,7 @@ export function withDefaults(options: SandboxOptions): SandboxSettings {
 		pathPrefix: '',
 		...demoUser,
 		tokenLifetime: 3600,
+		expiry: '401',
 		oneSession: false,
 		clusters: 6,
 		jobDuration: 600_000,

@@ -52,7 +52,8 @@ export async function strike(
 	return undefined;
 }
 
-function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
+/** An answer as it is sent. */
+export function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
 	switch (fault.kind) {
 		case 'answer': {
 			const { status, headers = {}, body } = fault;

@@ -4,9 +4,10 @@ import { compileCheck, inWords } from '../contract/checks';
 import { contractOperations, type ContractOperation } from '../contract/contract';
 import type { Fault } from '../faults/fault';
 import type { FaultPlan } from '../faults/faultPlan';
-import { strike } from '../faults/strike';
+import { forcedAnswer, strike } from '../faults/strike';
 import type { Limits } from '../limits/limits';
 import type { SandboxSettings } from '../options';
+import { answerToExpired } from '../service/expiry';
 import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
 import type { Call, CalledOperation, CallRecord } from './calls';
@@ -68,7 +69,12 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		if (forced) return await reply.code(forced.status).headers(forced.headers).send(forced.body);
 		current.faults = planned;
 		const { needsToken, takesBody } = request.routeOptions.config;
-		if (needsToken) tokens.check(current.call.token);
+		const { token } = current.call;
+		if (needsToken && token !== undefined && settings.expiry !== '401' && !tokens.isGood(token)) {
+			const { status, headers, body } = forcedAnswer(answerToExpired(settings.expiry));
+			return await reply.code(status).headers(headers).send(body);
+		}
+		if (needsToken) tokens.check(token);
 		if (!takesBody && request.body !== undefined) {
 			throw new Refusal(400, 'bad_request', 'body is not expected, this call takes none');
 		}

@@ -43,10 +43,14 @@ export class Tokens {
 			const message = "The header 'Authorization: Bearer <access_token>' is missing";
 			throw new Refusal(401, 'no_token', message);
 		}
-		const expiresAt = this.good.get(token);
-		if (expiresAt === undefined || expiresAt <= Date.now()) {
+		if (!this.isGood(token)) {
 			throw new Refusal(401, 'invalid_token', 'The access token is unknown or has expired');
 		}
+	}
+
+	/** Whether a token was given out and has not expired. */
+	isGood(token: string): boolean {
+		return (this.good.get(token) ?? 0) > Date.now();
 	}
 
 	/** Ends every token given out so far. */

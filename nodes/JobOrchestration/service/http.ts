@@ -118,7 +118,8 @@ export class HttpClient {
 				continue;
 			}
 			tracked.end();
-			if (tracked.isStopped && isNotActedOn) return { failure: { kind: 'cancelled', sent: false } };
+			if (tracked.isStopped && isNotActedOn)
+				return { failure: tracked.failure ?? { kind: 'cancelled', sent: false } };
 			if (isRenewed) return { failure: { ...result.failure, isRenewed } };
 			return renewal !== undefined && mayResend ? { failure: { ...renewal.failure } } : result;
 		}

@@ -1,0 +1,13 @@
+const now = Date.now.bind(Date);
+
+let passed = 0;
+
+/** Lets time pass for whatever is remembered with a date: tokens grow old. Jest's `restoreAllMocks` ends it. */
+export function pass(ms: number): void {
+	passed = jest.isMockFunction(Date.now) ? passed + ms : ms;
+	jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+}
+
+/** After it, each token of the sandbox has expired. */
+export const HOUR_MS = 3_601_000;
+export const MINUTE_MS = 61_000;
