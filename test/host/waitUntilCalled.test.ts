@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { N8nApi, type WorkflowFile, type WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
-import { startN8n } from '../../host/n8n';
+import { startN8n, type RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node, rows } from '../../host/workflow';
 import { Client } from '../sandbox/client';
@@ -13,12 +13,16 @@ import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
 
 let host: Host;
+let restarted: RunningN8n | undefined;
 
 beforeAll(async () => {
 	host = await startTestHost('wait');
 }, START_TIMEOUT);
 
-afterAll(async () => await host?.stop());
+afterAll(async () => {
+	await restarted?.stop();
+	await host?.stop();
+});
 
 beforeEach(() => host.sandbox.clearCalls());
 
@@ -331,13 +335,13 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 /** Starts n8n again with the same data. */
 async function restart(log: string): Promise<void> {
 	const folder = dataFolderOf('wait');
-	host.n8n = await startN8n({
+	restarted = await startN8n({
 		hostFolder,
 		userFolder: join(folder, 'n8n'),
 		port: host.n8n.port,
 		logFile: join(folder, log),
 	});
-	host.api = await N8nApi.open(host.n8n.url, host.owner);
+	host.api = await N8nApi.open(restarted.url, host.owner);
 }
 
 test('n8n is restarted while it waits, and continues', async () => {
