@@ -34,7 +34,7 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toMatch(
-			/^Item 2 failed; 2 of 4 jobs were created: The connection broke before the answer was complete; the job may exist/,
+			/^Item 2 failed; 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
 		);
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
