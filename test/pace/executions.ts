@@ -112,7 +112,8 @@ export class Executions {
 				return await answerTo(NaN);
 			};
 			const options = { maxRetries, timeout: 1_000, signal: abort.signal, beginNext };
-			const call = { ...anyCall, idempotent: !creates };
+			const job = { namespace: 'default', displayName: 'Report' };
+			const call = { ...anyCall, idempotent: !creates, ...(creates && { job }) };
 			await sendWithRetries(newSender(send, { limiter, ask }), call, options).then(
 				() => execution.done.push({ n, at: at() }),
 				(error: Error) => {
