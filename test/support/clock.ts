@@ -10,4 +10,3 @@ export function pass(ms: number): void {
 
 /** After it, each token of the sandbox has expired. */
 export const HOUR_MS = 3_601_000;
-const MINUTE_MS = 61_000;
