@@ -60,7 +60,7 @@ export interface NewCredential {
  * executions.controller.js, owner.controller.js and auth.controller.js.
  */
 export class N8nApi extends N8nClient {
-	/** Whether this n8n had no owner before, so that nobody has worked in it. */
+	/** Whether this n8n had no owner before: it is a first start. */
 	isNew = false;
 
 	/** @param url where n8n is, without a slash at the end */
@@ -85,7 +85,7 @@ export class N8nApi extends N8nClient {
 		}
 	}
 
-	/** The values of a credential, its secrets left out; undefined if there is none of this name and type. */
+	/** The values of a credential, its secrets left out; undefined if no credential has this name and type. */
 	async credentialData(name: string, type: string): Promise<NewCredential['data'] | undefined> {
 		const found = await this.findCredential({ name, type });
 		if (found === undefined) return undefined;

@@ -181,37 +181,34 @@ type ListedJob = Omit<CreatedJob, 'shownUid'>;
 /** The jobs, a line each; first those that somebody has to look after. */
 function listOf(jobs: ListedJob[]): string {
 	const rank = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
-	const lines = [...jobs]
-		.sort((a, b) => rank(a) - rank(b))
-		.slice(0, MAX_LISTED)
-		.map((job) => {
-			return `• item ${job.itemIndex}: ${job.uid} (${nameOf(job)})${fateOf(job)}`;
-		});
-	const more = moreThanListed(jobs, 'createdJobs');
-	if (more !== '') lines.push(`• ${more}`);
-	return [`Jobs already created (${jobs.length}):`, ...lines].join('\n');
+	const sorted = [...jobs].sort((a, b) => rank(a) - rank(b));
+	const lines = sorted.slice(0, MAX_LISTED).map((job) => {
+		return `item ${job.itemIndex}: ${job.uid} (${nameOf(job)})${fateOf(job)}`;
+	});
+	return bulleted(`Jobs already created (${jobs.length}):`, lines, jobs.length, 'createdJobs');
 }
 
 function listOfUncertain(items: Array<{ itemIndex: number } & Partial<NamedJob>>): string {
+	const heading = 'The jobs of these items may exist; look for them on the service:';
 	const lines = items
 		.slice(0, MAX_LISTED)
-		.map(({ itemIndex, displayName = '', namespace = '' }) => {
-			const name = namespace === '' ? '' : `: ${nameOf({ displayName, namespace })}`;
-			return `• item ${itemIndex}${name}`;
-		});
-	const more = moreThanListed(items, 'uncertainItems');
-	if (more !== '') lines.push(`• ${more}`);
-	return ['The jobs of these items may exist; look for them on the service:', ...lines].join('\n');
+		.map(({ itemIndex, displayName = '', namespace = '' }) =>
+			namespace === ''
+				? `item ${itemIndex}`
+				: `item ${itemIndex}: ${nameOf({ displayName, namespace })}`,
+		);
+	return bulleted(heading, lines, items.length, 'uncertainItems');
+}
+
+/** @param place where in the error's context all of them are */
+function bulleted(heading: string, lines: string[], count: number, place: string): string {
+	const more = `and ${count - lines.length} more, in the error's context.${place} (an error workflow gets it)`;
+	const shown = count > lines.length ? [...lines, more] : lines;
+	return [heading, ...shown.map((line) => `• ${line}`)].join('\n');
 }
 
 const nameOf = ({ displayName, namespace }: NamedJob) =>
 	`'${displayName}' in namespace '${namespace}'`;
-
-function moreThanListed({ length }: unknown[], place: string): string {
-	return length > MAX_LISTED
-		? `and ${length - MAX_LISTED} more, in the error's context.${place} (an error workflow gets it)`
-		: '';
-}
 
 function fateOf({ cleanup }: ListedJob): string {
 	if (cleanup === undefined) return '';

@@ -61,7 +61,7 @@ export class FieldValue {
 		);
 	}
 
-	/** An ID, without the spaces that copying adds around it. What nobody sees in it is refused by name. */
+	/** An ID, without the spaces that copying adds around it. Invisible characters in it are refused by name. */
 	id(rules = WRONG_IN_ID): string {
 		// A byte order mark isn't a space here.
 		const id = this.requiredText().replace(/^[^\S\ufeff]+|(?<!\s)[^\S\ufeff]+$/g, '');

@@ -97,7 +97,7 @@ export class CircuitBreaker {
 		return opening.isHalfOpen ? 0 : opening.probeAt - now;
 	}
 
-	/** Whether no create is tried: a minute after so many have failed, one is. */
+	/** Whether creates fail at once. A minute after the last one was given up, one is tried. */
 	hasGivenUp(now: number): boolean {
 		return now < this.gaveUpAt + MINUTE_MS;
 	}

@@ -6,6 +6,7 @@ import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './baseUrl';
 import type { Helpers, LoginResult } from './login';
+import { SMALL_REQUEST } from './login';
 import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
 import { sessionOf } from './session';
@@ -38,7 +39,7 @@ const REJECTION_TIMEOUT_MS = 30_000;
 const NEW_TOKEN_MS = 5_000;
 
 /** What n8n's test of the credential sends. `withToken` recognises it, since the test must always log in. */
-export const TEST_REQUEST = { url: '/api/v1/clusters', qs: { 'ListOption.limit': 1 } } as const;
+export const TEST_REQUEST = { url: SMALL_REQUEST.path, qs: SMALL_REQUEST.qs } as const;
 
 /**
  * The token for n8n to store in the credential; nothing if the token must not be replaced.

@@ -32,7 +32,7 @@ const COLLECT_MS = 50;
 /** For a login, which does the same if sent twice. */
 const CALL = { idempotent: true };
 
-/** A token or why there is none; `isNew` if it came by a login. */
+/** A token, or the failure of the login; `isNew` if it came by a login. */
 type TokenResult = LoginResult & { isNew?: true };
 
 /** A request whose answer may be due to its token. */
