@@ -201,7 +201,7 @@ export class N8nApi extends N8nClient {
 	/** The latest executions of a workflow, the latest first; those of some statuses where they are named. */
 	async executions(workflowId: string, status?: string[]): Promise<Execution[]> {
 		const filter = JSON.stringify({ workflowId, status });
-		const query = new URLSearchParams({ filter, limit: '20' });
+		const query = new URLSearchParams({ filter, limit: '100' });
 		const path = `/rest/executions?${query.toString()}`;
 		return (await this.call<{ results: Execution[] }>('GET', path)).results;
 	}

@@ -101,7 +101,8 @@ const notes = html`
 		<li>
 			A job of the workflow <code>call-when-done</code> calls the address in its input
 			<code>callbackUrl</code> when it has succeeded. Only an address on this machine is accepted.
-			Its input <code>seconds</code> says how long it runs: five by default.
+			Its input <code>seconds</code> says how long it runs: five by default. <code>calls</code> says
+			how often it calls, and <code>contentType</code> what it calls its JSON.
 		</li>
 		<li>Everything is kept in memory, and is lost when the sandbox stops.</li>
 	</ul>

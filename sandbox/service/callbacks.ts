@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Wish } from './callWhenDone';
 import type { StoredJob } from './jobs';
 
 /** Milliseconds between two looks at whether a job has succeeded. */
@@ -32,11 +33,10 @@ export class Callbacks {
 	private readonly byJob = new Map<StoredJob, Callback>();
 	private readonly closing = new AbortController();
 
-	/** @param url an address on loopback */
-	add(job: StoredJob, url: URL): void {
-		const callback: Callback = { url, tries: 0, status: undefined, settled: false };
+	add(job: StoredJob, wish: Wish): void {
+		const callback: Callback = { url: wish.url, tries: 0, status: undefined, settled: false };
 		this.byJob.set(job, callback);
-		void this.callWhenDone(job, callback).catch((error: unknown) => {
+		void this.callWhenDone(job, callback, wish).catch((error: unknown) => {
 			if (!this.closing.signal.aborted) throw error;
 		});
 	}
@@ -50,19 +50,27 @@ export class Callbacks {
 		this.closing.abort();
 	}
 
-	private async callWhenDone(job: StoredJob, callback: Callback): Promise<void> {
+	private async callWhenDone(
+		job: StoredJob,
+		callback: Callback,
+		{ url, contentType, calls }: Wish,
+	): Promise<void> {
 		while (job.finishedAt === null) await this.wait(betweenLooks);
 		if (job.state !== 'succeeded') return;
 		for (;;) {
 			callback.tries += 1;
-			const answer = await post(callback.url, resultOf(job));
+			const answer = await post(url, contentType, resultOf(job));
 			callback.status = answer?.status;
 			// An n8n that is starting answers 200 with a page that asks for patience.
 			const isPage = answer?.headers.get('content-type')?.startsWith('text/html') ?? false;
 			callback.settled = (answer?.ok === true && !isPage) || callback.tries === mostTries;
-			if (callback.settled) return;
+			if (callback.settled) break;
 			// A random part, so that jobs that were turned away together don't come back together.
 			await this.wait(betweenTries * (0.5 + Math.random()));
+		}
+		for (let call = 1; call < calls; call += 1) {
+			callback.tries += 1;
+			callback.status = (await post(url, contentType, resultOf(job)))?.status;
 		}
 	}
 
@@ -84,11 +92,11 @@ function resultOf({ uid, displayName, state, asked }: StoredJob): object {
  * Sends JSON. A redirect is an answer like any other: it may lead off this machine.
  * @returns undefined where no answer came
  */
-async function post(url: URL, body: object): Promise<Response | undefined> {
+async function post(url: URL, contentType: string, body: object): Promise<Response | undefined> {
 	try {
 		const answer = await fetch(url, {
 			method: 'POST',
-			headers: { 'content-type': 'application/json', connection: 'close' },
+			headers: { 'content-type': contentType, connection: 'close' },
 			body: JSON.stringify(body),
 			redirect: 'manual',
 			signal: AbortSignal.timeout(answerTimeout),

@@ -73,7 +73,7 @@ export class Service {
 		const { duration = this.settings.jobDuration } = wish ?? {};
 		const created = new StoredJob(params.namespace, job, cluster, duration);
 		this.jobs.byUid.set(created.uid, created);
-		if (wish) this.callbacks.add(created, wish.url);
+		if (wish) this.callbacks.add(created, wish);
 		return created.toMessage();
 	}
 

@@ -1,6 +1,8 @@
+import type { Execution } from '../../host/api';
 import { firstRun } from '../../host/firstRun';
 import type { Host } from '../../host/host';
 import { waitFor } from '../../host/wait';
+import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import { START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn, run } from './workflows';
 
@@ -18,6 +20,18 @@ beforeAll(async () => {
 afterAll(async () => {
 	await host?.stop();
 });
+
+/** The executions of a workflow, once there is one that has ended. */
+async function endedOf(workflowId: string): Promise<Execution[]> {
+	const executions = await waitFor(
+		async () => {
+			const ended = (await host.api.executions(workflowId)).filter(({ stoppedAt }) => stoppedAt);
+			return ended.length > 0 ? ended : undefined;
+		},
+		{ timeout: 30_000 },
+	);
+	return executions ?? [];
+}
 
 /** A new job on the sandbox, made by an example. */
 async function newJob(): Promise<string> {
@@ -159,6 +173,48 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 	const { output } = await run(host, 'call-other-endpoints.json');
 	expect(output['One item for each cluster']).toHaveLength(5);
 });
+
+test('an error workflow says which jobs a failed workflow leaves behind', async () => {
+	const notify = example(host, 'notify-of-uncertain-jobs.json');
+	await host.api.activate(notify);
+	const create = {
+		workflowUid: 'template-1',
+		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+		displayName: '=Report for {{ $json.customer }}',
+		options: { concurrency: 1 },
+	};
+	const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
+	const nodes = [webhook('fails'), ...customers, jobNode('Create', create)];
+	const workflow = inARow('Nightly reports', nodes);
+	workflow.settings = { ...workflow.settings, errorWorkflow: notify.id };
+	const failing = await host.api.createWorkflow(workflow);
+	await host.api.activate(failing);
+	host.sandbox.faults.plan(({ operation, body }) =>
+		operation === 'createJob' && JSON.stringify(body).includes('Birch')
+			? { kind: 'break', when: 'afterActing' }
+			: undefined,
+	);
+	await fetch(`${host.n8n.url}/webhook/fails`, { method: 'POST' });
+	const [failed] = await endedOf(failing.id);
+	const [notified] = await endedOf(notify.id);
+	host.sandbox.faults.clear();
+	await host.api.deactivate(failing.id);
+	await host.api.deactivate(notify.id);
+	expect(failed?.status).toBe('error');
+
+	const { output } = await host.api.executionResult(notified?.id ?? '');
+	const [job] = [...host.sandbox.store.jobs.values()].filter(
+		({ displayName }) => displayName === 'Report for Alder',
+	);
+	const text = [
+		"May exist, look for it: 'Report for Birch' in namespace 'default'",
+		`Exists: 'Report for Alder' in namespace 'default', ID ${job?.uid}`,
+		`${host.n8n.url}/workflow/${failing.id}/executions/${failed?.id}`,
+	].join('\n');
+	expect(output['Send the message']).toEqual([
+		{ subject: expect.stringMatching(/^Workflow 'Nightly reports' failed: Item 1 failed;/), text },
+	]);
+}, 60_000);
 
 test('a chat message stops a job', async () => {
 	const workflow = await fillIn(host, 'stop-job-by-chat.json', {

@@ -1,4 +1,4 @@
-import { MAX_LIMIT } from '../../nodes/JobOrchestration/service/pace/limits';
+import { MAX_LIMIT } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 import type { Service, Simulated } from './simulate';
 import {

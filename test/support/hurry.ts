@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-import type * as Timers from '../../nodes/JobOrchestration/service/request/timers';
+import type * as Timers from '../../nodes/JobOrchestration/service/timers';
 import type { Fault } from '../../sandbox';
 
 /** Taken before anything is mocked, since more than one test of a file may hurry. */
@@ -90,5 +90,5 @@ export function hurry(): Limits {
 
 /** The module as n8n's loader has it, too. */
 function builtTimers(): typeof Timers {
-	return jest.requireActual('../../dist/nodes/JobOrchestration/service/request/timers');
+	return jest.requireActual('../../dist/nodes/JobOrchestration/service/timers');
 }

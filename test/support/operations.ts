@@ -76,7 +76,9 @@ export const jobEnds = (ifStoppedOption.options ?? [])
 export function verbOf(value: string): Verb {
 	const verb = sandboxVerbs.find((candidate) => candidate === value);
 	if (verb === undefined)
-		throw new Error(`"${value}" is no Verb of sandbox/messages.ts yet: see CONTRIBUTING.md`);
+		throw new Error(
+			`"${value}" is not among the verbs of test/sandbox/states.ts yet: see CONTRIBUTING.md`,
+		);
 	return verb;
 }
 

@@ -1,4 +1,4 @@
-import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
+import type { Call } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type {
 	HttpClient,

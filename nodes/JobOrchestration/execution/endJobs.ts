@@ -29,7 +29,8 @@ export async function endJobs(
 			}
 			const service = new ServiceClient(client, { ...options, beginNext });
 			const jobId = new FieldValue('Job ID', job.uid).pathId();
-			await service.changeJobState({ namespace: job.namespace, jobId, verb });
+			const { namespace } = job;
+			await service.changeJobState({ namespace, jobId, verb, idempotent: true });
 			job.cleanup = { operation: verb, success: true };
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);

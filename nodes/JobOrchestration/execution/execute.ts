@@ -4,9 +4,8 @@ import { findOperation } from '../resources';
 import type { Operation } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
-import { onAbort } from '../service/request/timers';
+import { onAbort } from '../service/timers';
 import { waitForCallback } from './callback';
-import { isCancelled, logCreatedJobs } from './cancel';
 import { endJobs } from './endJobs';
 import {
 	completeError,
@@ -18,12 +17,12 @@ import {
 	nodeErrorOf,
 	withJobCount,
 } from './errors';
-import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
 import { callbackIn, createdJobsIn, uncertainIn } from './itemOutcome';
 import type { PreparedItem, PreparedRun } from './prepare';
-import { prepareAll } from './prepare';
+import { isCancelled, prepareAll } from './prepare';
+import { addHints, logCreatedJobs } from './report';
 import type { RunState } from './retryMemory';
 import { recall, remember } from './retryMemory';
 

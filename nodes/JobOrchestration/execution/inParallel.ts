@@ -1,4 +1,4 @@
-import { MAX_LIMIT } from '../service/pace/limits';
+import { MAX_LIMIT } from '../service/pace/pace';
 
 /**
  * Runs `work` for each element in order, at most `concurrency` at a time, and begins none after the signal.

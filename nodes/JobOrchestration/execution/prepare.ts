@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { ItemParameters } from '../parameters/itemParameters';
 import type { Operation, PreparedCall } from '../resources/operation';
@@ -6,14 +6,12 @@ import type { ItemOptions } from '../resources/options';
 import { readOptions } from '../resources/options';
 import { Clients } from '../service/clients';
 import type { HttpClient } from '../service/http';
-import { wait } from '../service/request/timers';
-import { badInputError } from './badInput';
+import { wait } from '../service/timers';
 import { newCallback } from './callback';
-import { isCancelled } from './cancel';
-import { failItem } from './errors';
+import { failItem, newOperationError } from './errors';
 import { inParallel } from './inParallel';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
-import { otherAccountError } from './otherAccount';
+import { itemList } from './itemOutcome';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -116,4 +114,79 @@ function turns(): () => Promise<void> {
 		await wait(0);
 		lastYield = Date.now();
 	};
+}
+
+/** A longer list of what is wrong in other items would not be read: the rest is counted. */
+const MAX_LISTED = 10;
+
+/**
+ * One error for all items with wrong fields, grouped by what is wrong and what to do; undefined if there are none.
+ *
+ * @param count how many items the node has
+ * @param isRetry whether an earlier run has sent some of them
+ */
+function badInputError(
+	node: INode,
+	failed: FailedItem[],
+	{ count, isRetry }: { count: number; isRetry: boolean },
+): FailedItem | undefined {
+	const [first] = failed;
+	if (first === undefined) return undefined;
+	const byText = new Map<string, FailedItem[]>();
+	for (const item of failed) {
+		const text = `${item.error.message}\n${item.error.description}`;
+		const same = byText.get(text) ?? [];
+		same.push(item);
+		byText.set(text, same);
+	}
+	const [title, ...others] = [...byText.values()].map((items) => {
+		const [{ error } = first] = items;
+		const comma = error.message.includes(', ') ? ',' : '';
+		const which = items.length === count ? `all ${count} items` : itemList(items);
+		const problem = count === 1 ? `${error.message}.` : `${error.message}${comma} for ${which}.`;
+		return items.includes(first) ? problem : `${problem} ${error.description}`;
+	});
+	const lines = [first.error.description, ...others.slice(0, MAX_LISTED)];
+	if (others.length > MAX_LISTED) lines.push(`And ${others.length - MAX_LISTED} more.`);
+	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
+	const error = newOperationError(node, `${notSent} ${title}`, lines.join('\n'));
+	return { itemIndex: first.itemIndex, error, namesItems: true };
+}
+
+const USE_SAME_ACCOUNT =
+	'Give this node the credential of that account again, and use Retry. For the new account, start a new execution with the items that are still to be done.';
+
+/**
+ * The error of a run that would go on with what an earlier run did with another account; undefined if none did.
+ *
+ * @param given the clients of the items that this run is given, by their position
+ */
+function otherAccountError(
+	node: INode,
+	outcomes: ItemOutcomes,
+	{ given, clients }: { given: Array<HttpClient | undefined>; clients: Clients },
+): FailedItem | undefined {
+	const clientOf = (itemIndex: number) =>
+		itemIndex < given.length
+			? given[itemIndex]
+			: (clients.of(outcomes[itemIndex]?.account) ?? given[0]);
+	const others = outcomes.flatMap((outcome, itemIndex) => {
+		const now = clientOf(itemIndex)?.account;
+		const account = outcome?.account;
+		const isSame = account === undefined || now === undefined || account === now;
+		return isSame ? [] : [{ itemIndex, account, now }];
+	});
+	const [first] = others;
+	if (first === undefined) return undefined;
+	const what = `${itemList(others)} ${others.length === 1 ? 'was' : 'were'} done with another account`;
+	const done = [...new Set(others.map(({ account }) => account))].map((account) => {
+		return `Done as ${account}: ${itemList(others.filter((other) => other.account === account))}.`;
+	});
+	const description = [USE_SAME_ACCOUNT, ...done, `The credential now: ${first.now}.`].join('\n');
+	const error = newOperationError(node, `Nothing more was sent: ${what}`, description);
+	return { itemIndex: first.itemIndex, error, namesItems: true };
+}
+
+export function isCancelled(context: IExecuteFunctions): boolean {
+	return context.getExecutionCancelSignal()?.aborted === true;
 }

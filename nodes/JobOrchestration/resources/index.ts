@@ -1,26 +1,25 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { getAll } from './cluster/getAll';
-import * as clusterOperations from './cluster/operations';
 import { create } from './job/create';
-import * as jobOperations from './job/operations';
+import { resume, stop, suspend, terminate } from './job/verbs';
 import type { Operation } from './operation';
 
-/** The resources with their operations, in the order of the form. */
+/** The resources with their operations, in the order of the form: all that the node has to be told of an operation. */
 export const resources = [
 	{
 		value: 'cluster',
 		name: 'Cluster',
 		description: 'List the work clusters that jobs run on',
 		defaultOperation: getAll.value,
-		operations: Object.values(clusterOperations),
+		operations: [getAll],
 	},
 	{
 		value: 'job',
 		name: 'Job',
 		description: 'Create jobs and change their state',
 		defaultOperation: create.value,
-		operations: Object.values(jobOperations),
+		operations: [create, resume, stop, suspend, terminate],
 	},
 ];
 

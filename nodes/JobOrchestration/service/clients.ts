@@ -8,7 +8,7 @@ import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
 import type { RunLimits } from './pace/limiter';
 import { RunLimiter } from './pace/limiter';
-import { unlessAborted, wait } from './request/timers';
+import { unlessAborted, wait } from './timers';
 import { tokenOf } from './session/account';
 import type { Session } from './session/session';
 import { sessionOf } from './session/session';

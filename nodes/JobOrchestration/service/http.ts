@@ -10,9 +10,9 @@ import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
 import type { Expectation } from './errors/response';
-import { readResponse, resultOf } from './errors/response';
+import { isHtml, readResponse, resultOf } from './errors/response';
 import { expiryIn } from './errors/rules';
-import { unlessAborted } from './request/timers';
+import { unlessAborted } from './timers';
 import { trackedRequests } from './session/authentication';
 import { TrackedRequest } from './session/trackedRequest';
 import { QUESTION_TIMEOUT_MS, SMALL_REQUEST } from './session/login';
@@ -125,9 +125,9 @@ export class HttpClient {
 		}
 	}
 
-	/** Asks the service something harmless: for one work cluster. */
+	/** Asks the service something harmless: for one work cluster. A page isn't the service's own answer. */
 	async ask({ timeout, signal }: Omit<SendOptions, 'onSent'>): Promise<SendResult<unknown>> {
-		const isExpected = (body: unknown): body is unknown => body !== HttpClient;
+		const isExpected = (body: unknown): body is unknown => !isHtml(body);
 		const request = { ...SMALL_REQUEST, expected: 'a list', isExpected };
 		const limits = { timeout: Math.min(timeout, QUESTION_TIMEOUT_MS), onSent: () => {}, signal };
 		return await this.send(request, limits);

@@ -1,14 +1,12 @@
 import type { GenericValue } from 'n8n-workflow';
 
-import { isHtml } from '../errors/response';
-import type { Call } from './call';
-import { callError } from './call';
+import type { JsonObject } from '../../json';
 import { truncate } from '../errors/explain';
+import { isHtml } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
 import type { HttpClient } from '../http';
-import type { CallOptions } from './sendWithRetries';
-import { sendWithRetries } from './sendWithRetries';
-import type { JsonObject } from '../../json';
+import type { Call, CallOptions } from './sendWithRetries';
+import { callError, sendWithRetries } from './sendWithRetries';
 import type { ClusterPage, Job, NewJob } from './shapes';
 import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 
@@ -26,6 +24,15 @@ interface PageRequest {
 	limit: number;
 	/** Where the page begins; the list's start if it is undefined. */
 	pageToken?: string | undefined;
+}
+
+/** A change of a job's state: the verb stands in the path. */
+interface StateChange {
+	namespace: string;
+	jobId: string;
+	verb: string;
+	/** Whether sending it twice does the same as sending it once. */
+	idempotent: boolean;
 }
 
 /** Which clusters of a list are wanted: `limit` at most, Infinity for all of them. */
@@ -88,15 +95,8 @@ export class ServiceClient {
 	 *
 	 * @returns the body of the answer, which the interface does not show; null if it is empty
 	 */
-	async changeJobState({
-		namespace,
-		jobId,
-		verb,
-	}: {
-		namespace: string;
-		jobId: string;
-		verb: string;
-	}): Promise<GenericValue> {
+	async changeJobState(change: StateChange): Promise<GenericValue> {
+		const { namespace, jobId, verb, idempotent } = change;
 		const call: Call<GenericValue> = {
 			request: {
 				method: 'PUT',
@@ -105,7 +105,7 @@ export class ServiceClient {
 				isExpected: isNoWebPage,
 				maySayFailed: true,
 			},
-			idempotent: true,
+			idempotent,
 			action: `${verb} the job`,
 			messages: {
 				request: `${verb} job '${jobId}' in namespace '${namespace}'`,
@@ -119,6 +119,8 @@ export class ServiceClient {
 					advice:
 						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
 				},
+				uncertain:
+					"Before you run this item again, check the state of the job on the service. The node didn't resend the request, since it may have worked.",
 			},
 		};
 		const body = await sendWithRetries(this.httpClient, call, this.options);

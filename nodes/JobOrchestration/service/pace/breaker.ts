@@ -1,6 +1,7 @@
 import type { Condition } from '../errors/rules';
-import { INITIAL_LIMIT } from './limits';
 
+/** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
+export const INITIAL_LIMIT = 10;
 /** A Retry-After counts for no longer than this, or one of an hour would hold an item for as long. */
 export const MINUTE_MS = 60_000;
 /** The wait for the first probe, doubled for each further one. With less, a busy service would be flooded. */

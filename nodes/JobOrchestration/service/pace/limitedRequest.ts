@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/failure';
 import { conditionOf, mayHaveActed } from '../errors/rules';
-import { onAbort, unlessAborted } from '../request/timers';
+import { onAbort, unlessAborted } from '../timers';
 import type { InFlightRequest, Outcome } from './breaker';
 import { FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './breaker';
 import type { Denial, RunLimiter, WaitingRequest } from './limiter';

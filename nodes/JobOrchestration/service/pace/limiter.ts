@@ -1,11 +1,10 @@
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
 import { conditionOf } from '../errors/rules';
+import { realClock } from '../timers';
 import type { InFlightRequest, Outcome } from './breaker';
-import { isAway, MINUTE_MS } from './breaker';
-import { realClock } from './clock';
-import { INITIAL_LIMIT, MAX_LIMIT } from './limits';
-import { Pace } from './pace';
+import { INITIAL_LIMIT, isAway, MINUTE_MS } from './breaker';
+import { MAX_LIMIT, Pace } from './pace';
 
 /** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
 export const PATIENCE_MS = 70_000;

@@ -4,7 +4,7 @@ import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
-import { isBelow, resolveUrl } from './baseUrl';
+import { isBelow, resolveUrl } from './account';
 import type { Helpers, LoginResult } from './login';
 import { SMALL_REQUEST } from './login';
 import type { TrackedRequest } from './trackedRequest';

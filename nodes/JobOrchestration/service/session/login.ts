@@ -9,7 +9,7 @@ import { isHtml, readResponse, resultOf } from '../errors/response';
 import type { TokenDoubt } from '../errors/rules';
 import { expiryIn } from '../errors/rules';
 import type { Secrets } from '../errors/secrets';
-import { timeoutSignal } from '../request/timers';
+import { timeoutSignal } from '../timers';
 import type { Account } from './account';
 
 export type Helpers = IHttpRequestHelper['helpers'];

@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { AccountLimiter } from '../pace/limiter';
 import type { TokenDoubt } from '../errors/rules';
 import { mayRetry } from '../errors/rules';
-import { unlessAborted, wait } from '../request/timers';
+import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
 import { accountOf, sealOf, tokenOf } from './account';

@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type { Failure } from '../errors/failure';
-import { onAbort, timeoutSignal } from '../request/timers';
+import { onAbort, timeoutSignal } from '../timers';
 
 /** What the credential has to know of a request of this node. */
 interface TrackedRequestOptions {

@@ -2,8 +2,37 @@ import type { Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './namespace';
 
+/** What one operation that changes a job's state says of itself. */
+interface Verb {
+	description: string;
+	/** Whether sending it twice does the same as sending it once. If not, it isn't sent again after an unclear answer. */
+	idempotent: boolean;
+}
+
+export const suspend = changeState('suspend', {
+	description: 'Pause a job so that it can be resumed later',
+	idempotent: true,
+});
+
+export const resume = changeState('resume', {
+	description: 'Continue a suspended job',
+	idempotent: true,
+});
+
+export const stop = changeState('stop', {
+	description:
+		'End a job by sending "stop". How this differs from "terminate" is up to the service.',
+	idempotent: true,
+});
+
+export const terminate = changeState('terminate', {
+	description:
+		'End a job by sending "terminate". How this differs from "stop" is up to the service.',
+	idempotent: true,
+});
+
 /** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
-export function changeState(verb: string, description: string): Operation {
+function changeState(verb: string, { description, idempotent }: Verb): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
 		value: verb,
@@ -29,7 +58,8 @@ export function changeState(verb: string, description: string): Operation {
 			const namespace = getField('namespace').pathId();
 			const jobId = getField('jobId').pathId();
 			return async (service) => {
-				const response = await service.changeJobState({ namespace, jobId, verb });
+				const change = { namespace, jobId, verb, idempotent };
+				const response = await service.changeJobState(change);
 				const metadata = { namespace, uid: jobId };
 				return { output: [{ metadata, operation: verb, success: true, response }] };
 			};

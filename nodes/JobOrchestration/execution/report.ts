@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { asPlainText } from '../service/errors/serviceError';
 import type { CreatedJob, ItemOutcomes } from './itemOutcome';
 import { createdJobsIn, errorsIn, itemList, uncertainIn } from './itemOutcome';
+import { keyOf } from './retryMemory';
 
 /** More would push the output off the screen. */
 const MAX_HINTS = 5;
@@ -40,4 +41,46 @@ function hintOfJobs(jobs: CreatedJob[]): string | undefined {
 		.map(({ itemIndex, shownUid }) => `item ${itemIndex}: ${shownUid}`);
 	if (jobs.length > MAX_JOBS) names.push(`and ${jobs.length - MAX_JOBS} more`);
 	return `Jobs of items that this run wasn't given (Execute Once): ${names.join(', ')}.`;
+}
+
+/** Jobs in a line of the log: a longer line would be cut where logs are collected. */
+const MAX_LOGGED = 50;
+
+/** Jobs in the browser's console: as many as an error lists. */
+const MAX_SHOWN = 100;
+
+/** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
+const logged = new WeakSet<object>();
+
+/**
+ * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
+ * cancelled node throws (2.x, WorkflowExecute.setupCancellation has already saved the execution).
+ */
+export function logCreatedJobs(
+	context: IExecuteFunctions,
+	jobs: object[],
+	uncertain: Array<{ itemIndex: number }>,
+): void {
+	if (logged.has(keyOf(context))) return;
+	logged.add(keyOf(context));
+	const items = uncertain.map(({ itemIndex }) => itemIndex);
+	const text = (start: number, end: number, more = '') =>
+		`${nameOf(context)} was cancelled. Jobs already created: ${JSON.stringify(jobs.slice(start, end))}. Items whose job may exist: ${JSON.stringify(items.slice(start, end))}${more}`;
+	const count = Math.max(jobs.length, items.length);
+	for (let start = 0; start === 0 || start < count; start += MAX_LOGGED) {
+		context.logger.warn(text(start, start + MAX_LOGGED));
+	}
+	const more = `. In n8n's log: all ${jobs.length} jobs and ${items.length} items`;
+	context.sendMessageToUI(text(0, MAX_SHOWN, count > MAX_SHOWN ? more : ''));
+}
+
+/** Writes what happened to this node into n8n's log and the browser's console, where n8n drops the node's output. */
+export function logForUser(context: IExecuteFunctions, level: 'info' | 'warn', what: string): void {
+	const text = `${nameOf(context)} ${what}`;
+	context.logger[level](text);
+	context.sendMessageToUI(text);
+}
+
+function nameOf(context: IExecuteFunctions): string {
+	return `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 }

@@ -1,3 +1,5 @@
+import { sleep } from 'n8n-workflow';
+
 /** The most that Node.js counts: a longer time would be over at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -77,3 +79,13 @@ export function timeoutSignal(delayMs: number): AbortSignal {
 function afterMs(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
+
+/** The time in milliseconds, which tests set themselves. */
+export const realClock = {
+	now: () => performance.now(),
+	/** How long this process has been idle in all. */
+	idle: () => performance.eventLoopUtilization().idle,
+	wait: async (ms: number) => await wait(ms),
+	/** Gives the event loop a turn, hundreds of times a second, for which an AbortSignal's timer is too slow. */
+	pause: async () => await sleep(1),
+};

@@ -1,3 +1,0 @@
-import { changeState } from './changeState';
-
-export const resume = changeState('resume', 'Continue a suspended job');
