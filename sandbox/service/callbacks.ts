@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Wish } from './callWhenDone';
@@ -32,6 +33,11 @@ export interface Callback {
 export class Callbacks {
 	private readonly byJob = new Map<StoredJob, Callback>();
 	private readonly closing = new AbortController();
+
+	constructor() {
+		// Each job that is to call listens.
+		setMaxListeners(0, this.closing.signal);
+	}
 
 	add(job: StoredJob, wish: Wish): void {
 		const callback: Callback = { url: wish.url, tries: 0, status: undefined, settled: false };
