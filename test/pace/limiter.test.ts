@@ -24,6 +24,18 @@ test('a Concurrency of 1 keeps the order of items that a limit rejects once', as
 	expect(done.map(({ n }) => n)).toEqual(range(60));
 });
 
+test.each([
+	[2, 60, { seconds: 40, rejections: 110 }],
+	[10, 200, { seconds: 22, rejections: 90 }],
+])('a service of %i a second is found out', async (perSecond, count, most) => {
+	const executions = new Executions(limited(perSecond, perSecond), 1);
+	const { sent, done } = executions.begin(range(count));
+	await executions.end();
+	expect(items(done)).toEqual(range(count));
+	expect(lastAt(done)).toBeLessThanOrEqual(seconds(most.seconds));
+	expect(sent.length - count).toBeLessThanOrEqual(most.rejections);
+});
+
 describe('Executions take turns', () => {
 	test('a Concurrency that fills the account leaves room for others', async () => {
 		const executions = new Executions(always, seconds(1));

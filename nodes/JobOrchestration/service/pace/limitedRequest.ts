@@ -67,6 +67,10 @@ export class LimitedRequest implements WaitingRequest {
 		}
 	}
 
+	get wasSent(): boolean {
+		return this.throttled.times > 0;
+	}
+
 	private async acquire(): Promise<InFlightRequest | Denial> {
 		const { run, throttled, ownWaitMs, nextWaitMs } = this;
 		const { stop, beginNext } = this.options;

@@ -36,13 +36,16 @@ export interface Denial {
 export interface WaitingRequest {
 	readonly run: RunLimiter;
 	readonly options: { isCreate: boolean };
+	readonly wasSent: boolean;
 	/** Ends its waiting. */
 	settle: (result: InFlightRequest | Denial) => void;
 }
 
 /** The requests of an execution, which may run several nodes and tools. */
 class ExecutionQueue {
-	readonly waiting: WaitingRequest[] = [];
+	/** They go first, else each in turn would be throttled; but others probe, since these may always be throttled. */
+	readonly resent: WaitingRequest[] = [];
+	readonly others: WaitingRequest[] = [];
 	inFlight = 0;
 	wasAnswered = false;
 }
@@ -96,13 +99,14 @@ export class AccountLimiter {
 
 	/** Lets a request wait for its permit, after a wait of its own. */
 	add(request: WaitingRequest, waitMs: number): void {
-		if (waitMs > 0) {
-			this.asleep.add(request);
-			void this.clock.wait(waitMs).then(() => {
-				if (this.asleep.delete(request)) this.add(request, 0);
-			});
-			return;
-		}
+		if (waitMs === 0) return this.enqueue(request, request.wasSent);
+		this.asleep.add(request);
+		void this.clock.wait(waitMs).then(() => {
+			if (this.asleep.delete(request)) this.enqueue(request, false);
+		});
+	}
+
+	private enqueue(request: WaitingRequest, goesFirst: boolean): void {
 		const idleMs = this.clock.now() - this.pace.endedAt;
 		if (this.pace.inFlight + this.turns.size + this.asleep.size === 0) {
 			if (idleMs > MEMORY_MS) this.pace = new Pace();
@@ -111,17 +115,20 @@ export class AccountLimiter {
 		if (request.options.isCreate && this.pace.breaker.hasGivenUp(this.clock.now())) {
 			return request.settle(this.denialOf(request.run));
 		}
-		request.run.execution.waiting.push(request);
-		this.turns.add(request.run.execution);
+		const { execution } = request.run;
+		(goesFirst ? execution.resent : execution.others).push(request);
+		this.turns.add(execution);
 		this.admit();
 	}
 
 	/** A request doesn't wait any more. */
 	remove(request: WaitingRequest): void {
 		this.asleep.delete(request);
-		const { waiting } = request.run.execution;
-		const index = waiting.indexOf(request);
-		if (index >= 0) waiting.splice(index, 1);
+		const { resent, others } = request.run.execution;
+		for (const waiting of [resent, others]) {
+			const index = waiting.indexOf(request);
+			if (index >= 0) waiting.splice(index, 1);
+		}
 	}
 
 	/** Ends a request's permit, and passes it on. */
@@ -138,7 +145,7 @@ export class AccountLimiter {
 
 	/** Fails waiting requests, and what their runs have yet to send. */
 	deny(isMeant: (request: WaitingRequest) => boolean): void {
-		const waiting = [...this.turns].flatMap((queue) => queue.waiting);
+		const waiting = [...this.turns].flatMap(({ resent, others }) => [...resent, ...others]);
 		for (const request of [...waiting, ...this.asleep].filter(isMeant)) {
 			request.run.denial = this.denialOf(request.run);
 			request.settle(request.run.denial);
@@ -168,15 +175,18 @@ export class AccountLimiter {
 		// After a long Retry-After from the other end, since neighbours often share a namespace.
 		const isLong = breaker.isLong(now);
 		for (const queue of this.turns) {
-			const request = queue.waiting.at(isLong ? -1 : 0);
+			const { resent, others } = queue;
+			const isFirst = breaker.opening === undefined ? resent.length > 0 : others.length === 0;
+			const waiting = isFirst ? resent : others;
+			const request = waiting.at(isLong ? -1 : 0);
 			if (request === undefined) this.turns.delete(queue);
 			const { concurrency: own = 0 } = request?.run.limits ?? {};
 			if (request === undefined || (own > 0 && queue.inFlight >= own)) continue;
 			if (inFlight + 1 > Math.min(Math.max(concurrency.limit, own), MAX_LIMIT)) return Infinity;
 			const delay = this.pace.delay(now, request.options.isCreate);
 			if (delay > 0) return delay;
-			if (isLong) queue.waiting.pop();
-			else queue.waiting.shift();
+			if (isLong) waiting.pop();
+			else waiting.shift();
 			return request;
 		}
 		return Infinity;
