@@ -6,7 +6,7 @@ import { table } from './report/table';
 import { runBench } from './runner/commandLine';
 import type { Measured } from './runner/runner';
 
-const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'failed', 'may exist'];
+const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'may exist'];
 
 /** The case whose seconds are drawn. */
 const DRAWN = '100';
@@ -21,14 +21,11 @@ function chartOf(measured: Measured[]): string[] {
 }
 
 function summaryOf(measured: Measured[]): string {
-	const rows = table(
-		['The service', ...COLUMNS],
-		measured.map((one) => [
-			one.of.title,
-			...COLUMNS.map((column) => cellOf(one, 'thisNode', column)),
-		]),
-	);
-	return [...chartOf(measured), rows].join('\n');
+	const rows = measured
+		.map((one) => [one.of.title, ...COLUMNS.map((column) => cellOf(one, 'thisNode', column))])
+		// What was ended before its time says nothing in these columns.
+		.filter(([, seconds = '']) => !seconds.startsWith('>'));
+	return [...chartOf(measured), table(['The service', ...COLUMNS], rows)].join('\n');
 }
 
 runMain(async () => {
@@ -38,6 +35,7 @@ runMain(async () => {
 		cases,
 		columns: [
 			...COLUMNS,
+			'failed',
 			'turned away',
 			'at once at most',
 			'others created',
