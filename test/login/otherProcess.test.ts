@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
 import { credentialFor, getAll, useSandbox } from '../support/fixture';

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import type * as Sessions from '../../nodes/JobOrchestration/service/session/session';
+import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
 import { CredentialsInMemory } from '../support/credentialsHelper';
 import { create, credentialFor, numbered, useSandbox } from '../support/fixture';
 import { Engine } from '../support/run';
@@ -16,7 +16,7 @@ type Data = ICredentialDataDecryptedObject;
 
 /** As n8n's loader has it. */
 const { sessionOf } = jest.requireActual<typeof Sessions>(
-	'../../dist/nodes/JobOrchestration/service/session/session',
+	'../../dist/nodes/JobOrchestration/service/session/sessions',
 );
 
 /** As n8n's own up to 2.20: with the token, it stores all that the request has read before. */

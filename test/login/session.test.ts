@@ -3,7 +3,7 @@ import { tokenOf } from '../../nodes/JobOrchestration/service/session/account';
 import type { Helpers } from '../../nodes/JobOrchestration/service/session/login';
 import { TrackedRequest } from '../../nodes/JobOrchestration/service/session/trackedRequest';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
-import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
+import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
 
 /*
  * What is remembered of an account, and for how long. The service is left out: what counts is how often it is asked.

@@ -9,7 +9,7 @@ import type { Helpers, LoginResult } from './login';
 import { SMALL_REQUEST } from './login';
 import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
-import { sessionOf } from './session';
+import { sessionOf } from './sessions';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type RequestOptions = IHttpRequestOptions & {

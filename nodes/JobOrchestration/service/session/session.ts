@@ -1,12 +1,10 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-
 import { AccountLimiter } from '../pace/limiter';
 import type { TokenDoubt } from '../errors/rules';
 import { mayRetry } from '../errors/rules';
 import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
-import { accountOf, sealOf, tokenOf } from './account';
+import { sealOf, tokenOf } from './account';
 import type { Helpers, LoginResult } from './login';
 import { doubtAbout, login } from './login';
 import { isWithin, Refusal } from './refusal';
@@ -28,9 +26,6 @@ const MAX_REJECTED = 50;
 
 /** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
-
-/** For a login, which does the same if sent twice. */
-const CALL = { idempotent: true };
 
 /** A token, or the failure of the login; `isNew` if it came by a login. */
 type TokenResult = LoginResult & { isNew?: true };
@@ -146,10 +141,7 @@ export class Session {
 				const maxWaits = isKnown ? 0 : MAX_WAITS;
 				const other = await this.storedToken(tracked, { not: token, maxWaits });
 				if (other === undefined) return undefined;
-				this.reject(token);
-				return { token: other };
-			}
-			this.renewedAt = Date.now();
+			} else this.renewedAt = Date.now();
 		}
 		this.reject(token);
 		return await this.token(helpers, tracked);
@@ -192,7 +184,11 @@ export class Session {
 			const after = tracked.options.timeout;
 			result = { failure: { kind: 'timeout', after, ofLogin: true } };
 		}
-		if (result !== undefined && 'failure' in result && !mayRetry(result.failure, CALL)) {
+		if (
+			result !== undefined &&
+			'failure' in result &&
+			!mayRetry(result.failure, { idempotent: true })
+		) {
 			this.refusal.remember(result.failure, tracked?.options);
 		}
 		return result;
@@ -241,22 +237,4 @@ export class Session {
 		this.secrets.add(token);
 		this.newest = token;
 	}
-}
-
-/** Accounts in memory. Without a limit, a process would grow with each edit of a credential. */
-const MAX_SESSIONS = 100;
-
-/** The least recently used one first. */
-const sessions = new Map<string, Session>();
-
-/** The session of a credential's account. @throws ServiceError if the Base URL can't be used */
-export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
-	const account = accountOf(credentials);
-	const key = JSON.stringify(account);
-	const session = sessions.get(key) ?? new Session(account);
-	sessions.delete(key);
-	sessions.set(key, session);
-	const [oldest = ''] = sessions.keys();
-	if (sessions.size > MAX_SESSIONS) sessions.delete(oldest);
-	return session;
 }
