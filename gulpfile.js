@@ -59,14 +59,12 @@ async function writeOutputSchemas() {
 		for (const { value: operation, fields, prepare } of operations) {
 			const give = (name, member) => {
 				const { required, default: value } = fields.find((field) => field.name === name) ?? {};
-				// Its output has a field more, which the next node may use.
-				if (member === 'waitUntilCalled') return new FieldValue(name, { values: {} });
 				if (member !== undefined) return new FieldValue(name, undefined);
 				return new FieldValue(name, required ? 'given' : value);
 			};
 			const {
 				output: [output],
-			} = await prepare(give, () => ({ id: '', url: '', limitMs: 0 }))(service).catch((cause) => {
+			} = await prepare(give)(service).catch((cause) => {
 				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
 			});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;

@@ -34,7 +34,7 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toMatch(
-			/^Item 2 failed; 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
+			/^Item 2 \(counted from 0\) failed; 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
 		);
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
@@ -63,7 +63,9 @@ describe('an item that fails', () => {
 		await form.execute();
 
 		const { title, description } = await form.error();
-		expect(title).toMatch(/^Job not created for item 2; 2 of 3 jobs were created: ‹img src=x/);
+		expect(title).toMatch(
+			/^Job not created for item 2 \(counted from 0\); 2 of 3 jobs were created: ‹img src=x/,
+		);
 		const asText =
 			'‹img src=x onerror="ranFromText = true"› ‹b›x‹/b› ＆lt; ‹script›1‹/script› a ‹ b';
 		expect(description).toContain(`The service says: "${asText}" (HTTP 400).`);

@@ -16,7 +16,7 @@ const previews = [
 		of: create,
 		fields: [
 			...['metadata', 'namespace', 'uid', 'name', 'displayName', 'group', 'workflow', 'uid'],
-			...['priority', 'status', 'startedAt', 'finishedAt', 'workspace', 'workCluster', 'callback'],
+			...['priority', 'status', 'startedAt', 'finishedAt', 'workspace', 'workCluster'],
 		],
 	},
 	...['suspend', 'resume', 'stop', 'terminate'].map((operation) => ({

@@ -212,7 +212,12 @@ test('an error workflow says which jobs a failed workflow leaves behind', async 
 		`${host.n8n.url}/workflow/${failing.id}/executions/${failed?.id}`,
 	].join('\n');
 	expect(output['Send the message']).toEqual([
-		{ subject: expect.stringMatching(/^Workflow 'Nightly reports' failed: Item 1 failed;/), text },
+		{
+			subject: expect.stringMatching(
+				/^Workflow 'Nightly reports' failed: Item 1 \(counted from 0\) failed;/,
+			),
+			text,
+		},
 	]);
 }, 60_000);
 

@@ -115,8 +115,6 @@ test("a description has line breaks, and markup for them only where the editor's
 		"Check this node's fields.",
 		`The service gave no reason (HTTP 400). Request: create job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
 		'',
-		'Items are counted from 0.',
-		'',
 		"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.",
 		'',
 		"Retry keeps the items as they came. Correct a wrong value in this node's fields, or run the items without a job in a new execution: item 1.",

@@ -256,13 +256,13 @@ test('each fault has its own advice', async () => {
 		},
 		numbered(6),
 	);
-	expect(error?.message).toMatch(/^Nothing was sent\. 'Workflow UID' .* for item 1\.$/);
+	expect(error?.message).toMatch(
+		/^Nothing was sent\. 'Workflow UID' .* for item 1 \(counted from 0\)\.$/,
+	);
 	expect(error?.description?.split('\n')).toEqual([
 		'Enter the ID alone, as the service shows it.',
 		expect.stringMatching(/^'Display Name' is 7.*, for item 2\. Give it as text: put it in quotes/),
 		expect.stringMatching(/^'Job .* not valid JSON for items 3 and 5\. .* end .*\. Check quotes/),
 		expect.stringMatching(/^'Job .* not valid JSON for item 4\. .* position 2.*\. Check quotes/),
-		'',
-		'Items are counted from 0.',
 	]);
 });

@@ -34,7 +34,6 @@ async function parametersFor(operation: KnownOperation): Promise<INodeParameters
 		return parameters({
 			group: 'reports',
 			additionalFields: { workspace: 'ws-1', maxRetry: 1 },
-			options: kind === 'create' ? { waitUntilCalled: { values: {} } } : {},
 		});
 	await fixture.engine.run({ parameters: create() });
 	const [job] = fixture.sandbox.store.jobs.values();

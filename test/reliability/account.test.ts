@@ -52,7 +52,7 @@ describe('A Retry with another account', () => {
 		const again = await fixture.engine.retry(failed, [oneByOne]);
 		expect(callsAfter(sent)).toEqual([]);
 		expect(again.error?.message).toBe(
-			'Nothing more was sent: items 0, 1, 2, 3 and 4 were done with another account',
+			'Nothing more was sent: items 0, 1, 2, 3 and 4 (counted from 0) were done with another account',
 		);
 		const { userName, url } = fixture.sandbox;
 		expect(again.error?.description).toContain(
@@ -116,7 +116,7 @@ describe('A Retry with another account', () => {
 		edit({ baseUrl: other.url });
 		const again = await fixture.engine.retry(failed, [{ parameters }]);
 		expect(other.calls).toEqual([]);
-		expect(again.error?.message).toContain('item 0 was done with another account');
+		expect(again.error?.message).toContain('item 0 (counted from 0) was done with another account');
 	});
 });
 
@@ -127,7 +127,7 @@ test('Retry On Fail does not go on with an account that was edited in between', 
 	await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
 	edit({ baseUrl: other.url });
 	const { error } = await running.result;
-	expect(error?.message).toContain('item 0 was done with another account');
+	expect(error?.message).toContain('item 0 (counted from 0) was done with another account');
 	expect(other.calls).toEqual([]);
 });
 
@@ -217,7 +217,7 @@ describe('A credential with expressions of the item', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 		edit({ userName: '={{ $json.user === "bob" ? "eve" : $json.user }}' });
 		const { error } = await fixture.engine.retry(failed, [oneByOne]);
-		expect(error?.message).toContain('item 1 was done with another account');
+		expect(error?.message).toContain('item 1 (counted from 0) was done with another account');
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 

@@ -107,7 +107,9 @@ describe('If an error stops the node', () => {
 			...[first, { operation: 'terminate', success: false, message }, last],
 		]);
 		const { message: title, description = '' } = result.error ?? {};
-		expect(title).toMatch(/^Job not created for item 3; 2 of the 3 created jobs were ended: /);
+		expect(title).toMatch(
+			/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
+		);
 		expect(description).toMatch(
 			/\(3\):\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
 		);

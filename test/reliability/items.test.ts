@@ -207,6 +207,25 @@ describe('Where the workflow continues', () => {
 		const look = 'look for it on the service before you run the item again.';
 
 		test.each([
+			['trigger', []],
+			[
+				'manual',
+				[
+					{
+						message: 'Executing this step again creates another job for each item.',
+						type: 'info',
+						location: 'outputPane',
+					},
+				],
+			],
+		] as const)('warns in the editor that the step creates again: %s', async (mode, hints) => {
+			fixture.engine.mode = mode;
+			const { run } = await fixture.engine.run({ parameters: batch() }, numbered(3));
+			const [task] = run.data.resultData.runData['Node 1'] ?? [];
+			expect(task?.hints).toEqual(hints);
+		});
+
+		test.each([
 			[[], undefined],
 			[[refused], '1 of 6 items failed: item 0 (counted from 0).'],
 			[

@@ -79,13 +79,33 @@ const rows: Row[] = [
 	['a cancelled login', login({ kind: 'cancelled', sent: true }), false, false, false, 'unknown'],
 ];
 
+const consequencesOf = (failure: Failure) => ({
+	idempotent: mayRetry(failure, { idempotent: true }),
+	create: mayRetry(failure, { idempotent: false }),
+	acted: mayHaveActed(failure),
+	condition: conditionOf(failure).kind,
+});
+
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted, condition) => {
-	expect({
-		idempotent: mayRetry(failure, { idempotent: true }),
-		create: mayRetry(failure, { idempotent: false }),
-		acted: mayHaveActed(failure),
-		condition: conditionOf(failure).kind,
-	}).toEqual({ idempotent, create, acted, condition });
+	expect(consequencesOf(failure)).toEqual({ idempotent, create, acted, condition });
+});
+
+test('a status with a rule of its own is among the rows above', () => {
+	const ofRange = (code: number) =>
+		[
+			[452, 400],
+			[500, 452],
+			[520, 500],
+			[600, 520],
+		].find(([end = 0]) => code < end)?.[1] ?? 600;
+	const isNamed = (code: number) => rows.some(([name]) => name === String(code));
+	const missing = Array.from({ length: 600 }, (_, n) => 400 + n).filter(
+		(code) =>
+			!isNamed(code) &&
+			JSON.stringify(consequencesOf(status(code))) !==
+				JSON.stringify(consequencesOf(status(ofRange(code)))),
+	);
+	expect(missing).toEqual([]);
 });
 
 test('no create is sent again if the service may have acted', () => {

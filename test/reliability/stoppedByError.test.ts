@@ -31,7 +31,7 @@ describe('Where an error stops the workflow', () => {
 			numbered(200),
 		);
 		expect(result.error?.message).toMatch(
-			/^Job not created for item 30; 37 of 200 jobs were created: no$/,
+			/^Job not created for item 30 \(counted from 0\); 37 of 200 jobs were created: no$/,
 		);
 		expect(contextOf(result)).toMatchObject({
 			itemIndex: 30,
@@ -102,7 +102,9 @@ describe('Where an error stops the workflow', () => {
 		refusal.open();
 		const { error } = await running.result;
 		end();
-		expect(error?.message).toMatch(/^Job not created for item 0; 0 of \d jobs were created: no$/);
+		expect(error?.message).toMatch(
+			/^Job not created for item 0 \(counted from 0\); 0 of \d jobs were created: no$/,
+		);
 		expect(timesSent()).toEqual([1, 1, 1]);
 		expect(jobsOnService()).toEqual([]);
 	});
@@ -119,7 +121,9 @@ describe('Where an error stops the workflow', () => {
 		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
 		held.open();
 		const { error } = await running.result;
-		expect(error?.message).toMatch(/^Job not created for item 0; 0 of \d jobs were created: no$/);
+		expect(error?.message).toMatch(
+			/^Job not created for item 0 \(counted from 0\); 0 of \d jobs were created: no$/,
+		);
 		expect(fixture.callsOf('createJob')).toHaveLength(2);
 		expect(fixture.callsOf('login')).toHaveLength(1);
 		expect(jobsOnService()).toEqual([]);

@@ -60,6 +60,9 @@ export class Engine {
 		this.credentials.save('1', { ignoreSslIssues: false, accessToken: '', ...data });
 	}
 
+	/** What starts the executions: a trigger, or the editor ('manual'). */
+	mode: 'trigger' | 'manual' = 'trigger';
+
 	/** Changes the credential as its form does: the token that is stored with it stays. */
 	editCredential(change: ICredentialDataDecryptedObject): void {
 		this.credentials.save('1', { ...this.credentials.look('1'), ...change });
@@ -140,7 +143,7 @@ export class Engine {
 		if (source === null) throw new Error('The workflow has lost its first node');
 		const execute = new WorkflowExecute(
 			this.additionalData(),
-			'trigger',
+			this.mode,
 			createEmptyRunExecutionData(),
 		);
 		// n8n 1.x takes the workflow and the node as two arguments, later releases as one object.

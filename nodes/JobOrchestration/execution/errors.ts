@@ -10,7 +10,7 @@ import {
 	ServiceError,
 } from '../service/errors/serviceError';
 import type { CreatedJob, FailedItem, ItemError, ItemOutcomes, NodeError } from './itemOutcome';
-import { itemList, uncertainIn } from './itemOutcome';
+import { FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
 const MAX_LISTED = 100;
@@ -23,6 +23,9 @@ const KEEPS_ITEMS =
 
 const CREATE_UNCERTAIN_AGAIN =
 	"If there is no such job, turn on 'Create Again If Uncertain' in this node's Options, and use Retry with the currently saved workflow.";
+
+/** What "Job not created" says as well. */
+const REFUSED = /^The service refused to create the job: /;
 
 /** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
@@ -114,7 +117,7 @@ export function errorOutputItem(
  * @param createdJobs those of earlier tries, too
  */
 export function completeError(
-	{ itemIndex, error, isAboutAllItems = false }: FailedItem,
+	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
 	{
 		outcomes,
 		createdJobs,
@@ -136,7 +139,8 @@ export function completeError(
 	const paragraphs = [
 		error.description,
 		createsJobs && isOfMany && isAboutAllItems && isNone && 'No job was created.',
-		isOfMany && !isAboutAllItems && 'Items are counted from 0.',
+		// n8n appends the item's number to the title; of a create, the title has it.
+		isOfMany && !isAboutAllItems && !namesItems && !createsJobs && 'Items are counted from 0.',
 		uncertainItems.length > 0 && !isAlone && asPlainText(listOfUncertain(uncertainItems)),
 		(isUncertain || uncertainItems.length > 0) && CREATE_UNCERTAIN_AGAIN,
 		hasKeptJobs && CREATES_AGAIN,
@@ -151,28 +155,24 @@ export function completeError(
 	return error;
 }
 
-/** Says in the title of an error that ends a batch of creates what stands: a user may read nothing else. */
-export function withJobCount(
+/** The title of an error that ends a batch of creates, with what stands: a user may read nothing else. */
+export function titleWithJobs(
 	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
 	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: ListedJob[] },
-): void {
+): string {
+	const { message } = error;
 	const count = outcomes.length;
-	if (count === 1 || namesItems) return;
+	if (count === 1 || namesItems) return message;
+	const created = createdJobs.length;
 	const ended = createdJobs.filter(({ cleanup }) => cleanup?.success === true).length;
 	const uncertain = uncertainIn(outcomes).length;
-	let jobs = `${createdJobs.length} of ${count} jobs were created`;
-	if (ended > 0) jobs = `${ended} of the ${createdJobs.length} created jobs were ended`;
-	else if (uncertain > 0) {
-		jobs = `${createdJobs.length} of ${count} jobs certainly exist, ${uncertain} may`;
-	}
-	if (isAboutAllItems) {
-		if (createdJobs.length + uncertain > 0) error.message = `${error.message}; ${jobs}`;
-		return;
-	}
-	const isUncertain = error.context.jobMayExist === true;
-	const what = isUncertain ? `Item ${itemIndex} failed` : `Job not created for item ${itemIndex}`;
-	const reason = error.message.replace(/^The service refused to create the job: /, '');
-	error.message = `${what}; ${jobs}: ${reason}`;
+	let jobs = `${created} of ${count} jobs were created`;
+	if (ended > 0) jobs = `${ended} of the ${created} created jobs were ended`;
+	else if (uncertain > 0) jobs = `${created} of ${count} jobs certainly exist, ${uncertain} may`;
+	if (isAboutAllItems) return created + uncertain > 0 ? `${message}; ${jobs}` : message;
+	return error.context.jobMayExist === true
+		? `Item ${itemIndex} ${FROM_ZERO} failed; ${jobs}: ${message}`
+		: `Job not created for item ${itemIndex} ${FROM_ZERO}; ${jobs}: ${message.replace(REFUSED, '')}`;
 }
 
 /** A job as errors and logs list it. */

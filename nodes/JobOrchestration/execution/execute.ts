@@ -15,7 +15,7 @@ import {
 	newApiError,
 	newOperationError,
 	nodeErrorOf,
-	withJobCount,
+	titleWithJobs,
 } from './errors';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
@@ -155,7 +155,7 @@ function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	const error = completeError(failedItem, { outcomes, createdJobs, createsJobs });
 	if (createsJobs !== true) return error;
 	if (isCancelled(context)) logCreatedJobs(context, createdJobs, uncertainIn(outcomes));
-	else withJobCount(failedItem, { outcomes, createdJobs });
+	else error.message = titleWithJobs(failedItem, { outcomes, createdJobs });
 	return error;
 }
 

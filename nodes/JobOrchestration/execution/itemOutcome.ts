@@ -75,6 +75,9 @@ export function callbackIn([outcome]: ItemOutcomes): Callback | undefined {
 /** As many numbers as fit into one sentence. */
 const MAX_NAMED = 10;
 
+/** What a title says where it names items: users count rows from 1. */
+export const FROM_ZERO = '(counted from 0)';
+
 /** Items by their numbers, from 0: "item 4", "items 4 and 14", "items 0, 1, … and 20 more". */
 export function itemList(items: ReadonlyArray<{ itemIndex: number }>): string {
 	const names = items.slice(0, MAX_NAMED).map(({ itemIndex }) => String(itemIndex));

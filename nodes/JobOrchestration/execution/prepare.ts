@@ -11,7 +11,7 @@ import { newCallback } from './callback';
 import { failItem, newOperationError } from './errors';
 import { inParallel } from './inParallel';
 import type { FailedItem, ItemOutcomes } from './itemOutcome';
-import { itemList } from './itemOutcome';
+import { FROM_ZERO, itemList } from './itemOutcome';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -142,9 +142,11 @@ function badInputError(
 	const [title, ...others] = [...byText.values()].map((items) => {
 		const [{ error } = first] = items;
 		const comma = error.message.includes(', ') ? ',' : '';
-		const which = items.length === count ? `all ${count} items` : itemList(items);
+		const isTitle = items.includes(first);
+		const numbers = isTitle ? `${itemList(items)} ${FROM_ZERO}` : itemList(items);
+		const which = items.length === count ? `all ${count} items` : numbers;
 		const problem = count === 1 ? `${error.message}.` : `${error.message}${comma} for ${which}.`;
-		return items.includes(first) ? problem : `${problem} ${error.description}`;
+		return isTitle ? problem : `${problem} ${error.description}`;
 	});
 	const lines = [first.error.description, ...others.slice(0, MAX_LISTED)];
 	if (others.length > MAX_LISTED) lines.push(`And ${others.length - MAX_LISTED} more.`);
@@ -178,7 +180,7 @@ function otherAccountError(
 	});
 	const [first] = others;
 	if (first === undefined) return undefined;
-	const what = `${itemList(others)} ${others.length === 1 ? 'was' : 'were'} done with another account`;
+	const what = `${itemList(others)} ${FROM_ZERO} ${others.length === 1 ? 'was' : 'were'} done with another account`;
 	const done = [...new Set(others.map(({ account }) => account))].map((account) => {
 		return `Done as ${account}: ${itemList(others.filter((other) => other.account === account))}.`;
 	});

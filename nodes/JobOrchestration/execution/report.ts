@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { asPlainText } from '../service/errors/serviceError';
 import type { CreatedJob, ItemOutcomes } from './itemOutcome';
-import { createdJobsIn, errorsIn, itemList, uncertainIn } from './itemOutcome';
+import { createdJobsIn, errorsIn, FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 import { keyOf } from './retryMemory';
 
 /** More would push the output off the screen. */
@@ -20,6 +20,10 @@ export function addHints(context: IExecuteFunctions, outcomes: ItemOutcomes): vo
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
+	if (context.getMode() === 'manual' && createdJobsIn(outcomes).length > 0) {
+		const message = 'Executing this step again creates another job for each item.';
+		context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
+	}
 }
 
 function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
@@ -29,7 +33,7 @@ function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
 	const failed =
 		outcomes.length === 1
 			? 'The item failed.'
-			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)} (counted from 0).`;
+			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)} ${FROM_ZERO}.`;
 	if (uncertain.length === 0) return failed;
 	return `${failed} The job may exist for ${itemList(uncertain)}: look for it on the service before you run the item again.`;
 }

@@ -5,7 +5,7 @@ import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
 import { readCallback, waitUntilCalledOption } from './callbackOption';
-import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
+import { inputFields, outputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
 import { namespaceField } from './namespace';
 
@@ -109,7 +109,10 @@ export const create: Operation = {
 			],
 		},
 		namespaceField,
-		...inputAndOutputFields,
+		...inputFields,
+		additionalFields,
+		// Few jobs need these.
+		...outputFields,
 		{
 			displayName: 'Group',
 			name: 'group',
@@ -118,7 +121,6 @@ export const create: Operation = {
 			placeholder: 'e.g. reports',
 			description: 'Work group that the job belongs to, or empty',
 		},
-		additionalFields,
 		...jobOutputFields,
 		optionsField(createUncertainAgainOption, ifStoppedOption, waitUntilCalledOption),
 	],

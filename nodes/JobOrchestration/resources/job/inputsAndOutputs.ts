@@ -88,28 +88,32 @@ function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties
 			default: '[]',
 			hint: `e.g. [{ "id": "${example.id}", "default": "${example.value}" }]`,
 			description:
-				'A list of objects, sent as they are. The value of a parameter goes into "default".',
+				'A list of objects, sent as they are. What is "Value" in the fields is "default" here.',
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];
 }
 
-/** The fields for the inputs and outputs of a job. */
-export const inputAndOutputFields: INodeProperties[] = [
+/** How the inputs and outputs of a job are given, and its inputs. */
+export const inputFields: INodeProperties[] = [
 	{
-		displayName: 'Specify Parameters',
+		displayName: 'Specify Inputs and Outputs',
 		name: 'specifyParameters',
 		type: 'options',
 		default: 'fields',
-		description: 'How to specify the inputs and outputs of the job',
 		options: [
 			{ name: 'Using Fields Below', value: 'fields' },
 			{ name: 'Using JSON', value: 'json', description: 'Enter lists as JSON, or use expressions' },
 		],
 	},
 	...fieldsFor('Input', { id: 'threshold', displayName: 'Threshold', value: '0.5' }),
-	...fieldsFor('Output', { id: 'report', displayName: 'Report', value: '/reports/july.pdf' }),
 ];
+
+export const outputFields: INodeProperties[] = fieldsFor('Output', {
+	id: 'report',
+	displayName: 'Report',
+	value: '/reports/july.pdf',
+});
 
 /** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
 export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' | 'outputs'> {

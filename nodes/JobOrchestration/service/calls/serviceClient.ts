@@ -1,9 +1,10 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
-import { truncate } from '../errors/explain';
+
 import { isHtml } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
+import { truncate } from '../errors/statusTexts';
 import type { HttpClient } from '../http';
 import type { Call, CallOptions } from './sendWithRetries';
 import { callError, sendWithRetries } from './sendWithRetries';
