@@ -76,7 +76,7 @@ test.each(cases)('$name', async ({ row, fault, httpStatus, runs }) => {
 			const error = errorIn(result);
 
 			expect({ value, times, onError, ends: endOf(operation, error), ...error }).toEqual({
-				...{ value, times, onError, ends: ends[endFor(row, kind)][times === 'once' ? 0 : 1] },
+				...{ value, times, onError, ends: ends[endFor(row, operation)][times === 'once' ? 0 : 1] },
 				...(error && errorFor(row, operation, { httpStatus, job })),
 			});
 			if (error === undefined) expectGood(operation, result.items, job);
@@ -146,19 +146,23 @@ function endOf({ calls }: KnownOperation, error: object | undefined): string {
 
 function endFor(
 	{ end, endOfChange = end, mayExist }: Row,
-	kind: KnownOperation['kind'],
+	{ kind, idempotent }: KnownOperation,
 ): Row['end'] {
-	if (kind === 'create' && mayExist) return 'fails';
-	return kind === 'change' ? endOfChange : end;
+	const ownEnd = kind === 'change' ? endOfChange : end;
+	return mayExist && !idempotent && ownEnd !== 'isTaken' ? 'fails' : ownEnd;
 }
 
 /** What to do about a job that may exist. It takes the place of "try again". */
 const lookForTheJob =
 	"Before you run this item again, look on the service for a job named 'Report' in namespace 'default'. The request had been sent, and the node didn't resend it, so that no job is created twice.";
 
+const lookAtTheJob =
+	"Before you run this item again, check the state of the job on the service. The node didn't resend the request, since it may have worked.";
+
 /** What an error says of how often a request was sent; an ellipsis stands for a number. */
-function triesOf(row: Row, kind: KnownOperation['kind']): string {
-	const end = endFor(row, kind);
+function triesOf(row: Row, operation: KnownOperation): string {
+	const { kind } = operation;
+	const end = endFor(row, operation);
 	if (end === 'waits')
 		return ' All requests waited … s for the service (probes: …). The node tried … times.';
 	if (end !== 'isResent') return '';
@@ -169,19 +173,23 @@ function triesOf(row: Row, kind: KnownOperation['kind']): string {
 
 function errorFor(
 	row: Row,
-	{ kind, words }: KnownOperation,
+	operation: KnownOperation,
 	{ httpStatus, job }: { httpStatus: number | null; job: StoredJob | undefined },
 ) {
-	const jobMayExist = kind === 'create' && row.mayExist === true;
+	const { kind, words, idempotent } = operation;
+	const mayHaveWorked = !idempotent && row.mayExist === true;
+	const jobMayExist = kind === 'create' && mayHaveWorked;
+	const doubt = jobMayExist ? '; the job may exist' : '; it may have worked';
 	const all = { ...words, id: job?.uid ?? '', url: sandbox.url };
 	const filledIn = (text: Row['title']) =>
 		Object.entries(all).reduce(
 			(whole, [name, word]) => whole.replaceAll(`<${name}>`, word),
 			typeof text === 'string' ? text : text[kind],
 		);
-	const advice = jobMayExist ? lookForTheJob : filledIn(row.advice) + triesOf(row, kind);
+	const look = jobMayExist ? lookForTheJob : lookAtTheJob;
+	const advice = mayHaveWorked ? look : filledIn(row.advice) + triesOf(row, operation);
 	return {
-		title: `${filledIn(row.title)}${jobMayExist ? '; the job may exist' : ''}`,
+		title: `${filledIn(row.title)}${mayHaveWorked ? doubt : ''}`,
 		advice: expect.stringMatching(patternOf(advice)) as unknown,
 		httpStatus,
 		jobMayExist,

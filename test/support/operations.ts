@@ -24,6 +24,8 @@ export interface KnownOperation {
 	value: string;
 	resource: string;
 	kind: Kind;
+	/** Whether it is sent again after an unclear answer. */
+	idempotent: boolean;
 	/** The call of the service that it makes. */
 	calls: OperationId;
 	/** @param more instead of what makes a good call, such as the ID of a job */
@@ -89,7 +91,7 @@ export const oneOfEachCall = operations.filter(
 
 function wayOf(
 	resource: string,
-	{ value, fields, createsJobs }: Operation,
+	{ value, fields, createsJobs, idempotent = false }: Operation,
 ): Omit<KnownOperation, 'value' | 'resource'> {
 	if (createsJobs === true) {
 		const words = {
@@ -98,17 +100,18 @@ function wayOf(
 			'not found': 'The namespace, the workflow template or the work cluster was not found',
 			check: `Check 'Namespace' (default), 'Workflow UID' (template-1) and 'Work Cluster' (wc-000001). ${clusterHint}`,
 		};
-		return { kind: 'create', calls: 'createJob', parameters: create, words };
+		return { kind: 'create', idempotent, calls: 'createJob', parameters: create, words };
 	}
 	const read = reads[`${resource}.${value}`];
 	if (read !== undefined) {
 		const { given, ...known } = read;
 		const parameters = (more = {}) => ({ resource, operation: value, ...given, ...more });
-		return { kind: 'read', parameters, ...known };
+		return { kind: 'read', idempotent: true, parameters, ...known };
 	}
 	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
 		return {
 			kind: 'change',
+			idempotent,
 			calls: 'changeJobState',
 			parameters: (more) => change(value, { jobId: 'a-job', ...more }),
 			words: {

@@ -39,6 +39,7 @@ function changeState(verb: string, { description, idempotent }: Verb): Operation
 		name,
 		action: `${name} job`,
 		description,
+		idempotent,
 		fields: [
 			{
 				displayName: 'Job ID',
