@@ -49,6 +49,18 @@ test('all that n8n reads is in the package: node and credential, the place in th
 	expect(paths).toEqual(expect.arrayContaining([...named, ...schemas]));
 });
 
+test("README, package.json and the node's description name all that can be done with jobs", async () => {
+	const { node } = await loadPackage();
+	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+		description: string;
+	};
+	const [introduction] = readFileSync(join(root, 'README.md'), 'utf8').split('\n## ');
+	const verbs = operations.filter(({ resource }) => resource === 'job').map(({ value }) => value);
+	for (const text of [introduction, manifest.description, node.description.description]) {
+		for (const verb of verbs) expect(text?.toLowerCase()).toMatch(new RegExp(`\\b${verb}`));
+	}
+});
+
 test('the package has no runtime dependency', () => {
 	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
 	expect(manifest).not.toHaveProperty('dependencies');

@@ -117,7 +117,7 @@ interface RawRequest {
 }
 
 /**
- * What a callback says. JSON is parsed, whatever the content type is: a job's template rarely sets it right, and n8n
+ * The body of a callback. JSON is parsed with any content type: a job's template rarely sets it right, and n8n
  * would lose the result. Never null, which means that no call came.
  *
  * @returns text that isn't JSON as it is, a form's fields, `{}` for no body, `{ contentType, bytes }` for what isn't text

@@ -27,7 +27,7 @@ const CREATE_UNCERTAIN_AGAIN =
 /** What "Job not created" says as well. */
 const REFUSED = /^The service refused to create the job: /;
 
-/** Whatever went wrong, as an error that n8n shows well. It holds no request, and so no secret. */
+/** Any error as one that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	if (error instanceof ServiceError) return newApiError(node, error);
 	if (error instanceof FieldError) return newOperationError(node, error.message, error.advice);
@@ -78,7 +78,7 @@ export function itemErrorOf({ message, description, context }: NodeError): ItemE
 	};
 }
 
-/** Makes whatever went wrong with an item its outcome, unless it has one. */
+/** Makes an error the outcome of its item, unless the item has one. */
 export function failItem(
 	node: INode,
 	outcomes: ItemOutcomes,
@@ -178,7 +178,7 @@ export function titleWithJobs(
 /** A job as errors and logs list it. */
 type ListedJob = Omit<CreatedJob, 'shownUid'>;
 
-/** The jobs, a line each; first those that somebody has to look after. */
+/** The jobs, a line each; first those that could not be ended. */
 function listOf(jobs: ListedJob[]): string {
 	const rank = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
 	const sorted = [...jobs].sort((a, b) => rank(a) - rank(b));

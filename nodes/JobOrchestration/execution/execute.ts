@@ -69,7 +69,7 @@ function beginRun(context: IExecuteFunctions): Run {
 async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 	const { context, name, outcomes } = run;
 	const prepared = await prepareAll(context, run.operation, outcomes);
-	// Whatever throws from here on, the next run knows what was done.
+	// Even if this throws, the next run knows what was done.
 	const failedItem = await runItems(run, prepared).finally(() => remember(context, name, run));
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 

@@ -5,13 +5,13 @@ import type { CreatedJob, ItemOutcome, ItemOutcomes } from './itemOutcome';
 import { createdJobsIn } from './itemOutcome';
 
 /*
- * What a run of the node leaves to the next run with the same items: which of them need not, or must not, be run again.
+ * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be sent again.
  * n8n runs a node again in three ways, and passes something on in each:
  *
  * - Retry On Fail in a workflow: the same entry of its stack for all tries (n8n-core, WorkflowExecute,
  *   processRunExecutionData).
  * - Its Retry button: that entry from the stored execution, as it is if the node fails or waits (n8n,
- *   ExecutionService.retry). The items come from there as well, whatever has been changed before this node.
+ *   ExecutionService.retry). The items come from there as well, so changes before this node have no effect.
  * - Retry On Fail as a tool of an agent or of an MCP client: items with the same JSON for all tries of a call,
  *   and for no other call (n8n-core, get-input-connection-data.js). The entry is the agent's there.
  *

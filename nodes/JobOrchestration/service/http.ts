@@ -51,7 +51,7 @@ interface SendOptions {
 /** The body of the expected response, or why it didn't come. */
 export type SendResult<Body> = { body: Body } | { failure: Failure };
 
-/** Sends the requests of one run of the node as one account, whatever is edited in the credential meanwhile. */
+/** Sends the requests of one run of the node as one account, even if the credential is edited during the run. */
 export class HttpClient {
 	/** Whose the jobs are: what tells accounts apart, as errors show it, without a secret. */
 	readonly account: string;

@@ -115,7 +115,7 @@ interface Attempts {
 	earlierMayHaveActed?: boolean;
 	/** Milliseconds that all requests had waited, if this one was given up with them. */
 	waitedMs?: number | undefined;
-	/** How many attempts to reach the service failed meanwhile. */
+	/** How many probes of the service failed in that time. */
 	failedProbes?: number | undefined;
 }
 

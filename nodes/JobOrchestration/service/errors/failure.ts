@@ -118,7 +118,7 @@ const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failur
 		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
 		([, code = '', address]) => unreachable(code, address),
 	],
-	// These come before a connection exists, whatever the call that reports them.
+	// These come before a connection exists, no matter which system call reports them.
 	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => unreachable(code)],
 	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
 	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
@@ -156,7 +156,7 @@ function ownFailureOf(error: unknown): Failure | undefined {
 }
 
 /**
- * The failure behind whatever n8n's request helper threw. In n8n 2.x, the system's error is the `cause` of a
+ * The failure behind an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
  * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
  */
 export function requestFailureFromError(error: unknown): Failure {

@@ -12,7 +12,7 @@ const FIRST_WAIT_AWAY_MS = 300;
 export const LONG_WAIT_MS = 5_000;
 /**
  * Creates in a row without a clear answer that end the trying: those in flight at first, and two more. With more, more
- * jobs would have to be looked for by hand; with fewer, two items could stop all.
+ * jobs would remain uncertain; with fewer, two items could stop all.
  */
 const MAX_UNCLEAR = INITIAL_LIMIT + 2;
 
@@ -68,7 +68,7 @@ interface Failed {
 }
 
 /**
- * Stops all requests after a failure, for as long as Retry-After says, else a moment. Then one request probes the service.
+ * Stops all requests after a failure, for the time of Retry-After or else a moment. Then one request probes the service.
  * If it is answered, all go on. If a create may have worked although it failed, a harmless question comes before the next.
  *
  * A long Retry-After may concern one request or all: if a probe is answered before it is over, each long one concerns one

@@ -143,7 +143,7 @@ export class AccountLimiter {
 		this.admit();
 	}
 
-	/** Fails waiting requests, and what their runs have yet to send. */
+	/** Fails waiting requests, and those that their runs would send later. */
 	deny(isMeant: (request: WaitingRequest) => boolean): void {
 		const waiting = [...this.turns].flatMap(({ resent, others }) => [...resent, ...others]);
 		for (const request of [...waiting, ...this.asleep].filter(isMeant)) {

@@ -110,7 +110,7 @@ export class Session {
 		}
 	}
 
-	/** A login, or what comes of the one that is in flight, for n8n's test of the credential: whatever is remembered. */
+	/** A login for n8n's test of the credential, which ignores remembered tokens and refusals. It joins one in flight. */
 	async logIn(helpers: Helpers): Promise<TokenResult> {
 		for (;;) {
 			const result = await this.sharedLogin(helpers);
@@ -121,7 +121,7 @@ export class Session {
 	/**
 	 * A token for a request that is to be sent once more, since its answer may be due to its token.
 	 *
-	 * @returns undefined if another token wouldn't help, or none is to be had
+	 * @returns undefined if another token wouldn't help, or there is no other
 	 */
 	async renewedToken(
 		helpers: Helpers,
@@ -214,13 +214,13 @@ export class Session {
 		return { ...result, isNew: true };
 	}
 
-	/** A token that another process has stored, or that was fetched meanwhile. */
+	/** A token that another process has stored, or that was fetched during the search. */
 	private async storedToken(
 		{ options, signal }: TrackedRequest,
 		{ not, maxWaits }: { not?: string; maxWaits: number },
 	): Promise<string | undefined> {
 		for (let waits = 0; ; waits += 1) {
-			// Others wait for this, too. Whatever n8n says here, it says again to each request before it is sent.
+			// Others wait for this, too. An error of n8n comes again for each request before it is sent.
 			const read = unlessAborted(options.readAgain(), signal).catch(() => undefined);
 			const stored = this.unseal((await read)?.accessToken);
 			if (stored !== undefined && stored !== not) this.remember(stored);
