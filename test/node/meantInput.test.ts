@@ -164,7 +164,7 @@ describe('A parameter that the service would not understand is refused:', () => 
 	]);
 });
 
-describe('What nobody sees in an ID is refused, by name and place:', () => {
+describe('Invisible characters in an ID are refused, by name and place:', () => {
 	const zeroWidth = 'contains a zero-width space (U+200B) at position 3';
 	const id = 'ab\u200b';
 	const named = {

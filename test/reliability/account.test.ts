@@ -78,7 +78,7 @@ describe('A Retry with another account', () => {
 		},
 	);
 
-	test('is none where the address is only written otherwise', async () => {
+	test('is the same where only the spelling of the address differs', async () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
 		expect(namesIn(await fixture.engine.retry(failed, [oneByOne]))).toHaveLength(10);

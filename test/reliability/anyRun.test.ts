@@ -11,7 +11,7 @@ import { Engine } from '../support/run';
 import './seed';
 
 /*
- * Whatever ends a run, and whoever runs it again: an oracle that knows what the service made looks at each run of a random
+ * Runs that end and are repeated in any way: an oracle that knows what the service made looks at each run of a random
  * case. No item has two jobs that run. Every job that runs, and every item whose job may exist, is named: by the output,
  * the error, or a hint. Nothing is sent to another account than the one that the earlier jobs belong to. Where jobs are to
  * be ended, those that still run are named as such.
@@ -72,7 +72,7 @@ const cases = fc.record({
 	onError,
 	ifStopped,
 	tries: fc.boolean(),
-	/** The credential is edited once so many creates have come. */
+	/** The number of creates after which the credential is edited. */
 	editedAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	cancelledAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	retries: fc.array(retry, { maxLength: 3 }),
@@ -258,7 +258,7 @@ async function play(drawn: Case): Promise<void> {
 	}
 }
 
-test('whatever ends a run, and whoever runs it again: nothing is lost, doubled or sent elsewhere', async () => {
+test('however a run ends and is repeated, nothing is lost, doubled or sent elsewhere', async () => {
 	const numRuns = Number(process.env.RUNS ?? 100);
 	await fc.assert(fc.asyncProperty(cases, play), { numRuns });
 }, 1_800_000);
