@@ -67,7 +67,7 @@ export class LimitedRequest implements WaitingRequest {
 		}
 	}
 
-	get wasSent(): boolean {
+	get wasThrottled(): boolean {
 		return this.throttled.times > 0;
 	}
 

@@ -36,15 +36,16 @@ export interface Denial {
 export interface WaitingRequest {
 	readonly run: RunLimiter;
 	readonly options: { isCreate: boolean };
-	readonly wasSent: boolean;
+	/** Whether it was throttled before. */
+	readonly wasThrottled: boolean;
 	/** Ends its waiting. */
 	settle: (result: InFlightRequest | Denial) => void;
 }
 
 /** The requests of an execution, which may run several nodes and tools. */
 class ExecutionQueue {
-	/** They go first, else each in turn would be throttled; but others probe, since these may always be throttled. */
-	readonly resent: WaitingRequest[] = [];
+	/** Throttled before. They go first, else each in turn would be; but others probe, since these may always be. */
+	readonly throttled: WaitingRequest[] = [];
 	readonly others: WaitingRequest[] = [];
 	inFlight = 0;
 	wasAnswered = false;
@@ -99,7 +100,7 @@ export class AccountLimiter {
 
 	/** Lets a request wait for its permit, after a wait of its own. */
 	add(request: WaitingRequest, waitMs: number): void {
-		if (waitMs === 0) return this.enqueue(request, request.wasSent);
+		if (waitMs === 0) return this.enqueue(request, request.wasThrottled);
 		this.asleep.add(request);
 		void this.clock.wait(waitMs).then(() => {
 			if (this.asleep.delete(request)) this.enqueue(request, false);
@@ -116,7 +117,7 @@ export class AccountLimiter {
 			return request.settle(this.denialOf(request.run));
 		}
 		const { execution } = request.run;
-		(goesFirst ? execution.resent : execution.others).push(request);
+		(goesFirst ? execution.throttled : execution.others).push(request);
 		this.turns.add(execution);
 		this.admit();
 	}
@@ -124,8 +125,8 @@ export class AccountLimiter {
 	/** A request doesn't wait any more. */
 	remove(request: WaitingRequest): void {
 		this.asleep.delete(request);
-		const { resent, others } = request.run.execution;
-		for (const waiting of [resent, others]) {
+		const { throttled, others } = request.run.execution;
+		for (const waiting of [throttled, others]) {
 			const index = waiting.indexOf(request);
 			if (index >= 0) waiting.splice(index, 1);
 		}
@@ -145,7 +146,7 @@ export class AccountLimiter {
 
 	/** Fails waiting requests, and those that their runs would send later. */
 	deny(isMeant: (request: WaitingRequest) => boolean): void {
-		const waiting = [...this.turns].flatMap(({ resent, others }) => [...resent, ...others]);
+		const waiting = [...this.turns].flatMap(({ throttled, others }) => [...throttled, ...others]);
 		for (const request of [...waiting, ...this.asleep].filter(isMeant)) {
 			request.run.denial = this.denialOf(request.run);
 			request.settle(request.run.denial);
@@ -175,9 +176,9 @@ export class AccountLimiter {
 		// After a long Retry-After from the other end, since neighbours often share a namespace.
 		const isLong = breaker.isLong(now);
 		for (const queue of this.turns) {
-			const { resent, others } = queue;
-			const isFirst = breaker.opening === undefined ? resent.length > 0 : others.length === 0;
-			const waiting = isFirst ? resent : others;
+			const { throttled, others } = queue;
+			const isFirst = breaker.opening === undefined ? throttled.length > 0 : others.length === 0;
+			const waiting = isFirst ? throttled : others;
 			const request = waiting.at(isLong ? -1 : 0);
 			if (request === undefined) this.turns.delete(queue);
 			const { concurrency: own = 0 } = request?.run.limits ?? {};
