@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-
-import { N8nApi } from '../../host/api';
 import type { Host } from '../../host/host';
-import { startN8n, type RunningN8n } from '../../host/n8n';
+import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
+import { hasEnded, restart, START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn } from './workflows';
 
 /* The example that continues once all jobs are done, in a real n8n whose jobs call in the same moment. */
@@ -72,20 +69,12 @@ test('fifty jobs, of which some fail and n8n is restarted: it continues once, wi
 	);
 	expect(waiting).toBe(true);
 	await host.n8n.stop();
-	const folder = dataFolderOf('all');
-	restarted = await startN8n({
-		hostFolder,
-		userFolder: join(folder, 'n8n'),
-		port: host.n8n.port,
-		logFile: join(folder, 'n8n-restarted.log'),
-	});
-	host.api = await N8nApi.open(restarted.url, host.owner);
+	restarted = await restart(host, 'all');
 
 	const ended = await waitFor(
 		async () => {
 			const executions = await host.api.executions(id);
-			const { status = '' } = executions.find((one) => one.id === parent) ?? {};
-			return ['success', 'error', 'crashed', 'canceled'].includes(status) ? status : undefined;
+			return executions.find((one) => one.id === parent && hasEnded(one))?.status;
 		},
 		{ timeout: 300_000 },
 	);

@@ -1,7 +1,7 @@
 import type { Execution, WorkflowNode } from '../../host/api';
 import type { Host } from '../../host/host';
 import { waitFor } from '../../host/wait';
-import { START_TIMEOUT, startTestHost } from './host';
+import { hasEnded, START_TIMEOUT, startTestHost } from './host';
 import { example, fillIn } from './workflows';
 
 /*
@@ -49,14 +49,11 @@ async function start(): Promise<() => Promise<Execution[]>> {
 		(await host.api.executions(id)).filter((execution) => Number(execution.id) > parent);
 }
 
-/** How an execution can have ended. One that is resumed has a time at which it stopped, from when it began to wait. */
-const ends = ['success', 'error', 'crashed', 'canceled'];
-
 /** The executions for the jobs once all of them have ended. */
 async function ended(jobs: () => Promise<Execution[]>, count: number): Promise<Execution[]> {
 	const all = await waitFor(async () => {
 		const executions = await jobs();
-		const over = executions.filter(({ status }) => ends.includes(status));
+		const over = executions.filter(hasEnded);
 		return over.length === count ? executions : undefined;
 	}, patience);
 	return all ?? (await jobs());

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 
-import type { Execution, N8nApi } from '../../host/api';
+import { N8nApi, type Execution } from '../../host/api';
 import { hostSteps, startHost } from '../../host/host';
 import type { Host } from '../../host/host';
 import { emptyFolder } from '../../host/install';
+import { startN8n, type RunningN8n } from '../../host/n8n';
 import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 
@@ -27,6 +28,27 @@ export async function startTestHost(name: string): Promise<Host> {
 	const dataFolder = await emptyFolder(dataFolderOf(name));
 	return await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
 }
+
+/**
+ * Starts a test's n8n again with the same data.
+ *
+ * @param name of its data folder
+ */
+export async function restart(host: Host, name: string): Promise<RunningN8n> {
+	const folder = dataFolderOf(name);
+	const n8n = await startN8n({
+		hostFolder,
+		userFolder: join(folder, 'n8n'),
+		port: host.n8n.port,
+		logFile: join(folder, 'n8n-restarted.log'),
+	});
+	host.api = await N8nApi.open(n8n.url, host.owner);
+	return n8n;
+}
+
+/** Whether an execution has ended. One that is resumed has a time at which it stopped, from when it began to wait. */
+export const hasEnded = ({ status }: Execution): boolean =>
+	['success', 'error', 'crashed', 'canceled'].includes(status);
 
 /** Whether that n8n is the host's own, the newest that is tested. */
 export const isNewest = hostFolder === projectHost;

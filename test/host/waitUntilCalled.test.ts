@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 
-import { N8nApi, type WorkflowFile, type WorkflowNode } from '../../host/api';
+import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
-import { startN8n, type RunningN8n } from '../../host/n8n';
+import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node, rows } from '../../host/workflow';
 import { Client } from '../sandbox/client';
-import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
+import { restart, START_TIMEOUT, startTestHost } from './host';
 
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
 
@@ -332,18 +331,6 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 	expect(creates()).toHaveLength(1);
 });
 
-/** Starts n8n again with the same data. */
-async function restart(log: string): Promise<void> {
-	const folder = dataFolderOf('wait');
-	restarted = await startN8n({
-		hostFolder,
-		userFolder: join(folder, 'n8n'),
-		port: host.n8n.port,
-		logFile: join(folder, log),
-	});
-	host.api = await N8nApi.open(restarted.url, host.owner);
-}
-
 test('n8n is restarted while it waits, and continues', async () => {
 	const execution = await start(inARow('Restart', [trigger, create({ seconds: '2' }), next]));
 	// Suspended, so that it doesn't call before n8n is back.
@@ -353,7 +340,7 @@ test('n8n is restarted while it waits, and continues', async () => {
 	await client.change('suspend', lastJob());
 	expect(await execution.reaches('waiting')).toBe('waiting');
 	await host.n8n.stop();
-	await restart('n8n-restarted.log');
+	restarted = await restart(host, 'wait');
 	await client.change('resume', lastJob());
 	expect(await execution.reaches('success', 'error', 'crashed')).toBe('success');
 	expect((await execution.result()).output['Next']).toEqual([expect.objectContaining(called)]);

@@ -58,7 +58,7 @@ const digits = (maxLength: number) =>
 
 const powers = (...most: string[]) => fc.constantFrom('', '', ...most);
 
-/** Numbers as JSON has them, whose parts have at most so many digits. */
+/** Numbers as JSON has them, by the most digits of their parts. */
 const numbers = (whole: number, fraction: number, power: fc.Arbitrary<string>) =>
 	fc
 		.tuple(

@@ -198,7 +198,7 @@ describe('A later run', () => {
 
 	test.each([
 		['ends them now', undefined, ended(1)],
-		['says anew why not', answer(403), [{ operation: 'terminate', success: false }]],
+		['says again why it could not', answer(403), [{ operation: 'terminate', success: false }]],
 	])('with nothing left to run, and jobs that still run, %s', async (_, fault, endings) => {
 		faults(
 			(item) => (item === 1 ? brokenAfter : undefined),

@@ -1,10 +1,7 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type {
-	HttpClient,
-	SendResult,
-	ServiceRequest,
-} from '../../nodes/JobOrchestration/service/http';
+import type { Result } from '../../nodes/JobOrchestration/service/errors/response';
+import type { HttpClient, ServiceRequest } from '../../nodes/JobOrchestration/service/http';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {
@@ -24,9 +21,7 @@ export const anyCall: Call<string> = {
 
 /** What a call is made with, where it is known what comes of each request, and nothing need be sent. */
 export function newSender(
-	resultOf: (
-		request: ServiceRequest<unknown>,
-	) => SendResult<unknown> | Promise<SendResult<unknown>>,
+	resultOf: (request: ServiceRequest<unknown>) => Result<unknown> | Promise<Result<unknown>>,
 	{
 		baseUrl = 'https://jobs.example.com',
 		limiter = newLimiter(),

@@ -13,7 +13,7 @@ import type { CreatedJob, FailedItem, ItemError, ItemOutcomes, NodeError } from 
 import { FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 
 /** The most jobs that an error lists in its description; its `context.createdJobs` has all of them. */
-const MAX_LISTED = 100;
+export const MAX_LISTED = 100;
 
 const CREATES_AGAIN =
 	"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.";

@@ -117,7 +117,7 @@ function turns(): () => Promise<void> {
 }
 
 /** A longer list of what is wrong in other items would not be read: the rest is counted. */
-const MAX_LISTED = 10;
+const MAX_PROBLEMS = 10;
 
 /**
  * One error for all items with wrong fields, grouped by what is wrong and what to do; undefined if there are none.
@@ -148,8 +148,8 @@ function badInputError(
 		const problem = count === 1 ? `${error.message}.` : `${error.message}${comma} for ${which}.`;
 		return isTitle ? problem : `${problem} ${error.description}`;
 	});
-	const lines = [first.error.description, ...others.slice(0, MAX_LISTED)];
-	if (others.length > MAX_LISTED) lines.push(`And ${others.length - MAX_LISTED} more.`);
+	const lines = [first.error.description, ...others.slice(0, MAX_PROBLEMS)];
+	if (others.length > MAX_PROBLEMS) lines.push(`And ${others.length - MAX_PROBLEMS} more.`);
 	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
 	const error = newOperationError(node, `${notSent} ${title}`, lines.join('\n'));
 	return { itemIndex: first.itemIndex, error, namesItems: true };

@@ -1,15 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { asPlainText } from '../service/errors/serviceError';
+import { MAX_LISTED } from './errors';
 import type { CreatedJob, ItemOutcomes } from './itemOutcome';
 import { createdJobsIn, errorsIn, FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 import { keyOf } from './retryMemory';
 
 /** More would push the output off the screen. */
 const MAX_HINTS = 5;
-
-/** As many jobs as an error lists. */
-const MAX_JOBS = 100;
 
 /** Says above the output which items have failed, which jobs aren't in it, and why a list is empty. */
 export function addHints(context: IExecuteFunctions, outcomes: ItemOutcomes): void {
@@ -41,17 +39,14 @@ function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
 function hintOfJobs(jobs: CreatedJob[]): string | undefined {
 	if (jobs.length === 0) return undefined;
 	const names = jobs
-		.slice(0, MAX_JOBS)
+		.slice(0, MAX_LISTED)
 		.map(({ itemIndex, shownUid }) => `item ${itemIndex}: ${shownUid}`);
-	if (jobs.length > MAX_JOBS) names.push(`and ${jobs.length - MAX_JOBS} more`);
+	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more`);
 	return `Jobs of items that this run wasn't given (Execute Once): ${names.join(', ')}.`;
 }
 
 /** Jobs in a line of the log: a longer line would be cut where logs are collected. */
 const MAX_LOGGED = 50;
-
-/** Jobs in the browser's console: as many as an error lists. */
-const MAX_SHOWN = 100;
 
 /** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
 const logged = new WeakSet<object>();
@@ -75,7 +70,7 @@ export function logCreatedJobs(
 		context.logger.warn(text(start, start + MAX_LOGGED));
 	}
 	const more = `. In n8n's log: all ${jobs.length} jobs and ${items.length} items`;
-	context.sendMessageToUI(text(0, MAX_SHOWN, count > MAX_SHOWN ? more : ''));
+	context.sendMessageToUI(text(0, MAX_LISTED, count > MAX_LISTED ? more : ''));
 }
 
 /** Writes what happened to this node into n8n's log and the browser's console, where n8n drops the node's output. */

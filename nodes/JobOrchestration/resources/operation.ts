@@ -48,7 +48,7 @@ export interface Operation {
 	description: string;
 	/** The operation's fields, in their order. `resources/index.ts` adds that they are shown for this operation. */
 	fields: INodeProperties[];
-	/** Of a state change: whether sending it twice does the same as sending it once. */
+	/** Of a state change: whether sending it twice does the same as once. If not, an unclear answer ends it. */
 	idempotent?: boolean;
 	/** Whether it creates jobs, which errors, error items and logs then tell of. */
 	createsJobs?: boolean;

@@ -8,10 +8,10 @@ import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
 import type { RunLimits } from './pace/limiter';
 import { RunLimiter } from './pace/limiter';
-import { unlessAborted, wait } from './timers';
 import { tokenOf } from './session/account';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
+import { unlessAborted, wait } from './timers';
 
 /** The waits between reads of the credential that fail. Without them, a database locked for a moment would fail a batch. */
 const REREAD_AFTER_MS = [100, 200, 400];

@@ -9,7 +9,7 @@ import type { JsonObject } from '../json';
 import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
-import type { Expectation } from './errors/response';
+import type { Expectation, Result } from './errors/response';
 import { isHtml, readResponse, resultOf } from './errors/response';
 import { expiryIn } from './errors/rules';
 import { unlessAborted } from './timers';
@@ -47,9 +47,6 @@ interface SendOptions {
 	/** Once it is aborted, nothing more is sent. */
 	signal?: AbortSignal | undefined;
 }
-
-/** The body of the expected response, or why it didn't come. */
-export type SendResult<Body> = { body: Body } | { failure: Failure };
 
 /** Sends the requests of one run of the node as one account, even if the credential is edited during the run. */
 export class HttpClient {
@@ -90,7 +87,7 @@ export class HttpClient {
 	async send<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, onSent, signal: stop }: SendOptions,
-	): Promise<SendResult<Body>> {
+	): Promise<Result<Body>> {
 		const { context, itemIndex, session, execution } = this;
 		const { method } = request;
 		const cancel = method === 'GET' ? cancelSignalOf(context) : undefined;
@@ -126,7 +123,7 @@ export class HttpClient {
 	}
 
 	/** Asks the service something harmless: for one work cluster. A page isn't the service's own answer. */
-	async ask({ timeout, signal }: Omit<SendOptions, 'onSent'>): Promise<SendResult<unknown>> {
+	async ask({ timeout, signal }: Omit<SendOptions, 'onSent'>): Promise<Result<unknown>> {
 		const isExpected = (body: unknown): body is unknown => !isHtml(body);
 		const request = { ...SMALL_REQUEST, expected: 'a list', isExpected };
 		const limits = { timeout: Math.min(timeout, QUESTION_TIMEOUT_MS), onSent: () => {}, signal };
@@ -136,7 +133,7 @@ export class HttpClient {
 	private async sendOnce<Body>(
 		request: ServiceRequest<Body>,
 		tracked: TrackedRequest,
-	): Promise<SendResult<Body>> {
+	): Promise<Result<Body>> {
 		const { context, session, credentials: initial } = this;
 		const { method, path, qs, body } = request;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.

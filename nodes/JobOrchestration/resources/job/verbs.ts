@@ -2,13 +2,6 @@ import type { Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './namespace';
 
-/** What one operation that changes a job's state says of itself. */
-interface Verb {
-	description: string;
-	/** Whether sending it twice does the same as sending it once. If not, it isn't sent again after an unclear answer. */
-	idempotent: boolean;
-}
-
 export const suspend = changeState('suspend', {
 	description: 'Pause a job so that it can be resumed later',
 	idempotent: true,
@@ -32,7 +25,10 @@ export const terminate = changeState('terminate', {
 });
 
 /** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
-function changeState(verb: string, { description, idempotent }: Verb): Operation {
+function changeState(
+	verb: string,
+	{ description, idempotent }: Required<Pick<Operation, 'description' | 'idempotent'>>,
+): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
 		value: verb,

@@ -1,7 +1,6 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
-
 import { isHtml } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
 import { truncate } from '../errors/statusTexts';
@@ -25,15 +24,6 @@ interface PageRequest {
 	limit: number;
 	/** Where the page begins; the list's start if it is undefined. */
 	pageToken?: string | undefined;
-}
-
-/** A change of a job's state: the verb stands in the path. */
-interface StateChange {
-	namespace: string;
-	jobId: string;
-	verb: string;
-	/** Whether sending it twice does the same as sending it once. */
-	idempotent: boolean;
 }
 
 /** Which clusters of a list are wanted: `limit` at most, Infinity for all of them. */
@@ -96,8 +86,13 @@ export class ServiceClient {
 	 *
 	 * @returns the body of the answer, which the interface does not show; null if it is empty
 	 */
-	async changeJobState(change: StateChange): Promise<GenericValue> {
-		const { namespace, jobId, verb, idempotent } = change;
+	async changeJobState({
+		namespace,
+		jobId,
+		verb,
+		idempotent,
+	}: Record<'namespace' | 'jobId' | 'verb', string> &
+		Pick<Call<unknown>, 'idempotent'>): Promise<GenericValue> {
 		const call: Call<GenericValue> = {
 			request: {
 				method: 'PUT',

@@ -43,6 +43,9 @@ const CODE_KEYS = ['code', 'reason', 'type', 'errorCode', 'error_code'];
 const MAX_DEPTH = 3;
 const MAX_ELEMENTS = 5;
 
+/** The body of the expected answer, or why it didn't come. */
+export type Result<Body> = { body: Body } | { failure: Failure };
+
 /** Reads what n8n's request helper returned. */
 export function readResponse(response: unknown): HttpResponse {
 	const { statusCode, body, headers } = isJsonObject(response) ? response : {};
@@ -58,7 +61,7 @@ export function resultOf<Body>(
 	response: HttpResponse,
 	{ expected, isExpected, maySayFailed = false, isSecret = false }: Expectation<Body>,
 	secrets: Secrets,
-): { body: Body } | { failure: Failure } {
+): Result<Body> {
 	const { status, body } = response;
 	const failure =
 		failureOfStatus(response, secrets) ??

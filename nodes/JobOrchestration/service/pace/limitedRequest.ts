@@ -1,4 +1,4 @@
-import type { Failure } from '../errors/failure';
+import type { Result } from '../errors/response';
 import { conditionOf, mayHaveActed } from '../errors/rules';
 import { onAbort, unlessAborted } from '../timers';
 import type { InFlightRequest, Outcome } from './breaker';
@@ -11,8 +11,7 @@ const MAX_THROTTLED = 5;
 /** How long a request is throttled before the next item starts beside it. With less, items would change their order. */
 const DELAYED_MS = 1_000;
 
-type Result = { failure: Failure } | { body: unknown };
-const ABORTED: Result = { failure: { kind: 'cancelled', sent: true } };
+const ABORTED: Result<unknown> = { failure: { kind: 'cancelled', sent: true } };
 
 interface RequestOptions {
 	/** Whether sending it twice does more than sending it once. */
@@ -21,7 +20,7 @@ interface RequestOptions {
 	/** Called when the request is throttled again and again, so that the next item can start beside it. */
 	beginNext?: (() => void) | undefined;
 	/** Asks the service something harmless. */
-	ask: () => Promise<Result>;
+	ask: () => Promise<Result<unknown>>;
 }
 
 /** A request, which needs a permit each time it is sent. */
@@ -43,7 +42,7 @@ export class LimitedRequest implements WaitingRequest {
 	 * @param attempt gets to know which probe in a row it is, from 1, and calls `onSent` when a login no longer delays it
 	 * @throws what the attempt throws
 	 */
-	async send<Answer extends Result>(
+	async send<Answer extends Result<unknown>>(
 		attempt: (permit: { probe: number; onSent: () => void }) => Promise<Answer>,
 	): Promise<Answer | { denial: Denial }> {
 		const { clock } = this.run.account;
@@ -92,7 +91,7 @@ export class LimitedRequest implements WaitingRequest {
 		});
 	}
 
-	private release(inFlight: InFlightRequest, result: Result): void {
+	private release(inFlight: InFlightRequest, result: Result<unknown>): void {
 		const { run } = this;
 		const failure = 'failure' in result ? result.failure : undefined;
 		let outcome: Outcome = { kind: 'answered' };

@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './account';
-import type { Helpers, LoginResult } from './login';
+import type { Helpers, TokenResult } from './login';
 import { SMALL_REQUEST } from './login';
 import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
@@ -96,7 +96,7 @@ async function newTokenForOtherNode(
 }
 
 /** @throws ServiceError if the login failed */
-function tokenIn(result: LoginResult, { account }: Session): string {
+function tokenIn(result: TokenResult, { account }: Session): string {
 	if ('token' in result) return result.token;
 	throw errorOf({ ...result.failure }, account);
 }

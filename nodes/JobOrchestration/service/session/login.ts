@@ -4,7 +4,7 @@ import { isJsonObject } from '../../json';
 import { LOGIN_TIMEOUT } from '../errors/explain';
 import type { Failure } from '../errors/failure';
 import { requestFailureFromError } from '../errors/failure';
-import type { Expectation } from '../errors/response';
+import type { Expectation, Result } from '../errors/response';
 import { isHtml, readResponse, resultOf } from '../errors/response';
 import type { TokenDoubt } from '../errors/rules';
 import { expiryIn } from '../errors/rules';
@@ -20,8 +20,11 @@ interface Sender {
 	secrets: Secrets;
 }
 
-/** What came of a login. A failure is plain data: each request that waited for it makes an error of its own. */
-export type LoginResult = { token: string } | { failure: Failure };
+/**
+ * A token, new if it came by a login, or the failure of the login. A failure is plain data: each request that waited for it
+ * makes an error of its own.
+ */
+export type TokenResult = { token: string; isNew?: true } | { failure: Failure };
 
 /** A request that changes nothing, to see whether the service is there and accepts a token. */
 export const SMALL_REQUEST = {
@@ -40,7 +43,7 @@ const hasToken = (body: unknown): body is { access_token: string } =>
 	isJsonObject(body) && typeof body.access_token === 'string' && TOKEN.test(body.access_token);
 
 /** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
-export async function login(helpers: Helpers, sender: Sender): Promise<LoginResult> {
+export async function login(helpers: Helpers, sender: Sender): Promise<TokenResult> {
 	const { baseUrl, userName, password } = sender.account;
 	const request: IHttpRequestOptions = {
 		method: 'POST',
@@ -81,7 +84,7 @@ async function send<Body>(
 		expectation,
 		timeoutMs,
 	}: { request: IHttpRequestOptions; expectation: Expectation<Body>; timeoutMs: number },
-): Promise<{ body: Body } | { failure: Failure }> {
+): Promise<Result<Body>> {
 	const abortSignal = timeoutSignal(timeoutMs);
 	try {
 		const response: unknown = await helpers.httpRequest({

@@ -5,7 +5,7 @@ import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
 import { sealOf, tokenOf } from './account';
-import type { Helpers, LoginResult } from './login';
+import type { Helpers, TokenResult } from './login';
 import { doubtAbout, login } from './login';
 import { isWithin, Refusal } from './refusal';
 import type { TrackedRequest } from './trackedRequest';
@@ -26,9 +26,6 @@ const MAX_REJECTED = 50;
 
 /** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
-
-/** A token, or the failure of the login; `isNew` if it came by a login. */
-type TokenResult = LoginResult & { isNew?: true };
 
 /** A request whose answer may be due to its token. */
 export interface DoubtedRequest {
