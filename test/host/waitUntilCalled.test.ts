@@ -25,6 +25,9 @@ afterAll(async () => {
 
 beforeEach(() => host.sandbox.clearCalls());
 
+/** n8n looks once a minute for what waits, so a limit of a second is over after up to a minute. */
+const SLOWEST_MS = 100_000;
+
 const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
 const lastJob = () => [...host.sandbox.store.jobs.keys()].at(-1) ?? '';
 
@@ -86,7 +89,7 @@ function follow(workflowId: string, id: string): Started {
 					status = executions.find((one) => one.id === id)?.status ?? '';
 					return statuses.includes(status) || undefined;
 				},
-				{ timeout: 100_000 },
+				{ timeout: SLOWEST_MS },
 			);
 			return status;
 		},
@@ -113,7 +116,7 @@ async function addressOf(jobNumber: number): Promise<string> {
 			const { inputs = [] } = (body as NewJobBody | undefined)?.job ?? {};
 			return inputs.find(({ id }) => id === 'callbackUrl')?.default;
 		},
-		{ timeout: 30_000 },
+		{ timeout: SLOWEST_MS },
 	);
 	if (address === undefined) throw new Error(`There is no job ${jobNumber}`);
 	return address;
@@ -135,7 +138,7 @@ async function call(address: string, request: Call = json({ from: 'job' })): Pro
 /** Calls n8n as a job does: until the call is taken. An execution that is called as it begins to wait refuses. */
 async function callUntilTaken(address: string, request?: Call): Promise<void> {
 	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {
-		timeout: 30_000,
+		timeout: SLOWEST_MS,
 	});
 	if (taken === undefined) throw new Error(`n8n never took the call of ${address}`);
 }
