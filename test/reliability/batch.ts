@@ -65,10 +65,10 @@ export function watchNode({ loaded }: Engine) {
 		const said = jest.spyOn(logger, level).mockImplementation();
 		return () => said.mock.calls.map(([text]) => text);
 	};
-	/** The error in which it ends. */
+	/** The error in which its last try ends. */
 	const error = async (): Promise<unknown> => {
 		try {
-			return await execute.mock.results[0]?.value;
+			return await execute.mock.results.at(-1)?.value;
 		} catch (thrown) {
 			return thrown;
 		}

@@ -1,8 +1,10 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INode } from 'n8n-workflow';
 
+import type * as BuiltClient from '../../nodes/JobOrchestration/service/calls/serviceClient';
+
 import { actAndAnswer, answer } from '../support/answer';
-import { getAll, numbered } from '../support/fixture';
+import { change, getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
@@ -164,6 +166,46 @@ describe("n8n's Retry On Fail", () => {
 		await fixture.engine.run(node, numbered(2));
 		expect(jobsOnService()).toHaveLength(4);
 	});
+});
+
+describe("A verb that isn't idempotent", () => {
+	afterEach(() => jest.restoreAllMocks());
+
+	/** All verbs are idempotent today: a restart, say, would not be. */
+	const notIdempotent = () => {
+		const { ServiceClient } = jest.requireActual<typeof BuiltClient>(
+			'../../dist/nodes/JobOrchestration/service/calls/serviceClient',
+		);
+		const { changeJobState } = ServiceClient.prototype;
+		jest.spyOn(ServiceClient.prototype, 'changeJobState').mockImplementation(async function (
+			this: InstanceType<typeof ServiceClient>,
+			request,
+		) {
+			return await changeJobState.call(this, { ...request, idempotent: false });
+		});
+	};
+
+	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+		'is not sent again by any Retry once it may have worked: %s',
+		async (onError) => {
+			notIdempotent();
+			fixture.sandbox.faults.plan(({ path }) =>
+				path.includes('/job-') ? (path.includes('/job-1/') ? brokenAfter : answer(200)) : undefined,
+			);
+			const parameters = change('stop', { jobId: '=job-{{ $json.n }}' });
+			const failed = await fixture.engine.run({ parameters, settings, onError }, numbered(3));
+			const results = [failed];
+			if (onError === 'stopWorkflow') {
+				results.push(await fixture.engine.retry(failed, [{ parameters, settings }]));
+			}
+			for (const { error, items } of results) {
+				const message = error?.message ?? items[1]?.json.message;
+				expect(message).toMatch(/^The connection broke .*; it may have worked$/);
+			}
+			const sent = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
+			expect(sent.filter((id) => id === 'job-1')).toHaveLength(1);
+		},
+	);
 });
 
 describe("n8n's Retry On Fail of a tool", () => {

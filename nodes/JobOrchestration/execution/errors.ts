@@ -85,8 +85,8 @@ export function failItem(
 	{ itemIndex, error: cause, account }: { itemIndex: number; error: unknown; account?: string },
 ): FailedItem {
 	const error = nodeErrorOf(node, cause);
-	const job = cause instanceof ServiceError ? cause.job : undefined;
-	outcomes[itemIndex] ??= { error: { ...itemErrorOf(error), job }, account };
+	const { job, mayHaveActed } = cause instanceof ServiceError ? cause : {};
+	outcomes[itemIndex] ??= { error: { ...itemErrorOf(error), job, mayHaveActed }, account };
 	const isAboutAll = cause instanceof ServiceError && isAboutAllItems(cause.failure);
 	return { itemIndex, error, isAboutAllItems: isAboutAll };
 }

@@ -19,7 +19,7 @@ import {
 } from './errors';
 import { inParallel } from './inParallel';
 import type { FailedItem, NodeError } from './itemOutcome';
-import { callbackIn, createdJobsIn, uncertainIn } from './itemOutcome';
+import { callbackIn, createdJobsIn, errorsIn, uncertainIn } from './itemOutcome';
 import type { PreparedItem, PreparedRun } from './prepare';
 import { isCancelled, prepareAll } from './prepare';
 import { addHints, logCreatedJobs } from './report';
@@ -87,7 +87,7 @@ async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | u
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
 	const again = new Set(prepared.calls.map(({ itemIndex }) => itemIndex));
-	const left = uncertainIn(outcomes).find(({ itemIndex }) => !again.has(itemIndex));
+	const left = errorsIn(outcomes).find(({ itemIndex }) => !again.has(itemIndex));
 	const uncertain =
 		left && !context.continueOnFail()
 			? { ...left, error: newApiError(context.getNode(), left.error) }

@@ -22,6 +22,8 @@ export interface ItemError {
 	httpStatus: number | null;
 	/** Whether the service may have created a job without this node having learned of it. */
 	jobMayExist: boolean;
+	/** Whether the service may have done what can't be repeated: then it isn't sent again. */
+	mayHaveActed?: boolean | undefined;
 	/** The job that was to be created. */
 	job?: NamedJob | undefined;
 	/** Whether an earlier execution, which n8n retries, has left it so. */

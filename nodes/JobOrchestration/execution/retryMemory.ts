@@ -66,12 +66,9 @@ export function recall(context: IExecuteFunctions, operation: string): RunState 
 		const item = items[itemIndex] ?? undefined;
 		if (item === undefined || 'output' in item) return item;
 		const before = item.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
-		const error = {
-			isOfEarlierExecution,
-			...item.error,
-			description: `${before} ${NOT_SENT_AGAIN}`,
-		};
-		return { ...item, error: { ...error, ...(isOfEarlierExecution && { isOfEarlierExecution }) } };
+		const error = { ...item.error, description: `${before} ${NOT_SENT_AGAIN}` };
+		error.isOfEarlierExecution ||= isOfEarlierExecution;
+		return { ...item, error };
 	});
 	return { outcomes, endedJobs };
 }
@@ -102,10 +99,10 @@ function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
 	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 
-/** False for an item that certainly made no job, or whose job has been ended since. */
+/** False for an item that certainly had no effect, or whose job has been ended since. */
 function isSettled(outcome: ItemOutcome | undefined): outcome is ItemOutcome {
 	if (outcome === undefined) return false;
-	if ('error' in outcome) return outcome.error.jobMayExist;
+	if ('error' in outcome) return outcome.error.jobMayExist || outcome.error.mayHaveActed === true;
 	return outcome.createdJob === undefined || !isEnded(outcome.createdJob);
 }
 

@@ -125,8 +125,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const { baseUrl, timeout, waitedMs } = attempts;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
 	const mayHaveWorked = !call.idempotent && waitedMs === undefined && mayHaveActed(failure);
-	const jobMayExist = mayHaveWorked && call.job !== undefined;
-	const doubt = jobMayExist ? 'the job may exist' : 'it may have worked';
+	const doubt = call.job === undefined ? 'it may have worked' : 'the job may exist';
 	const { message, advice, reason, detail }: ErrorMessage = {
 		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
 		...ownWordsOf(call, failure),
@@ -141,7 +140,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 		reason,
 		detail: sentences([detail, request]),
 	};
-	return new ServiceError(failure, texts, { jobMayExist, job: call.job });
+	return new ServiceError(failure, texts, { mayHaveActed: mayHaveWorked, job: call.job });
 }
 
 function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {

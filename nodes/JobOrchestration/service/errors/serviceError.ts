@@ -29,20 +29,25 @@ export interface NamedJob {
  * over the `context` of this base class in every n8n release; 1.x loses the `cause`.
  */
 export class ServiceError extends ExecutionBaseError {
-	/** Whether the service may have made the job that was to be created. */
-	readonly jobMayExist: boolean;
+	/** Whether the service may have done what can't be repeated. */
+	readonly mayHaveActed: boolean;
+	/** The job that was to be created. */
 	readonly job: NamedJob | undefined;
 
 	constructor(
 		readonly failure: Failure,
 		{ message, reason, advice, detail }: ErrorMessage,
-		{ jobMayExist = false, job }: { jobMayExist?: boolean; job?: NamedJob | undefined } = {},
+		{ mayHaveActed = false, job }: { mayHaveActed?: boolean; job?: NamedJob | undefined } = {},
 	) {
 		super(asTitle(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
 		this.context = contextOf(failure);
-		this.jobMayExist = jobMayExist;
+		this.mayHaveActed = mayHaveActed;
 		this.job = job;
+	}
+
+	get jobMayExist(): boolean {
+		return this.mayHaveActed && this.job !== undefined;
 	}
 
 	/** The HTTP status of the answer; null if none came. */
