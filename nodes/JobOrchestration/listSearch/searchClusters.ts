@@ -50,12 +50,16 @@ export async function searchClusters(
 	}
 }
 
-/** A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. */
+/**
+ * A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. n8n
+ * keeps the name in the node, where the phase is one of the past.
+ */
 function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];
 	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;
-	const notes = [cluster.type, phase === 'Running' ? undefined : phase].filter(
+	const isUnusual = typeof phase === 'string' && phase !== '' && phase !== 'Running';
+	const notes = [cluster.type, isUnusual && `${phase} when listed`].filter(
 		(note) => typeof note === 'string' && note !== '',
 	);
 	const name = typeof cluster.name === 'string' && cluster.name !== '' ? cluster.name : uid;

@@ -23,7 +23,7 @@ export const resources = [
 	},
 ];
 
-export { waitingNodeTooltip } from './job/callbackOption';
+export { callbackHint, waitingNodeTooltip } from './job/callbackOption';
 
 const toolNotice: INodeProperties = {
 	displayName:

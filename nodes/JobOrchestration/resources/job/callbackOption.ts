@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, NodeHint } from 'n8n-workflow';
 
 import { FieldError } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
@@ -48,6 +48,16 @@ export const waitUntilCalledOption: INodeProperties = {
 
 /** What n8n's editor shows while the execution waits. It takes the text for HTML. */
 export const waitingNodeTooltip = `={{ ((job, { input = 'callbackUrl', limit = 60 } = {}) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + String(input).replaceAll('<', '‹') + "', for " + Number(limit) + " minutes at most. A cancel ends the wait, not the job.")($parameter.displayName, $parameter.options.waitUntilCalled?.values) }}`;
+
+/** n8n runs nothing when the limit is over, and a condition can't see the node's own output: hence "if". */
+export const callbackHint: NodeHint = {
+	message:
+		"If 'callback' is null, the job didn't call within the limit, and may still run. It also runs on after a cancel: its ID is in n8n's log and in the browser's console.",
+	type: 'info',
+	location: 'outputPane',
+	whenToDisplay: 'afterExecution',
+	displayCondition: '={{ $parameter.options?.waitUntilCalled !== undefined }}',
+};
 
 /**
  * The job's input with the address to call, for which the execution then waits; undefined if the option isn't added.
