@@ -40,7 +40,7 @@ const results = customers.map((customer) => {
 	return { customer, state: 'done', jobId, result };
 });
 
-test('fifty jobs, of which some fail and n8n is restarted: it continues once, with the result of each', async () => {
+test('fifty jobs, of which some fail, and n8n is killed: it continues once, with the result of each', async () => {
 	const callAt = Date.now() + 40_000;
 	await fillIn(host, file, {
 		'Jobs to create': {
@@ -68,7 +68,7 @@ test('fifty jobs, of which some fail and n8n is restarted: it continues once, wi
 		{ timeout: 35_000 },
 	);
 	expect(waiting).toBe(true);
-	await host.n8n.stop();
+	await host.n8n.kill();
 	restarted = await restart(host, 'all');
 
 	const ended = await waitFor(

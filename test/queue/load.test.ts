@@ -114,39 +114,48 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 	expect(callsOf(sandbox, 'createJob')).toHaveLength(6);
 });
 
-test('an execution that waits for its job continues, on either worker, when the job calls', async () => {
+test('an execution that waits for each of its jobs continues, on either worker, with what that job says', async () => {
 	const sandbox = await cluster().useSandbox();
 	const { api, main } = cluster();
-	const workflow = await publish(
-		api,
-		inARow('Waiting', [
-			webhook('waiting'),
-			jobNode('Create', {
-				workflowUid: 'call-when-done',
-				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-				displayName: 'Report',
-				inputs: { input: [{ id: 'seconds', value: '1' }] },
-				options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 5 } } },
-			}),
-			node('Next', 'n8n-nodes-base.noOp', {}),
-		]),
-	);
+	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', {}, { typeVersion: 3 });
+	const create = jobNode('a }} b', {
+		workflowUid: 'call-when-done',
+		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
+		displayName: '=Report {{ $json.rows }}',
+		// Each job calls again while the execution waits for the next one.
+		inputs: {
+			input: Object.entries({ seconds: '1', calls: '2', contentType: 'text/plain' }).map(
+				([id, value]) => ({ id, value }),
+			),
+		},
+		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 5 } } },
+	});
+	const next = node('Next', 'n8n-nodes-base.noOp', {});
+	const names = ['Report A', 'Report B', 'Report C'];
+	const nodes = [webhook('waiting'), ...rows('["A", "B", "C"]'), loop, create, next];
+	const waiting = inARow('Waiting', nodes);
+	const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
+	waiting.connections['Loop'] = { main: [to('Next'), to('a }} b')] };
+	waiting.connections['a }} b'] = { main: [to('Loop')] };
+	const workflow = await publish(api, waiting);
 	await post(`${main.url}/webhook/waiting`, 4, 4);
 	const ended = await waitFor(
 		async () => {
 			const executions = await api.executions(workflow.id, ['success', 'error', 'crashed']);
 			return executions.length === 4 ? executions : undefined;
 		},
-		{ timeout: 60_000 },
+		{ timeout: 90_000 },
 	);
 	for (const { id } of ended ?? []) {
 		const { output } = await api.executionResult(id);
-		expect(output['Next']).toMatchObject([{ callback: { state: 'succeeded' } }]);
+		expect(output['Next']).toMatchObject(
+			names.map((displayName) => ({ displayName, callback: { displayName } })),
+		);
 	}
 	expect(ended).toHaveLength(4);
-	expect(callsOf(sandbox, 'createJob')).toHaveLength(4);
+	expect(callsOf(sandbox, 'createJob')).toHaveLength(12);
 	await api.deactivate(workflow.id);
-}, 120_000);
+}, 150_000);
 
 test('executions whose logins end the token before share it: few logins, no job twice', async () => {
 	const tokenLifetime = 3;
