@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IDataObject } from 'n8n-workflow';
 
 import { sessionOf } from '../../nodes/JobOrchestration/service/session/sessions';
 import { answer } from '../support/answer';
@@ -41,15 +41,19 @@ beforeEach(async () => {
 afterEach(() => jest.restoreAllMocks());
 
 /** Lists clusters at a service that rejects all tokens but one. */
-async function list(accepted?: string, onCall: (nOfLists: number) => void = () => {}) {
+async function list(
+	accepted?: string,
+	onCall: (nOfLists: number) => void = () => {},
+	items: IDataObject[] = [{}],
+) {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) => {
 		if (operation !== 'listClusters') return undefined;
 		onCall(nOfOperation);
 		return token === accepted ? answer(200, { items: [{ name: 'one' }] }) : answer(401);
 	});
-	const { items, error } = await engine.run({ parameters: getAll() });
+	const { items: output, error } = await engine.run({ parameters: getAll() }, items);
 	return {
-		result: error?.message ?? items.map(({ json }) => json.name),
+		result: error?.message ?? output.map(({ json }) => json.name),
 		sent: fixture.callsOf('listClusters').map(({ token }) => token),
 		logins: fixture.callsOf('login').length,
 		// Turns of the event loop apart.
@@ -86,6 +90,18 @@ test.each<[when: string, Meanwhile[], waits: number[]]>([
 		expect(waits).toEqual([BEFORE_LOGIN, ...looks]);
 	},
 );
+
+test('requests that are rejected together look for it together: none fails while another looks', async () => {
+	const { result, logins } = await list(
+		'other',
+		(n) => {
+			if (n === 4) Shared.meanwhile = ['nothing', 'nothing', 'nothing', { stores: 'other' }];
+		},
+		[{}, {}, {}],
+	);
+	expect(result).toEqual(['one', 'one', 'one']);
+	expect(logins).toBe(2);
+});
 
 test('one after the other is rejected: the request is sent nine times', async () => {
 	const { result, sent, logins, waits } = await list(undefined, (n) => {
