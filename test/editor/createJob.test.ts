@@ -49,7 +49,9 @@ describe('creating a job', () => {
 		// A page, or two: n8n goes on by itself where the list is shorter than its box.
 		const atFirst = await clusters.entries.count();
 		expect([100, 200]).toContain(atFirst);
-		expect(await clusters.entries.nth(3).innerText()).toBe('west-master-4 (master, Pending when listed)');
+		expect(await clusters.entries.nth(3).innerText()).toBe(
+			'west-master-4 (master, Pending when listed)',
+		);
 		await clusters.scrollOn();
 		expect(await clusters.entries.count()).toBeGreaterThan(atFirst);
 

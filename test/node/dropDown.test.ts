@@ -11,7 +11,9 @@ test('the list of work clusters comes in pages, each cluster with its kind and w
 	const first = await search();
 	expect(first.results).toHaveLength(100);
 	expect(first.results[0]).toEqual({ name: 'north-master-1 (master)', value: 'wc-000001' });
-	expect(first.results[3]).toMatchObject({ name: expect.stringMatching(/\(\w+, Pending when listed\)$/) });
+	expect(first.results[3]).toMatchObject({
+		name: expect.stringMatching(/\(\w+, Pending when listed\)$/),
+	});
 	const second = await search(undefined, String(first.paginationToken));
 	expect(second.results[0]?.value).toBe('wc-000101');
 	const fourth = await search(
