@@ -1,6 +1,14 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { change, clusterById, create, getAll, numbered, useSandbox } from '../support/fixture';
+import {
+	additionalFieldsOf,
+	change,
+	clusterById,
+	create,
+	getAll,
+	numbered,
+	useSandbox,
+} from '../support/fixture';
 
 /*
  * Bad input is found before anything is sent: the first item would have made a job.
@@ -53,7 +61,9 @@ const fields = {
 		'"a"',
 	],
 	'Metadata (JSON)': [additional('metadata'), '{}'],
+	Group: [(group: string) => create({ group }), '"a"'],
 	Priority: [additional('priority'), '1'],
+	Type: [additional('type'), '"a"'],
 	'Max Job Retries': [additional('maxRetry'), '1'],
 	'Job Retry Interval': [additional('retryInterval'), '1'],
 	Workspace: [additional('workspace'), '"a"'],
@@ -134,6 +144,8 @@ const cases: Array<[Field, string, string]> = [
 	['Workspace', '9007199254740993', 'is 9007199254740992, a number that has lost digits'],
 	['Display Name', '({ a: 1 })', 'is an object, not text'],
 	['Display Name', '0 / 0', "can't be sent as JSON"],
+	['Group', '({ a: 1 })', 'is an object, not text'],
+	['Type', '["normal"]', 'is a list, not text'],
 	['Phase', '["Running"]', 'is a list, not text'],
 	...(['Job Inputs (JSON)', 'Job Outputs (JSON)'] as const).flatMap((field): typeof cases => [
 		[field, '"[{"', 'is not valid JSON'],
@@ -189,6 +201,12 @@ test.each(cases)("'%s' that is %s %s", async (field, value, problem) => {
 	expect(error).toMatchObject({ name: 'NodeOperationError', context: { itemIndex: 1 } });
 	expect(error?.description).toMatch(/\S{3}/);
 	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test('each additional field has wrong values here', () => {
+	const tried = new Set<string>(cases.map(([field]) => field));
+	const labels = additionalFieldsOf(fixture.engine).map(({ label }) => label);
+	expect(labels.filter((label) => !tried.has(label))).toEqual([]);
 });
 
 describe('Several bad items', () => {

@@ -2,7 +2,14 @@ import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { NodeOptions } from '../support/run';
-import { clusterById, CLUSTER, create, numbered, useSandbox } from '../support/fixture';
+import {
+	additionalFieldsOf,
+	clusterById,
+	CLUSTER,
+	create,
+	numbered,
+	useSandbox,
+} from '../support/fixture';
 
 const fixture = useSandbox();
 
@@ -175,6 +182,20 @@ const isoDate = '2026-11-22T08:00:00.000Z';
 
 const input = (fields: INodeParameters) => ({ inputs: { input: [{ id: 'in-1', ...fields }] } });
 const additional = (additionalFields: INodeParameters) => ({ additionalFields });
+
+const allAdditional = {
+	priority: 0,
+	maxRetry: 2,
+	retryInterval: 3000,
+	type: 'special',
+	workspace: 'ws-1',
+	metadata: '{"team": "data"}',
+};
+
+test("all additional fields have a value here, so that the contract's check sees them", () => {
+	const names = additionalFieldsOf(fixture.engine).map(({ name }) => name);
+	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
+});
 const list = (inputsJson: string) => ({ specifyParameters: 'json', inputsJson });
 
 test.each<[string, INodeParameters, object]>([
@@ -219,14 +240,7 @@ test.each<[string, INodeParameters, object]>([
 	['inputs of spaces', list(' '), { inputs: [] }],
 	[
 		'all additional fields',
-		additional({
-			priority: 0,
-			maxRetry: 2,
-			retryInterval: 3000,
-			type: 'special',
-			workspace: 'ws-1',
-			metadata: '{"team": "data"}',
-		}),
+		additional(allAdditional),
 		{
 			priority: 0,
 			retryOption: { maxretry: 2, retryInterval: 3000 },

@@ -93,6 +93,14 @@ export function create(parameters: INodeParameters = {}): INodeParameters {
 	};
 }
 
+/** What a form can add to a create, by the names that workflows store and by the labels that errors name. */
+export function additionalFieldsOf({ loaded }: Engine): Array<{ name: string; label: string }> {
+	const field = loaded.node.description.properties.find(({ name }) => name === 'additionalFields');
+	return (field?.options ?? []).flatMap((option) =>
+		'displayName' in option ? [{ name: option.name, label: option.displayName }] : [],
+	);
+}
+
 /** The parameters of a state change. */
 export function change(operation: string, parameters: INodeParameters): INodeParameters {
 	return { resource: 'job', operation, namespace: 'default', ...parameters };
