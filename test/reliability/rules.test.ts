@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
@@ -106,6 +108,15 @@ test('a status with a rule of its own is among the rows above', () => {
 				JSON.stringify(consequencesOf(status(ofRange(code)))),
 	);
 	expect(missing).toEqual([]);
+});
+
+test('docs/retries.md names each status below 500 after which a request is sent again', () => {
+	const ownRetries = /^- \*\*The node's own retries\*\*.*$/m;
+	const [text = ''] = ownRetries.exec(readFileSync('docs/retries.md', 'utf8')) ?? [];
+	const resent = Array.from({ length: 100 }, (_, n) => 400 + n).filter((code) =>
+		mayRetry(status(code), { idempotent: true }),
+	);
+	expect(text.match(/\b4\d\d\b/g)).toEqual(expect.arrayContaining(resent.map(String)));
 });
 
 test('no create is sent again if the service may have acted', () => {
