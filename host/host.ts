@@ -77,8 +77,7 @@ export async function startHost({
 	try {
 		stops.add(await lockFolder(dataFolder, 'An n8n with this data'));
 		const packed = await steps.run('Building and packing the node', async () => {
-			const packFolder = join(dataFolder, 'package');
-			return await buildAndPack({ projectFolder, packFolder, ...buildLog });
+			return await buildAndPack(buildLog);
 		});
 
 		await installIfNeeded({ hostFolder, ...buildLog }, steps);
@@ -98,7 +97,7 @@ export async function startHost({
 			return await startN8n({ hostFolder, userFolder, port, debugPort, logFile, env, signal });
 		});
 		stops.add(async () => await n8n.stop());
-		if (watch) stops.add(watchSources(projectFolder, userFolder));
+		if (watch) stops.add(watchSources(userFolder));
 
 		return await steps.run('Bringing in the credential and the examples', async () => {
 			const owner = await ownerOf(userFolder);

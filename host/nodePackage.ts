@@ -1,36 +1,51 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { killTree, ownGroup, runNpm, type CommandOptions } from './command';
 import { emptyFolder } from './install';
 import { Problem } from './problem';
 
-/** Where npm packages are built and packed. */
-export interface PackOptions extends Omit<CommandOptions, 'cwd' | 'env'> {
-	/** The folder of the node's package. */
-	projectFolder: string;
-	/** Where the packed node is put. */
-	packFolder: string;
-}
+const projectFolder = join(__dirname, '..');
+
+/** What the packed node is made from. */
+const sources = [
+	...['nodes', 'credentials', 'contract', 'gulpfile.js', 'tsconfig.json'],
+	...['package.json', 'package-lock.json', 'README.md', 'LICENSE.md'],
+];
 
 /**
- * Builds the node and packs it, as it would be published.
+ * Builds the node and packs it, as it would be published, unless it has been packed from these sources before.
  * @returns the packed node, a .tgz
  */
-export async function buildAndPack({
-	projectFolder,
-	packFolder,
-	...options
-}: PackOptions): Promise<string> {
+export async function buildAndPack(options: Omit<CommandOptions, 'cwd' | 'env'>): Promise<string> {
+	const packed = join(__dirname, '.data', 'packed', `${await fingerprint()}.tgz`);
+	if (existsSync(packed)) return packed;
 	const command = { cwd: projectFolder, ...options };
 	await runNpm(['run', 'build'], command);
-	await emptyFolder(packFolder);
+	const packFolder = await emptyFolder(`${packed}-${process.pid}`);
 	await runNpm(['pack', '--loglevel=error', '--pack-destination', packFolder], command);
-	const [packed] = (await readdir(packFolder)).filter((name) => name.endsWith('.tgz'));
-	if (packed === undefined) throw new Problem('npm packed no node.', options.logFile);
-	return join(packFolder, packed);
+	const [name] = await readdir(packFolder);
+	if (name === undefined) throw new Problem('npm packed no node.', options.logFile);
+	await rename(join(packFolder, name), packed);
+	await rm(packFolder, { recursive: true });
+	return packed;
+}
+
+/** Tells the state of the sources from any other. */
+async function fingerprint(): Promise<string> {
+	const hash = createHash('sha256');
+	const add = async (path: string): Promise<void> => {
+		const full = join(projectFolder, path);
+		hash.update(`${path}\n`);
+		if ((await stat(full)).isDirectory()) {
+			for (const name of (await readdir(full)).sort()) await add(join(path, name));
+		} else hash.update(await readFile(full));
+	};
+	for (const path of sources) await add(path);
+	return hash.digest('hex').slice(0, 16);
 }
 
 /**
@@ -60,7 +75,7 @@ export async function installNode(
  * compiler says. An n8n with N8N_DEV_RELOAD loads what it finds there; a debugger finds the sources by their maps.
  * @returns what ends it
  */
-export function watchSources(projectFolder: string, userFolder: string): () => Promise<void> {
+export function watchSources(userFolder: string): () => Promise<void> {
 	const { name } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as {
 		name: string;
 	};

@@ -46,7 +46,6 @@ export interface Cluster {
 export const clusterSteps = 6;
 
 const hostFolder = join(__dirname, '..');
-const projectFolder = join(hostFolder, '..');
 
 /**
  * Starts Redis, PostgreSQL, an n8n in queue mode and its workers, each with the packed node.
@@ -71,11 +70,7 @@ export async function startCluster({
 		stops.add(await lockFolder(dataFolder, 'An n8n with this data'));
 		const buildLog = { logFile: join(dataFolder, 'install.log'), signal };
 		const packed = await steps.run('Building and packing the node', async () => {
-			return await buildAndPack({
-				projectFolder,
-				packFolder: join(dataFolder, 'package'),
-				...buildLog,
-			});
+			return await buildAndPack(buildLog);
 		});
 
 		await installIfNeeded({ hostFolder, ...buildLog }, steps);
