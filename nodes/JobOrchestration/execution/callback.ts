@@ -11,9 +11,8 @@ import type {
 
 import { isJsonObject } from '../json';
 import { FieldError } from '../parameters/fieldValue';
-import type { Callback } from '../resources/operation';
+import type { Callback, CreatedJob } from '../resources/operation';
 import { asPlainText } from '../service/errors/serviceError';
-import type { CreatedJob } from './itemOutcome';
 import { logForUser } from './report';
 
 /*

@@ -123,8 +123,7 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 		try {
 			const callOptions = { ...options, signal, onFailure, beginNext };
 			const result = await call(new ServiceClient(client, callOptions));
-			const createdJob = result.createdJob && { itemIndex, ...result.createdJob };
-			outcomes[itemIndex] = { ...result, createdJob, account };
+			outcomes[itemIndex] = { ...result, account };
 		} catch (error) {
 			if (error instanceof StoppedBeforeSending) return;
 			outcomes[itemIndex] = undefined;

@@ -1,20 +1,13 @@
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import type { Callback, CallResult, JobIdentity } from '../resources/operation';
+import type { Callback, CallResult, CreatedJob } from '../resources/operation';
 import type { NamedJob } from '../service/errors/serviceError';
 
 /** An error as n8n shows it: with title, description and item. */
 export type NodeError = NodeApiError | NodeOperationError;
 
-export interface CreatedJob extends JobIdentity {
-	itemIndex: number;
-	cleanup?:
-		| { operation: string; success: true }
-		| { operation: string; success: false; message: string };
-}
-
-/** What a call has given to an item. */
-export type ItemResult = Omit<CallResult, 'createdJob'> & { createdJob?: CreatedJob | undefined };
+/** A created job with its item, by which errors and logs list it. */
+export type ListedJob = CreatedJob & { itemIndex: number };
 
 export interface ItemError {
 	message: string;
@@ -31,7 +24,7 @@ export interface ItemError {
 }
 
 /** What became of an item, and with which account (`HttpClient.account`). Plain data: n8n stores it for Retry. */
-export type ItemOutcome = (ItemResult | { error: ItemError }) & { account?: string | undefined };
+export type ItemOutcome = (CallResult | { error: ItemError }) & { account?: string | undefined };
 
 /**
  * The outcomes of all items in their order; undefined for those that were not run, or were stopped before anything was
@@ -65,8 +58,11 @@ export function createdJobOf(outcome: ItemOutcome | undefined): CreatedJob | und
 	return outcome && 'output' in outcome ? outcome.createdJob : undefined;
 }
 
-export function createdJobsIn(outcomes: ItemOutcomes): CreatedJob[] {
-	return outcomes.flatMap((outcome) => createdJobOf(outcome) ?? []);
+export function createdJobsIn(outcomes: ItemOutcomes): ListedJob[] {
+	return outcomes.flatMap((outcome, itemIndex) => {
+		const job = createdJobOf(outcome);
+		return job === undefined ? [] : [{ itemIndex, ...job }];
+	});
 }
 
 /** What the execution waits for: only the first item can have a callback. */

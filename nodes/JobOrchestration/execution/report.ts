@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { asPlainText } from '../service/errors/serviceError';
 import { MAX_LISTED } from './errors';
-import type { CreatedJob, ItemOutcomes } from './itemOutcome';
+import type { ItemOutcomes, ListedJob } from './itemOutcome';
 import { createdJobsIn, errorsIn, FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 import { keyOf } from './retryMemory';
 
@@ -12,7 +12,8 @@ const MAX_HINTS = 5;
 /** Says above the output which items have failed, which jobs aren't in it, and why a list is empty. */
 export function addHints(context: IExecuteFunctions, outcomes: ItemOutcomes): void {
 	const ofCalls = outcomes.map((outcome) => outcome && 'hint' in outcome && outcome.hint);
-	const notGiven = createdJobsIn(outcomes.slice(context.getInputData().length));
+	const given = context.getInputData().length;
+	const notGiven = createdJobsIn(outcomes).filter(({ itemIndex }) => itemIndex >= given);
 	const hints = new Set([hintOfFailures(outcomes), hintOfJobs(notGiven), ...ofCalls]);
 	for (const hint of [...hints].filter((text) => typeof text === 'string').slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
@@ -36,7 +37,7 @@ function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
 	return `${failed} The job may exist for ${itemList(uncertain)}: look for it on the service before you run the item again.`;
 }
 
-function hintOfJobs(jobs: CreatedJob[]): string | undefined {
+function hintOfJobs(jobs: ListedJob[]): string | undefined {
 	if (jobs.length === 0) return undefined;
 	const names = jobs
 		.slice(0, MAX_LISTED)

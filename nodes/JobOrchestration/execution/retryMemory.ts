@@ -1,7 +1,8 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import type { CreatedJob, ItemOutcome, ItemOutcomes } from './itemOutcome';
+import type { CreatedJob } from '../resources/operation';
+import type { ItemOutcome, ItemOutcomes, ListedJob } from './itemOutcome';
 import { createdJobsIn } from './itemOutcome';
 
 /*
@@ -27,7 +28,7 @@ interface RetryState {
 	/** By the item's position; null for those to be run again. */
 	items: Array<ItemOutcome | null>;
 	/** The jobs that were made and ended: an error still names them. */
-	endedJobs: CreatedJob[];
+	endedJobs: ListedJob[];
 }
 
 /** What a run begins with, and ends with. */
@@ -35,7 +36,7 @@ export interface RunState {
 	/** Undefined for each item to be run. */
 	outcomes: ItemOutcomes;
 	/** The jobs that earlier runs have made and ended. */
-	endedJobs: CreatedJob[];
+	endedJobs: ListedJob[];
 }
 
 /** n8n's entry for one run of a node, with what this node adds. */

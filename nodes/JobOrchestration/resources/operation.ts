@@ -4,13 +4,17 @@ import type { JsonObject } from '../json';
 import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/calls/serviceClient';
 
-/** A job that was created, as errors and logs name it. */
-export interface JobIdentity {
+/** A job that was created. */
+export interface CreatedJob {
 	namespace: string;
 	uid: string;
 	/** The uid as errors and logs show it: the service may repeat a secret in it. */
 	shownUid: string;
 	displayName: string;
+	/** What became of it where the node is set to end its jobs. */
+	cleanup?:
+		| { operation: string; success: true }
+		| { operation: string; success: false; message: string };
 }
 
 /** The job's call of n8n that ends the execution's wait for it. */
@@ -28,7 +32,7 @@ export interface CallResult {
 	/** The JSON of the item's output items. */
 	output: JsonObject[];
 	/** The job that the call has created. */
-	createdJob?: JobIdentity;
+	createdJob?: CreatedJob;
 	/** Why there is no output, for the user. */
 	hint?: string | undefined;
 	/** The callback that the execution is to wait for. */

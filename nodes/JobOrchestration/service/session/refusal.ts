@@ -1,4 +1,5 @@
 import type { Failure } from '../errors/failure';
+import type { TrackedRequest } from './trackedRequest';
 
 /** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
 const HOLDS_MS = 5_000;
@@ -6,19 +7,13 @@ const HOLDS_MS = 5_000;
 /** The same within an execution. With less, each try of Retry On Fail (five, 5 s apart) would log in again. */
 const HOLDS_FOR_EXECUTION_MS = 30_000;
 
-/** What is known of a request that wants a login: its execution, and its Timeout in milliseconds. */
-interface Asker {
-	execution: object;
-	timeout: number;
-}
-
 /** The last login that was refused or given up, and the executions that were told so. */
 export class Refusal {
 	private last: { failure: Failure; since: number } | undefined;
 	private told = new WeakSet<object>();
 
 	/** @param asker undefined for another node */
-	remember(failure: Failure, asker: Asker | undefined): void {
+	remember(failure: Failure, asker: TrackedRequest['options'] | undefined): void {
 		this.last = { failure, since: Date.now() };
 		if (asker !== undefined) this.told.add(asker.execution);
 	}
@@ -30,7 +25,7 @@ export class Refusal {
 	}
 
 	/** Why no login may be made; undefined if one may. A login that was given up may be tried again with more time. */
-	for(asker: Asker | undefined): Failure | undefined {
+	for(asker: TrackedRequest['options'] | undefined): Failure | undefined {
 		if (this.last === undefined) return undefined;
 		const { failure, since } = this.last;
 		const wasTold = asker !== undefined && this.told.has(asker.execution);
