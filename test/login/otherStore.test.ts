@@ -46,7 +46,7 @@ class Unwell extends CredentialsInMemory {
 	static hangsAt: Failing = {};
 	static error: unknown;
 	hangs = false;
-	private readonly calls = { read: 0, write: 0 };
+	readonly calls = { read: 0, write: 0 };
 
 	override async getDecrypted(...parameters: Parameters<CredentialsInMemory['getDecrypted']>) {
 		await this.meetTrouble('read');
@@ -175,6 +175,15 @@ describe('where the store of credentials', () => {
 			expect(items.filter(({ json }) => json.error !== undefined)).toEqual([]);
 		},
 	);
+
+	test('fails each read, only the items that are read together try again', async () => {
+		const engine = await engineWith(Unwell);
+		Unwell.failures = { read: Infinity };
+		const items = numbered(200);
+		await engine.run({ parameters: create(), onError: 'continueRegularOutput' }, items);
+		// Twenty at a time, four times each; then one time each.
+		expect((engine.credentials as Unwell).calls.read).toBeLessThanOrEqual(200 + 20 * 3);
+	});
 
 	test('fails to write for a moment, no item fails', async () => {
 		const engine = await engineWith(Unwell);

@@ -159,10 +159,7 @@ export class CircuitBreaker {
 			this.closedAt = now;
 			return 'closed';
 		}
-		if (isCreate && !isQuestion) {
-			this.unclearCreates = 0;
-			this.gaveUpAt = -Infinity;
-		}
+		if (isCreate && !isQuestion) this.unclearCreates = 0;
 		// Before a limit was reached, others that were in flight may have been accepted.
 		const isLimit = opening?.reason === 'throttled' || opening?.reason === 'unclear';
 		if (opening === undefined || (isLimit && !isProbe)) return 'nothing';
