@@ -166,8 +166,19 @@ test('a wait is as long as the service asks for, also where it turns a login awa
 	expect(retryDelay(status(503, 7_000), 3)).toBe(7_000);
 	expect(retryDelay(status(429, 0), 1)).toBe(0);
 	expect(retryDelay(login(status(503, 2_000)), 1)).toBe(2_000);
-	expect(retryDelay(login(timeout), 1, 1)).toBe(300);
 });
+
+test.each([
+	[0, [300, 600, 1_200, 30_000]],
+	[1, [150, 300, 600, 15_000]],
+])(
+	'else a wait doubles, half a minute at most; chance (%i) takes off half of it',
+	(random, waits) => {
+		jest.spyOn(Math, 'random').mockReturnValue(random);
+		expect([0, 1, 2, 9].map((earlier) => retryDelay(login(timeout), earlier))).toEqual(waits);
+		jest.restoreAllMocks();
+	},
+);
 
 describe('Retry-After', () => {
 	const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');

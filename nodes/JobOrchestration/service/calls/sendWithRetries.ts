@@ -97,8 +97,8 @@ export async function sendWithRetries<Body>(
 		}
 		({ failure } = result);
 		if (result.step === 'wait and resend') {
-			retries += 1;
 			await wait(retryDelay(failure, retries), signal);
+			retries += 1;
 		}
 		if (result.step === 'fail' || signal?.aborted === true) throw errorOf(failure);
 		// A read has no effect that the error would have to mention.

@@ -139,18 +139,26 @@ function retryAfterOf(failure: Failure): number | undefined {
 	return failure.kind === 'status' ? failure.retryAfter : undefined;
 }
 
-/** The first wait, doubled each time. With less, the retries of a crowd would keep a restarting service down. */
-const FIRST_DELAY_MS = 300;
-/** The longest wait. With more, a Retry-After of an hour would hold an execution for as long. */
-const MAX_DELAY_MS = 30_000;
+interface Backoff {
+	firstMs: number;
+	maxMs: number;
+	/** The part of the wait, from 0 to 1, that chance may take off, so that what failed together comes back apart. */
+	jitter?: number;
+}
+
+/** A wait in milliseconds, which doubles with each earlier one. */
+export function backoffMs(earlier: number, { firstMs, maxMs, jitter = 0 }: Backoff): number {
+	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * Math.random());
+}
 
 /**
- * Milliseconds to wait before a request is resent: what the service asks for, else longer each time, with jitter.
- *
- * @param failures how often it has failed so far, from 1
- * @param random a number from 0 to 1
+ * With less at first, the retries of a crowd would keep a restarting service down; with more at the end, a Retry-After of an
+ * hour would hold an execution for as long.
  */
-export function retryDelay(failure: Failure, failures: number, random = Math.random()): number {
-	const grown = FIRST_DELAY_MS * 2 ** (failures - 1) * (0.5 + random / 2);
-	return Math.round(Math.min(retryAfterOf(failure) ?? grown, MAX_DELAY_MS));
+const RETRIES = { firstMs: 300, maxMs: 30_000, jitter: 0.5 };
+
+/** Milliseconds to wait before a request is resent: what the service asks for, else longer with each earlier retry. */
+export function retryDelay(failure: Failure, earlier: number): number {
+	const waitMs = retryAfterOf(failure) ?? backoffMs(earlier, RETRIES);
+	return Math.round(Math.min(waitMs, RETRIES.maxMs));
 }

@@ -1,4 +1,5 @@
 import type { Condition } from '../errors/rules';
+import { backoffMs } from '../errors/rules';
 
 /** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
 export const INITIAL_LIMIT = 10;
@@ -209,12 +210,9 @@ export class CircuitBreaker {
 		opening.failedProbes += Number(isProbe);
 		if (isProbe || retryAfter > 0) opening.reason = reason;
 		if (isLong) this.longUntil = now + Math.min(retryAfter, MINUTE_MS);
-		const first = isAway(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
-		const grown = first * 2 ** opening.failedProbes;
-		// With jitter, processes that were throttled together come back apart.
-		const wait =
-			Math.min(isLong || isHalfOpen ? LONG_WAIT_MS : grown, LONG_WAIT_MS) *
-			(0.75 + Math.random() / 4);
+		let firstMs = isAway(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
+		if (isLong || isHalfOpen) firstMs = LONG_WAIT_MS;
+		const wait = backoffMs(opening.failedProbes, { firstMs, maxMs: LONG_WAIT_MS, jitter: 0.25 });
 		const least = wasClosed || isProbe || isLong ? wait : 0;
 		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfter, least));
 		if (isHalfOpen && this.unclearCreates >= MAX_UNCLEAR) {

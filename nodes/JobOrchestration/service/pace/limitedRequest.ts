@@ -117,6 +117,7 @@ export class LimitedRequest implements WaitingRequest {
 		throttled.firstAt = Math.min(throttled.firstAt, throttled.at);
 		// All requests wait for a short Retry-After.
 		if (isOwn || retryAfter > LONG_WAIT_MS) {
+			// Squared, since doubled waits would waste what a slow service takes.
 			const backoff = isOwn ? Math.min(FIRST_WAIT_MS * throttled.times ** 2, LONG_WAIT_MS) : 0;
 			this.nextWaitMs = Math.max(Math.min(retryAfter, MINUTE_MS), backoff);
 			this.ownWaitMs += this.nextWaitMs;

@@ -1,6 +1,6 @@
 import { AccountLimiter } from '../pace/limiter';
 import type { TokenDoubt } from '../errors/rules';
-import { mayRetry } from '../errors/rules';
+import { backoffMs, mayRetry } from '../errors/rules';
 import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
@@ -14,9 +14,7 @@ import type { TrackedRequest } from './trackedRequest';
 const YOUNG_MS = 60_000;
 
 /** The wait for another process's token. Without jitter and growth, processes would go on ending each other's tokens. */
-const MIN_WAIT_MS = 50;
-const JITTER_MS = 200;
-const MAX_DOUBLINGS = 4;
+const WAITS = { firstMs: 250, maxMs: 4_000, jitter: 0.8 };
 
 /** Waits before a request without a login is given up. With fewer, another process's slow login would be missed. */
 const MAX_WAITS = 3;
@@ -224,8 +222,7 @@ export class Session {
 			if (stored !== undefined && stored !== not) this.remember(stored);
 			if (this.newest !== undefined && this.newest !== not) return this.newest;
 			if (waits === maxWaits) return undefined;
-			const waitMs = MIN_WAIT_MS + Math.random() * JITTER_MS;
-			await wait(waitMs * 2 ** Math.min(options.rejections, MAX_DOUBLINGS), signal);
+			await wait(backoffMs(options.rejections, WAITS), signal);
 		}
 	}
 
