@@ -42,7 +42,8 @@ test.each<[string, Fault]>([
 		const waves = [await runEach(80), await runEach(80), await runEach(80)];
 		expect(waves.map(({ failed }) => failed)).toEqual([0, 0, 0]);
 		const [first = Infinity, ...others] = waves.map(({ mayExist }) => mayExist);
-		expect(first).toBeLessThanOrEqual(5);
+		// Five where the machine is idle; on a busy one, more start before the first failure is read.
+		expect(first).toBeLessThanOrEqual(8);
 		expect(Math.max(...others)).toBeLessThanOrEqual(2);
 		expect(service.sandbox.store.jobs.size).toBe(waves.reduce((sum, { made }) => sum + made, 0));
 	},
