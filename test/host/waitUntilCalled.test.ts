@@ -5,9 +5,10 @@ import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
 import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, node, rows } from '../../host/workflow';
+import { inARow, jobNode, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
 import { restart, START_TIMEOUT, startTestHost } from './host';
+import { inALoop } from './workflows';
 
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
 
@@ -26,7 +27,7 @@ afterAll(async () => {
 beforeEach(() => host.sandbox.clearCalls());
 
 /** n8n looks once a minute for what waits, so a limit of a second is over after up to a minute. */
-const SLOWEST_MS = 100_000;
+const SLOWEST_MS = 80_000;
 
 const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
 const lastJob = () => [...host.sandbox.store.jobs.keys()].at(-1) ?? '';
@@ -220,28 +221,14 @@ describe('what the job says', () => {
 	});
 });
 
-/** Loop Over Items: a job for each of two items, one after the other. */
-function inALoop(creating: WorkflowNode): WorkflowFile {
-	const loop = node(
-		'Loop',
-		'n8n-nodes-base.splitInBatches',
-		{ options: {} },
-		{ typeVersion: 3, onError: 'continueRegularOutput' },
-	);
-	const nodes = [trigger, ...rows('["A", "B"]'), loop, creating, next];
-	const workflow = inARow('Loop', nodes);
-	const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
-	workflow.connections['Loop'] = { main: [to('Next'), to('Create')] };
-	workflow.connections['Create'] = { main: [to('Loop')] };
-	return workflow;
-}
-
 describe('a call that is not the one waited for', () => {
 	const jobs = (result: ExecutionResult) =>
 		result.output['Next']?.map(({ displayName, callback }) => ({ displayName, callback }));
 
 	test('the repeated call of an earlier round gets 409, and the round continues with its own', async () => {
-		const execution = await start(inALoop(create({ displayName: '=Report {{ $json.rows }}' })));
+		const execution = await start(
+			inALoop(trigger, '["A", "B"]', create({ displayName: '=Report {{ $json.rows }}' })),
+		);
 		const first = await addressOf(0);
 		await callUntilTaken(first, json('A'));
 		const second = await addressOf(1);
@@ -271,7 +258,7 @@ describe('a call that is not the one waited for', () => {
 		const limit = '={{ $json.rows === "A" ? 0.02 : 60 }}';
 		const creating = create({ displayName: name });
 		creating.parameters['options'] = { waitUntilCalled: { values: { limit } } };
-		const execution = await start(inALoop(creating));
+		const execution = await start(inALoop(trigger, '["A", "B"]', creating));
 		const first = await addressOf(0);
 		const second = await addressOf(1);
 		await execution.reaches('waiting');

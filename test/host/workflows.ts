@@ -1,6 +1,7 @@
-import type { SavedWorkflow, WorkflowNode } from '../../host/api';
+import type { SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
+import { inARow, node, rows } from '../../host/workflow';
 import { runToEnd } from './host';
 
 /** An example as the host holds it. */
@@ -32,4 +33,18 @@ export async function fillIn(
 		parameters: { ...node.parameters, ...parameters[node.name] },
 	}));
 	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
+}
+
+/**
+ * Loop Over Items: a node for one item after the other. What has come of all of them reaches the node Next.
+ * @param list the items as JSON, each in the field `rows`
+ */
+export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowNode): WorkflowFile {
+	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', {}, { typeVersion: 3 });
+	const next = node('Next', 'n8n-nodes-base.noOp', {});
+	const workflow = inARow('Loop', [trigger, ...rows(list), loop, repeated, next]);
+	const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
+	workflow.connections['Loop'] = { main: [to('Next'), to(repeated.name)] };
+	workflow.connections[repeated.name] = { main: [to('Loop')] };
+	return workflow;
 }

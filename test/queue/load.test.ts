@@ -1,9 +1,10 @@
 import type { SavedWorkflow } from '../../host/api';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, node, rows, webhook } from '../../host/workflow';
+import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { endOf } from '../host/host';
 import { manyCalls } from '../host/manyCalls';
+import { inALoop } from '../host/workflows';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
 import { useCluster } from './useCluster';
@@ -117,7 +118,6 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 test('an execution that waits for each of its jobs continues, on either worker, with what that job says', async () => {
 	const sandbox = await cluster().useSandbox();
 	const { api, main } = cluster();
-	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', {}, { typeVersion: 3 });
 	const create = jobNode('a }} b', {
 		workflowUid: 'call-when-done',
 		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
@@ -130,14 +130,8 @@ test('an execution that waits for each of its jobs continues, on either worker, 
 		},
 		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 5 } } },
 	});
-	const next = node('Next', 'n8n-nodes-base.noOp', {});
 	const names = ['Report A', 'Report B', 'Report C'];
-	const nodes = [webhook('waiting'), ...rows('["A", "B", "C"]'), loop, create, next];
-	const waiting = inARow('Waiting', nodes);
-	const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
-	waiting.connections['Loop'] = { main: [to('Next'), to('a }} b')] };
-	waiting.connections['a }} b'] = { main: [to('Loop')] };
-	const workflow = await publish(api, waiting);
+	const workflow = await publish(api, inALoop(webhook('waiting'), '["A", "B", "C"]', create));
 	await post(`${main.url}/webhook/waiting`, 4, 4);
 	const ended = await waitFor(
 		async () => {

@@ -6,8 +6,8 @@ import type { ItemOutcome, ItemOutcomes, ListedJob } from './itemOutcome';
 import { createdJobsIn } from './itemOutcome';
 
 /*
- * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be sent again.
- * n8n runs a node again in three ways, and passes something on in each:
+ * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be
+ * sent again. n8n runs a node again in three ways, and passes something on in each:
  *
  * - Retry On Fail in a workflow: the same entry of its stack for all tries (n8n-core, WorkflowExecute,
  *   processRunExecutionData).

@@ -143,11 +143,11 @@ interface Backoff {
 	firstMs: number;
 	maxMs: number;
 	/** The part of the wait, from 0 to 1, that chance may take off, so that what failed together comes back apart. */
-	jitter?: number;
+	jitter: number;
 }
 
 /** A wait in milliseconds, which doubles with each earlier one. */
-export function backoffMs(earlier: number, { firstMs, maxMs, jitter = 0 }: Backoff): number {
+export function backoffMs(earlier: number, { firstMs, maxMs, jitter }: Backoff): number {
 	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * Math.random());
 }
 

@@ -50,8 +50,10 @@ export class Session {
 	/** When a token was last renewed: from then on, a rejected one may be the request's own fault. */
 	private renewedAt: number | undefined;
 	private readonly rejected = new Set<string>();
-	/** A token that was rejected as soon as it was there: another login wouldn't help. And the search for another one. */
-	private rejectedAtOnce: { token: string; search: Promise<string | undefined> } | undefined;
+	/** A token that was rejected as soon as it was there. Another login wouldn't help. */
+	private rejectedAtOnce: string | undefined;
+	/** The search for another process's token in its place, for all requests that were sent with it. */
+	private search: Promise<string | undefined> = Promise.resolve(undefined);
 	private login: Promise<TokenResult | undefined> | undefined;
 	private readonly refusal = new Refusal();
 	/** By the token that the service is asked about. */
@@ -130,12 +132,13 @@ export class Session {
 			if (doubt === 'rejected' && !isQuestion && isWithin(YOUNG_MS, this.renewedAt)) {
 				if ((await this.doubtAbout(helpers, token)) !== 'rejected') return undefined;
 			}
-			const known = isYoung && this.rejectedAtOnce?.token === token && this.rejectedAtOnce;
-			if (hasNewToken || known) {
+			const isKnown = isYoung && this.rejectedAtOnce === token;
+			if (hasNewToken || isKnown) {
 				const look = async (maxWaits: number) =>
 					await this.storedToken(tracked, { not: token, maxWaits });
-				const { search } = (this.rejectedAtOnce = known || { token, search: look(MAX_WAITS) });
-				const found = await unlessAborted(search, tracked.signal).catch(() => undefined);
+				if (!isKnown) this.search = look(MAX_WAITS);
+				this.rejectedAtOnce = token;
+				const found = await unlessAborted(this.search, tracked.signal).catch(() => undefined);
 				if ((found ?? (await look(0))) === undefined) return undefined;
 			} else this.renewedAt = Date.now();
 		}
