@@ -74,7 +74,7 @@ export async function waitForCallback(
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
 	// A cancel of the wait drops the output, and with it the job's ID.
-	const name = `${job.shownUid} ('${job.displayName}' in namespace '${job.namespace}')`;
+	const name = `${job.uid} ('${job.displayName}' in namespace '${job.namespace}')`;
 	logForUser(context, 'info', `waits for the call of job ${name}`);
 	const message = asPlainText(
 		`Waiting for the call of job ${name}. A cancel ends the wait, not the job.`,

@@ -1,5 +1,6 @@
 import { FieldValue } from '../parameters/fieldValue';
 import { ServiceClient } from '../service/calls/serviceClient';
+import { uidOf } from '../service/calls/shapes';
 import type { ItemOutcomes } from './itemOutcome';
 import { createdJobOf } from './itemOutcome';
 import { inParallel } from './inParallel';
@@ -21,14 +22,18 @@ export async function endJobs(
 	clients.startAgain();
 	await inParallel(outcomes, concurrency, async (outcome, beginNext) => {
 		const job = createdJobOf(outcome);
-		if (job === undefined) return;
+		if (outcome === undefined || 'error' in outcome || job === undefined) return;
+		const {
+			account,
+			output: [created = {}],
+		} = outcome;
 		try {
-			const client = clients.of(outcome?.account);
+			const client = clients.of(account);
 			if (client === undefined) {
-				throw new Error(`It was created as ${outcome?.account}: this run has another credential`);
+				throw new Error(`It was created as ${account}: this run has another credential`);
 			}
 			const service = new ServiceClient(client, { ...options, beginNext });
-			const jobId = new FieldValue('Job ID', job.uid).pathId();
+			const jobId = new FieldValue('Job ID', uidOf(created)).pathId();
 			const { namespace } = job;
 			await service.changeJobState({ namespace, jobId, verb, idempotent: true });
 			job.cleanup = { operation: verb, success: true };

@@ -122,7 +122,7 @@ export function completeError(
 		outcomes,
 		createdJobs,
 		createsJobs = false,
-	}: { outcomes: ItemOutcomes; createdJobs: ShownJob[]; createsJobs?: boolean | undefined },
+	}: { outcomes: ItemOutcomes; createdJobs: ListedJob[]; createsJobs?: boolean | undefined },
 ): NodeError {
 	const isOfMany = outcomes.length > 1;
 	const isUncertain = error.context.jobMayExist === true;
@@ -158,7 +158,7 @@ export function completeError(
 /** The title of an error that ends a batch of creates, with what stands: a user may read nothing else. */
 export function titleWithJobs(
 	{ itemIndex, error, namesItems = false, isAboutAllItems = false }: FailedItem,
-	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: ShownJob[] },
+	{ outcomes, createdJobs }: { outcomes: ItemOutcomes; createdJobs: ListedJob[] },
 ): string {
 	const { message } = error;
 	const count = outcomes.length;
@@ -175,12 +175,9 @@ export function titleWithJobs(
 		: `Job not created for item ${itemIndex} ${FROM_ZERO}; ${jobs}: ${message.replace(REFUSED, '')}`;
 }
 
-/** Its uid is the one that may be shown. */
-type ShownJob = Omit<ListedJob, 'shownUid'>;
-
 /** The jobs, a line each; first those that could not be ended. */
-function listOf(jobs: ShownJob[]): string {
-	const rank = ({ cleanup }: ShownJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
+function listOf(jobs: ListedJob[]): string {
+	const rank = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
 	const sorted = [...jobs].sort((a, b) => rank(a) - rank(b));
 	const lines = sorted.slice(0, MAX_LISTED).map((job) => {
 		return `item ${job.itemIndex}: ${job.uid} (${nameOf(job)})${fateOf(job)}`;
@@ -210,7 +207,7 @@ function bulleted(heading: string, lines: string[], count: number, place: string
 const nameOf = ({ displayName, namespace }: NamedJob) =>
 	`'${displayName}' in namespace '${namespace}'`;
 
-function fateOf({ cleanup }: ShownJob): string {
+function fateOf({ cleanup }: ListedJob): string {
 	if (cleanup === undefined) return '';
 	if (!cleanup.success) return `: could not be ended: ${cleanup.message}`;
 	return cleanup.operation === 'stop' ? ': stopped' : ': terminated';

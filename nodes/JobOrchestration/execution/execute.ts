@@ -28,8 +28,6 @@ import { recall, remember } from './retryMemory';
 
 interface Run extends RunState {
 	context: IExecuteFunctions;
-	/** Resource and operation: a name that no other operation has. */
-	name: string;
 	operation: Operation;
 }
 
@@ -62,15 +60,14 @@ function beginRun(context: IExecuteFunctions): Run {
 		const problem = `The resource "${resource}" has no operation "${operationName}"`;
 		throw newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
 	}
-	const name = `${resource}.${operationName}`;
-	return { ...recall(context, name), context, name, operation };
+	return { ...recall(context, `${resource}.${operationName}`), context, operation };
 }
 
 async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
-	const { context, name, outcomes } = run;
+	const { context, outcomes } = run;
 	const prepared = await prepareAll(context, run.operation, outcomes);
 	// Even if this throws, the next run knows what was done.
-	const failedItem = await runItems(run, prepared).finally(() => remember(context, name, run));
+	const failedItem = await runItems(run, prepared).finally(() => remember(context, run));
 	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
 
 	addHints(context, outcomes);
@@ -148,9 +145,7 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
 	const { context, outcomes, endedJobs } = run;
 	const { createsJobs } = run.operation;
-	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)].map(({ shownUid, ...job }) => {
-		return { ...job, uid: shownUid };
-	});
+	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)];
 	const error = completeError(failedItem, { outcomes, createdJobs, createsJobs });
 	if (createsJobs !== true) return error;
 	if (isCancelled(context)) logCreatedJobs(context, createdJobs, uncertainIn(outcomes));

@@ -39,9 +39,7 @@ function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
 
 function hintOfJobs(jobs: ListedJob[]): string | undefined {
 	if (jobs.length === 0) return undefined;
-	const names = jobs
-		.slice(0, MAX_LISTED)
-		.map(({ itemIndex, shownUid }) => `item ${itemIndex}: ${shownUid}`);
+	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, uid }) => `item ${itemIndex}: ${uid}`);
 	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more`);
 	return `Jobs of items that this run wasn't given (Execute Once): ${names.join(', ')}.`;
 }

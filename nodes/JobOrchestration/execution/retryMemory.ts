@@ -21,21 +21,13 @@ import { createdJobsIn } from './itemOutcome';
  * It isn't left in the entry's `metadata`: n8n sends that to the editor, twice.
  */
 
-/** Plain data, since n8n stores it with the execution. */
-interface RetryState {
+/** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
+export interface RunState {
 	/** Version of this shape, resource and operation. A run by another version, or of another operation, ignores it. */
 	madeBy: string;
-	/** By the item's position; null for those to be run again. */
-	items: Array<ItemOutcome | null>;
-	/** The jobs that were made and ended: an error still names them. */
-	endedJobs: ListedJob[];
-}
-
-/** What a run begins with, and ends with. */
-export interface RunState {
-	/** Undefined for each item to be run. */
+	/** By the item's position. Undefined, and null once it was stored, for each item to be run. */
 	outcomes: ItemOutcomes;
-	/** The jobs that earlier runs have made and ended. */
+	/** The jobs that earlier runs have made and ended: an error still names them. */
 	endedJobs: ListedJob[];
 }
 
@@ -47,42 +39,40 @@ interface StackEntry extends IExecuteData {
 /** Added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
-const ofTools = new WeakMap<object, RetryState>();
+const ofTools = new WeakMap<object, RunState>();
 
 /** What runs of this execution have left: after n8n's Retry, it comes from n8n's database. */
 const ofThisExecution = new WeakSet<object>();
 
-const madeBy = (operation: string) => `version 2, ${operation}`;
-
 /** What the run before this one has left; nothing if this is the first run with these items. */
 export function recall(context: IExecuteFunctions, operation: string): RunState {
+	const madeBy = `version 3, ${operation}`;
 	const entry = ownEntry(context);
 	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(keyOf(context));
-	const isState = (value: unknown): value is RetryState =>
-		isJsonObject(value) && value.madeBy === madeBy(operation);
-	const { items, endedJobs } = isState(left) ? left : { items: [], endedJobs: [] };
+	const isState = (value: unknown): value is RunState =>
+		isJsonObject(value) && value.madeBy === madeBy;
+	const { outcomes: before, endedJobs } = isState(left) ? left : { outcomes: [], endedJobs: [] };
 	const isOfEarlierExecution = isState(left) && !ofThisExecution.has(left);
-	const length = Math.max(context.getInputData().length, items.length);
+	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
-		const item = items[itemIndex] ?? undefined;
-		if (item === undefined || 'output' in item) return item;
-		const before = item.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
-		const error = { ...item.error, description: `${before} ${NOT_SENT_AGAIN}` };
+		const outcome = before[itemIndex] ?? undefined;
+		if (outcome === undefined || 'output' in outcome) return outcome;
+		const description = outcome.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
+		const error = { ...outcome.error, description: `${description} ${NOT_SENT_AGAIN}` };
 		error.isOfEarlierExecution ||= isOfEarlierExecution;
-		return { ...item, error };
+		return { ...outcome, error };
 	});
-	return { outcomes, endedJobs };
+	return { madeBy, outcomes, endedJobs };
 }
 
 /** Replaces what is left to the next run with these items. */
 export function remember(
 	context: IExecuteFunctions,
-	operation: string,
-	{ outcomes, endedJobs: endedBefore }: RunState,
+	{ madeBy, outcomes, endedJobs: endedBefore }: RunState,
 ): void {
-	const items = outcomes.map((outcome) => (isSettled(outcome) ? outcome : null));
+	const settled = outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
 	const endedJobs = [...endedBefore, ...createdJobsIn(outcomes).filter(isEnded)];
-	const state = { madeBy: madeBy(operation), items, endedJobs };
+	const state: RunState = { madeBy, outcomes: settled, endedJobs };
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(keyOf(context), state);

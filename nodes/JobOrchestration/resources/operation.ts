@@ -7,9 +7,8 @@ import type { ServiceClient } from '../service/calls/serviceClient';
 /** A job that was created. */
 export interface CreatedJob {
 	namespace: string;
+	/** As errors and logs show it, without secrets: the service could repeat one in it. */
 	uid: string;
-	/** The uid as errors and logs show it: the service may repeat a secret in it. */
-	shownUid: string;
 	displayName: string;
 	/** What became of it where the node is set to end its jobs. */
 	cleanup?:

@@ -132,9 +132,9 @@ export const create: Operation = {
 		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
 		return async (service) => {
 			const created = await service.createJob(job);
-			const uid = String(created.metadata.uid);
+			const uid = service.redact(String(created.metadata.uid));
 			const { namespace, displayName } = job;
-			const createdJob = { namespace, uid, shownUid: service.redact(uid), displayName };
+			const createdJob = { namespace, uid, displayName };
 			const output = shape(created);
 			if (expected === undefined) return { output: [output], createdJob };
 			const { callback } = expected;
