@@ -35,6 +35,7 @@ module.exports = {
 			part(
 				room,
 				'service/timers.ts',
+				'service/request.ts',
 				...rooms.slice(0, index),
 				...(room === 'service/calls' ? ['service/http.ts'] : []),
 			),

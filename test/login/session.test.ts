@@ -42,7 +42,6 @@ function own(
 	return new TrackedRequest({
 		timeout: 60_000,
 		execution: {},
-		rejections: 0,
 		onSent: () => {},
 		readAgain: async () => {
 			const token = stored.shift();
@@ -117,10 +116,11 @@ describe('a token', () => {
 
 	test('that is rejected: ten wait for another process, and log in together', async () => {
 		await ask(own());
-		const tokens = Array.from(
-			{ length: 10 },
-			async () => await renew('1', own(['1', '1'], { rejections: 1 })),
-		);
+		const tokens = Array.from({ length: 10 }, async () => {
+			const request = own(['1', '1']);
+			request.beginAgain();
+			return await renew('1', request);
+		});
 		expect(new Set(await Promise.all(tokens))).toEqual(new Set(['2']));
 	});
 });
@@ -157,7 +157,7 @@ describe('a login in flight', () => {
 
 	test('does not begin for a request that was cancelled while the store was read', async () => {
 		const stop = new AbortController();
-		const asked = ask(own([], { stop: stop.signal }));
+		const asked = ask(own([], { signal: stop.signal }));
 		const other = ask(own());
 		stop.abort();
 		expect(await asked).toBeUndefined();

@@ -14,7 +14,7 @@ afterEach(() => jest.restoreAllMocks());
 function limited(perSecond: number, burst: number, retryAfter?: number) {
 	const service = bucket(perSecond, burst);
 	return (_: number, at: number) =>
-		service(at).outcome.kind === 'answered' ? undefined : rejected(retryAfter);
+		service(at).outcome.condition === 'answered' ? undefined : rejected(retryAfter);
 }
 
 test('a Concurrency of 1 keeps the order of items that a limit rejects once', async () => {

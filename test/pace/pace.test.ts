@@ -1,5 +1,7 @@
+import { ANSWERED, outcomeOf } from '../../nodes/JobOrchestration/service/errors/rules';
 import { MAX_LIMIT } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
+import { statusFailure } from '../reliability/statusFailure';
 import type { Service, Simulated } from './simulate';
 import {
 	atOnce,
@@ -17,9 +19,9 @@ import {
 type Bounds = { times: number; resent?: number; uncertain?: number };
 type Row = [name: string, items: number, best: number, bounds: Bounds, service: () => Service];
 
-const second = { kind: 'throttled', retryAfter: 1_000 } as const;
-const bare503 = { kind: 'unavailable' } as const;
-const throttled = { kind: 'throttled' } as const;
+const second = { condition: 'throttled', retryAfterMs: 1_000 } as const;
+const bare503 = { condition: 'unavailable' } as const;
+const throttled = { condition: 'throttled' } as const;
 const quick = open(() => 5);
 const exponential = (mean: number) => -mean * Math.log(1 - Math.random());
 
@@ -74,7 +76,7 @@ const rows: Row[] = [
 		600,
 		8_600,
 		{ times: 1.6, resent: 50 },
-		() => during(300, 8_300, { kind: 'unreachable' }, quick),
+		() => during(300, 8_300, { condition: 'unreachable' }, quick),
 	],
 	[
 		'rejects all for 30 s',
@@ -122,7 +124,7 @@ test('a slow service that becomes quick is sent more, and a quick one that becom
 			pace.start(now, now, true),
 		);
 		now += latency;
-		for (const request of requests) pace.end(request, { kind: 'answered' }, now, now);
+		for (const request of requests) pace.end(request, ANSWERED, now, now);
 	};
 	for (let rounds = 0; rounds < 8; rounds += 1) round(50);
 	expect(pace.concurrency.limit).toBe(100);
@@ -136,7 +138,7 @@ test('nothing starts before a Retry-After of up to 5 s is over, to the milliseco
 	const pace = new Pace();
 	const requests = Array.from({ length: 3 }, () => pace.start(0, 0, true));
 	requests.forEach((request, n) => {
-		pace.end(request, { kind: 'throttled', retryAfter: 3_000 }, n, n);
+		pace.end(request, outcomeOf(statusFailure(429, 3_000)), n, n);
 	});
 	expect(pace.delay(2, true)).toBe(3_000);
 	expect(pace.delay(3_001, true)).toBe(1);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 
-import type { InFlightRequest, Outcome } from '../../nodes/JobOrchestration/service/pace/breaker';
+import type { Outcome } from '../../nodes/JobOrchestration/service/errors/rules';
+import { ANSWERED } from '../../nodes/JobOrchestration/service/errors/rules';
+import type { Permit } from '../../nodes/JobOrchestration/service/pace/breaker';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
 
@@ -8,8 +10,11 @@ import { RateLimit } from '../../sandbox/limits/rateLimit';
  * Batches at simulated services, in virtual milliseconds: the arithmetic of the pace without timers and promises.
  */
 
+/** How a request ends, as far as the pace learns from it. */
+export type End = Pick<Outcome, 'condition' | 'retryAfterMs'>;
+
 /** When a service answers a request that comes now, and what. */
-export type Service = (now: number) => { outcome: Outcome; after: number };
+export type Service = (now: number) => { outcome: End; after: number };
 
 export interface Simulated {
 	/** Milliseconds. */
@@ -22,8 +27,8 @@ export interface Simulated {
 	mostInFlight: number;
 }
 
-const UNCLEAR: Array<Outcome['kind']> = ['unavailable', 'broken', 'timedOut'];
-const RESENT: Array<Outcome['kind']> = ['throttled', 'unreachable', 'loginFailed'];
+const UNCLEAR: Array<Outcome['condition']> = ['unavailable', 'broken', 'timedOut'];
+const RESENT: Array<Outcome['condition']> = ['throttled', 'unreachable', 'loginFailed'];
 
 /** Random numbers from 0 to 1, from a seed: some thousands, and then the same again. */
 export function randomFrom(seed: number): () => number {
@@ -39,7 +44,7 @@ export function randomFrom(seed: number): () => number {
  */
 export function simulate(items: number, service: Service, work = 0.8): Simulated {
 	const pace = new Pace();
-	const inFlight: Array<{ at: number; request: InFlightRequest; outcome: Outcome }> = [];
+	const inFlight: Array<{ at: number; permit: Permit; outcome: End }> = [];
 	const result = { time: 0, answered: 0, resent: 0, uncertain: 0, mostInFlight: 0 };
 	const start = 100_000;
 	let now = start;
@@ -54,11 +59,11 @@ export function simulate(items: number, service: Service, work = 0.8): Simulated
 	const mayStart = () => waiting > 0 && pace.inFlight + 1 <= pace.concurrency.limit;
 	while (waiting > 0 || inFlight.length > 0) {
 		while (mayStart() && pace.delay(now, true) <= 0 && now >= pausedUntil) {
-			const request = pace.start(now, now - busy, true);
-			if (!request.isQuestion) waiting -= 1;
+			const permit = pace.start(now, now - busy, true);
+			if (!permit.isQuestion) waiting -= 1;
 			workFor(work / 2);
 			const { outcome, after } = service(now);
-			inFlight.push({ at: now + after, request, outcome });
+			inFlight.push({ at: now + after, permit, outcome });
 			result.mostInFlight = Math.max(result.mostInFlight, inFlight.length);
 			// As the limiter, it gives the event loop a turn.
 			burst = (burst + 1) % 4;
@@ -73,11 +78,11 @@ export function simulate(items: number, service: Service, work = 0.8): Simulated
 		for (let first = inFlight[0]; first !== undefined && first.at <= now; first = inFlight[0]) {
 			inFlight.shift();
 			workFor(work / 2);
-			const mayHaveActed = UNCLEAR.includes(first.outcome.kind);
-			pace.end(first.request, { ...first.outcome, mayHaveActed }, now, now - busy);
-			if (first.request.isQuestion) continue;
-			if (first.outcome.kind === 'answered') result.answered += 1;
-			else if (!RESENT.includes(first.outcome.kind)) result.uncertain += 1;
+			const mayHaveActed = UNCLEAR.includes(first.outcome.condition);
+			pace.end(first.permit, { ...ANSWERED, ...first.outcome, mayHaveActed }, now, now - busy);
+			if (first.permit.isQuestion) continue;
+			if (first.outcome.condition === 'answered') result.answered += 1;
+			else if (!RESENT.includes(first.outcome.condition)) result.uncertain += 1;
 			else {
 				result.resent += 1;
 				waiting += 1;
@@ -87,13 +92,13 @@ export function simulate(items: number, service: Service, work = 0.8): Simulated
 	return { ...result, time: now - start };
 }
 
-const answered: Outcome = { kind: 'answered' };
+const answered: End = { condition: 'answered' };
 
 /** Accepts a number of requests per second, and some of them at once: a token bucket. */
 export function bucket(
 	perSecond: number,
 	burst: number,
-	rejection: Outcome = { kind: 'throttled' },
+	rejection: End = { condition: 'throttled' },
 	latency = 2,
 ): Service {
 	const limit = new RateLimit({ perSecond, burst, retryAfter: 0 });
@@ -109,8 +114,8 @@ export function windowed(most: number, milliseconds: number, saysHowLong = false
 		if (current !== window) [window, count] = [current, 0];
 		count += 1;
 		if (count <= most) return { outcome: answered, after: 2 };
-		const retryAfter = Math.ceil(((current + 1) * milliseconds - now) / 1_000) * 1_000;
-		return { outcome: { kind: 'throttled', ...(saysHowLong && { retryAfter }) }, after: 2 };
+		const retryAfterMs = Math.ceil(((current + 1) * milliseconds - now) / 1_000) * 1_000;
+		return { outcome: { condition: 'throttled', ...(saysHowLong && { retryAfterMs }) }, after: 2 };
 	};
 }
 
@@ -134,18 +139,18 @@ export function connections(most: number, latency: number): Service {
 	let endsAt: number[] = [];
 	return (now) => {
 		endsAt = endsAt.filter((at) => at > now);
-		if (endsAt.length >= most) return { outcome: { kind: 'broken' }, after: 1 };
+		if (endsAt.length >= most) return { outcome: { condition: 'broken' }, after: 1 };
 		endsAt.push(now + latency);
 		return { outcome: answered, after: latency };
 	};
 }
 
-export const byChance = (share: number, outcome: Outcome): Service => {
+export const byChance = (share: number, outcome: End): Service => {
 	return () => ({ outcome: Math.random() < share ? outcome : answered, after: 5 });
 };
 
 /** Ends requests with an outcome for a while. */
-export function during(from: number, to: number, outcome: Outcome, service: Service): Service {
+export function during(from: number, to: number, outcome: End, service: Service): Service {
 	let start: number | undefined;
 	return (now) => {
 		start ??= now;

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
-	conditionOf,
 	expiryIn,
-	mayHaveActed,
 	mayRetry,
+	outcomeOf,
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/errors/rules';
 import { statusFailure as status } from './statusFailure';
@@ -84,8 +83,8 @@ const rows: Row[] = [
 const consequencesOf = (failure: Failure) => ({
 	idempotent: mayRetry(failure, { idempotent: true }),
 	create: mayRetry(failure, { idempotent: false }),
-	acted: mayHaveActed(failure),
-	condition: conditionOf(failure).kind,
+	acted: outcomeOf(failure).mayHaveActed,
+	condition: outcomeOf(failure).condition,
 });
 
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted, condition) => {
@@ -121,7 +120,7 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 
 test('no create is sent again if the service may have acted', () => {
 	const doubled = rows.filter(
-		([, failure]) => mayRetry(failure, { idempotent: false }) && mayHaveActed(failure),
+		([, failure]) => mayRetry(failure, { idempotent: false }) && outcomeOf(failure).mayHaveActed,
 	);
 	expect(doubled).toEqual([]);
 });
@@ -157,9 +156,9 @@ test.each<[string, Failure, ReturnType<typeof expiryIn>]>([
 });
 
 test('the limiter learns how long to wait from a rejection alone', () => {
-	expect(conditionOf(status(429, 2_000))).toEqual({ kind: 'throttled', retryAfter: 2_000 });
-	expect(conditionOf(login(status(503, 2_000)))).toEqual({ kind: 'throttled', retryAfter: 2_000 });
-	expect(conditionOf(status(500, 2_000))).toEqual({ kind: 'answered' });
+	expect(outcomeOf(status(429, 2_000)).retryAfterMs).toBe(2_000);
+	expect(outcomeOf(login(status(503, 2_000))).retryAfterMs).toBe(2_000);
+	expect(outcomeOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
 });
 
 test('a wait is as long as the service asks for, also where it turns a login away', () => {

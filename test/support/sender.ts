@@ -1,7 +1,8 @@
 import type { Call } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
 import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Result } from '../../nodes/JobOrchestration/service/errors/response';
-import type { HttpClient, ServiceRequest } from '../../nodes/JobOrchestration/service/http';
+import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {

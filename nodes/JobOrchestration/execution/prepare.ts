@@ -80,7 +80,7 @@ export async function prepareAll(
 		}
 	}
 
-	const clients = new Clients(context, { concurrency, signal });
+	const clients = new Clients(context, { concurrency }, signal);
 	const readCredential = async (itemIndex: number) => {
 		await yieldTurn();
 		try {

@@ -16,11 +16,6 @@ import { unlessAborted, wait } from './timers';
 /** The waits between reads of the credential that fail. Without them, a database locked for a moment would fail a batch. */
 const REREAD_AFTER_MS = [100, 200, 400];
 
-interface ClientOptions extends Pick<RunLimits, 'concurrency' | 'patienceMs'> {
-	/** Ends the reading. */
-	signal?: AbortSignal | undefined;
-}
-
 /**
  * The clients of one run of the node, one for each account: with expressions, a credential gives items different ones.
  */
@@ -29,9 +24,11 @@ export class Clients {
 	/** None once a read has failed for good: else a thousand items would each wait. */
 	private rereadAfterMs = REREAD_AFTER_MS;
 
+	/** @param signal ends the reading */
 	constructor(
 		private readonly context: N8nContext,
-		private readonly options: ClientOptions = {},
+		private readonly limits: RunLimits = {},
+		private readonly signal?: AbortSignal,
 	) {}
 
 	/**
@@ -47,9 +44,8 @@ export class Clients {
 		session.secrets.add(tokenOf(credentials.accessToken));
 		const found = this.bySession.get(session);
 		if (found !== undefined) return found;
-		const { concurrency, patienceMs } = this.options;
 		const execution = executionOf(this.context);
-		const limiter = new RunLimiter(session.limiter, { concurrency, patienceMs, execution });
+		const limiter = new RunLimiter(session.limiter, { ...this.limits, execution });
 		const args = [this.context, credentials, itemIndex, session, limiter, execution] as const;
 		const client = new HttpClient(...args);
 		this.bySession.set(session, client);
@@ -67,7 +63,7 @@ export class Clients {
 	}
 
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
-		const { signal } = this.options;
+		const { signal } = this;
 		for (let reads = 0; ; reads += 1) {
 			const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
 			const result = await unlessAborted(reading, signal).then(

@@ -1,21 +1,20 @@
 import type {
 	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
-	IHttpRequestMethods,
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import type { JsonObject } from '../json';
 import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
-import type { Expectation, Result } from './errors/response';
-import { isHtml, readResponse, resultOf } from './errors/response';
+import type { Result } from './errors/response';
+import { resultOf } from './errors/response';
 import { expiryIn } from './errors/rules';
+import type { RequestOptions, ServiceRequest } from './request';
 import { unlessAborted } from './timers';
 import { trackedRequests } from './session/authentication';
 import { TrackedRequest } from './session/trackedRequest';
-import { QUESTION_TIMEOUT_MS, SMALL_REQUEST } from './session/login';
+import { httpOptionsOf, QUESTION, QUESTION_TIMEOUT_MS } from './session/login';
 import type { Session } from './session/session';
 
 /** The credential's name, as workflows store it. */
@@ -29,24 +28,6 @@ export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
  * other's tokens would never stop.
  */
 const MAX_RENEWALS = 8;
-
-/** A request without base URL and token, and what is to come back. */
-export interface ServiceRequest<Body> extends Expectation<Body> {
-	method: IHttpRequestMethods;
-	/** Percent-encoded, with a slash at its start. */
-	path: string;
-	qs?: Record<string, string | number>;
-	body?: JsonObject;
-}
-
-interface SendOptions {
-	/** Milliseconds from the login to the end of the answer, each time it is sent. */
-	timeout: number;
-	/** Called each time it is sent. */
-	onSent: () => void;
-	/** Once it is aborted, nothing more is sent. */
-	signal?: AbortSignal | undefined;
-}
 
 /** Sends the requests of one run of the node as one account, even if the credential is edited during the run. */
 export class HttpClient {
@@ -83,35 +64,36 @@ export class HttpClient {
 	/**
 	 * Sends a request, and again with another token if its token has expired. A cancel aborts reads only: other answers are
 	 * awaited, since they say what was done.
+	 *
+	 * @param onSent called each time it is sent
 	 */
 	async send<Body>(
 		request: ServiceRequest<Body>,
-		{ timeout, onSent, signal: stop }: SendOptions,
+		{ timeout, signal }: RequestOptions,
+		onSent = () => {},
 	): Promise<Result<Body>> {
 		const { context, itemIndex, session, execution } = this;
-		const { method } = request;
-		const cancel = method === 'GET' ? cancelSignalOf(context) : undefined;
+		const isRead = request.method === 'GET';
+		const cancel = isRead ? cancelSignalOf(context) : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { execution, timeout, stop, cancel, onSent, readAgain };
-		let tracked = new TrackedRequest({ ...options, rejections: 0 });
-		let hasNewToken = false;
-		for (let rejections = 1; ; rejections += 1) {
+		const options = { execution, timeout, signal, cancel, onSent, readAgain };
+		const tracked = new TrackedRequest(options);
+		for (;;) {
 			const result = await this.sendOnce(request, tracked);
 			tracked.end();
-			const { token } = tracked;
+			const { token, rejections } = tracked;
 			const expiry = 'failure' in result ? expiryIn(result.failure) : undefined;
-			const isLast = rejections > MAX_RENEWALS;
+			const isLast = rejections === MAX_RENEWALS;
 			if ('body' in result || expiry === undefined || token === undefined || isLast) return result;
 
-			// Its deadline goes from the login to the end of the next answer.
-			tracked = new TrackedRequest({ ...options, rejections });
+			tracked.beginAgain();
 			const { doubt, isNotActedOn } = expiry;
-			const doubted = { token, doubt, hasNewToken, isQuestion: method === 'GET' };
+			const doubted = { token, doubt, isRead };
 			const renewal = await session.renewedToken(context.helpers, tracked, doubted);
 			const isRenewed = renewal !== undefined && 'token' in renewal;
-			const mayResend = isNotActedOn || method !== 'POST';
+			const mayResend = isNotActedOn || request.method !== 'POST';
 			if (isRenewed && mayResend) {
-				hasNewToken = renewal.isNew === true;
+				tracked.hasNewToken = renewal.isNew === true;
 				continue;
 			}
 			tracked.end();
@@ -122,12 +104,10 @@ export class HttpClient {
 		}
 	}
 
-	/** Asks the service something harmless: for one work cluster. A page isn't the service's own answer. */
-	async ask({ timeout, signal }: Omit<SendOptions, 'onSent'>): Promise<Result<unknown>> {
-		const isExpected = (body: unknown): body is unknown => !isHtml(body);
-		const request = { ...SMALL_REQUEST, expected: 'a list', isExpected };
-		const limits = { timeout: Math.min(timeout, QUESTION_TIMEOUT_MS), onSent: () => {}, signal };
-		return await this.send(request, limits);
+	/** Asks the service something harmless: for one work cluster. */
+	async ask(options: RequestOptions): Promise<Result<unknown>> {
+		const timeout = Math.min(options.timeout, QUESTION_TIMEOUT_MS);
+		return await this.send(QUESTION, { ...options, timeout });
 	}
 
 	private async sendOnce<Body>(
@@ -135,26 +115,17 @@ export class HttpClient {
 		tracked: TrackedRequest,
 	): Promise<Result<Body>> {
 		const { context, session, credentials: initial } = this;
-		const { method, path, qs, body } = request;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
 		trackedRequests.set(credentials, { session, tracked });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			context,
 			CREDENTIAL,
-			{
-				method,
-				url: `${this.baseUrl}${path}`,
-				...(qs === undefined ? {} : { qs }),
-				...(body === undefined ? {} : { body }),
-				json: true,
-				returnFullResponse: true,
-				ignoreHttpStatusErrors: true,
-			},
+			httpOptionsOf(request, session.account),
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
 		const result = await unlessAborted(answer, tracked.signal).then(
-			(response) => resultOf(readResponse(response), request, session.secrets),
+			(response) => resultOf(response, request, session.secrets),
 			(error: unknown) => ({ failure: this.failureOf(error, tracked) }),
 		);
 		// If another request has changed it in the meantime, this token may be the older one.

@@ -94,8 +94,8 @@ export const getAll: Operation = {
 
 		return async (service) => {
 			if (rawPage) {
-				const page = { limit: Math.min(pageSize, limit), pageToken };
-				return { output: [await service.listClusters(page)] };
+				const page = await service.listClusters(Math.min(pageSize, limit), pageToken);
+				return { output: [page] };
 			}
 			const found = new Set<string>();
 			const filter = ({ type, status }: JsonObject) => {

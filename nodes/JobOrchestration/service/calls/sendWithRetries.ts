@@ -1,13 +1,14 @@
-import type { ErrorMessage, Explanation } from '../errors/explain';
 import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
-import { conditionOf, mayHaveActed, mayRetry, retryDelay } from '../errors/rules';
+import { mayRetry, outcomeOf, retryDelay } from '../errors/rules';
 import type { NamedJob } from '../errors/serviceError';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
-import type { HttpClient, ServiceRequest } from '../http';
+import type { ErrorTexts } from '../errors/statusTexts';
+import type { HttpClient } from '../http';
 import { isAway } from '../pace/breaker';
 import { LimitedRequest } from '../pace/limitedRequest';
 import type { Denial } from '../pace/limiter';
+import type { RequestOptions, ServiceRequest } from '../request';
 import { wait } from '../timers';
 
 /** A call of the service: what is sent, what is to come back, and what its errors say. */
@@ -23,24 +24,12 @@ export interface Call<Body> {
 		request: string;
 		/** What a user who is refused may have mixed up. */
 		hint?: string;
-		notFound: Explanation;
+		notFound: ErrorTexts;
 		/** Explains a 409; without it, a 409 is a refusal like any other. */
-		conflict?: Explanation;
+		conflict?: ErrorTexts;
 		/** Unless it is idempotent: how to find out whether it worked. */
 		uncertain?: string;
 	};
-}
-
-export interface CallOptions {
-	/** How often a failed request is sent again if it may be, and its time limit in milliseconds. */
-	maxRetries: number;
-	timeout: number;
-	/** Ends waiting and retries; a request in flight is awaited. */
-	signal?: AbortSignal;
-	/** Called when the request is throttled again and again, so that the next item can start beside it. */
-	beginNext?: (() => void) | undefined;
-	/** Called when the call has failed, before a waiting request gets its place. */
-	onFailure?: (() => void) | undefined;
 }
 
 /** Nothing was sent, because the execution was stopped before that. */
@@ -54,15 +43,12 @@ export class StoppedBeforeSending extends Error {}
 export async function sendWithRetries<Body>(
 	httpClient: HttpClient,
 	call: Call<Body>,
-	{ maxRetries, timeout, signal, beginNext, onFailure }: CallOptions,
+	options: RequestOptions,
 ): Promise<Body> {
 	const { limiter, baseUrl } = httpClient;
-	const request = new LimitedRequest(limiter, {
-		isCreate: !call.idempotent,
-		stop: signal,
-		beginNext,
-		ask: async () => await httpClient.ask({ timeout, signal }),
-	});
+	const { maxRetries, timeout, signal } = options;
+	const ask = async () => await httpClient.ask(options);
+	const request = new LimitedRequest(limiter, options, !call.idempotent, ask);
 	let failure: Failure | undefined;
 	let retries = 0;
 	let timesSent = 0;
@@ -73,7 +59,7 @@ export async function sendWithRetries<Body>(
 	const nextStep = (reason: Failure, probe: number): 'fail' | 'resend' | 'wait and resend' => {
 		if (!mayRetry(reason, call)) return 'fail';
 		if (limiter.waitsTogether(reason, probe, maxRetries)) return 'resend';
-		if (isAway(conditionOf(reason).kind)) limiter.giveUp(reason);
+		if (isAway(outcomeOf(reason).condition)) limiter.giveUp(reason);
 		else if (retries < maxRetries) return 'wait and resend';
 		return 'fail';
 	};
@@ -82,12 +68,12 @@ export async function sendWithRetries<Body>(
 		const result = await request.send(async ({ probe, onSent }) => {
 			let step: ReturnType<typeof nextStep> = 'fail';
 			try {
-				const answer = await httpClient.send(call.request, { timeout, onSent, signal });
+				const answer = await httpClient.send(call.request, options, onSent);
 				timesSent += 1;
 				step = 'body' in answer ? 'resend' : nextStep(answer.failure, probe);
 				return { ...answer, step };
 			} finally {
-				if (step === 'fail') onFailure?.();
+				if (step === 'fail') options.onFailure?.();
 			}
 		});
 		if ('body' in result) return result.body;
@@ -102,21 +88,17 @@ export async function sendWithRetries<Body>(
 		}
 		if (result.step === 'fail' || signal?.aborted === true) throw errorOf(failure);
 		// A read has no effect that the error would have to mention.
-		earlierMayHaveActed ||= call.request.method !== 'GET' && mayHaveActed(failure);
+		earlierMayHaveActed ||= call.request.method !== 'GET' && outcomeOf(failure).mayHaveActed;
 	}
 }
 
-interface Attempts {
+interface Attempts extends Omit<Denial, 'failure'> {
 	baseUrl: string;
 	/** Of one request, in milliseconds. */
 	timeout: number;
 	timesSent: number;
 	/** Whether a try before the last one may have had its effect. */
 	earlierMayHaveActed?: boolean;
-	/** Milliseconds that all requests had waited, if this one was given up with them. */
-	waitedMs?: number | undefined;
-	/** How many probes of the service failed in that time. */
-	failedProbes?: number | undefined;
 }
 
 /** The error of a call that failed, which says whether it may have worked nevertheless. */
@@ -124,9 +106,10 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const { action, messages } = call;
 	const { baseUrl, timeout, waitedMs } = attempts;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
-	const mayHaveWorked = !call.idempotent && waitedMs === undefined && mayHaveActed(failure);
+	const mayHaveWorked =
+		!call.idempotent && waitedMs === undefined && outcomeOf(failure).mayHaveActed;
 	const doubt = call.job === undefined ? 'it may have worked' : 'the job may exist';
-	const { message, advice, reason, detail }: ErrorMessage = {
+	const { message, advice, reason, detail }: ErrorTexts = {
 		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
 		...ownWordsOf(call, failure),
 	};
@@ -143,7 +126,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	return new ServiceError(failure, texts, { mayHaveActed: mayHaveWorked, job: call.job });
 }
 
-function ownWordsOf({ messages }: Call<unknown>, failure: Failure): Explanation | undefined {
+function ownWordsOf({ messages }: Call<unknown>, failure: Failure): ErrorTexts | undefined {
 	if (failure.kind !== 'status' || failure.ofLogin === true) return undefined;
 	if (failure.status === 404) return messages.notFound;
 	return failure.status === 409 ? messages.conflict : undefined;

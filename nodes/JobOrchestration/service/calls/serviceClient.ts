@@ -5,7 +5,8 @@ import { isHtml } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
 import { truncate } from '../errors/statusTexts';
 import type { HttpClient } from '../http';
-import type { Call, CallOptions } from './sendWithRetries';
+import type { RequestOptions } from '../request';
+import type { Call } from './sendWithRetries';
 import { callError, sendWithRetries } from './sendWithRetries';
 import type { ClusterPage, Job, NewJob } from './shapes';
 import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
@@ -20,14 +21,12 @@ const MAX_PAGES = 1_000;
 const CLUSTER_HINT =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
-interface PageRequest {
+/** Which clusters are wanted. */
+interface ClusterQuery {
+	/** How many at most; Infinity for all of them. */
 	limit: number;
 	/** Where the page begins; the list's start if it is undefined. */
 	pageToken?: string | undefined;
-}
-
-/** Which clusters of a list are wanted: `limit` at most, Infinity for all of them. */
-interface ListRequest extends PageRequest {
 	/** Clusters that are asked for at once. */
 	pageSize: number;
 	/** The service itself can't filter. */
@@ -38,7 +37,7 @@ interface ListRequest extends PageRequest {
 export class ServiceClient {
 	constructor(
 		private readonly httpClient: HttpClient,
-		private readonly options: CallOptions,
+		private readonly options: RequestOptions,
 	) {}
 
 	/** A text of the service as errors, hints and logs may show it: without secrets. */
@@ -124,8 +123,9 @@ export class ServiceClient {
 	}
 
 	/** A page of the list of work clusters, as the service sent it: `GET /api/v1/clusters`. */
-	async listClusters(page: PageRequest): Promise<ClusterPage> {
-		return await sendWithRetries(this.httpClient, this.clusterList(page), this.options);
+	async listClusters(limit: number, pageToken?: string): Promise<ClusterPage> {
+		const call = this.clusterList(limit, pageToken);
+		return await sendWithRetries(this.httpClient, call, this.options);
 	}
 
 	/**
@@ -140,7 +140,7 @@ export class ServiceClient {
 	): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
 		const seen = new Set<string | undefined>();
 		for (let next = pageToken; ; ) {
-			const call = this.clusterList({ limit: limitOf(), pageToken: next });
+			const call = this.clusterList(limitOf(), next);
 			// A later page that fails may not be the end: its token may have expired.
 			const onFailure = seen.size === 0 ? this.options.onFailure : undefined;
 			const page = await sendWithRetries(this.httpClient, call, { ...this.options, onFailure });
@@ -158,9 +158,9 @@ export class ServiceClient {
 	 *
 	 * @throws ServiceError, also if the list has no end
 	 */
-	async allClusters(request: ListRequest): Promise<JsonObject[]> {
+	async allClusters(query: ClusterQuery): Promise<JsonObject[]> {
 		let pages = 0;
-		const list = async () => await this.clustersOnce(request, () => (pages += 1));
+		const list = async () => await this.clustersOnce(query, () => (pages += 1));
 		return await list().catch(async (error: unknown) => {
 			const hasExpired = error instanceof ServiceError && error.httpStatus === 410 && pages > 0;
 			return await (hasExpired ? list() : Promise.reject(error as Error));
@@ -168,7 +168,7 @@ export class ServiceClient {
 	}
 
 	private async clustersOnce(
-		{ pageSize, limit, pageToken, filter }: ListRequest,
+		{ pageSize, limit, pageToken, filter }: ClusterQuery,
 		onPage: () => void,
 	): Promise<JsonObject[]> {
 		const found: JsonObject[] = [];
@@ -182,7 +182,7 @@ export class ServiceClient {
 		return found.slice(0, limit);
 	}
 
-	private clusterList({ limit, pageToken }: PageRequest): Call<ClusterPage> {
+	private clusterList(limit: number, pageToken?: string): Call<ClusterPage> {
 		return {
 			request: {
 				method: 'GET',

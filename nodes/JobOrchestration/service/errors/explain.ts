@@ -1,27 +1,13 @@
 import type { Failure, FailureOf } from './failure';
-import type { About, Texts } from './statusTexts';
+import type { About, ErrorTexts } from './statusTexts';
 import { PROXIES, textsOfStatus, truncate } from './statusTexts';
-
-/** What happened, in about 80 characters at most, and what to do. */
-export interface Explanation {
-	message: string;
-	advice: string;
-}
-
-/** What an error says. */
-export interface ErrorMessage extends Explanation {
-	/** The service's own words. */
-	reason?: string | undefined;
-	/** What else is known. */
-	detail?: string | undefined;
-}
 
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
 export const LOGIN_TIMEOUT = 60_000;
 
 /** What an error with this failure says. */
-export function explain(failure: Failure, about: About = {}): ErrorMessage {
-	const [message, advice, detail] = textsOf(failure, about);
+export function explain(failure: Failure, about: About = {}): ErrorTexts {
+	const { message, advice, detail } = textsOf(failure, about);
 	const said = failure.kind === 'status' ? wordsOf(failure, about) : {};
 	const isRenewed = failure.isRenewed === true;
 	const renewed = isRenewed && 'The login seems to have expired and was renewed.';
@@ -37,7 +23,7 @@ export function explain(failure: Failure, about: About = {}): ErrorMessage {
 function wordsOf(
 	{ status, text, note = 'The service gave no reason', ofLogin }: FailureOf<'status'>,
 	{ baseUrl = '' }: About,
-): Pick<ErrorMessage, 'reason' | 'detail'> {
+): Partial<ErrorTexts> {
 	if (ofLogin === true && status < 500) {
 		return { detail: `The login at ${baseUrl} was answered with HTTP ${status}.` };
 	}
@@ -53,92 +39,105 @@ const BASE_URL_PROBLEMS: Record<FailureOf<'baseUrl'>['problem'], string> = {
 	holdsQuery: 'must not contain ? or #: remove it and what follows',
 };
 
-function textsOf(failure: Failure, about: About): Texts {
+function textsOf(failure: Failure, about: About): ErrorTexts {
 	const { baseUrl = '', timeout = 0 } = about;
 	const service = truncate(baseUrl);
 	switch (failure.kind) {
 		case 'baseUrl':
-			return [
-				`The credential's 'Base URL' ${BASE_URL_PROBLEMS[failure.problem]}`,
-				failure.corrected === undefined
-					? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
-					: `Open the credential and enter ${failure.corrected}.`,
-			];
+			return {
+				message: `The credential's 'Base URL' ${BASE_URL_PROBLEMS[failure.problem]}`,
+				advice:
+					failure.corrected === undefined
+						? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
+						: `Open the credential and enter ${failure.corrected}.`,
+			};
 		case 'unreachable':
-			return [
-				`The service at ${service} can't be reached`,
-				adviceOfUnreachable(failure, baseUrl),
-				`No connection to ${failure.address} was possible (${failure.code}).`,
-			];
+			return {
+				message: `The service at ${service} can't be reached`,
+				advice: adviceOfUnreachable(failure, baseUrl),
+				detail: `No connection to ${failure.address} was possible (${failure.code}).`,
+			};
 		case 'blocked':
-			return [
-				`n8n doesn't allow requests to ${service}`,
-				"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
-				n8nSays(failure.reason),
-			];
+			return {
+				message: `n8n doesn't allow requests to ${service}`,
+				advice:
+					"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+				detail: n8nSays(failure.reason),
+			};
 		case 'tls':
-			return [
-				`No secure connection to ${service} is possible`,
-				"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
-				endedUnsent(failure.code),
-			];
+			return {
+				message: `No secure connection to ${service} is possible`,
+				advice:
+					"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
+				detail: endedUnsent(failure.code),
+			};
 		case 'certificate':
-			return [
-				`The certificate of ${service} isn't trusted`,
-				"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
-				endedUnsent(failure.code),
-			];
+			return {
+				message: `The certificate of ${service} isn't trusted`,
+				advice:
+					"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
+				detail: endedUnsent(failure.code),
+			};
 		case 'timeout':
 			if (failure.ofLogin === true) {
-				return [
-					`The service didn't answer the login within ${inSeconds(failure.after ?? LOGIN_TIMEOUT)}`,
-					"Try again later, or allow more time with the option 'Timeout' if it is shorter than a minute.",
-				];
+				return {
+					message: `The service didn't answer the login within ${inSeconds(failure.after ?? LOGIN_TIMEOUT)}`,
+					advice:
+						"Try again later, or allow more time with the option 'Timeout' if it is shorter than a minute.",
+				};
 			}
-			return [
-				`The service didn't answer within ${inSeconds(failure.after ?? timeout)}`,
-				"Try again later, or allow more time with the option 'Timeout'.",
-			];
+			return {
+				message: `The service didn't answer within ${inSeconds(failure.after ?? timeout)}`,
+				advice: "Try again later, or allow more time with the option 'Timeout'.",
+			};
 		case 'broken':
-			return [
-				'The connection broke before the answer was complete',
-				"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
-				`The service, a proxy or the network ended the connection (${failure.code}).`,
-			];
+			return {
+				message: 'The connection broke before the answer was complete',
+				advice:
+					"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+				detail: `The service, a proxy or the network ended the connection (${failure.code}).`,
+			};
 		case 'cancelled':
-			return ['The execution was cancelled', ''];
+			return {
+				message: 'The execution was cancelled',
+				advice: '',
+			};
 		case 'n8nFailed':
-			return [
-				"n8n couldn't send the request",
-				"Try again later. If that doesn't help, open the credential in n8n and save it.",
-				n8nSays(failure.reason),
-			];
+			return {
+				message: "n8n couldn't send the request",
+				advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
+				detail: n8nSays(failure.reason),
+			};
 		case 'redirect':
-			return [
-				`The service redirects to ${truncate(failure.location)}`,
-				"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
-				`The redirect is to ${failure.location} (HTTP ${failure.status}). Redirects aren't followed, so that the token stays with the service.`,
-			];
+			return {
+				message: `The service redirects to ${truncate(failure.location)}`,
+				advice:
+					"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+				detail: `The redirect is to ${failure.location} (HTTP ${failure.status}). Redirects aren't followed, so that the token stays with the service.`,
+			};
 		case 'status':
 			return textsOfStatus(failure, about);
 		case 'unexpectedResponse':
-			return [
-				`The service answered with ${failure.what} instead of ${failure.expected}`,
-				"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
-				`It sent ${failure.received} (HTTP ${failure.status}).`,
-			];
+			return {
+				message: `The service answered with ${failure.what} instead of ${failure.expected}`,
+				advice:
+					"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
+				detail: `It sent ${failure.received} (HTTP ${failure.status}).`,
+			};
 		case 'endlessList':
-			return [
-				'The list of work clusters never ends',
-				"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
-				'A page token came twice, or there are more than a thousand pages.',
-			];
+			return {
+				message: 'The list of work clusters never ends',
+				advice:
+					"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+				detail: 'A page token came twice, or there are more than a thousand pages.',
+			};
 		case 'foreignAddress':
-			return [
-				`This credential is for ${service} only`,
-				"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
-				`Nothing was sent: ${failure.address} must not get the token.`,
-			];
+			return {
+				message: `This credential is for ${service} only`,
+				advice:
+					"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+				detail: `Nothing was sent: ${failure.address} must not get the token.`,
+			};
 	}
 }
 

@@ -1,65 +1,61 @@
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 
-/** What may be true of a failure of any kind. */
-interface Flags {
+/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
+export type Failure = {
 	/** It is the login's: the request itself was not sent, or not acted on for its token. */
 	ofLogin?: true;
 	/** The answer says, or looks as if, the token has expired; its status alone doesn't. */
 	saysExpired?: true;
 	/** The node has logged in again for the next request. */
 	isRenewed?: true;
-}
-
-/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
-export type Failure = Flags &
-	(
-		| /** The Base URL of the credential can't be used. */
-		{
-				kind: 'baseUrl';
-				problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
-				/** What was probably meant. */
-				corrected?: string | undefined;
-		  }
-		/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
-		| { kind: 'unreachable'; code: string; address: string }
-		/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
-		| { kind: 'blocked'; reason: string }
-		/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
-		| { kind: 'tls'; code: string }
-		/** The certificate isn't trusted: nothing was sent. */
-		| { kind: 'certificate'; code: string }
-		/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
-		| { kind: 'timeout'; after?: number }
-		/** The connection broke after it was made. */
-		| { kind: 'broken'; code: string }
-		/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
-		| { kind: 'cancelled'; sent: boolean }
-		/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
-		| { kind: 'n8nFailed'; reason: string }
-		/** The answer points to another address, or to 'another address' if it doesn't say which. */
-		| { kind: 'redirect'; status: number; location: string }
-		/** A status that isn't success, or a body that says so; the service's words or why there are none; Retry-After (ms). */
-		| {
-				kind: 'status';
-				status: number;
-				text?: string | undefined;
-				note?: string | undefined;
-				retryAfter?: number | undefined;
-		  }
-		/** An answer that isn't what the interface shows: what it is, and what it holds. */
-		| {
-				kind: 'unexpectedResponse';
-				status: number;
-				what: string;
-				received: string;
-				expected: string;
-		  }
-		/** A list without an end. */
-		| { kind: 'endlessList' }
-		/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
-		| { kind: 'foreignAddress'; address: string }
-	);
+} & (
+	| /** The Base URL of the credential can't be used. */
+	{
+			kind: 'baseUrl';
+			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
+			/** What was probably meant. */
+			corrected?: string | undefined;
+	  }
+	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
+	| { kind: 'unreachable'; code: string; address: string }
+	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
+	| { kind: 'blocked'; reason: string }
+	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
+	| { kind: 'tls'; code: string }
+	/** The certificate isn't trusted: nothing was sent. */
+	| { kind: 'certificate'; code: string }
+	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
+	| { kind: 'timeout'; after?: number }
+	/** The connection broke after it was made. */
+	| { kind: 'broken'; code: string }
+	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
+	| { kind: 'cancelled'; sent: boolean }
+	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
+	| { kind: 'n8nFailed'; reason: string }
+	/** The answer points to another address, or to 'another address' if it doesn't say which. */
+	| { kind: 'redirect'; status: number; location: string }
+	/** A status that isn't success, or a body that says so; the service's words or why there are none; Retry-After. */
+	| {
+			kind: 'status';
+			status: number;
+			text?: string | undefined;
+			note?: string | undefined;
+			retryAfterMs?: number | undefined;
+	  }
+	/** An answer that isn't what the interface shows: what it is, and what it holds. */
+	| {
+			kind: 'unexpectedResponse';
+			status: number;
+			what: string;
+			received: string;
+			expected: string;
+	  }
+	/** A list without an end. */
+	| { kind: 'endlessList' }
+	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
+	| { kind: 'foreignAddress'; address: string }
+);
 
 export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 

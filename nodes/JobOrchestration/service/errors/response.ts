@@ -3,25 +3,15 @@ import type { Secrets } from './secrets';
 import { MAX_READ, WITHHELD } from './secrets';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
+import type { ServiceRequest } from '../request';
 
 /** What n8n's request helper gives where `returnFullResponse` is set, as far as it is used here. */
-export interface HttpResponse {
+interface HttpResponse {
 	/** 0 if what was returned is no response at all. */
 	status: number;
 	body: unknown;
 	/** By their name in lower case. */
 	headers: JsonObject;
-}
-
-/** What is to come back. */
-export interface Expectation<Body> {
-	/** As in "The service answered with nothing instead of ...". */
-	expected: string;
-	isExpected: (body: unknown) => body is Body;
-	/** Whether a body with a success's status can say that the request failed. */
-	maySayFailed?: boolean;
-	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */
-	isSecret?: boolean;
 }
 
 const MESSAGE_WITHHELD =
@@ -46,22 +36,13 @@ const MAX_ELEMENTS = 5;
 /** The body of the expected answer, or why it didn't come. */
 export type Result<Body> = { body: Body } | { failure: Failure };
 
-/** Reads what n8n's request helper returned. */
-export function readResponse(response: unknown): HttpResponse {
-	const { statusCode, body, headers } = isJsonObject(response) ? response : {};
-	return {
-		status: typeof statusCode === 'number' ? statusCode : 0,
-		body,
-		headers: isJsonObject(headers) ? headers : {},
-	};
-}
-
-/** The body of the expected answer, or why it isn't that, without secrets. */
+/** The body of the expected answer, or why it isn't that, without secrets. @param answer of n8n's request helper */
 export function resultOf<Body>(
-	response: HttpResponse,
-	{ expected, isExpected, maySayFailed = false, isSecret = false }: Expectation<Body>,
+	answer: unknown,
+	{ expected, isExpected, maySayFailed = false, isSecret = false }: ServiceRequest<Body>,
 	secrets: Secrets,
 ): Result<Body> {
+	const response = readResponse(answer);
 	const { status, body } = response;
 	const failure =
 		failureOfStatus(response, secrets) ??
@@ -70,6 +51,15 @@ export function resultOf<Body>(
 	const unexpected = { status, ...describeBody(body, secrets, isSecret), expected };
 	const found: Failure = failure ?? { kind: 'unexpectedResponse', ...unexpected };
 	return { failure: saysExpired(response) ? { ...found, saysExpired: true } : found };
+}
+
+function readResponse(answer: unknown): HttpResponse {
+	const { statusCode, body, headers } = isJsonObject(answer) ? answer : {};
+	return {
+		status: typeof statusCode === 'number' ? statusCode : 0,
+		body,
+		headers: isJsonObject(headers) ? headers : {},
+	};
 }
 
 /** The failure that an answer's status stands for; undefined if it is a success. */
@@ -86,13 +76,13 @@ function failureOfStatus(response: HttpResponse, secrets: Secrets): Failure | un
 }
 
 function refusalOf({ status, body, headers }: HttpResponse, secrets: Secrets): Failure {
-	const retryAfter = parseRetryAfter(headers);
-	if (isHtml(body)) return { kind: 'status', status, note: 'An HTML page came', retryAfter };
+	const retryAfterMs = parseRetryAfter(headers);
+	if (isHtml(body)) return { kind: 'status', status, note: 'An HTML page came', retryAfterMs };
 	const texts = textsIn(body, MESSAGE_KEYS);
-	if (texts.length === 0) return { kind: 'status', status, retryAfter };
+	if (texts.length === 0) return { kind: 'status', status, retryAfterMs };
 	const text = quote(texts, secrets);
 	const note = text === undefined ? MESSAGE_WITHHELD : undefined;
-	return { kind: 'status', status, text, note, retryAfter };
+	return { kind: 'status', status, text, note, retryAfterMs };
 }
 
 /** Whether a body says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */

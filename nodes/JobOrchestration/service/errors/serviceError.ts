@@ -1,8 +1,8 @@
 import { ExecutionBaseError } from 'n8n-workflow';
 
-import type { ErrorMessage } from './explain';
 import type { Failure } from './failure';
 import { contextOf } from './failure';
+import type { ErrorTexts } from './statusTexts';
 
 const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 	'baseUrl',
@@ -36,7 +36,7 @@ export class ServiceError extends ExecutionBaseError {
 
 	constructor(
 		readonly failure: Failure,
-		{ message, reason, advice, detail }: ErrorMessage,
+		{ message, reason, advice, detail }: ErrorTexts,
 		{ mayHaveActed = false, job }: { mayHaveActed?: boolean; job?: NamedJob | undefined } = {},
 	) {
 		super(asTitle(message), { level: 'warning' });
@@ -60,7 +60,7 @@ export class ServiceError extends ExecutionBaseError {
  * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
  * so do the system's codes: n8n replaces a title that holds one it knows.
  */
-export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorMessage): ErrorMessage {
+export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorTexts): ErrorTexts {
 	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
 	return { ...rest, message: texts.filter(Boolean).join('. '), advice: '' };
 }

@@ -12,8 +12,17 @@ export interface About {
 	hint?: string | undefined;
 }
 
-/** What an error says: what happened, what to do, and what else is known. */
-export type Texts = [message: string, advice: string, detail?: string];
+/** What an error says. */
+export interface ErrorTexts {
+	/** What happened, in about 80 characters at most. */
+	message: string;
+	/** What to do. */
+	advice: string;
+	/** The service's own words. */
+	reason?: string | undefined;
+	/** What else is known. */
+	detail?: string | undefined;
+}
 
 /** Characters of the service's message in a title at most: the description has all of it. */
 const MAX_REASON = 80;
@@ -28,7 +37,7 @@ const MAX_IN_TITLE = 36;
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
 /** What an error with this status says. */
-export function textsOfStatus(failure: FailureOf<'status'>, about: About): Texts {
+export function textsOfStatus(failure: FailureOf<'status'>, about: About): ErrorTexts {
 	const { status, text, ofLogin } = failure;
 	const { baseUrl = '', hint = '' } = about;
 	const action = ofLogin === true ? 'log the user in' : (about.action ?? '');
@@ -36,23 +45,29 @@ export function textsOfStatus(failure: FailureOf<'status'>, about: About): Texts
 	const isShown = text !== undefined && ofLogin !== true;
 	const words = isShown ? `: ${truncate(text.replace(JSON_PATH, ''), MAX_REASON)}` : '';
 	if (status === 407) {
-		return [
-			'The proxy before the service wants a login',
-			`Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
-		];
+		return {
+			message: 'The proxy before the service wants a login',
+			advice: `Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
+		};
 	}
-	if (status === 408) return ['The service gave up waiting for the request', 'Try again later.'];
+	if (status === 408)
+		return {
+			message: 'The service gave up waiting for the request',
+			advice: 'Try again later.',
+		};
 	if (status === 429) {
-		return [
-			'The service is receiving too many requests',
-			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
-		];
+		return {
+			message: 'The service is receiving too many requests',
+			advice:
+				"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
+		};
 	}
 	if (status >= 500) {
-		return [
-			`The service failed to ${action}${words}`,
-			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
-		];
+		return {
+			message: `The service failed to ${action}${words}`,
+			advice:
+				"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
+		};
 	}
 	if (ofLogin === true) return textsOfRefusedLogin(status, baseUrl);
 	switch (status) {
@@ -60,40 +75,43 @@ export function textsOfStatus(failure: FailureOf<'status'>, about: About): Texts
 		case 419:
 		case 440:
 		case 498:
-			return [
-				'The service rejected the token that it had just issued',
-				`The login works, but its token doesn't. Check that the user is allowed to ${action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
-			];
+			return {
+				message: 'The service rejected the token that it had just issued',
+				advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+			};
 		case 403:
-			return [
-				`The user isn't allowed to ${action}`,
-				'Ask the administrator of the service for the permission, or use the credential of another user.',
-			];
+			return {
+				message: `The user isn't allowed to ${action}`,
+				advice:
+					'Ask the administrator of the service for the permission, or use the credential of another user.',
+			};
 		default:
-			return [
-				`The service refused to ${action}${words}`,
-				`Check this node's fields.${/cluster/i.test(text ?? '') ? ` ${hint}`.trimEnd() : ''}`,
-			];
+			return {
+				message: `The service refused to ${action}${words}`,
+				advice: `Check this node's fields.${/cluster/i.test(text ?? '') ? ` ${hint}`.trimEnd() : ''}`,
+			};
 	}
 }
 
-function textsOfRefusedLogin(status: number, baseUrl: string): Texts {
+function textsOfRefusedLogin(status: number, baseUrl: string): ErrorTexts {
 	if (status === 401) {
-		return [
-			'The username or the password is wrong',
-			"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-		];
+		return {
+			message: 'The username or the password is wrong',
+			advice:
+				"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
+		};
 	}
 	if (status === 404 || status === 405) {
-		return [
-			`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
-			`${superfluousIn(baseUrl)}Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
-		];
+		return {
+			message: `No login endpoint at ${truncate(baseUrl)}/oauth/login`,
+			advice: `${superfluousIn(baseUrl)}Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
+		};
 	}
-	return [
-		'The service refused the login',
-		"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
-	];
+	return {
+		message: 'The service refused the login',
+		advice:
+			"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+	};
 }
 
 /** "Remove /api/v1. " if a Base URL ends so. */

@@ -1,4 +1,4 @@
-import type { Condition } from '../errors/rules';
+import type { Condition, Outcome } from '../errors/rules';
 import { backoffMs } from '../errors/rules';
 
 /** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
@@ -20,16 +20,8 @@ const MAX_UNCLEAR = INITIAL_LIMIT + 2;
 /** What opens the breaker. `unclear`: a bare 5xx, a broken connection or silence, so that a create may have worked. */
 type OpenReason = 'throttled' | 'unreachable' | 'loginFailed' | 'unclear';
 
-/** What the end of a request says about the service. */
-export interface Outcome {
-	kind: Condition;
-	/** Milliseconds. */
-	retryAfter?: number | undefined;
-	/** Whether the service may have acted on the request without having said so. */
-	mayHaveActed?: boolean;
-}
-
-export interface InFlightRequest {
+/** What a request in flight has got for one try. */
+export interface Permit {
 	readonly startedAt: number;
 	/** How long n8n had been idle in all when it was sent. */
 	idleBefore: number;
@@ -56,16 +48,10 @@ interface Opening {
 }
 
 /** Whether the service can't be reached: nothing was sent. */
-export function isAway(kind: Condition | OpenReason): boolean {
-	return kind === 'unreachable' || kind === 'loginFailed';
-}
-
-interface Failed {
-	request: InFlightRequest;
-	reason: OpenReason;
-	isProbe: boolean;
-	now: number;
-	retryAfter: number | undefined;
+export function isAway(
+	condition: Condition | OpenReason,
+): condition is 'unreachable' | 'loginFailed' {
+	return condition === 'unreachable' || condition === 'loginFailed';
 }
 
 /**
@@ -77,7 +63,7 @@ interface Failed {
  */
 export class CircuitBreaker {
 	opening?: Opening;
-	probe?: InFlightRequest;
+	probe?: Permit;
 	private closedAt = -Infinity;
 	/** When a request was last answered, a question not counted. */
 	answeredAt = -Infinity;
@@ -109,18 +95,18 @@ export class CircuitBreaker {
 	}
 
 	/** @param idle how long n8n has been idle in all */
-	start(now: number, idle: number, isCreate: boolean): InFlightRequest {
+	start(now: number, idle: number, isCreate: boolean): Permit {
 		const { opening } = this;
 		const isProbe = opening !== undefined && (isCreate || !opening.isHalfOpen);
-		const request: InFlightRequest = {
+		const permit: Permit = {
 			startedAt: now,
 			idleBefore: idle,
 			isCreate,
 			probe: isProbe ? opening.failedProbes + 1 : 0,
 			isQuestion: isProbe && isCreate && opening.reason === 'unclear' && !opening.isHalfOpen,
 		};
-		if (isProbe) this.probe = request;
-		return request;
+		if (isProbe) this.probe = permit;
+		return permit;
 	}
 
 	/** The account has had no requests: what comes now is as patient as ever. */
@@ -130,27 +116,22 @@ export class CircuitBreaker {
 		this.unclearCreates = 0;
 	}
 
-	end(request: InFlightRequest, outcome: Outcome, now: number): Change {
-		const isProbe = request === this.probe;
+	end(permit: Permit, { condition, mayHaveActed, retryAfterMs }: Outcome, now: number): Change {
+		const isProbe = permit === this.probe;
 		if (isProbe) delete this.probe;
-		const isAnswered = outcome.kind === 'answered' && outcome.mayHaveActed !== true;
-		if (isAnswered) return this.answered(request, isProbe, now);
-		const isUnclear = outcome.mayHaveActed === true && outcome.kind !== 'unknown';
-		if (isUnclear && request.isCreate && !request.isQuestion) {
+		if (condition === 'answered' && !mayHaveActed) return this.answered(permit, isProbe, now);
+		const isUnclear = mayHaveActed && condition !== 'unknown';
+		if (isUnclear && permit.isCreate && !permit.isQuestion) {
 			// However many were in flight together, one probe follows.
 			const most = isProbe ? MAX_UNCLEAR : MAX_UNCLEAR - 1;
 			this.unclearCreates = Math.min(this.unclearCreates + 1, most);
 		}
-		const reason = this.reasonOf(request, outcome, { isProbe, now });
+		const reason = this.reasonOf(permit, condition, { isProbe, now });
 		if (reason === undefined) return 'nothing';
-		return this.failed({ request, reason, isProbe, now, retryAfter: outcome.retryAfter });
+		return this.failed(permit, reason, { isProbe, now, retryAfterMs });
 	}
 
-	private answered(
-		{ isCreate, isQuestion }: InFlightRequest,
-		isProbe: boolean,
-		now: number,
-	): Change {
+	private answered({ isCreate, isQuestion }: Permit, isProbe: boolean, now: number): Change {
 		const { opening } = this;
 		this.longInARow = 0;
 		if (!isQuestion) this.answeredAt = now;
@@ -174,47 +155,55 @@ export class CircuitBreaker {
 
 	/** Why the end of a request opens the breaker; undefined if it doesn't. */
 	private reasonOf(
-		{ isCreate, isQuestion, startedAt }: InFlightRequest,
-		{ kind }: Outcome,
+		{ isCreate, isQuestion, startedAt }: Permit,
+		condition: Condition,
 		{ isProbe, now }: { isProbe: boolean; now: number },
 	): OpenReason | undefined {
-		if (kind === 'throttled' || kind === 'unreachable' || kind === 'loginFailed') return kind;
-		if (kind === 'unavailable' || kind === 'broken') return 'unclear';
-		if (kind === 'timedOut') {
+		if (condition === 'throttled' || isAway(condition)) return condition;
+		if (condition === 'unavailable' || condition === 'broken') return 'unclear';
+		if (condition === 'timedOut') {
 			// A request that is slow while others are answered is slow by itself.
 			const isSilent = this.answeredAt <= (startedAt + now) / 2;
 			return isProbe || isSilent ? 'unclear' : undefined;
 		}
-		if (kind === 'unknown') return undefined;
+		if (condition === 'unknown') return undefined;
 		// The first answer of this kind may be about one item.
 		return isQuestion || (isCreate && (isProbe || this.unclearCreates > 1)) ? 'unclear' : undefined;
 	}
 
-	private failed({ request, reason, isProbe, now, retryAfter = 0 }: Failed): Change {
-		const isLong = retryAfter > LONG_WAIT_MS;
+	private failed(
+		permit: Permit,
+		reason: OpenReason,
+		{
+			isProbe,
+			now,
+			retryAfterMs = 0,
+		}: { isProbe: boolean; now: number; retryAfterMs: number | undefined },
+	): Change {
+		const isLong = retryAfterMs > LONG_WAIT_MS;
 		this.longInARow += Number(isLong);
 		if (isLong && now < this.longIsOwnUntil && this.longInARow < INITIAL_LIMIT) {
 			this.longIsOwnUntil = now + MINUTE_MS;
 			return 'nothing';
 		}
 		// That requests failed that started before it closed is known.
-		if (!isProbe && request.startedAt < this.closedAt && retryAfter === 0) return 'nothing';
+		if (!isProbe && permit.startedAt < this.closedAt && retryAfterMs === 0) return 'nothing';
 		const wasClosed = this.opening === undefined;
 		const opening = (this.opening ??= {
 			...{ reason, since: now, probeAt: now, failedProbes: 0 },
 			...{ isOfCreate: false, isHalfOpen: false },
 		});
 		const isHalfOpen = opening.isHalfOpen && isProbe;
-		opening.isOfCreate ||= reason === 'unclear' && request.isCreate && !request.isQuestion;
+		opening.isOfCreate ||= reason === 'unclear' && permit.isCreate && !permit.isQuestion;
 		opening.isHalfOpen = false;
 		opening.failedProbes += Number(isProbe);
-		if (isProbe || retryAfter > 0) opening.reason = reason;
-		if (isLong) this.longUntil = now + Math.min(retryAfter, MINUTE_MS);
+		if (isProbe || retryAfterMs > 0) opening.reason = reason;
+		if (isLong) this.longUntil = now + Math.min(retryAfterMs, MINUTE_MS);
 		let firstMs = isAway(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
 		if (isLong || isHalfOpen) firstMs = LONG_WAIT_MS;
 		const wait = backoffMs(opening.failedProbes, { firstMs, maxMs: LONG_WAIT_MS, jitter: 0.25 });
 		const least = wasClosed || isProbe || isLong ? wait : 0;
-		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfter, least));
+		opening.probeAt = Math.max(opening.probeAt, now + Math.max(isLong ? 0 : retryAfterMs, least));
 		if (isHalfOpen && this.unclearCreates >= MAX_UNCLEAR) {
 			this.gaveUpAt = now;
 			return 'gaveUp';

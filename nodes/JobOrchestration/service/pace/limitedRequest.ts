@@ -1,7 +1,9 @@
 import type { Result } from '../errors/response';
-import { conditionOf, mayHaveActed } from '../errors/rules';
+import type { Outcome } from '../errors/rules';
+import { ANSWERED, outcomeOf, UNKNOWN } from '../errors/rules';
+import type { RequestOptions } from '../request';
 import { onAbort, unlessAborted } from '../timers';
-import type { InFlightRequest, Outcome } from './breaker';
+import type { Permit } from './breaker';
 import { FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './breaker';
 import type { Denial, RunLimiter, WaitingRequest } from './limiter';
 import { PATIENCE_MS } from './limiter';
@@ -13,16 +15,6 @@ const DELAYED_MS = 1_000;
 
 const ABORTED: Result<unknown> = { failure: { kind: 'cancelled', sent: true } };
 
-interface RequestOptions {
-	/** Whether sending it twice does more than sending it once. */
-	isCreate: boolean;
-	stop?: AbortSignal | undefined;
-	/** Called when the request is throttled again and again, so that the next item can start beside it. */
-	beginNext?: (() => void) | undefined;
-	/** Asks the service something harmless. */
-	ask: () => Promise<Result<unknown>>;
-}
-
 /** A request, which needs a permit each time it is sent. */
 export class LimitedRequest implements WaitingRequest {
 	settle: WaitingRequest['settle'] = () => {};
@@ -31,9 +23,15 @@ export class LimitedRequest implements WaitingRequest {
 	private ownWaitMs = 0;
 	private nextWaitMs = 0;
 
+	/**
+	 * @param isCreate whether sending it twice does more than sending it once
+	 * @param ask asks the service something harmless
+	 */
 	constructor(
 		readonly run: RunLimiter,
-		readonly options: RequestOptions,
+		private readonly options: RequestOptions,
+		readonly isCreate: boolean,
+		private readonly ask: () => Promise<Result<unknown>>,
 	) {}
 
 	/**
@@ -47,21 +45,21 @@ export class LimitedRequest implements WaitingRequest {
 	): Promise<Answer | { denial: Denial }> {
 		const { clock } = this.run.account;
 		for (;;) {
-			const inFlight = await this.acquire();
-			if (!('startedAt' in inFlight)) return { denial: inFlight };
-			if (inFlight.isQuestion) {
-				const answer = unlessAborted(this.options.ask(), this.options.stop);
-				this.release(inFlight, await answer.catch(() => ABORTED));
+			const permit = await this.acquire();
+			if (!('startedAt' in permit)) return { denial: permit };
+			if (permit.isQuestion) {
+				const answer = unlessAborted(this.ask(), this.options.signal);
+				this.release(permit, await answer.catch(() => ABORTED));
 				continue;
 			}
-			const onSent = () => void (inFlight.idleBefore = clock.idle());
+			const onSent = () => void (permit.idleBefore = clock.idle());
 			let result = ABORTED;
 			try {
-				const answer = await attempt({ probe: inFlight.probe, onSent });
+				const answer = await attempt({ probe: permit.probe, onSent });
 				result = answer;
 				return answer;
 			} finally {
-				this.release(inFlight, result);
+				this.release(permit, result);
 			}
 		}
 	}
@@ -70,18 +68,18 @@ export class LimitedRequest implements WaitingRequest {
 		return this.throttled.times > 0;
 	}
 
-	private async acquire(): Promise<InFlightRequest | Denial> {
+	private async acquire(): Promise<Permit | Denial> {
 		const { run, throttled, ownWaitMs, nextWaitMs } = this;
-		const { stop, beginNext } = this.options;
+		const { signal, beginNext } = this.options;
 		const isHopeless = throttled.times >= MAX_THROTTLED && ownWaitMs > PATIENCE_MS;
-		const isStopped = stop?.aborted === true;
+		const isStopped = signal?.aborted === true;
 		if (isStopped || isHopeless || nextWaitMs >= (run.limits.patienceMs ?? Infinity)) return {};
 		// What ends the creates of a run doesn't keep it from ending their jobs.
-		const isDenied = this.options.isCreate || !run.execution.wasAnswered;
+		const isDenied = this.isCreate || !run.execution.wasAnswered;
 		if (isDenied && run.denial !== undefined) return run.denial;
 		if (nextWaitMs > 0 || run.account.clock.now() >= throttled.firstAt + DELAYED_MS) beginNext?.();
 		return await new Promise((resolve) => {
-			const stopListening = onAbort(stop, () => this.settle({}));
+			const stopListening = onAbort(signal, () => this.settle({}));
 			this.settle = (result) => {
 				stopListening();
 				if (!('startedAt' in result)) run.account.remove(this);
@@ -91,35 +89,33 @@ export class LimitedRequest implements WaitingRequest {
 		});
 	}
 
-	private release(inFlight: InFlightRequest, result: Result<unknown>): void {
+	private release(permit: Permit, result: Result<unknown>): void {
 		const { run } = this;
 		const failure = 'failure' in result ? result.failure : undefined;
-		let outcome: Outcome = { kind: 'answered' };
-		if (failure !== undefined) {
-			outcome = { ...conditionOf(failure), mayHaveActed: mayHaveActed(failure) };
-		}
-		run.execution.wasAnswered ||= ['answered', 'throttled', 'unavailable'].includes(outcome.kind);
-		run.failure = outcome.kind === 'unknown' ? undefined : failure;
+		const outcome = failure === undefined ? ANSWERED : outcomeOf(failure);
+		const { condition } = outcome;
+		run.execution.wasAnswered ||= ['answered', 'throttled', 'unavailable'].includes(condition);
+		run.failure = condition === 'unknown' ? undefined : failure;
 		const isOwn = this.noteOwnWait(outcome);
-		run.account.release(run, inFlight, isOwn ? { kind: 'unknown' } : outcome);
+		run.account.release(run, permit, isOwn ? UNKNOWN : outcome);
 	}
 
 	/** @returns whether it is throttled alone: others were answered since it was throttled before */
-	private noteOwnWait({ kind, retryAfter = 0 }: Outcome): boolean {
+	private noteOwnWait({ condition, retryAfterMs = 0 }: Outcome): boolean {
 		const { throttled } = this;
 		const { clock, pace } = this.run.account;
 		this.nextWaitMs = 0;
-		if (kind !== 'throttled') return false;
+		if (condition !== 'throttled') return false;
 		const isOwn =
-			throttled.times > Number(retryAfter > 0) && pace.breaker.answeredAt > throttled.at;
+			throttled.times > Number(retryAfterMs > 0) && pace.breaker.answeredAt > throttled.at;
 		throttled.times += 1;
 		throttled.at = clock.now();
 		throttled.firstAt = Math.min(throttled.firstAt, throttled.at);
 		// All requests wait for a short Retry-After.
-		if (isOwn || retryAfter > LONG_WAIT_MS) {
+		if (isOwn || retryAfterMs > LONG_WAIT_MS) {
 			// Squared, since doubled waits would waste what a slow service takes.
 			const backoff = isOwn ? Math.min(FIRST_WAIT_MS * throttled.times ** 2, LONG_WAIT_MS) : 0;
-			this.nextWaitMs = Math.max(Math.min(retryAfter, MINUTE_MS), backoff);
+			this.nextWaitMs = Math.max(Math.min(retryAfterMs, MINUTE_MS), backoff);
 			this.ownWaitMs += this.nextWaitMs;
 		}
 		// Its first times have lowered the rate of all.

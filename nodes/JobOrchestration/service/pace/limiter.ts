@@ -1,8 +1,9 @@
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
-import { conditionOf } from '../errors/rules';
+import type { Outcome } from '../errors/rules';
+import { outcomeOf } from '../errors/rules';
 import { realClock } from '../timers';
-import type { InFlightRequest, Outcome } from './breaker';
+import type { Permit } from './breaker';
 import { INITIAL_LIMIT, isAway, MINUTE_MS } from './breaker';
 import { MAX_LIMIT, Pace } from './pace';
 
@@ -25,21 +26,23 @@ export interface RunLimits {
 	execution?: object | undefined;
 }
 
-/** Why a request isn't sent: it was stopped, or all requests waited for some time, and `failedProbes` failed. */
+/** Why a request isn't sent: it was stopped, or given up with all that waited for the service. */
 export interface Denial {
 	failure?: Failure | undefined;
+	/** How long all had waited. */
 	waitedMs?: number;
+	/** How many probes of the service failed in that time. */
 	failedProbes?: number;
 }
 
 /** A request as the limiter sees it. */
 export interface WaitingRequest {
 	readonly run: RunLimiter;
-	readonly options: { isCreate: boolean };
+	readonly isCreate: boolean;
 	/** Whether it was throttled before. */
 	readonly wasThrottled: boolean;
 	/** Ends its waiting. */
-	settle: (result: InFlightRequest | Denial) => void;
+	settle: (result: Permit | Denial) => void;
 }
 
 /** The requests of an execution, which may run several nodes and tools. */
@@ -72,8 +75,8 @@ export class RunLimiter {
 
 	/** Whether all requests wait for the service together after a failure. At first contact, its probes are the retries. */
 	waitsTogether(failure: Failure, probe: number, maxRetries: number): boolean {
-		const { kind } = conditionOf(failure);
-		if (!isAway(kind)) return kind === 'throttled';
+		const { condition } = outcomeOf(failure);
+		if (!isAway(condition)) return condition === 'throttled';
 		return this.execution.wasAnswered || probe < maxRetries;
 	}
 
@@ -113,7 +116,7 @@ export class AccountLimiter {
 			if (idleMs > MEMORY_MS) this.pace = new Pace();
 			else if (idleMs > MINUTE_MS) this.pace.breaker.restart(this.clock.now());
 		}
-		if (request.options.isCreate && this.pace.breaker.hasGivenUp(this.clock.now())) {
+		if (request.isCreate && this.pace.breaker.hasGivenUp(this.clock.now())) {
 			return request.settle(this.denialOf(request.run));
 		}
 		const { execution } = request.run;
@@ -133,13 +136,13 @@ export class AccountLimiter {
 	}
 
 	/** Ends a request's permit, and passes it on. */
-	release(run: RunLimiter, inFlight: InFlightRequest, outcome: Outcome): void {
+	release(run: RunLimiter, permit: Permit, outcome: Outcome): void {
 		const { clock, pace } = this;
 		run.execution.inFlight -= 1;
 		this.failure = run.failure ?? this.failure;
-		if (pace.end(inFlight, outcome, clock.now(), clock.idle()) === 'gaveUp') {
+		if (pace.end(permit, outcome, clock.now(), clock.idle()) === 'gaveUp') {
 			run.denial = this.denialOf(run);
-			this.deny(({ options }) => options.isCreate);
+			this.deny(({ isCreate }) => isCreate);
 		}
 		this.admit();
 	}
@@ -184,7 +187,7 @@ export class AccountLimiter {
 			const { concurrency: own = 0 } = request?.run.limits ?? {};
 			if (request === undefined || (own > 0 && queue.inFlight >= own)) continue;
 			if (inFlight + 1 > Math.min(Math.max(concurrency.limit, own), MAX_LIMIT)) return Infinity;
-			const delay = this.pace.delay(now, request.options.isCreate);
+			const delay = this.pace.delay(now, request.isCreate);
 			if (delay > 0) return delay;
 			if (isLong) waiting.pop();
 			else waiting.shift();
@@ -199,7 +202,7 @@ export class AccountLimiter {
 		// It is the last one's turn again.
 		this.turns.delete(execution);
 		this.turns.add(execution);
-		request.settle(this.pace.start(now, this.clock.idle(), request.options.isCreate));
+		request.settle(this.pace.start(now, this.clock.idle(), request.isCreate));
 		this.burst += 1;
 		if (this.burst !== MAX_BURST) return;
 		void this.clock.pause().then(() => {

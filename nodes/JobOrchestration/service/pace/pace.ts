@@ -1,4 +1,5 @@
-import type { Change, InFlightRequest, Outcome } from './breaker';
+import type { Outcome } from '../errors/rules';
+import type { Change, Permit } from './breaker';
 import { CircuitBreaker, INITIAL_LIMIT } from './breaker';
 
 /** The unit of rates. Over less time, a burst that the service allows once would be taken for its rate. */
@@ -123,27 +124,27 @@ export class Pace {
 	}
 
 	/** @param idle how long n8n has been idle in all: while it is busy, answers wait for n8n, not for the service */
-	start(now: number, idle: number, isCreate: boolean): InFlightRequest {
+	start(now: number, idle: number, isCreate: boolean): Permit {
 		this.inFlight += 1;
 		this.rate.started(now);
 		return this.breaker.start(now, idle, isCreate);
 	}
 
-	end(request: InFlightRequest, outcome: Outcome, now: number, idle: number): Change {
-		const { kind, retryAfter = 0 } = outcome;
+	end(permit: Permit, outcome: Outcome, now: number, idle: number): Change {
+		const { condition, retryAfterMs = 0 } = outcome;
 		const isFull = this.inFlight + 1 > this.concurrency.limit;
 		this.inFlight -= 1;
 		this.endedAt = now;
-		const isLost = ['timedOut', 'broken', 'unavailable'].includes(kind) && request.probe === 0;
-		if (isLost) this.concurrency.lost(request.startedAt, now);
-		if (kind === 'answered' && !request.isQuestion) {
-			this.concurrency.answered(idle - request.idleBefore, isFull);
+		const isLost = ['timedOut', 'broken', 'unavailable'].includes(condition) && permit.probe === 0;
+		if (isLost) this.concurrency.lost(permit.startedAt, now);
+		if (condition === 'answered' && !permit.isQuestion) {
+			this.concurrency.answered(idle - permit.idleBefore, isFull);
 			this.rate.accepted(now);
 		}
 		const wasLong = this.breaker.isLong(now);
-		const change = this.breaker.end(request, outcome, now);
-		const isCostly = kind === 'unavailable' || retryAfter > 0;
-		if (change === 'opened' && (isCostly || kind === 'throttled')) {
+		const change = this.breaker.end(permit, outcome, now);
+		const isCostly = condition === 'unavailable' || retryAfterMs > 0;
+		if (change === 'opened' && (isCostly || condition === 'throttled')) {
 			this.rate.throttled(now, isCostly);
 		}
 		if (change === 'closed') {

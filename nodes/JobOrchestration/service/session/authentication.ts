@@ -6,13 +6,13 @@ import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './account';
 import type { Helpers, TokenResult } from './login';
-import { SMALL_REQUEST } from './login';
+import { QUESTION } from './login';
 import type { TrackedRequest } from './trackedRequest';
 import type { Session } from './session';
 import { sessionOf } from './sessions';
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
-type RequestOptions = IHttpRequestOptions & {
+type HttpOptions = IHttpRequestOptions & {
 	uri?: unknown;
 	followRedirect?: boolean;
 	followAllRedirects?: boolean;
@@ -39,7 +39,7 @@ const REJECTION_TIMEOUT_MS = 30_000;
 const NEW_TOKEN_MS = 5_000;
 
 /** What n8n's test of the credential sends. `withToken` recognises it, since the test must always log in. */
-export const TEST_REQUEST = { url: SMALL_REQUEST.path, qs: SMALL_REQUEST.qs } as const;
+export const TEST_REQUEST = { url: QUESTION.path, qs: QUESTION.qs } as const;
 
 /**
  * The token for n8n to store in the credential; nothing if the token must not be replaced.
@@ -110,7 +110,7 @@ function tokenIn(result: TokenResult, { account }: Session): string {
  */
 export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
-	options: RequestOptions,
+	options: HttpOptions,
 ): Promise<IHttpRequestOptions> {
 	// After an edit, the credentials may be another account's by now.
 	const { tracked, session } = trackedRequests.get(credentials) ?? {
@@ -137,7 +137,7 @@ export async function withToken(
 	}
 	if (token === undefined) throw noTokenError();
 
-	const authorized: RequestOptions = {
+	const authorized: HttpOptions = {
 		...options,
 		url,
 		headers: { ...options.headers, Authorization: `Bearer ${token}` },
@@ -169,7 +169,7 @@ function noTokenError(): Error {
 
 /** The address of another node's request, as checked: n8n can't read it differently. Or where else it would go. */
 function addressForToken(
-	{ url, uri, baseURL, headers = {}, proxy }: RequestOptions,
+	{ url, uri, baseURL, headers = {}, proxy }: HttpOptions,
 	account: Account,
 ): { address: string } | { foreign: string } {
 	const address = resolveUrl(url ?? uri, baseURL);
@@ -184,7 +184,7 @@ function addressForToken(
 	return proxy ? { foreign: "the node's proxy" } : { address: address.href };
 }
 
-function isTest({ url, qs, baseURL }: RequestOptions): boolean {
+function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 	const limit = qs?.['ListOption.limit'];
 	return baseURL !== undefined && url === TEST_REQUEST.url && limit === 1;
 }

@@ -13,9 +13,9 @@ export class Refusal {
 	private told = new WeakSet<object>();
 
 	/** @param asker undefined for another node */
-	remember(failure: Failure, asker: TrackedRequest['options'] | undefined): void {
+	remember(failure: Failure, asker: TrackedRequest | undefined): void {
 		this.last = { failure, since: Date.now() };
-		if (asker !== undefined) this.told.add(asker.execution);
+		if (asker !== undefined) this.told.add(asker.options.execution);
 	}
 
 	/** A login has succeeded. */
@@ -25,11 +25,11 @@ export class Refusal {
 	}
 
 	/** Why no login may be made; undefined if one may. A login that was given up may be tried again with more time. */
-	for(asker: TrackedRequest['options'] | undefined): Failure | undefined {
+	for(asker: TrackedRequest | undefined): Failure | undefined {
 		if (this.last === undefined) return undefined;
 		const { failure, since } = this.last;
-		const wasTold = asker !== undefined && this.told.has(asker.execution);
-		if (failure.kind === 'timeout' && (!wasTold || asker.timeout > (failure.after ?? 0))) {
+		const wasTold = asker !== undefined && this.told.has(asker.options.execution);
+		if (failure.kind === 'timeout' && (!wasTold || asker.options.timeout > (failure.after ?? 0))) {
 			return undefined;
 		}
 		if (wasTold && mayBeWrongPassword(failure)) return failure;

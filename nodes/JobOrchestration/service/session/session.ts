@@ -25,16 +25,6 @@ const MAX_REJECTED = 50;
 /** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
 const COLLECT_MS = 50;
 
-/** A request whose answer may be due to its token. */
-export interface DoubtedRequest {
-	token: string;
-	doubt: TokenDoubt;
-	/** Whether its token came by a login that was made for it, as an earlier one was rejected. */
-	hasNewToken: boolean;
-	/** Whether it asks for what the question about a token asks for, so that its answer is the answer. */
-	isQuestion: boolean;
-}
-
 /**
  * What this process knows of one account: its newest token, the login in flight, what was refused, and its limiter. n8n
  * asks for a token once for each request that has none or a rejected one, thousands at a time; here they share one login.
@@ -99,7 +89,7 @@ export class Session {
 	async token(helpers: Helpers, tracked?: TrackedRequest): Promise<TokenResult | undefined> {
 		for (;;) {
 			if (tracked !== undefined && this.newest !== undefined) return { token: this.newest };
-			const failure = this.refusal.for(tracked?.options);
+			const failure = this.refusal.for(tracked);
 			if (failure !== undefined) return { failure };
 			const result = await this.sharedLogin(helpers, tracked);
 			if (result !== undefined || tracked?.isStopped === true) return result;
@@ -116,24 +106,24 @@ export class Session {
 	}
 
 	/**
-	 * A token for a request that is to be sent once more, since its answer may be due to its token.
+	 * A token for a request that is to be sent once more, since its answer may be due to the token that it was sent with.
 	 *
+	 * @param isRead whether the request itself asks what the question about a token would ask
 	 * @returns undefined if another token wouldn't help, or there is no other
 	 */
 	async renewedToken(
 		helpers: Helpers,
 		tracked: TrackedRequest,
-		{ token, doubt, hasNewToken, isQuestion }: DoubtedRequest,
+		{ token, doubt, isRead }: { token: string; doubt: TokenDoubt; isRead: boolean },
 	): Promise<TokenResult | undefined> {
-		tracked.isUnsent = true;
 		const isYoung = this.hasLoggedInWithin(YOUNG_MS);
 		if (!this.rejected.has(token) && (this.newest ?? token) === token) {
 			if (doubt === 'doubtful' && isYoung) return undefined;
-			if (doubt === 'rejected' && !isQuestion && isWithin(YOUNG_MS, this.renewedAt)) {
+			if (doubt === 'rejected' && !isRead && isWithin(YOUNG_MS, this.renewedAt)) {
 				if ((await this.doubtAbout(helpers, token)) !== 'rejected') return undefined;
 			}
 			const isKnown = isYoung && this.rejectedAtOnce === token;
-			if (hasNewToken || isKnown) {
+			if (tracked.hasNewToken || isKnown) {
 				const look = async (maxWaits: number) =>
 					await this.storedToken(tracked, { not: token, maxWaits });
 				if (!isKnown) this.search = look(MAX_WAITS);
@@ -188,7 +178,7 @@ export class Session {
 			'failure' in result &&
 			!mayRetry(result.failure, { idempotent: true })
 		) {
-			this.refusal.remember(result.failure, tracked?.options);
+			this.refusal.remember(result.failure, tracked);
 		}
 		return result;
 	}
@@ -200,7 +190,7 @@ export class Session {
 	): Promise<TokenResult | undefined> {
 		if (tracked !== undefined) {
 			// After a second rejection, another process has probably logged in: its token may not be stored yet.
-			const maxWaits = Math.min(tracked.options.rejections, 1);
+			const maxWaits = Math.min(tracked.rejections, 1);
 			const stored = await this.storedToken(tracked, { maxWaits });
 			if (stored !== undefined) return { token: stored };
 			if (tracked.isStopped) return undefined;
@@ -215,7 +205,7 @@ export class Session {
 
 	/** A token that another process has stored, or that was fetched during the search. */
 	private async storedToken(
-		{ options, signal }: TrackedRequest,
+		{ options, rejections, signal }: TrackedRequest,
 		{ not, maxWaits }: { not?: string; maxWaits: number },
 	): Promise<string | undefined> {
 		for (let waits = 0; ; waits += 1) {
@@ -225,7 +215,7 @@ export class Session {
 			if (stored !== undefined && stored !== not) this.remember(stored);
 			if (this.newest !== undefined && this.newest !== not) return this.newest;
 			if (waits === maxWaits) return undefined;
-			await wait(backoffMs(options.rejections, WAITS), signal);
+			await wait(backoffMs(rejections, WAITS), signal);
 		}
 	}
 

@@ -1,0 +1,33 @@
+import type { IHttpRequestMethods } from 'n8n-workflow';
+
+import type { JsonObject } from '../json';
+
+/** A request without base URL and token, and what is to come back. */
+export interface ServiceRequest<Body> {
+	method: IHttpRequestMethods;
+	/** Percent-encoded, with a slash at its start. */
+	path: string;
+	qs?: Record<string, string | number>;
+	body?: JsonObject;
+	/** As in "The service answered with nothing instead of ...". */
+	expected: string;
+	isExpected: (body: unknown) => body is Body;
+	/** Whether a body with a success's status can say that the request failed. */
+	maySayFailed?: boolean;
+	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */
+	isSecret?: boolean;
+}
+
+/** How a request is sent. */
+export interface RequestOptions {
+	/** How often a failed request is resent if it may be. */
+	maxRetries: number;
+	/** Milliseconds from the login to the end of the answer, each time it is sent. */
+	timeout: number;
+	/** Once it is aborted, nothing more is sent; a request in flight is awaited. */
+	signal?: AbortSignal | undefined;
+	/** Called when the request is throttled again and again, so that the next item can start beside it. */
+	beginNext?: (() => void) | undefined;
+	/** Called when the call has failed, before a waiting request gets its place. */
+	onFailure?: (() => void) | undefined;
+}
