@@ -21,5 +21,6 @@ module.exports = {
 	],
 	setupFiles: ['<rootDir>/test/support/loadOnce.ts'],
 	testTimeout: 20_000,
-	maxWorkers: 2,
+	// Most tests wait for something most of the time.
+	maxWorkers: 4,
 };
