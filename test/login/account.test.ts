@@ -80,17 +80,17 @@ test('a credential that is edited during a login does not go on with its token',
 
 test('what is stored tells nothing of the account, and differs by it', async () => {
 	const { sandbox, engine } = fixture;
-	const seals = [];
+	const hashes = [];
 	for (const { url } of [sandbox, sandbox, other]) {
 		engine.saveCredential({ ...credentialFor(sandbox), baseUrl: url });
 		await engine.run({ parameters: getAll() });
-		const [seal, token] = engine.storedToken.split('.');
-		expect(seal).toMatch(/^[\w-]{22}$/);
+		const [hash, token] = engine.storedToken.split('.');
+		expect(hash).toMatch(/^[\w-]{22}$/);
 		expect(token).toMatch(/^[\w-]{32}$/);
-		seals.push(seal);
+		hashes.push(hash);
 	}
-	expect(seals[0]).toBe(seals[1]);
-	expect(seals[0]).not.toBe(seals[2]);
+	expect(hashes[0]).toBe(hashes[1]);
+	expect(hashes[0]).not.toBe(hashes[2]);
 });
 
 test('two executions whose login fails together have nothing of each other in their errors', async () => {

@@ -23,7 +23,7 @@ class Shared extends CredentialsInMemory {
 		if (next === 'holds it locked') throw new Error('database is locked');
 		const data = await super.read(id);
 		if (next === 'nothing') return data;
-		this.save(id, { ...data, accessToken: sessionOf(data).seal(next.stores) });
+		this.save(id, { ...data, accessToken: sessionOf(data).toStored(next.stores) });
 		return await super.read(id);
 	}
 }

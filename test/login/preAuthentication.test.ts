@@ -41,12 +41,12 @@ describe('a node that asks the credential for a token', () => {
 
 	test('with a token that another process has fetched, keeps it as long as it is good', async () => {
 		const mine = String(await ask(''));
-		const seal = mine.slice(0, mine.indexOf('.') + 1);
+		const hash = mine.slice(0, mine.indexOf('.') + 1);
 		const { body } = await new Client(fixture.sandbox).login();
 		const theirs = (body as { access_token: string }).access_token;
-		expect(await ask(`${seal}${theirs}`)).toBeUndefined();
+		expect(await ask(`${hash}${theirs}`)).toBeUndefined();
 		fixture.sandbox.tokens.expireAll();
-		expect(await ask(`${seal}${theirs}`)).not.toBe(mine);
+		expect(await ask(`${hash}${theirs}`)).not.toBe(mine);
 		expect(logins()).toBe(3);
 	});
 

@@ -45,7 +45,9 @@ function own(
 		onSent: () => {},
 		readAgain: async () => {
 			const token = stored.shift();
-			return await Promise.resolve({ accessToken: token === undefined ? '' : session.seal(token) });
+			return await Promise.resolve({
+				accessToken: token === undefined ? '' : session.toStored(token),
+			});
 		},
 		...more,
 	});
@@ -104,7 +106,7 @@ describe('a token', () => {
 	test('that the service gives again is not taken for a rejected one', async () => {
 		session.reject('1');
 		expect(await ask(own())).toBe('1');
-		expect(session.unseal(session.seal('1'))).toBe('1');
+		expect(session.fromStored(session.toStored('1'))).toBe('1');
 	});
 
 	test('of another process is taken from the store, and by those who come later', async () => {
@@ -211,6 +213,8 @@ test('an account is all that the login depends on', () => {
 		{ ...form, ignoreSslIssues: true },
 	];
 	expect(new Set(forms.map((differing) => sessionOf(differing))).size).toBe(forms.length);
-	expect(new Set(forms.map((differing) => sessionOf(differing).seal('t'))).size).toBe(forms.length);
+	expect(new Set(forms.map((differing) => sessionOf(differing).toStored('t'))).size).toBe(
+		forms.length,
+	);
 	expect(sessionOf({ ...form, baseUrl: 'HTTP://Jobs.example.com:80/' })).toBe(sessionOf(form));
 });

@@ -1,4 +1,4 @@
-import { ANSWERED, outcomeOf } from '../../nodes/JobOrchestration/service/errors/rules';
+import { ANSWERED, consequenceOf } from '../../nodes/JobOrchestration/service/errors/rules';
 import { MAX_LIMIT } from '../../nodes/JobOrchestration/service/pace/pace';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
 import { statusFailure } from '../reliability/statusFailure';
@@ -138,7 +138,7 @@ test('nothing starts before a Retry-After of up to 5 s is over, to the milliseco
 	const pace = new Pace();
 	const requests = Array.from({ length: 3 }, () => pace.start(0, 0, true));
 	requests.forEach((request, n) => {
-		pace.end(request, outcomeOf(statusFailure(429, 3_000)), n, n);
+		pace.end(request, consequenceOf(statusFailure(429, 3_000)), n, n);
 	});
 	expect(pace.delay(2, true)).toBe(3_000);
 	expect(pace.delay(3_001, true)).toBe(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { Outcome } from '../../nodes/JobOrchestration/service/errors/rules';
+import type { Consequence } from '../../nodes/JobOrchestration/service/errors/rules';
 import { ANSWERED } from '../../nodes/JobOrchestration/service/errors/rules';
 import type { Permit } from '../../nodes/JobOrchestration/service/pace/breaker';
 import { Pace } from '../../nodes/JobOrchestration/service/pace/pace';
@@ -11,7 +11,7 @@ import { RateLimit } from '../../sandbox/limits/rateLimit';
  */
 
 /** How a request ends, as far as the pace learns from it. */
-export type End = Pick<Outcome, 'condition' | 'retryAfterMs'>;
+export type End = Pick<Consequence, 'condition' | 'retryAfterMs'>;
 
 /** When a service answers a request that comes now, and what. */
 export type Service = (now: number) => { outcome: End; after: number };
@@ -27,8 +27,8 @@ export interface Simulated {
 	mostInFlight: number;
 }
 
-const UNCLEAR: Array<Outcome['condition']> = ['unavailable', 'broken', 'timedOut'];
-const RESENT: Array<Outcome['condition']> = ['throttled', 'unreachable', 'loginFailed'];
+const UNCLEAR: Array<Consequence['condition']> = ['unavailable', 'broken', 'timedOut'];
+const RESENT: Array<Consequence['condition']> = ['throttled', 'unreachable', 'loginFailed'];
 
 /** Random numbers from 0 to 1, from a seed: some thousands, and then the same again. */
 export function randomFrom(seed: number): () => number {

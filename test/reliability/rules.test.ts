@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/res
 import {
 	expiryIn,
 	mayRetry,
-	outcomeOf,
+	consequenceOf,
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/errors/rules';
 import { statusFailure as status } from './statusFailure';
@@ -83,8 +83,8 @@ const rows: Row[] = [
 const consequencesOf = (failure: Failure) => ({
 	idempotent: mayRetry(failure, { idempotent: true }),
 	create: mayRetry(failure, { idempotent: false }),
-	acted: outcomeOf(failure).mayHaveActed,
-	condition: outcomeOf(failure).condition,
+	acted: consequenceOf(failure).mayHaveActed,
+	condition: consequenceOf(failure).condition,
 });
 
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted, condition) => {
@@ -120,7 +120,8 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 
 test('no create is sent again if the service may have acted', () => {
 	const doubled = rows.filter(
-		([, failure]) => mayRetry(failure, { idempotent: false }) && outcomeOf(failure).mayHaveActed,
+		([, failure]) =>
+			mayRetry(failure, { idempotent: false }) && consequenceOf(failure).mayHaveActed,
 	);
 	expect(doubled).toEqual([]);
 });
@@ -156,9 +157,9 @@ test.each<[string, Failure, ReturnType<typeof expiryIn>]>([
 });
 
 test('the limiter learns how long to wait from a rejection alone', () => {
-	expect(outcomeOf(status(429, 2_000)).retryAfterMs).toBe(2_000);
-	expect(outcomeOf(login(status(503, 2_000))).retryAfterMs).toBe(2_000);
-	expect(outcomeOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
+	expect(consequenceOf(status(429, 2_000)).retryAfterMs).toBe(2_000);
+	expect(consequenceOf(login(status(503, 2_000))).retryAfterMs).toBe(2_000);
+	expect(consequenceOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
 });
 
 test('a wait is as long as the service asks for, also where it turns a login away', () => {

@@ -73,7 +73,7 @@ export class Engine {
 		return String(this.credentials.look('1').accessToken);
 	}
 
-	/** The same as it is sent: without the seal of its account. */
+	/** The same as it is sent: without the hash of its account. */
 	get token(): string {
 		return this.storedToken.replace(/^[^.]*\./, '');
 	}

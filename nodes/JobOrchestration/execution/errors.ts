@@ -177,8 +177,8 @@ export function titleWithJobs(
 
 /** The jobs, a line each; first those that could not be ended. */
 function listOf(jobs: ListedJob[]): string {
-	const rank = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
-	const sorted = [...jobs].sort((a, b) => rank(a) - rank(b));
+	const order = ({ cleanup }: ListedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
+	const sorted = [...jobs].sort((a, b) => order(a) - order(b));
 	const lines = sorted.slice(0, MAX_LISTED).map((job) => {
 		return `item ${job.itemIndex}: ${job.uid} (${nameOf(job)})${fateOf(job)}`;
 	});

@@ -4,7 +4,7 @@ import { asPlainText } from '../service/errors/serviceError';
 import { MAX_LISTED } from './errors';
 import type { ItemOutcomes, ListedJob } from './itemOutcome';
 import { createdJobsIn, errorsIn, FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
-import { keyOf } from './retryMemory';
+import { objectSharedByTries } from './retryMemory';
 
 /** More would push the output off the screen. */
 const MAX_HINTS = 5;
@@ -59,8 +59,8 @@ export function logCreatedJobs(
 	jobs: object[],
 	uncertain: Array<{ itemIndex: number }>,
 ): void {
-	if (logged.has(keyOf(context))) return;
-	logged.add(keyOf(context));
+	if (logged.has(objectSharedByTries(context))) return;
+	logged.add(objectSharedByTries(context));
 	const items = uncertain.map(({ itemIndex }) => itemIndex);
 	const text = (start: number, end: number, more = '') =>
 		`${nameOf(context)} was cancelled. Jobs already created: ${JSON.stringify(jobs.slice(start, end))}. Items whose job may exist: ${JSON.stringify(items.slice(start, end))}${more}`;

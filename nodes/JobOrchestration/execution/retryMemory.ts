@@ -48,7 +48,7 @@ const ofThisExecution = new WeakSet<object>();
 export function recall(context: IExecuteFunctions, operation: string): RunState {
 	const madeBy = `version 3, ${operation}`;
 	const entry = ownEntry(context);
-	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(keyOf(context));
+	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(objectSharedByTries(context));
 	const isState = (value: unknown): value is RunState =>
 		isJsonObject(value) && value.madeBy === madeBy;
 	const { outcomes: before, endedJobs } = isState(left) ? left : { outcomes: [], endedJobs: [] };
@@ -75,12 +75,12 @@ export function remember(
 	const state: RunState = { madeBy, outcomes: settled, endedJobs };
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
-	if (entry === undefined) ofTools.set(keyOf(context), state);
+	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
 	else entry.jobOrchestration = state;
 }
 
 /** An object that all tries with these items share in this process, and nothing else does. */
-export function keyOf(context: IExecuteFunctions): object {
+export function objectSharedByTries(context: IExecuteFunctions): object {
 	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 }
 

@@ -1,11 +1,11 @@
 import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
-import { mayRetry, outcomeOf, retryDelay } from '../errors/rules';
+import { mayRetry, consequenceOf, retryDelay } from '../errors/rules';
 import type { NamedJob } from '../errors/serviceError';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { ErrorTexts } from '../errors/statusTexts';
 import type { HttpClient } from '../http';
-import { isAway } from '../pace/breaker';
+import { cannotBeReached } from '../pace/breaker';
 import { LimitedRequest } from '../pace/limitedRequest';
 import type { Denial } from '../pace/limiter';
 import type { RequestOptions, ServiceRequest } from '../request';
@@ -59,7 +59,7 @@ export async function sendWithRetries<Body>(
 	const nextStep = (reason: Failure, probe: number): 'fail' | 'resend' | 'wait and resend' => {
 		if (!mayRetry(reason, call)) return 'fail';
 		if (limiter.waitsTogether(reason, probe, maxRetries)) return 'resend';
-		if (isAway(outcomeOf(reason).condition)) limiter.giveUp(reason);
+		if (cannotBeReached(consequenceOf(reason).condition)) limiter.giveUp(reason);
 		else if (retries < maxRetries) return 'wait and resend';
 		return 'fail';
 	};
@@ -88,7 +88,7 @@ export async function sendWithRetries<Body>(
 		}
 		if (result.step === 'fail' || signal?.aborted === true) throw errorOf(failure);
 		// A read has no effect that the error would have to mention.
-		earlierMayHaveActed ||= call.request.method !== 'GET' && outcomeOf(failure).mayHaveActed;
+		earlierMayHaveActed ||= call.request.method !== 'GET' && consequenceOf(failure).mayHaveActed;
 	}
 }
 
@@ -107,7 +107,7 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const { baseUrl, timeout, waitedMs } = attempts;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
 	const mayHaveWorked =
-		!call.idempotent && waitedMs === undefined && outcomeOf(failure).mayHaveActed;
+		!call.idempotent && waitedMs === undefined && consequenceOf(failure).mayHaveActed;
 	const doubt = call.job === undefined ? 'it may have worked' : 'the job may exist';
 	const { message, advice, reason, detail }: ErrorTexts = {
 		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),

@@ -15,7 +15,7 @@ export type Condition =
 export type TokenDoubt = 'rejected' | 'doubtful';
 
 /** What follows from the end of a request. */
-export interface Outcome {
+export interface Consequence {
 	condition: Condition;
 	/** Which requests may be sent again: all, those that do the same if sent twice, or none. */
 	resend: 'all' | 'idempotent' | 'none';
@@ -27,16 +27,16 @@ export interface Outcome {
 	retryAfterMs?: number | undefined;
 }
 
-export const ANSWERED: Outcome = { condition: 'answered', resend: 'none', mayHaveActed: false };
-export const UNKNOWN: Outcome = { ...ANSWERED, condition: 'unknown' };
-const REJECTED: Outcome = { ...ANSWERED, token: 'rejected' };
-const UNCLEAR: Outcome = { ...ANSWERED, mayHaveActed: true };
-const FAILED: Outcome = { ...UNCLEAR, resend: 'idempotent' };
-const UNAVAILABLE: Outcome = { ...FAILED, condition: 'unavailable' };
-const THROTTLED: Outcome = { ...ANSWERED, condition: 'throttled', resend: 'all' };
+export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
+export const UNKNOWN: Consequence = { ...ANSWERED, condition: 'unknown' };
+const REJECTED: Consequence = { ...ANSWERED, token: 'rejected' };
+const UNCLEAR: Consequence = { ...ANSWERED, mayHaveActed: true };
+const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
+const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
+const THROTTLED: Consequence = { ...ANSWERED, condition: 'throttled', resend: 'all' };
 
 /** What isn't known for certain may have acted. */
-const BY_KIND: Record<Failure['kind'], Outcome> = {
+const BY_KIND: Record<Failure['kind'], Consequence> = {
 	baseUrl: UNKNOWN,
 	unreachable: { ...THROTTLED, condition: 'unreachable' },
 	blocked: UNKNOWN,
@@ -53,7 +53,7 @@ const BY_KIND: Record<Failure['kind'], Outcome> = {
 	foreignAddress: UNKNOWN,
 };
 
-const BY_STATUS: Partial<Record<number, Outcome>> = {
+const BY_STATUS: Partial<Record<number, Consequence>> = {
 	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
 	307: ANSWERED,
 	308: ANSWERED,
@@ -78,8 +78,8 @@ const LAST_REFUSAL = 451;
 const FIRST_OF_PROXIES = 520;
 
 /** What follows from a failure. If its login failed, the request itself was not acted on. */
-export function outcomeOf(failure: Failure): Outcome {
-	const own = ownOutcomeOf(failure);
+export function consequenceOf(failure: Failure): Consequence {
+	const own = ownConsequenceOf(failure);
 	if (failure.ofLogin !== true) return own;
 	// To wait for one login without an answer is enough.
 	if (own.resend === 'none' || failure.kind === 'timeout') return UNKNOWN;
@@ -88,13 +88,13 @@ export function outcomeOf(failure: Failure): Outcome {
 	return { ...own, condition, resend: 'all', mayHaveActed: false };
 }
 
-function ownOutcomeOf(failure: Failure): Outcome {
+function ownConsequenceOf(failure: Failure): Consequence {
 	if (failure.kind === 'cancelled' && !failure.sent) return UNKNOWN;
 	if (failure.kind === 'redirect') return BY_STATUS[failure.status] ?? UNCLEAR;
-	return failure.kind === 'status' ? outcomeOfStatus(failure) : BY_KIND[failure.kind];
+	return failure.kind === 'status' ? consequenceOfStatus(failure) : BY_KIND[failure.kind];
 }
 
-function outcomeOfStatus({ status, retryAfterMs }: FailureOf<'status'>): Outcome {
+function consequenceOfStatus({ status, retryAfterMs }: FailureOf<'status'>): Consequence {
 	if (status === 429 || (status === 503 && retryAfterMs !== undefined)) {
 		return { ...THROTTLED, retryAfterMs };
 	}
@@ -107,7 +107,7 @@ function outcomeOfStatus({ status, retryAfterMs }: FailureOf<'status'>): Outcome
 
 /** Whether a request that failed so may be resent. @param call `idempotent` if sending it twice does the same as once */
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
-	const { resend } = outcomeOf(failure);
+	const { resend } = consequenceOf(failure);
 	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
 }
 
@@ -119,7 +119,7 @@ export function expiryIn(
 	failure: Failure,
 ): { doubt: TokenDoubt; isNotActedOn: boolean } | undefined {
 	if (failure.ofLogin === true) return undefined;
-	const { token } = outcomeOf(failure);
+	const { token } = consequenceOf(failure);
 	if (token !== undefined) return { doubt: token, isNotActedOn: true };
 	return failure.saysExpired === true ? { doubt: 'doubtful', isNotActedOn: false } : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Condition, Outcome } from '../errors/rules';
+import type { Condition, Consequence } from '../errors/rules';
 import { backoffMs } from '../errors/rules';
 
 /** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
@@ -48,7 +48,7 @@ interface Opening {
 }
 
 /** Whether the service can't be reached: nothing was sent. */
-export function isAway(
+export function cannotBeReached(
 	condition: Condition | OpenReason,
 ): condition is 'unreachable' | 'loginFailed' {
 	return condition === 'unreachable' || condition === 'loginFailed';
@@ -75,7 +75,7 @@ export class CircuitBreaker {
 	private longUntil = -Infinity;
 	/** Until when a long Retry-After concerns one request. */
 	private longIsOwnUntil = -Infinity;
-	private longInARow = 0;
+	private longRetryAfters = 0;
 
 	/** Milliseconds until a request may start, if more than 0; Infinity during a probe. */
 	delay(now: number, isCreate: boolean): number {
@@ -116,7 +116,7 @@ export class CircuitBreaker {
 		this.unclearCreates = 0;
 	}
 
-	end(permit: Permit, { condition, mayHaveActed, retryAfterMs }: Outcome, now: number): Change {
+	end(permit: Permit, { condition, mayHaveActed, retryAfterMs }: Consequence, now: number): Change {
 		const isProbe = permit === this.probe;
 		if (isProbe) delete this.probe;
 		if (condition === 'answered' && !mayHaveActed) return this.answered(permit, isProbe, now);
@@ -133,7 +133,7 @@ export class CircuitBreaker {
 
 	private answered({ isCreate, isQuestion }: Permit, isProbe: boolean, now: number): Change {
 		const { opening } = this;
-		this.longInARow = 0;
+		this.longRetryAfters = 0;
 		if (!isQuestion) this.answeredAt = now;
 		if (opening?.isOfCreate === true && (isQuestion || !isCreate)) {
 			if (!isProbe || opening.isHalfOpen) return 'nothing';
@@ -159,7 +159,7 @@ export class CircuitBreaker {
 		condition: Condition,
 		{ isProbe, now }: { isProbe: boolean; now: number },
 	): OpenReason | undefined {
-		if (condition === 'throttled' || isAway(condition)) return condition;
+		if (condition === 'throttled' || cannotBeReached(condition)) return condition;
 		if (condition === 'unavailable' || condition === 'broken') return 'unclear';
 		if (condition === 'timedOut') {
 			// A request that is slow while others are answered is slow by itself.
@@ -181,8 +181,8 @@ export class CircuitBreaker {
 		}: { isProbe: boolean; now: number; retryAfterMs: number | undefined },
 	): Change {
 		const isLong = retryAfterMs > LONG_WAIT_MS;
-		this.longInARow += Number(isLong);
-		if (isLong && now < this.longIsOwnUntil && this.longInARow < INITIAL_LIMIT) {
+		this.longRetryAfters += Number(isLong);
+		if (isLong && now < this.longIsOwnUntil && this.longRetryAfters < INITIAL_LIMIT) {
 			this.longIsOwnUntil = now + MINUTE_MS;
 			return 'nothing';
 		}
@@ -199,7 +199,7 @@ export class CircuitBreaker {
 		opening.failedProbes += Number(isProbe);
 		if (isProbe || retryAfterMs > 0) opening.reason = reason;
 		if (isLong) this.longUntil = now + Math.min(retryAfterMs, MINUTE_MS);
-		let firstMs = isAway(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
+		let firstMs = cannotBeReached(reason) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
 		if (isLong || isHalfOpen) firstMs = LONG_WAIT_MS;
 		const wait = backoffMs(opening.failedProbes, { firstMs, maxMs: LONG_WAIT_MS, jitter: 0.25 });
 		const least = wasClosed || isProbe || isLong ? wait : 0;

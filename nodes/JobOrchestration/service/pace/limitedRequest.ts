@@ -1,6 +1,6 @@
 import type { Result } from '../errors/response';
-import type { Outcome } from '../errors/rules';
-import { ANSWERED, outcomeOf, UNKNOWN } from '../errors/rules';
+import type { Consequence } from '../errors/rules';
+import { ANSWERED, consequenceOf, UNKNOWN } from '../errors/rules';
 import type { RequestOptions } from '../request';
 import { onAbort, unlessAborted } from '../timers';
 import type { Permit } from './breaker';
@@ -92,16 +92,16 @@ export class LimitedRequest implements WaitingRequest {
 	private release(permit: Permit, result: Result<unknown>): void {
 		const { run } = this;
 		const failure = 'failure' in result ? result.failure : undefined;
-		const outcome = failure === undefined ? ANSWERED : outcomeOf(failure);
-		const { condition } = outcome;
+		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
+		const { condition } = consequence;
 		run.execution.wasAnswered ||= ['answered', 'throttled', 'unavailable'].includes(condition);
 		run.failure = condition === 'unknown' ? undefined : failure;
-		const isOwn = this.noteOwnWait(outcome);
-		run.account.release(run, permit, isOwn ? UNKNOWN : outcome);
+		const isOwn = this.noteOwnWait(consequence);
+		run.account.release(run, permit, isOwn ? UNKNOWN : consequence);
 	}
 
 	/** @returns whether it is throttled alone: others were answered since it was throttled before */
-	private noteOwnWait({ condition, retryAfterMs = 0 }: Outcome): boolean {
+	private noteOwnWait({ condition, retryAfterMs = 0 }: Consequence): boolean {
 		const { throttled } = this;
 		const { clock, pace } = this.run.account;
 		this.nextWaitMs = 0;

@@ -1,10 +1,10 @@
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
-import type { Outcome } from '../errors/rules';
-import { outcomeOf } from '../errors/rules';
+import type { Consequence } from '../errors/rules';
+import { consequenceOf } from '../errors/rules';
 import { realClock } from '../timers';
 import type { Permit } from './breaker';
-import { INITIAL_LIMIT, isAway, MINUTE_MS } from './breaker';
+import { INITIAL_LIMIT, cannotBeReached, MINUTE_MS } from './breaker';
 import { MAX_LIMIT, Pace } from './pace';
 
 /** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
@@ -75,8 +75,8 @@ export class RunLimiter {
 
 	/** Whether all requests wait for the service together after a failure. At first contact, its probes are the retries. */
 	waitsTogether(failure: Failure, probe: number, maxRetries: number): boolean {
-		const { condition } = outcomeOf(failure);
-		if (!isAway(condition)) return condition === 'throttled';
+		const { condition } = consequenceOf(failure);
+		if (!cannotBeReached(condition)) return condition === 'throttled';
 		return this.execution.wasAnswered || probe < maxRetries;
 	}
 
@@ -136,11 +136,11 @@ export class AccountLimiter {
 	}
 
 	/** Ends a request's permit, and passes it on. */
-	release(run: RunLimiter, permit: Permit, outcome: Outcome): void {
+	release(run: RunLimiter, permit: Permit, consequence: Consequence): void {
 		const { clock, pace } = this;
 		run.execution.inFlight -= 1;
 		this.failure = run.failure ?? this.failure;
-		if (pace.end(permit, outcome, clock.now(), clock.idle()) === 'gaveUp') {
+		if (pace.end(permit, consequence, clock.now(), clock.idle()) === 'gaveUp') {
 			run.denial = this.denialOf(run);
 			this.deny(({ isCreate }) => isCreate);
 		}

@@ -1,4 +1,4 @@
-import type { Outcome } from '../errors/rules';
+import type { Consequence } from '../errors/rules';
 import type { Change, Permit } from './breaker';
 import { CircuitBreaker, INITIAL_LIMIT } from './breaker';
 
@@ -95,14 +95,14 @@ class RateLimit {
 		this.growth = SLOW_START;
 	}
 
-	/** @param isCostly whether all wait for a Retry-After, or a job is uncertain. Else it may be chance */
-	throttled(now: number, isCostly: boolean): void {
+	/** @param mayBeChance whether the service neither asks all to wait nor leaves a job uncertain */
+	throttled(now: number, mayBeChance: boolean): void {
 		const accepted = this.acceptedAt.filter((at) => at >= now - SECOND_MS).length;
 		if (this.value === Infinity) {
 			this.value = Math.max(accepted, INITIAL_LIMIT);
 			this.grownAt = now;
 			this.startSlowly();
-		} else if (isCostly || this.value > 2 * accepted) {
+		} else if (!mayBeChance || this.value > 2 * accepted) {
 			const perSecond = accepted / Math.min(1, (now - this.resumedAt) / SECOND_MS);
 			this.value = Math.max(1, DECREASE * Math.min(this.value, perSecond));
 			this.growth = 1 + INCREASE;
@@ -130,8 +130,8 @@ export class Pace {
 		return this.breaker.start(now, idle, isCreate);
 	}
 
-	end(permit: Permit, outcome: Outcome, now: number, idle: number): Change {
-		const { condition, retryAfterMs = 0 } = outcome;
+	end(permit: Permit, consequence: Consequence, now: number, idle: number): Change {
+		const { condition, retryAfterMs = 0 } = consequence;
 		const isFull = this.inFlight + 1 > this.concurrency.limit;
 		this.inFlight -= 1;
 		this.endedAt = now;
@@ -142,10 +142,9 @@ export class Pace {
 			this.rate.accepted(now);
 		}
 		const wasLong = this.breaker.isLong(now);
-		const change = this.breaker.end(permit, outcome, now);
-		const isCostly = condition === 'unavailable' || retryAfterMs > 0;
-		if (change === 'opened' && (isCostly || condition === 'throttled')) {
-			this.rate.throttled(now, isCostly);
+		const change = this.breaker.end(permit, consequence, now);
+		if (change === 'opened' && (condition === 'throttled' || condition === 'unavailable')) {
+			this.rate.throttled(now, condition === 'throttled' && retryAfterMs === 0);
 		}
 		if (change === 'closed') {
 			// The long waits concerned one request each, so they say nothing about the rate.

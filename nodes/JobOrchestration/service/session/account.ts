@@ -14,7 +14,7 @@ export interface Account {
 	ignoreSslIssues: boolean;
 }
 
-/** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked seal would let passwords be guessed. */
+/** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked hash would let passwords be guessed. */
 const WORK = 4096;
 
 /** @throws ServiceError if the Base URL can't be used */
@@ -28,11 +28,11 @@ export function accountOf(credentials: ICredentialDataDecryptedObject): Account 
 }
 
 /**
- * The seal of an account. n8n goes on sending a stored token after the address, the user or the password was edited, so it
- * is stored as `<seal>.<token>`. If the password is an expression (external secrets), the seal is stored without it, and
+ * The hash of an account. n8n goes on sending a stored token after the address, the user or the password was edited, so it
+ * is stored as `<hash>.<token>`. If the password is an expression (external secrets), the hash is stored without it, and
  * must not reveal it: hence scrypt.
  */
-export function sealOf({ baseUrl, userName, password, ignoreSslIssues }: Account): string {
+export function hashOf({ baseUrl, userName, password, ignoreSslIssues }: Account): string {
 	const salt = JSON.stringify([baseUrl, userName, ignoreSslIssues]);
 	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }

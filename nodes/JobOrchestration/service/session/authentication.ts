@@ -59,7 +59,7 @@ export async function newToken(
 	tracked.token = tokenIn(result, session);
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
 	Object.assign(credentials, await tracked.options.readAgain());
-	return { accessToken: session.seal(tracked.token) };
+	return { accessToken: session.toStored(tracked.token) };
 }
 
 /**
@@ -75,16 +75,16 @@ async function newTokenForOtherNode(
 	if (request?.isTest === true) {
 		// If the service rejects this token, too, the test tells so.
 		request.token ??= tokenIn(await session.logIn(helpers), session);
-		return { accessToken: session.seal(request.token) };
+		return { accessToken: session.toStored(request.token) };
 	}
 	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
-	const current = session.unseal(credentials.accessToken);
+	const current = session.fromStored(credentials.accessToken);
 	if (current !== undefined && (await session.isGood(helpers, current))) return {};
 
 	const { newest } = session;
 	const mayBeNewest = current !== undefined || session.hasLoggedInWithin(NEW_TOKEN_MS);
 	if (mayBeNewest && newest !== undefined && (await session.isGood(helpers, newest))) {
-		return { accessToken: session.seal(newest) };
+		return { accessToken: session.toStored(newest) };
 	}
 	const result = await session.token(helpers);
 	if (result === undefined) return {};
@@ -92,7 +92,7 @@ async function newTokenForOtherNode(
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
 	const isSent = request !== undefined;
 	if (isSent && (await session.doubtAbout(helpers, token)) !== undefined) return {};
-	return { accessToken: session.seal(token) };
+	return { accessToken: session.toStored(token) };
 }
 
 /** @throws ServiceError if the login failed */
@@ -117,7 +117,7 @@ export async function withToken(
 		session: sessionOf(credentials),
 	};
 	const { account } = session;
-	const token = session.unseal(credentials.accessToken);
+	const token = session.fromStored(credentials.accessToken);
 	let { url } = options;
 	if (tracked !== undefined) {
 		tracked.isUnsent = true;

@@ -4,7 +4,7 @@ import { backoffMs, mayRetry } from '../errors/rules';
 import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
 import type { Account } from './account';
-import { sealOf, tokenOf } from './account';
+import { hashOf, tokenOf } from './account';
 import type { Helpers, TokenResult } from './login';
 import { doubtAbout, login } from './login';
 import { isWithin, Refusal } from './refusal';
@@ -33,7 +33,7 @@ export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
-	private accountSeal: string | undefined;
+	private hash: string | undefined;
 	newest: string | undefined;
 	/** When the last login succeeded, in ms since 1970. The age of a token that was found in the store is unknown. */
 	private loggedInAt: number | undefined;
@@ -54,15 +54,15 @@ export class Session {
 	}
 
 	/** A token as it is stored in the credential. */
-	seal(token: string): string {
-		this.accountSeal ??= sealOf(this.account);
-		return `${this.accountSeal}.${token}`;
+	toStored(token: string): string {
+		this.hash ??= hashOf(this.account);
+		return `${this.hash}.${token}`;
 	}
 
 	/** The token in what is stored; undefined without one, if it is another account's, or if it was rejected. */
-	unseal(stored: unknown): string | undefined {
+	fromStored(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
-		const isOwn = token !== undefined && stored === this.seal(token);
+		const isOwn = token !== undefined && stored === this.toStored(token);
 		return isOwn && !this.rejected.has(token) ? token : undefined;
 	}
 
@@ -211,7 +211,7 @@ export class Session {
 		for (let waits = 0; ; waits += 1) {
 			// Others wait for this, too. An error of n8n comes again for each request before it is sent.
 			const read = unlessAborted(options.readAgain(), signal).catch(() => undefined);
-			const stored = this.unseal((await read)?.accessToken);
+			const stored = this.fromStored((await read)?.accessToken);
 			if (stored !== undefined && stored !== not) this.remember(stored);
 			if (this.newest !== undefined && this.newest !== not) return this.newest;
 			if (waits === maxWaits) return undefined;
