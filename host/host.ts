@@ -27,7 +27,7 @@ export interface HostOptions {
 	hostFolder?: string;
 	/** What n8n keeps goes there, and the logs. */
 	dataFolder: string;
-	/** The port of n8n's editor, or another if that is taken. */
+	/** The port of n8n's editor, or another if that is taken; 0 for any, and any for the sandbox. */
 	port?: number;
 	/** Whether to compile the node's sources whenever they change, have n8n load them, and let a debugger in. */
 	watch?: boolean;
@@ -86,7 +86,7 @@ export async function startHost({
 		});
 
 		const sandbox = await steps.run('Starting the sandbox', async () => {
-			return await startSandbox({ port: await freePort(sandboxPort) });
+			return await startSandbox({ port: await freePort(port === 0 ? undefined : sandboxPort) });
 		});
 		stops.add(async () => await sandbox.close());
 

@@ -7,5 +7,6 @@ module.exports = {
 	testMatch: ['<rootDir>/test/host/**/*.test.ts'],
 	testPathIgnorePatterns: [],
 	testTimeout: 90_000,
-	maxWorkers: 1,
+	// Each file has an n8n of its own.
+	maxWorkers: 2,
 };
