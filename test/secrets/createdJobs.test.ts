@@ -65,6 +65,18 @@ describe('A job that the service names after a secret is listed without its ID:'
 	});
 });
 
+test('It is ended by the ID that the service gave it', async () => {
+	const uid = Buffer.from(PASSWORD).toString('hex');
+	firstJobIs(
+		() => uid,
+		() => answer(400),
+	);
+	const options = { concurrency: 1, maxRetries: 0, ifStopped: 'stop' };
+	await fixture.engine.run({ parameters: create({ options }) }, numbered(2));
+	const paths = fixture.sandbox.calls.map(({ path }) => path);
+	expect(paths).toContain(`/api/v1/namespaces/default/jobs/${uid}/stop`);
+});
+
 test("A job's own output is what the service sent", async () => {
 	firstJobIs(
 		() => PASSWORD,
