@@ -28,14 +28,21 @@ const others = operations.filter(({ kind }) => kind !== 'change');
 const cases = rows.flatMap((row, rowIndex) =>
 	Object.entries(row.faults).map(([name, [fault, httpStatus]], index) => {
 		// The changes of a job's state have one implementation: each fault meets one of them.
-		const change = changes.slice((rowIndex + index) % changes.length).slice(0, 1);
+		const turn = (rowIndex + index) % changes.length;
 		// Seconds pass here where a minute is waited: such faults have one of the three each.
 		const some = row.end === 'waits' ? onErrors.slice(index, index + 1) : onErrors;
 		const runs: Run[] = [
 			{ times: 'once', onError: 'stopWorkflow' },
 			...some.map((onError) => ({ times: 'always' as const, onError })),
 		];
-		return { name, row, fault, httpStatus, runs, meets: [...others, ...change] };
+		return {
+			name,
+			row,
+			fault,
+			httpStatus,
+			runs,
+			meets: [...others, ...changes.slice(turn, turn + 1)],
+		};
 	}),
 );
 

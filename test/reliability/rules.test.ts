@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
+	consequenceOf,
 	expiryIn,
 	mayRetry,
-	consequenceOf,
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/errors/rules';
 import { statusFailure as status } from './statusFailure';
@@ -157,8 +157,10 @@ test.each<[string, Failure, ReturnType<typeof expiryIn>]>([
 });
 
 test('the limiter learns how long to wait from a rejection alone', () => {
-	expect(consequenceOf(status(429, 2_000)).retryAfterMs).toBe(2_000);
-	expect(consequenceOf(login(status(503, 2_000))).retryAfterMs).toBe(2_000);
+	const throttled = { condition: 'throttled', retryAfterMs: 2_000 };
+	expect(consequenceOf(status(429, 2_000))).toMatchObject(throttled);
+	expect(consequenceOf(login(status(503, 2_000)))).toMatchObject(throttled);
+	expect(consequenceOf(status(500, 2_000))).toMatchObject({ condition: 'answered' });
 	expect(consequenceOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
 });
 

@@ -21,19 +21,16 @@ export async function endJobs(
 	const { ifStopped: verb } = options;
 	clients.startAgain();
 	await inParallel(outcomes, concurrency, async (outcome, beginNext) => {
-		const job = createdJobOf(outcome);
-		if (outcome === undefined || 'error' in outcome || job === undefined) return;
-		const {
-			account,
-			output: [created = {}],
-		} = outcome;
+		if (outcome === undefined || 'error' in outcome) return;
+		const { account, createdJob: job, output } = outcome;
+		if (job === undefined) return;
 		try {
 			const client = clients.of(account);
 			if (client === undefined) {
 				throw new Error(`It was created as ${account}: this run has another credential`);
 			}
 			const service = new ServiceClient(client, { ...options, beginNext });
-			const jobId = new FieldValue('Job ID', uidOf(created)).pathId();
+			const jobId = new FieldValue('Job ID', uidOf(output[0] ?? {})).pathId();
 			const { namespace } = job;
 			await service.changeJobState({ namespace, jobId, verb, idempotent: true });
 			job.cleanup = { operation: verb, success: true };

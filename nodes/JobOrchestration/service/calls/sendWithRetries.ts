@@ -1,6 +1,6 @@
 import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
-import { mayRetry, consequenceOf, retryDelay } from '../errors/rules';
+import { consequenceOf, mayRetry, retryDelay } from '../errors/rules';
 import type { NamedJob } from '../errors/serviceError';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { ErrorTexts } from '../errors/statusTexts';

@@ -50,11 +50,9 @@ export function textsOfStatus(failure: FailureOf<'status'>, about: About): Error
 			advice: `Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
 		};
 	}
-	if (status === 408)
-		return {
-			message: 'The service gave up waiting for the request',
-			advice: 'Try again later.',
-		};
+	if (status === 408) {
+		return { message: 'The service gave up waiting for the request', advice: 'Try again later.' };
+	}
 	if (status === 429) {
 		return {
 			message: 'The service is receiving too many requests',

@@ -75,6 +75,7 @@ export class CircuitBreaker {
 	private longUntil = -Infinity;
 	/** Until when a long Retry-After concerns one request. */
 	private longIsOwnUntil = -Infinity;
+	/** Long ones in a row. */
 	private longRetryAfters = 0;
 
 	/** Milliseconds until a request may start, if more than 0; Infinity during a probe. */

@@ -4,7 +4,7 @@ import type { Consequence } from '../errors/rules';
 import { consequenceOf } from '../errors/rules';
 import { realClock } from '../timers';
 import type { Permit } from './breaker';
-import { INITIAL_LIMIT, cannotBeReached, MINUTE_MS } from './breaker';
+import { cannotBeReached, INITIAL_LIMIT, MINUTE_MS } from './breaker';
 import { MAX_LIMIT, Pace } from './pace';
 
 /** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
