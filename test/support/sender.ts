@@ -1,4 +1,4 @@
-import type { Call } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
+import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
 import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Result } from '../../nodes/JobOrchestration/service/errors/response';
 import type { HttpClient } from '../../nodes/JobOrchestration/service/http';

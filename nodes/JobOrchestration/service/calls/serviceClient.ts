@@ -6,8 +6,9 @@ import { ServiceError } from '../errors/serviceError';
 import { truncate } from '../errors/statusTexts';
 import type { HttpClient } from '../http';
 import type { RequestOptions } from '../request';
-import type { Call } from './sendWithRetries';
-import { callError, sendWithRetries } from './sendWithRetries';
+import type { Call } from './callError';
+import { callError } from './callError';
+import { sendWithRetries } from './sendWithRetries';
 import type { ClusterPage, Job, NewJob } from './shapes';
 import { isClusterPage, isJob, nextPageTokenOf } from './shapes';
 
