@@ -10,7 +10,7 @@ import type { Steps } from './steps';
 
 /** How and where an n8n is installed. */
 export interface InstallOptions {
-	/** A folder with a package.json that pins n8n, its lock file and its .npmrc. */
+	/** A folder with a package.json that pins n8n or its engine, its lock file and its .npmrc. */
 	hostFolder: string;
 	logFile: string;
 	signal?: AbortSignal | undefined;
@@ -19,25 +19,28 @@ export interface InstallOptions {
 /** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
 const stampName = '.installed-from';
 
-/** Which n8n the host's package pins. */
-export async function pinnedVersion(hostFolder: string): Promise<string> {
-	const { dependencies } = await readJson<{ dependencies: Record<string, string> }>(
-		join(hostFolder, 'package.json'),
-	);
-	return dependencies['n8n'] ?? 'of any version';
+/** Which n8n the host's package pins; undefined if it pins n8n's engine alone. */
+export async function pinnedVersion(hostFolder: string): Promise<string | undefined> {
+	return (await dependenciesIn(hostFolder))['n8n'];
+}
+
+async function dependenciesIn(hostFolder: string): Promise<Partial<Record<string, string>>> {
+	type Manifest = { dependencies: Record<string, string> };
+	return (await readJson<Manifest>(join(hostFolder, 'package.json'))).dependencies;
 }
 
 /**
- * Installs n8n as the lock file has it unless it lies there so, which is one step either way.
+ * Installs n8n, or its engine alone, as the lock file has it unless it lies there so, which is one step either way.
  * @throws Problem when that fails
  */
 export async function installIfNeeded(options: InstallOptions, steps: Steps): Promise<void> {
-	const n8nName = `n8n ${await pinnedVersion(options.hostFolder)}`;
+	const { n8n, 'n8n-core': engine } = await dependenciesIn(options.hostFolder);
+	const name = n8n === undefined ? `n8n-core ${engine}` : `n8n ${n8n}`;
 	if (await isInstalled(options.hostFolder)) {
-		steps.alreadyDone(`${n8nName} is installed`);
+		steps.alreadyDone(`${name} is installed`);
 	} else {
-		const title = `Installing ${n8nName} (2.2 GB, about 3 minutes)`;
-		await steps.run(title, async () => await install(options));
+		const takes = n8n === undefined ? '425 MB, about 40 seconds' : '2.2 GB, about 3 minutes';
+		await steps.run(`Installing ${name} (${takes})`, async () => await install(options));
 	}
 }
 
@@ -47,11 +50,11 @@ export async function isInstalled(hostFolder: string): Promise<boolean> {
 	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
 }
 
-/** Installs n8n, and gets its database going. */
+/** Installs what the folder pins, and gets n8n's database going. */
 async function install(options: InstallOptions): Promise<void> {
 	const { hostFolder } = options;
 	await installPackages(options);
-	await prepareSqlite(options);
+	if ((await pinnedVersion(hostFolder)) !== undefined) await prepareSqlite(options);
 	await writeFile(join(hostFolder, 'node_modules', stampName), await fingerprint(hostFolder));
 }
 

@@ -5,23 +5,27 @@
  */
 declare const requireOnce: NodeJS.Require | undefined;
 
-const shared = [
+/** By the names that the engine knows them by, whose folder N8N_UNDER_TEST may name (test/versions). */
+const ofEngine = [
 	'n8n-core',
+	// test/versions stops it.
+	'n8n-core/dist/execution-engine/ssh-clients-manager',
 	'n8n-workflow',
 	'@n8n/di',
 	'@n8n/backend-common',
-	'fastify',
-	'ajv',
-	'ajv/dist/2020',
-	'ajv-formats',
-	'yaml',
 ];
+const ofSandbox = ['fastify', 'ajv', 'ajv/dist/2020', 'ajv-formats', 'yaml'];
 
 if (typeof requireOnce === 'function') {
-	// As n8n's engine finds them: it has some of its own.
-	const paths = [requireOnce.resolve('n8n-core')];
-	for (const name of shared) {
-		const path = requireOnce.resolve(name, { paths });
-		jest.doMock(path, () => requireOnce(path) as unknown);
-	}
+	const { N8N_UNDER_TEST: otherFolder } = process.env;
+	const options = otherFolder === undefined ? undefined : { paths: [otherFolder] };
+	const engine = requireOnce.resolve('n8n-core', options);
+	const share = (name: string, path: string) => {
+		const load = () => requireOnce(path) as unknown;
+		jest.doMock(path, load);
+		// As jest.config.js of test/versions maps it.
+		if (otherFolder !== undefined && name !== path) jest.doMock(name, load);
+	};
+	for (const name of ofEngine) share(name, requireOnce.resolve(name, { paths: [engine] }));
+	for (const name of ofSandbox) share(name, requireOnce.resolve(name));
 }

@@ -2,20 +2,15 @@ const { dirname, join } = require('node:path');
 
 const base = require('../../jest.config.js');
 
-/** The n8n whose folder N8N_UNDER_TEST names. */
-const n8nFolder = dirname(
-	require.resolve('n8n/package.json', { paths: [process.env.N8N_UNDER_TEST] }),
-);
-
-/** Where a package lies that this n8n uses. */
-function folderOf(name) {
-	return dirname(require.resolve(`${name}/package.json`, { paths: [n8nFolder] }));
+/** Where a package lies that the engine uses whose folder N8N_UNDER_TEST names. */
+function folderOf(name, from = folderOf('n8n-core', process.env.N8N_UNDER_TEST)) {
+	return dirname(require.resolve(`${name}/package.json`, { paths: [from] }));
 }
 
-/** Has a package, and the files in it, taken from there. */
+/** Has the engine's package, and the files in it, taken from there. */
 function fromThere(name) {
 	return [
-		[`^${name}$`, require.resolve(name, { paths: [n8nFolder] })],
+		[`^${name}$`, require.resolve(name, { paths: [folderOf('n8n-core')] })],
 		[`^${name}/(.*)$`, join(folderOf(name), '$1')],
 	];
 }
@@ -43,7 +38,6 @@ function blocksAddresses() {
 module.exports = {
 	...base,
 	rootDir: '../..',
-	testEnvironment: 'node',
 	testMatch: ['node', 'login', 'reliability', 'secrets'].map(
 		(folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
 	),

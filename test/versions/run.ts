@@ -10,9 +10,9 @@ import { Steps } from '../../host/steps';
 
 const help = `Runs the tests of the node in the engine of another n8n, on a Node.js that this n8n asks for.
 
-  npm run test:versions              the oldest release, which host/versions pins
-  npm run test:versions -- newest    the newest release on npm
-  npm run test:versions -- --all     also Retry, tools and the credential in its server, and its editor in a browser
+  npm run test:versions                    the oldest release's engine, which host/versions pins
+  npm run test:versions -- newest          the newest release on npm
+  npm run test:versions -- newest --all    also Retry, tools and the credential in its server, and its editor in a browser
 `;
 
 const root = join(__dirname, '..', '..');
@@ -43,7 +43,8 @@ async function main(): Promise<void> {
 		},
 	});
 	const [release = 'oldest'] = positionals;
-	if (values.help || !['oldest', 'newest'].includes(release)) {
+	const isKnown = release === 'newest' || (release === 'oldest' && !values.all);
+	if (values.help || !isKnown) {
 		process.stdout.write(help);
 		return;
 	}
