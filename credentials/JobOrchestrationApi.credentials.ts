@@ -13,6 +13,10 @@ import {
 	withToken,
 } from '../nodes/JobOrchestration/service/session/authentication';
 
+/** What n8n's test of the credential shows instead of the name of a status. */
+const rule = (value: number, message: string) =>
+	({ type: 'responseCode', properties: { value, message } }) as const;
+
 export class JobOrchestrationApi implements ICredentialType {
 	name = 'jobOrchestrationApi';
 
@@ -36,13 +40,7 @@ export class JobOrchestrationApi implements ICredentialType {
 			placeholder: 'e.g. https://jobs.example.com',
 			description: 'Address of the service: the part before /oauth/login and /api/v1',
 		},
-		{
-			displayName: 'Username',
-			name: 'userName',
-			type: 'string',
-			required: true,
-			default: '',
-		},
+		{ displayName: 'Username', name: 'userName', type: 'string', required: true, default: '' },
 		{
 			displayName: 'Password',
 			name: 'password',
@@ -83,29 +81,20 @@ export class JobOrchestrationApi implements ICredentialType {
 			...TEST_REQUEST,
 		},
 		rules: [
-			{
-				type: 'responseCode',
-				properties: {
-					value: 404,
-					message:
-						"The login works, but there is no list of work clusters at this address. Check the 'Base URL': it is the part before /api/v1.",
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 403,
-					message:
-						"The login works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
-				},
-			},
-			...[400, 401, 405, 408, 429, 500, 501, 502, 503, 504].map((value) => ({
-				type: 'responseCode' as const,
-				properties: {
+			rule(
+				404,
+				"The login works, but there is no list of work clusters at this address. Check the 'Base URL': it is the part before /api/v1.",
+			),
+			rule(
+				403,
+				"The login works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
+			),
+			...[400, 401, 405, 408, 429, 500, 501, 502, 503, 504].map((value) =>
+				rule(
 					value,
-					message: `The login works, but the list of work clusters (GET /api/v1/clusters below the 'Base URL') was answered with HTTP ${value}. Creating and changing jobs may still work.`,
-				},
-			})),
+					`The login works, but the list of work clusters (GET /api/v1/clusters below the 'Base URL') was answered with HTTP ${value}. Creating and changing jobs may still work.`,
+				),
+			),
 		],
 	};
 }

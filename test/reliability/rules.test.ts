@@ -4,7 +4,7 @@ import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/er
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
 	consequenceOf,
-	expiryIn,
+	doubtIn,
 	mayRetry,
 	retryDelay,
 } from '../../nodes/JobOrchestration/service/errors/rules';
@@ -70,11 +70,16 @@ const rows: Row[] = [
 	['a login without connection', login(unreachable), true, true, false, 'unreachable'],
 	['a login that timed out', login(timeout), false, false, false, 'unknown'],
 	['a login that broke', login(broken), true, true, false, 'loginFailed'],
-	['a login with 500', login(status(500)), true, true, false, 'loginFailed'],
+	['a login with 408', login(status(408)), false, false, false, 'unknown'],
+	['a login with 423', login(status(423)), false, false, false, 'unknown'],
+	['a login with 423 and a Retry-After', login(status(423, 1)), true, true, false, 'throttled'],
+	['a login with 500', login(status(500)), false, false, false, 'unknown'],
+	['a login with 500 and a Retry-After', login(status(500, 1)), true, true, false, 'throttled'],
 	['a login with 503', login(status(503)), true, true, false, 'unavailable'],
 	['a login with 429', login(status(429)), true, true, false, 'throttled'],
 	['a login with 302', login(redirect(302)), false, false, false, 'unknown'],
 	['a login with 401', login(status(401)), false, false, false, 'unknown'],
+	['a login with 401 and a Retry-After', login(status(401, 1)), false, false, false, 'unknown'],
 	['a login with 403', login(status(403)), false, false, false, 'unknown'],
 	['a login with an odd answer', login(unexpected), false, false, false, 'unknown'],
 	['a cancelled login', login({ kind: 'cancelled', sent: true }), false, false, false, 'unknown'],
@@ -126,34 +131,14 @@ test('no create is sent again if the service may have acted', () => {
 	expect(doubled).toEqual([]);
 });
 
-test.each<[string, Failure, ReturnType<typeof expiryIn>]>([
-	...[401, 419, 440, 498].map((code): [string, Failure, ReturnType<typeof expiryIn>] => [
-		String(code),
-		status(code),
-		{ doubt: 'rejected', isNotActedOn: true },
-	]),
-	['403', status(403), { doubt: 'doubtful', isNotActedOn: true }],
-	[
-		'403, in words',
-		{ ...status(403), saysExpired: true },
-		{ doubt: 'doubtful', isNotActedOn: true },
-	],
-	[
-		'500, in words',
-		{ ...status(500), saysExpired: true },
-		{ doubt: 'doubtful', isNotActedOn: false },
-	],
-	[
-		'400, in words',
-		{ ...status(400), saysExpired: true },
-		{ doubt: 'doubtful', isNotActedOn: false },
-	],
-	['400', status(400), undefined],
-	['a redirect', redirect(302), undefined],
-	['a login with 401', login(status(401)), undefined],
-	['a login, in words', login({ ...status(400), saysExpired: true }), undefined],
-])('what %s says of the token', (_, failure, expiry) => {
-	expect(expiryIn(failure)).toEqual(expiry);
+test.each<[ReturnType<typeof doubtIn>, Failure[]]>([
+	['rejected', [401, 419, 440, 498].map((code) => status(code))],
+	['doubtful', [400, 403, 406, 408, 413, 418, 451, 500, 501, 505].map((code) => status(code))],
+	['doubtful', [...[301, 302, 303, 307].map(redirect), unexpected]],
+	[undefined, [404, 405, 409, 410, 422, 429, 502, 503, 504, 520, 530].map((code) => status(code))],
+	[undefined, [unreachable, broken, timeout, login(status(401)), login(redirect(302))]],
+])('a token is %s after %j', (doubt, failures) => {
+	expect(failures.map(doubtIn)).toEqual(failures.map(() => doubt));
 });
 
 test('the limiter learns how long to wait from a rejection alone', () => {

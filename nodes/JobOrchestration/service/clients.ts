@@ -8,21 +8,15 @@ import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
 import type { RunLimits } from './pace/limiter';
 import { RunLimiter } from './pace/limiter';
-import { tokenOf } from './session/account';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
-import { unlessAborted, wait } from './timers';
-
-/** The waits between reads of the credential that fail. Without them, a database locked for a moment would fail a batch. */
-const REREAD_AFTER_MS = [100, 200, 400];
+import { unlessAborted } from './timers';
 
 /**
  * The clients of one run of the node, one for each account: with expressions, a credential gives items different ones.
  */
 export class Clients {
 	private readonly bySession = new Map<Session, HttpClient>();
-	/** None once a read has failed for good: else a thousand items would each wait. */
-	private rereadAfterMs = REREAD_AFTER_MS;
 
 	/** @param signal ends the reading */
 	constructor(
@@ -40,8 +34,7 @@ export class Clients {
 	async forItem(itemIndex: number): Promise<HttpClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
-		// It may be another account's.
-		session.secrets.add(tokenOf(credentials.accessToken));
+		session.noteStored(credentials.accessToken);
 		const found = this.bySession.get(session);
 		if (found !== undefined) return found;
 		const execution = executionOf(this.context);
@@ -63,25 +56,13 @@ export class Clients {
 	}
 
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
-		const { signal } = this;
-		for (let reads = 0; ; reads += 1) {
-			const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
-			const result = await unlessAborted(reading, signal).then(
-				(credentials) => ({ credentials }),
-				(error: unknown) => ({ error }),
-			);
-			if ('credentials' in result) return result.credentials;
-			const { error } = result;
+		const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
+		return await unlessAborted(reading, this.signal).catch((error: unknown) => {
 			// What n8n says about the node's settings is clear.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
-			const waitMs = this.rereadAfterMs[reads];
-			if (waitMs === undefined || signal?.aborted === true) {
-				this.rereadAfterMs = [];
-				const failure = failureFromError(error, { isUnsent: true });
-				throw new ServiceError(failure, explain(failure));
-			}
-			await wait(waitMs, signal);
-		}
+			const failure = failureFromError(error, { isUnsent: true });
+			throw new ServiceError(failure, explain(failure));
+		});
 	}
 }
 

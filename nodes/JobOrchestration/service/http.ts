@@ -9,12 +9,14 @@ import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
 import type { Result } from './errors/response';
 import { resultOf } from './errors/response';
-import { expiryIn } from './errors/rules';
+import { consequenceOf, doubtIn } from './errors/rules';
 import type { RequestOptions, ServiceRequest } from './request';
 import { unlessAborted } from './timers';
-import { trackedRequests } from './session/authentication';
-import { TrackedRequest } from './session/trackedRequest';
-import { httpOptionsOf, QUESTION, QUESTION_TIMEOUT_MS } from './session/login';
+import { sendings } from './session/authentication';
+import { httpOptionsOf } from './session/login';
+import { QUESTION, QUESTION_TIMEOUT_MS } from './session/question';
+import type { SendingOptions } from './session/sending';
+import { Sending } from './session/sending';
 import type { Session } from './session/session';
 
 /** The credential's name, as workflows store it. */
@@ -23,11 +25,8 @@ export const CREDENTIAL = 'jobOrchestrationApi';
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
-/**
- * How often a request is resent because its token was rejected. Without a limit, processes that keep ending each
- * other's tokens would never stop.
- */
-const MAX_RENEWALS = 8;
+/** Tokens that a request is sent with. Without a limit, processes that keep ending each other's would never stop. */
+const MAX_TOKENS = 9;
 
 /** Sends the requests of one run of the node as one account, even if the credential is edited during the run. */
 export class HttpClient {
@@ -62,8 +61,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Sends a request, and again with another token if its token has expired. A cancel aborts reads only: other answers are
-	 * awaited, since they say what was done.
+	 * Sends a request, and again with another token if the service doesn't accept the first one, unless it may have acted
+	 * on a POST. A cancel aborts reads only: other answers are awaited, since they say what was done.
 	 *
 	 * @param onSent called each time it is sent
 	 */
@@ -73,34 +72,27 @@ export class HttpClient {
 		onSent = () => {},
 	): Promise<Result<Body>> {
 		const { context, itemIndex, session, execution } = this;
-		const isRead = request.method === 'GET';
-		const cancel = isRead ? cancelSignalOf(context) : undefined;
+		const cancel = request.method === 'GET' ? cancelSignalOf(context) : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { execution, timeout, signal, cancel, onSent, readAgain };
-		const tracked = new TrackedRequest(options);
-		for (;;) {
-			const result = await this.sendOnce(request, tracked);
-			tracked.end();
-			const { token, rejections } = tracked;
-			const expiry = 'failure' in result ? expiryIn(result.failure) : undefined;
-			const isLast = rejections === MAX_RENEWALS;
-			if ('body' in result || expiry === undefined || token === undefined || isLast) return result;
-
-			tracked.beginAgain();
-			const { doubt, isNotActedOn } = expiry;
-			const doubted = { token, doubt, isRead };
-			const renewal = await session.renewedToken(context.helpers, tracked, doubted);
-			const isRenewed = renewal !== undefined && 'token' in renewal;
-			const mayResend = isNotActedOn || request.method !== 'POST';
-			if (isRenewed && mayResend) {
-				tracked.hasNewToken = renewal.isNew === true;
-				continue;
+		const options = { execution, run: this, timeout, signal, cancel, onSent, readAgain };
+		let rejection: Failure | undefined;
+		for (let tokens = 1; ; tokens += 1) {
+			const { result, token } = await this.sendOnce(request, options);
+			if ('body' in result) {
+				session.vainLogins = 0;
+				return result;
 			}
-			tracked.end();
-			if (tracked.isStopped && isNotActedOn)
-				return { failure: tracked.failure ?? { kind: 'cancelled', sent: false } };
-			if (isRenewed) return { failure: { ...result.failure, isRenewed } };
-			return renewal !== undefined && mayResend ? { failure: { ...renewal.failure } } : result;
+			const { failure } = result;
+			const doubt = doubtIn(failure);
+			// Without another token, the answer with the first one says more.
+			if (token === undefined) return { failure: (doubt && rejection) ?? failure };
+			if (doubt === undefined || tokens === MAX_TOKENS) return result;
+
+			const accepts = session.accepts(context.helpers, token, doubt);
+			if (await unlessAborted(accepts, signal).catch(() => true)) return result;
+			const mayResend = request.method !== 'POST' || !consequenceOf(failure).mayHaveActed;
+			if (!mayResend) return { failure: await this.withRenewal(failure, options) };
+			rejection ??= failure;
 		}
 	}
 
@@ -110,33 +102,39 @@ export class HttpClient {
 		return await this.send(QUESTION, { ...options, timeout });
 	}
 
-	private async sendOnce<Body>(
-		request: ServiceRequest<Body>,
-		tracked: TrackedRequest,
-	): Promise<Result<Body>> {
+	/** A failure that says so if the next request gets another token. */
+	private async withRenewal(failure: Failure, options: SendingOptions): Promise<Failure> {
+		const sending = new Sending(options);
+		sending.hold();
+		const renewal = await this.session.token(this.context.helpers, sending);
+		sending.end();
+		return 'token' in renewal ? { ...failure, hasExpired: true } : failure;
+	}
+
+	private async sendOnce<Body>(request: ServiceRequest<Body>, options: SendingOptions) {
 		const { context, session, credentials: initial } = this;
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
-		trackedRequests.set(credentials, { session, tracked });
+		const sending = new Sending(options);
+		sendings.set(credentials, { session, sending });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
 			context,
 			CREDENTIAL,
 			httpOptionsOf(request, session.account),
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
-		const result = await unlessAborted(answer, tracked.signal).then(
+		const result = await unlessAborted(answer, sending.signal).then(
 			(response) => resultOf(response, request, session.secrets),
-			(error: unknown) => ({ failure: this.failureOf(error, tracked) }),
+			(error: unknown) => {
+				const { isUnsent, failure } = sending;
+				const redact = (text: string) => this.redact(text);
+				return { failure: failure ?? failureFromError(error, { isUnsent, redact }) };
+			},
 		);
+		sending.end();
 		// If another request has changed it in the meantime, this token may be the older one.
 		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
-		return result;
-	}
-
-	private failureOf(error: unknown, tracked: TrackedRequest): Failure {
-		const redact = (text: string) => this.redact(text);
-		const { isUnsent } = tracked;
-		return tracked.failure ?? failureFromError(error, { isUnsent, redact });
+		return { result, token: sending.token };
 	}
 }
 

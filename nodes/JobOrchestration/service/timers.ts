@@ -80,6 +80,12 @@ function afterMs(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
 
+/** Whether `since` (ms since 1970) is less than `ms` ago; false if it is undefined, or the clock went back. */
+export function isWithin(ms: number, since = Infinity): boolean {
+	const age = Date.now() - since;
+	return age >= 0 && age < ms;
+}
+
 /** The time in milliseconds, which tests set themselves. */
 export const realClock = {
 	now: () => performance.now(),

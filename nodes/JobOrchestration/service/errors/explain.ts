@@ -9,13 +9,12 @@ export const LOGIN_TIMEOUT = 60_000;
 export function explain(failure: Failure, about: About = {}): ErrorTexts {
 	const { message, advice, detail } = textsOf(failure, about);
 	const said = failure.kind === 'status' ? wordsOf(failure, about) : {};
-	const isRenewed = failure.isRenewed === true;
-	const renewed = isRenewed && 'The login seems to have expired and was renewed.';
+	const expired = failure.hasExpired && 'The login seems to have expired and was renewed.';
 	return {
 		message,
-		advice: isRenewed ? 'Run this item again: what it needed was a new login.' : advice,
+		advice,
 		...said,
-		detail: [detail, said.detail, renewed].filter(Boolean).join(' '),
+		detail: [detail, said.detail, expired].filter(Boolean).join(' '),
 	};
 }
 

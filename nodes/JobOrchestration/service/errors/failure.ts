@@ -5,10 +5,8 @@ import { isJsonObject } from '../../json';
 export type Failure = {
 	/** It is the login's: the request itself was not sent, or not acted on for its token. */
 	ofLogin?: true;
-	/** The answer says, or looks as if, the token has expired; its status alone doesn't. */
-	saysExpired?: true;
-	/** The node has logged in again for the next request. */
-	isRenewed?: true;
+	/** The service doesn't accept the token any more, and there is another one for the next request. */
+	hasExpired?: true;
 } & (
 	| /** The Base URL of the credential can't be used. */
 	{

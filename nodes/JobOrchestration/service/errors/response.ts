@@ -26,9 +26,6 @@ const MESSAGE_KEYS = [
 	...['detail', 'details', 'error_description', 'errors'],
 ];
 
-/** Where they put a word for programs. */
-const CODE_KEYS = ['code', 'reason', 'type', 'errorCode', 'error_code'];
-
 /** How deep a body is searched, and how many elements of a list. With more, a huge one would block n8n. */
 const MAX_DEPTH = 3;
 const MAX_ELEMENTS = 5;
@@ -49,8 +46,7 @@ export function resultOf<Body>(
 		(maySayFailed && saysFailed(body) ? refusalOf(response, secrets) : undefined);
 	if (failure === undefined && isExpected(body)) return { body };
 	const unexpected = { status, ...describeBody(body, secrets, isSecret), expected };
-	const found: Failure = failure ?? { kind: 'unexpectedResponse', ...unexpected };
-	return { failure: saysExpired(response) ? { ...found, saysExpired: true } : found };
+	return { failure: failure ?? { kind: 'unexpectedResponse', ...unexpected } };
 }
 
 function readResponse(answer: unknown): HttpResponse {
@@ -92,26 +88,6 @@ function saysFailed(body: unknown): boolean {
 	if ([success, ok].some((flag) => flag === false || flag === 'false')) return true;
 	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
 	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
-}
-
-/** Where a redirect leads if it leads to a login. */
-const LOGIN_PAGE = /log-?_?[io]n|sign-?_?in|sso|auth|saml|session|account|idp/i;
-
-/** How services say that a token has expired if they answer with another status. */
-const EXPIRED =
-	/\b(?:jwt|token|session|login|credentials?)\b.{0,40}\b(?:expired?|invalid|revoked|inactive|malformed|not valid)|\b(?:expired?|invalid|revoked|inactive)[ _-]?(?:\w{1,20}[ _-])?(?:jwt|token|session|login|credentials?)\b|token_?(?:expired|invalid)|(?:expired|invalid)_?token|not (?:logged|signed) in|log ?in (?:again|required)|unauthenticated|unauthori[sz]ed/i;
-
-/** Whether an answer says, or looks as if, the token has expired. Its status alone isn't looked at: rules.ts has those. */
-function saysExpired({ status, body, headers }: HttpResponse): boolean {
-	const { location, 'www-authenticate': challenge } = headers;
-	if (status >= 300 && status < 400) {
-		return typeof location === 'string' && LOGIN_PAGE.test(location.slice(0, MAX_READ));
-	}
-	if (typeof challenge === 'string' && EXPIRED.test(challenge.slice(0, MAX_SHOWN))) return true;
-	if (isHtml(body)) return status < 300;
-	if (isJsonObject(body) && String(body.code) === '401') return true;
-	const texts = textsIn(body, [...MESSAGE_KEYS, ...CODE_KEYS]);
-	return texts.some((text) => EXPIRED.test(text.slice(0, MAX_SHOWN)));
 }
 
 /**

@@ -21,15 +21,12 @@ export interface Consequence {
 	resend: 'all' | 'idempotent' | 'none';
 	/** Whether the service may have acted on it without having said so. False only if it certainly has not. */
 	mayHaveActed: boolean;
-	/** Set if it may be for its token that the service has not acted on it. */
-	token?: TokenDoubt;
 	/** Set if the service asks for a wait. */
 	retryAfterMs?: number | undefined;
 }
 
 export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
 export const UNKNOWN: Consequence = { ...ANSWERED, condition: 'unknown' };
-const REJECTED: Consequence = { ...ANSWERED, token: 'rejected' };
 const UNCLEAR: Consequence = { ...ANSWERED, mayHaveActed: true };
 const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
 const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
@@ -57,19 +54,23 @@ const BY_STATUS: Partial<Record<number, Consequence>> = {
 	// The client is to send the same request elsewhere (RFC 9110): nothing was done.
 	307: ANSWERED,
 	308: ANSWERED,
-	401: REJECTED,
-	403: { ...ANSWERED, token: 'doubtful' },
 	408: FAILED,
 	// An expired session or token, in Laravel, IIS and ArcGIS.
-	419: REJECTED,
-	440: REJECTED,
-	498: REJECTED,
+	419: ANSWERED,
+	440: ANSWERED,
+	498: ANSWERED,
 	501: UNCLEAR,
 	502: UNAVAILABLE,
 	503: UNAVAILABLE,
 	504: UNAVAILABLE,
 	505: UNCLEAR,
 };
+
+/** Statuses that say that the token isn't accepted. */
+const REJECTIONS = new Set([401, 419, 440, 498]);
+
+/** Statuses that are about what was requested: no service tells an expired token so. */
+const ABOUT_REQUEST = new Set([404, 405, 409, 410, 422]);
 
 /** The last status that HTTP assigns to a refusal. Servers have others of their own: 499 may be a call cut off midway. */
 const LAST_REFUSAL = 451;
@@ -81,10 +82,12 @@ const FIRST_OF_PROXIES = 520;
 export function consequenceOf(failure: Failure): Consequence {
 	const own = ownConsequenceOf(failure);
 	if (failure.ofLogin !== true) return own;
-	// To wait for one login without an answer is enough.
-	if (own.resend === 'none' || failure.kind === 'timeout') return UNKNOWN;
-	const isOfLogin = own.condition === 'answered' || own.condition === 'broken';
-	const condition = isOfLogin ? 'loginFailed' : own.condition;
+	const isLater = failure.kind === 'status' && failure.retryAfterMs !== undefined;
+	if (isLater && failure.status !== 401)
+		return { ...THROTTLED, retryAfterMs: failure.retryAfterMs };
+	// One that was answered is not repeated, since it may lock the account. To wait for one without an answer is enough.
+	if (own.resend === 'none' || ['answered', 'timedOut'].includes(own.condition)) return UNKNOWN;
+	const condition = own.condition === 'broken' ? 'loginFailed' : own.condition;
 	return { ...own, condition, resend: 'all', mayHaveActed: false };
 }
 
@@ -112,16 +115,15 @@ export function mayRetry(failure: Failure, call: { readonly idempotent: boolean 
 }
 
 /**
- * What a failure says of the request's token, and whether its status says that it was not acted on for it; undefined if a
- * new token can't help.
+ * What an answer says of the token: that of a request, or of the question whether a token is accepted. Undefined if it was
+ * the expected one, if it is about the request itself or the service's state, or if there is none.
  */
-export function expiryIn(
-	failure: Failure,
-): { doubt: TokenDoubt; isNotActedOn: boolean } | undefined {
-	if (failure.ofLogin === true) return undefined;
-	const { token } = consequenceOf(failure);
-	if (token !== undefined) return { doubt: token, isNotActedOn: true };
-	return failure.saysExpired === true ? { doubt: 'doubtful', isNotActedOn: false } : undefined;
+export function doubtIn(failure: Failure): TokenDoubt | undefined {
+	if (failure.ofLogin === true || !('status' in failure)) return undefined;
+	if (REJECTIONS.has(failure.status)) return 'rejected';
+	const { condition } = consequenceOf(failure);
+	const isOfState = condition === 'throttled' || condition === 'unavailable';
+	return isOfState || ABOUT_REQUEST.has(failure.status) ? undefined : 'doubtful';
 }
 
 /**

@@ -21,7 +21,7 @@ const WORK = 4096;
 export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
 	return {
 		baseUrl: readBaseUrl(credentials.baseUrl),
-		userName: String(credentials.userName ?? ''),
+		userName: String(credentials.userName ?? '').trim(),
 		password: String(credentials.password ?? ''),
 		ignoreSslIssues: credentials.ignoreSslIssues === true,
 	};

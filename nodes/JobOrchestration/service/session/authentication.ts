@@ -3,13 +3,17 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
+import { isWithin } from '../timers';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './account';
 import type { Helpers, TokenResult } from './login';
-import { QUESTION } from './login';
-import type { TrackedRequest } from './trackedRequest';
+import { QUESTION } from './question';
+import type { Sending } from './sending';
 import type { Session } from './session';
 import { sessionOf } from './sessions';
+
+type Credentials = ICredentialDataDecryptedObject;
+type NewToken = { accessToken?: string };
 
 /** n8n's HTTP Request node sends options of an older kind, with other names. */
 type HttpOptions = IHttpRequestOptions & {
@@ -20,7 +24,7 @@ type HttpOptions = IHttpRequestOptions & {
 };
 
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
-export const trackedRequests = new WeakMap<object, { session: Session; tracked: TrackedRequest }>();
+export const sendings = new WeakMap<object, { session: Session; sending: Sending }>();
 
 /** What is known of another node's request, by its credentials object. */
 interface OtherRequest {
@@ -46,30 +50,22 @@ export const TEST_REQUEST = { url: QUESTION.path, qs: QUESTION.qs } as const;
  *
  * @throws ServiceError whose failure is a login's, or a `baseUrl` that can't be used
  */
-export async function newToken(
-	helpers: Helpers,
-	credentials: ICredentialDataDecryptedObject,
-): Promise<{ accessToken?: string }> {
-	const found = trackedRequests.get(credentials);
-	if (found === undefined) return await newTokenForOtherNode(helpers, credentials);
-	const { session, tracked } = found;
-	tracked.isUnsent = true;
-	const result = await session.token(helpers, tracked);
-	if (result === undefined) return {};
-	tracked.token = tokenIn(result, session);
+export async function newToken(helpers: Helpers, credentials: Credentials): Promise<NewToken> {
+	const own = sendings.get(credentials);
+	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
+	const { session, sending } = own;
+	sending.hold();
+	sending.token = tokenIn(await session.token(helpers, sending), session);
 	// n8n up to 2.20 stores all of these credentials with the token, and would undo what was edited in the meantime.
-	Object.assign(credentials, await tracked.options.readAgain());
-	return { accessToken: session.toStored(tracked.token) };
+	Object.assign(credentials, await sending.options.readAgain());
+	return { accessToken: session.toStored(sending.token) };
 }
 
 /**
  * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
- * none unless the service rejects the current one, and accepts the new one.
+ * none unless the service doesn't accept the current one, and clearly accepts the new one.
  */
-async function newTokenForOtherNode(
-	helpers: Helpers,
-	credentials: ICredentialDataDecryptedObject,
-): Promise<{ accessToken?: string }> {
+async function newTokenForOtherNode(helpers: Helpers, credentials: Credentials): Promise<NewToken> {
 	const session = sessionOf(credentials);
 	const request = otherRequests.get(credentials);
 	if (request?.isTest === true) {
@@ -79,19 +75,15 @@ async function newTokenForOtherNode(
 	}
 	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
 	const current = session.fromStored(credentials.accessToken);
-	if (current !== undefined && (await session.isGood(helpers, current))) return {};
+	if (current !== undefined && (await session.accepts(helpers, current))) return {};
 
 	const { newest } = session;
-	const mayBeNewest = current !== undefined || session.hasLoggedInWithin(NEW_TOKEN_MS);
-	if (mayBeNewest && newest !== undefined && (await session.isGood(helpers, newest))) {
-		return { accessToken: session.toStored(newest) };
-	}
-	const result = await session.token(helpers);
-	if (result === undefined) return {};
-	const token = tokenIn(result, session);
+	const mayBeNewest = current !== undefined || isWithin(NEW_TOKEN_MS, session.lastLogin?.at);
+	const isGood = mayBeNewest && newest !== undefined && (await session.accepts(helpers, newest));
+	const token = isGood ? newest : tokenIn(await session.token(helpers), session);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
 	const isSent = request !== undefined;
-	if (isSent && (await session.doubtAbout(helpers, token)) !== undefined) return {};
+	if (isSent && (await session.question.about(helpers, token)) !== undefined) return {};
 	return { accessToken: session.toStored(token) };
 }
 
@@ -102,62 +94,63 @@ function tokenIn(result: TokenResult, { account }: Session): string {
 }
 
 /**
- * Adds the token to a request, which may only go to the Base URL or below it: not elsewhere, not by a redirect, and
- * not through a proxy that a workflow names. The interface doesn't show how the token is sent; the login says "Bearer".
+ * Adds the token to a request. The interface doesn't show how it is sent; the login says "Bearer".
  *
  * @throws ServiceError if the request goes elsewhere, or was cancelled; with status 401 if there is no usable token:
  * n8n then asks for a new one before it sends anything
  */
 export async function withToken(
-	credentials: ICredentialDataDecryptedObject,
+	credentials: Credentials,
 	options: HttpOptions,
 ): Promise<IHttpRequestOptions> {
+	const own = sendings.get(credentials);
+	if (own === undefined) return signedForOtherNode(credentials, options);
 	// After an edit, the credentials may be another account's by now.
-	const { tracked, session } = trackedRequests.get(credentials) ?? {
-		session: sessionOf(credentials),
-	};
-	const { account } = session;
-	const token = session.fromStored(credentials.accessToken);
-	let { url } = options;
-	if (tracked !== undefined) {
-		tracked.isUnsent = true;
-		if (tracked.isStopped) throw errorOf({ kind: 'cancelled', sent: false }, account);
-	} else {
-		const checked = addressForToken(options, account);
-		const other = otherRequests.get(credentials);
-		if ('foreign' in checked) {
-			otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
-			throw errorOf({ kind: 'foreignAddress', address: checked.foreign }, account);
-		}
-		if (isTest(options) && (token === undefined || other?.token !== token)) {
-			otherRequests.set(credentials, { mayBeRejectedUntil: Infinity, isTest: true });
-			throw noTokenError();
-		}
-		url = checked.address;
-	}
-	if (token === undefined) throw noTokenError();
+	const { session, sending } = own;
+	sending.hold();
+	if (sending.signal.aborted) throw errorOf({ kind: 'cancelled', sent: false }, session.account);
+	const stored = session.fromStored(credentials.accessToken);
+	if (stored === undefined) throw noTokenError();
+	const token = session.newest ?? stored;
+	sending.send(token);
+	// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
+	return { ...signed(options, token, session.account), abortSignal: sending.signal };
+}
 
-	const authorized: HttpOptions = {
+/** Its request may only go to the Base URL or below it: not elsewhere, and not through a proxy that a workflow names. */
+function signedForOtherNode(credentials: Credentials, options: HttpOptions): HttpOptions {
+	const session = sessionOf(credentials);
+	const { account } = session;
+	const checked = addressForToken(options, account);
+	if ('foreign' in checked) {
+		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
+		throw errorOf({ kind: 'foreignAddress', address: checked.foreign }, account);
+	}
+	const token = session.fromStored(credentials.accessToken);
+	const hasLoggedIn = token !== undefined && otherRequests.get(credentials)?.token === token;
+	const mustLogIn = isTest(options) && !hasLoggedIn;
+	if (mustLogIn) otherRequests.set(credentials, { mayBeRejectedUntil: Infinity, isTest: true });
+	if (token === undefined || mustLogIn) throw noTokenError();
+	if (!isTest(options)) {
+		// A request that fails at its own time limit was not rejected. Its timer may be early.
+		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
+		otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
+	}
+	return signed({ ...options, url: checked.address }, token, account);
+}
+
+/** A request with its token, which follows no redirect. */
+function signed(options: HttpOptions, token: string, { ignoreSslIssues }: Account): HttpOptions {
+	return {
 		...options,
-		url,
 		headers: { ...options.headers, Authorization: `Bearer ${token}` },
 		disableFollowRedirect: true,
 		followRedirect: false,
 		followAllRedirects: false,
 		// Regardless of another node's options.
-		skipSslCertificateValidation: account.ignoreSslIssues,
-		rejectUnauthorized: !account.ignoreSslIssues,
+		skipSslCertificateValidation: ignoreSslIssues,
+		rejectUnauthorized: !ignoreSslIssues,
 	};
-	if (tracked === undefined) {
-		// A request that fails at its own time limit was not rejected. Its timer may be early.
-		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
-		if (!isTest(options))
-			otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
-		return authorized;
-	}
-	tracked.send(token);
-	// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
-	return { ...authorized, abortSignal: tracked.signal };
 }
 
 /** n8n takes an error with this response for a rejected token. */

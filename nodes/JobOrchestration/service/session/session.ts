@@ -1,56 +1,61 @@
-import { AccountLimiter } from '../pace/limiter';
+import type { Failure } from '../errors/failure';
+import { withoutServiceText } from '../errors/failure';
 import type { TokenDoubt } from '../errors/rules';
 import { backoffMs, mayRetry } from '../errors/rules';
-import { unlessAborted, wait } from '../timers';
 import { Secrets } from '../errors/secrets';
+import { AccountLimiter } from '../pace/limiter';
+import { isWithin, unlessAborted, wait } from '../timers';
 import type { Account } from './account';
 import { hashOf, tokenOf } from './account';
 import type { Helpers, TokenResult } from './login';
-import { doubtAbout, login } from './login';
-import { isWithin, Refusal } from './refusal';
-import type { TrackedRequest } from './trackedRequest';
+import { login } from './login';
+import { Question } from './question';
+import type { Sending, SendingOptions } from './sending';
 
-/** How long a token can't have expired. With less, a user who isn't allowed something (403) would log in each time. */
+/** How long a token is young. With less, a user who isn't allowed something (403) would log in each time. */
 const YOUNG_MS = 60_000;
 
 /** The wait for another process's token. Without jitter and growth, processes would go on ending each other's tokens. */
-const WAITS = { firstMs: 250, maxMs: 4_000, jitter: 0.8 };
+const WAITS = { firstMs: 500, maxMs: 4_000, jitter: 0.8 };
 
-/** Waits before a request without a login is given up. With fewer, another process's slow login would be missed. */
+/** Waits once logins don't help any more. With fewer, another process's slow login would be missed. */
 const MAX_WAITS = 3;
+
+/** Logins in a row without an accepted token. With one, a token that is overwritten in n8n's store would fail requests. */
+const MAX_VAIN_LOGINS = 2;
+
+/** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
+const HOLDS_MS = 5_000;
 
 /** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
 const MAX_REJECTED = 50;
 
-/** How long questions about a token are collected. Without it, requests that fail a moment apart would each ask. */
-const COLLECT_MS = 50;
+/** Of a request that isn't sent, since the last tokens were rejected when other requests were sent with them. */
+const NO_TOKEN = withoutServiceText({ kind: 'status', status: 401 });
 
-/**
- * What this process knows of one account: its newest token, the login in flight, what was refused, and its limiter. n8n
- * asks for a token once for each request that has none or a rejected one, thousands at a time; here they share one login.
- */
+/** What this process knows of one account: its limiter, and the token that all its requests share, and so the login. */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
-	private hash: string | undefined;
+	readonly question: Question;
 	newest: string | undefined;
-	/** When the last login succeeded, in ms since 1970. The age of a token that was found in the store is unknown. */
-	private loggedInAt: number | undefined;
-	/** When a token was last renewed: from then on, a rejected one may be the request's own fault. */
-	private renewedAt: number | undefined;
+	private hash: string | undefined;
 	private readonly rejected = new Set<string>();
-	/** A token that was rejected as soon as it was there. Another login wouldn't help. */
-	private rejectedAtOnce: string | undefined;
-	/** The search for another process's token in its place, for all requests that were sent with it. */
-	private search: Promise<string | undefined> = Promise.resolve(undefined);
-	private login: Promise<TokenResult | undefined> | undefined;
-	private readonly refusal = new Refusal();
-	/** By the token that the service is asked about. */
-	private readonly questions = new Map<string, Promise<TokenDoubt | undefined>>();
+	/** The token of the last login, and when it came, in ms since 1970. The age of other tokens is unknown. */
+	lastLogin: { token: string; at: number } | undefined;
+	/** Logins since a request was answered as expected. */
+	vainLogins = 0;
+	/** What all requests without a token wait for: the search for another token, with the login if that finds none. */
+	private renewal: Promise<TokenResult | undefined> | undefined;
+	private login: Promise<TokenResult> | undefined;
+	private refused: { failure: Failure; at: number } | undefined;
+	/** Failed logins by the executions that were told; by their runs if the service may not have answered. */
+	private told = new WeakMap<object, Failure>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
+		this.question = new Question(this);
 	}
 
 	/** A token as it is stored in the credential. */
@@ -66,157 +71,117 @@ export class Session {
 		return isOwn && !this.rejected.has(token) ? token : undefined;
 	}
 
-	/** Remembers that the service has rejected a token. */
-	reject(token: string): void {
+	/** Takes the token in what is stored for the newest, if it may be used: another process may have stored it. */
+	noteStored(stored: unknown): void {
+		// It may be another account's.
+		this.secrets.add(tokenOf(stored));
+		const token = this.fromStored(stored);
+		if (token !== undefined) this.remember(token);
+	}
+
+	/**
+	 * Whether the service accepts a token that got an answer with a doubt, or one that isn't known: then that answer is about
+	 * the request itself. A token that it doesn't accept is never used again.
+	 */
+	async accepts(helpers: Helpers, token: string, doubt?: TokenDoubt): Promise<boolean> {
+		if (this.rejected.has(token)) return false;
+		const isYoung = token === this.lastLogin?.token && isWithin(YOUNG_MS, this.lastLogin.at);
+		if (doubt === 'doubtful' && isYoung) return true;
+		// A list that is public or comes from a cache would keep a dead token alive for ever.
+		const isBelieved = doubt === 'rejected' && !isYoung;
+		const said = isBelieved ? doubt : await this.question.about(helpers, token, doubt);
+		if (said === undefined || (said === 'doubtful' && isYoung)) {
+			this.vainLogins = 0;
+			return true;
+		}
 		this.rejected.add(token);
-		if (this.newest === token) this.newest = undefined;
 		const [oldest = ''] = this.rejected;
 		if (this.rejected.size > MAX_REJECTED) this.rejected.delete(oldest);
-	}
-
-	/** Whether the last login was less than `ms` ago. */
-	hasLoggedInWithin(ms: number): boolean {
-		return isWithin(ms, this.loggedInAt);
+		if (this.newest === token) this.newest = undefined;
+		return false;
 	}
 
 	/**
-	 * A token: the newest that is known, else by a login, which all share, with one search for a token that another process
-	 * has stored. A refused login stays refused for a while.
+	 * The newest token, else another one that all requests look for together. A failed login is not repeated for a while.
 	 *
-	 * @param tracked undefined for another node
-	 * @returns undefined if the request was stopped before there was one
+	 * @param sending undefined for another node, which gets the token of a login
 	 */
-	async token(helpers: Helpers, tracked?: TrackedRequest): Promise<TokenResult | undefined> {
-		for (;;) {
-			if (tracked !== undefined && this.newest !== undefined) return { token: this.newest };
-			const failure = this.refusal.for(tracked);
-			if (failure !== undefined) return { failure };
-			const result = await this.sharedLogin(helpers, tracked);
-			if (result !== undefined || tracked?.isStopped === true) return result;
-			// Another request was stopped before it could log in for all.
-		}
-	}
-
-	/** A login for n8n's test of the credential, which ignores remembered tokens and refusals. It joins one in flight. */
-	async logIn(helpers: Helpers): Promise<TokenResult> {
-		for (;;) {
-			const result = await this.sharedLogin(helpers);
-			if (result !== undefined && ('failure' in result || result.isNew)) return result;
-		}
-	}
-
-	/**
-	 * A token for a request that is to be sent once more, since its answer may be due to the token that it was sent with.
-	 *
-	 * @param isRead whether the request itself asks what the question about a token would ask
-	 * @returns undefined if another token wouldn't help, or there is no other
-	 */
-	async renewedToken(
-		helpers: Helpers,
-		tracked: TrackedRequest,
-		{ token, doubt, isRead }: { token: string; doubt: TokenDoubt; isRead: boolean },
-	): Promise<TokenResult | undefined> {
-		const isYoung = this.hasLoggedInWithin(YOUNG_MS);
-		if (!this.rejected.has(token) && (this.newest ?? token) === token) {
-			if (doubt === 'doubtful' && isYoung) return undefined;
-			if (doubt === 'rejected' && !isRead && isWithin(YOUNG_MS, this.renewedAt)) {
-				if ((await this.doubtAbout(helpers, token)) !== 'rejected') return undefined;
-			}
-			const isKnown = isYoung && this.rejectedAtOnce === token;
-			if (tracked.hasNewToken || isKnown) {
-				const look = async (maxWaits: number) =>
-					await this.storedToken(tracked, { not: token, maxWaits });
-				if (!isKnown) this.search = look(MAX_WAITS);
-				this.rejectedAtOnce = token;
-				const found = await unlessAborted(this.search, tracked.signal).catch(() => undefined);
-				if ((found ?? (await look(0))) === undefined) return undefined;
-			} else this.renewedAt = Date.now();
-		}
-		this.reject(token);
-		return await this.token(helpers, tracked);
-	}
-
-	/** Whether the service accepts a token, as far as it says so; one that it doesn't accept isn't used any more. */
-	async isGood(helpers: Helpers, token: string): Promise<boolean> {
-		const doubt = await this.doubtAbout(helpers, token);
-		const isGood =
-			doubt === undefined || (doubt === 'doubtful' && this.hasLoggedInWithin(YOUNG_MS));
-		if (!isGood) this.reject(token);
-		return isGood;
-	}
-
-	/** Asks the service whether it accepts a token, once for all that ask at about the same time. */
-	async doubtAbout(helpers: Helpers, token: string): Promise<TokenDoubt | undefined> {
-		let question = this.questions.get(token);
-		if (question === undefined) {
-			// The delay makes sure that no answer is older than the rejection of a request that asks.
-			question = wait(COLLECT_MS).then(async () => {
-				this.questions.delete(token);
-				return await doubtAbout(token, helpers, this);
-			});
-			this.questions.set(token, question);
-		}
-		return await question;
-	}
-
-	private async sharedLogin(
-		helpers: Helpers,
-		tracked?: TrackedRequest,
-	): Promise<TokenResult | undefined> {
-		const login = (this.login ??= this.findOrLogIn(helpers, tracked).finally(() => {
-			if (this.login === login) this.login = undefined;
+	async token(helpers: Helpers, sending?: Sending): Promise<TokenResult> {
+		if (sending !== undefined && this.newest !== undefined) return { token: this.newest };
+		const known = this.knownFailure(sending?.options);
+		if (known !== undefined) return { failure: known };
+		const renewal = (this.renewal ??= this.findOrLogIn(helpers, sending).finally(() => {
+			if (this.renewal === renewal) this.renewal = undefined;
 		}));
-		let result = await unlessAborted(login, tracked?.signal).catch(() => undefined);
-		if (result === undefined && tracked?.isTimedOut === true) {
-			// The next request starts another login, but not in this execution.
-			if (this.login === login) this.login = undefined;
-			const after = tracked.options.timeout;
-			result = { failure: { kind: 'timeout', after, ofLogin: true } };
+		const found = await unlessAborted(renewal, sending?.signal).catch(() => undefined);
+		const failure = found === undefined ? sending?.failure : undefined;
+		// It is left to those that still wait for it: the next request begins another one.
+		if (failure?.kind === 'timeout' && this.renewal === renewal) {
+			this.renewal = undefined;
+			this.login = undefined;
 		}
-		if (
-			result !== undefined &&
-			'failure' in result &&
-			!mayRetry(result.failure, { idempotent: true })
-		) {
-			this.refusal.remember(result.failure, tracked);
-		}
+		const result = found ?? (failure && { failure });
+		// Another request was stopped before it could log in for all.
+		if (result === undefined) return await this.token(helpers, sending);
+		if (sending !== undefined && 'failure' in result) this.tell(sending.options, result.failure);
 		return result;
 	}
 
-	/** Looks for a token that another process has stored, and logs in if it finds no token. It never throws. */
-	private async findOrLogIn(
-		helpers: Helpers,
-		tracked: TrackedRequest | undefined,
-	): Promise<TokenResult | undefined> {
-		if (tracked !== undefined) {
-			// After a second rejection, another process has probably logged in: its token may not be stored yet.
-			const maxWaits = Math.min(tracked.rejections, 1);
-			const stored = await this.storedToken(tracked, { maxWaits });
-			if (stored !== undefined) return { token: stored };
-			if (tracked.isStopped) return undefined;
-		}
-		const result = await login(helpers, this);
-		if ('failure' in result) return result;
-		this.remember(result.token);
-		this.loggedInAt = Date.now();
-		this.refusal.forget();
-		return { ...result, isNew: true };
+	/** A login, which all share that want one at the same time. */
+	async logIn(helpers: Helpers): Promise<TokenResult> {
+		const attempt: Promise<TokenResult> = (this.login ??= login(helpers, this).then((result) => {
+			if (this.login === attempt) this.login = undefined;
+			const at = Date.now();
+			if ('token' in result) {
+				this.remember(result.token);
+				this.lastLogin = { ...result, at };
+				this.refused = undefined;
+				this.told = new WeakMap();
+			} else if ('status' in result.failure && isFinal(result.failure)) {
+				this.refused = { ...result, at };
+			}
+			return result;
+		}));
+		return await attempt;
 	}
 
-	/** A token that another process has stored, or that was fetched during the search. */
-	private async storedToken(
-		{ options, rejections, signal }: TrackedRequest,
-		{ not, maxWaits }: { not?: string; maxWaits: number },
-	): Promise<string | undefined> {
+	/** @returns undefined if the request was stopped before there was a login. It never throws */
+	private async findOrLogIn(helpers: Helpers, sending?: Sending): Promise<TokenResult | undefined> {
+		if (!isWithin(YOUNG_MS, this.lastLogin?.at)) this.vainLogins = 0;
+		// Else other processes are logging in, too, and each login ends the token before it.
+		const mayLogIn = this.vainLogins < MAX_VAIN_LOGINS;
+		const waits = mayLogIn ? Math.min(this.rejected.size, 1) : MAX_WAITS;
+		const token = sending && (await this.look(sending, waits));
+		if (token !== undefined) return { token };
+		if (sending?.signal.aborted === true) return undefined;
+		const result = mayLogIn ? await this.logIn(helpers) : { failure: NO_TOKEN };
+		if ('token' in result) this.vainLogins += 1;
+		if (!mayLogIn) this.refused = { failure: NO_TOKEN, at: Date.now() };
+		return result;
+	}
+
+	/** Looks for a token that another process has stored, or that came by a login meanwhile. */
+	private async look({ options, signal }: Sending, maxWaits: number): Promise<string | undefined> {
 		for (let waits = 0; ; waits += 1) {
-			// Others wait for this, too. An error of n8n comes again for each request before it is sent.
+			// An error of n8n comes again for each request before it is sent.
 			const read = unlessAborted(options.readAgain(), signal).catch(() => undefined);
-			const stored = this.fromStored((await read)?.accessToken);
-			if (stored !== undefined && stored !== not) this.remember(stored);
-			if (this.newest !== undefined && this.newest !== not) return this.newest;
-			if (waits === maxWaits) return undefined;
-			await wait(backoffMs(rejections, WAITS), signal);
+			this.noteStored((await read)?.accessToken);
+			if (this.newest !== undefined || waits === maxWaits) return this.newest;
+			await wait(backoffMs(waits, WAITS), signal);
 		}
+	}
+
+	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
+	private knownFailure(asker: Partial<SendingOptions> = {}): Failure | undefined {
+		const { execution = this, run = this, timeout = 0 } = asker;
+		const told = this.told.get(execution) ?? this.told.get(run);
+		const hasMoreTime = told?.kind === 'timeout' && timeout > (told.after ?? Infinity);
+		if (told !== undefined && !hasMoreTime) return told;
+		return isWithin(HOLDS_MS, this.refused?.at) ? this.refused?.failure : undefined;
+	}
+
+	private tell({ execution, run }: SendingOptions, failure: Failure): void {
+		if (isFinal(failure)) this.told.set('status' in failure ? execution : run, failure);
 	}
 
 	private remember(token: string): void {
@@ -226,3 +191,7 @@ export class Session {
 		this.newest = token;
 	}
 }
+
+/** Whether a login failed in a way that isn't repeated: to wait once for one without an answer is enough. */
+const isFinal = (failure: Failure) =>
+	failure.ofLogin === true && !mayRetry(failure, { idempotent: true });

@@ -1,0 +1,68 @@
+import { isJsonObject } from '../../json';
+import type { TokenDoubt } from '../errors/rules';
+import { doubtIn } from '../errors/rules';
+import type { ServiceRequest } from '../request';
+import { isWithin, wait } from '../timers';
+import type { Helpers, Sender } from './login';
+import { sendDirectly } from './login';
+
+/** A request that changes nothing, to see whether the service is there and accepts a token. */
+export const QUESTION = {
+	method: 'GET',
+	path: '/api/v1/clusters',
+	qs: { 'ListOption.limit': 1 },
+	expected: 'a list of work clusters',
+	// A service may leave out an empty list.
+	isExpected: (body: unknown): body is unknown =>
+		isJsonObject(body) &&
+		('items' in body || Object.keys(body).every((name) => name === 'metadata')),
+} as const satisfies ServiceRequest<unknown>;
+
+/** How long the service may take to answer it. With more, a failed request would seem to hang. */
+export const QUESTION_TIMEOUT_MS = 10_000;
+
+/** How long requests are collected before it is asked. Without it, those that fail a moment apart would each ask. */
+const COLLECT_MS = 50;
+
+/** How long its answer counts for a doubt. Without it, a batch of items that are all refused would ask 20 times a second. */
+const KEPT_MS = 2_000;
+
+/** The question whether the service accepts a token: asked once for all that ask at about the same time. */
+export class Question {
+	private last?: { token: string; isSent: boolean; answer: Promise<TokenDoubt | undefined> };
+	/** In ms since 1970; undefined while there is no answer. */
+	private answeredAt: number | undefined;
+
+	constructor(private readonly sender: Sender) {}
+
+	/**
+	 * What the service's answer says of a token; undefined if it accepts it, as far as the answer says so. It never throws.
+	 *
+	 * @param doubt why it is asked. Unless it is only a doubt, the question has to be sent later than that
+	 */
+	async about(
+		helpers: Helpers,
+		token: string,
+		doubt?: TokenDoubt,
+	): Promise<TokenDoubt | undefined> {
+		const { last, answeredAt = Date.now() } = this;
+		const mayBeSent = doubt === 'doubtful' && isWithin(KEPT_MS, answeredAt);
+		const counts = last?.token === token && (mayBeSent || !last.isSent);
+		return await (counts ? last : this.ask(helpers, token)).answer;
+	}
+
+	private ask(helpers: Helpers, token: string) {
+		const answer = wait(COLLECT_MS).then(async () => {
+			asked.isSent = true;
+			const headers = { Authorization: `Bearer ${token}` };
+			const options = { headers, timeoutMs: QUESTION_TIMEOUT_MS };
+			const result = await sendDirectly(helpers, this.sender, QUESTION, options);
+			if (this.last === asked) this.answeredAt = Date.now();
+			return 'failure' in result ? doubtIn(result.failure) : undefined;
+		});
+		const asked: NonNullable<typeof this.last> = { token, isSent: false, answer };
+		this.last = asked;
+		this.answeredAt = undefined;
+		return asked;
+	}
+}
