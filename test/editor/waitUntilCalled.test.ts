@@ -40,7 +40,7 @@ it('names the job while it waits; after a cancel, says that it runs on and where
 		workflowUid: 'never-calls',
 		displayName: 'Nightly report',
 		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 60 } } },
+		options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 },
 	});
 	const { id } = await api.createWorkflow(afterStart('Cancelled', [create]));
 	const saidInConsole: string[] = [];

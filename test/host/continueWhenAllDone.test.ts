@@ -57,7 +57,7 @@ test('fifty jobs, of which some fail, and n8n is killed: it continues once, with
 				value: "={{ /\\b[0-2]$/.test($json.customer) ? 'nowhere' : 'wc-000001' }}",
 			},
 			inputsJson: `={{ [{ id: 'seconds', default: String(/\\b[3-7]$/.test($json.customer) ? 3600 : Math.max(0, ${callAt} - Date.now()) / 1000) }] }}`,
-			options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 1 } } },
+			options: { waitUntilCalled: 'callbackUrl', waitLimit: 1 },
 		},
 	});
 	const { id } = example(host, file);

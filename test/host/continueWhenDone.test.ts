@@ -95,7 +95,7 @@ test('a job that never calls ends after the limit, in an error that says so', as
 		'Jobs to create': customers(['Alder', 'Birch']),
 		'Create job': {
 			...inputs("$json.customer === 'Birch' ? 3600 : 1"),
-			options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 0.1 } } },
+			options: { waitUntilCalled: 'callbackUrl', waitLimit: 0.1 },
 		},
 	});
 	const executions = await ended(await start(), 2);

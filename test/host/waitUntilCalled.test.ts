@@ -59,7 +59,7 @@ function create({ name = 'Create', seconds, limit = 60, ...more }: Create = {}):
 		displayName: more.displayName ?? 'Report',
 		inputs: { input: seconds === undefined ? [] : [{ id: 'seconds', value: seconds }] },
 		outputs: { output: [{ id: 'report', value: 'alder.pdf' }] },
-		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit } } },
+		options: { waitUntilCalled: 'callbackUrl', waitLimit: limit },
 	};
 	return jobNode(name, parameters, more.settings);
 }
@@ -257,7 +257,7 @@ describe('a call that is not the one waited for', () => {
 		const name = '=Report {{ $json.rows }}';
 		const limit = '={{ $json.rows === "A" ? 0.02 : 60 }}';
 		const creating = create({ displayName: name });
-		creating.parameters['options'] = { waitUntilCalled: { values: { limit } } };
+		creating.parameters['options'] = { waitUntilCalled: '', waitLimit: limit };
 		const execution = await start(inALoop(trigger, '["A", "B"]', creating));
 		const first = await addressOf(0);
 		const second = await addressOf(1);

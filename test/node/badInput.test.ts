@@ -69,7 +69,7 @@ const fields = {
 	Workspace: [additional('workspace'), '"a"'],
 	Simplify: [(simplify: string) => create({ simplify }), 'true'],
 	Concurrency: [option('concurrency'), '5'],
-	'If Interrupted': [option('ifStopped'), '"stop"'],
+	'If It Fails or Is Cancelled': [option('ifStopped'), '"stop"'],
 	'Max Request Retries': [option('maxRetries'), '1'],
 	Timeout: [option('timeout'), '1000'],
 	'Job ID': [(jobId: string) => change('terminate', { jobId }), '"a"'],
@@ -186,7 +186,7 @@ const cases: Array<[Field, string, string]> = [
 		[field, '1.5', 'is 1.5, not a whole number'],
 	]),
 	['Simplify', '"yes"', 'is "yes", not one of the choices'],
-	['If Interrupted', '"end"', 'is "end", not one of the choices'],
+	['If It Fails or Is Cancelled', '"end"', 'is "end", not one of the choices'],
 	['Specify Inputs and Outputs', '"JSON"', 'is "JSON", not one of the choices'],
 ];
 
@@ -296,7 +296,7 @@ test('a bad option of the first item is the error of that item alone', async () 
 	);
 	expect(output.map(({ json }) => json)).toMatchObject([
 		{
-			message: `'If Interrupted' is "end", not one of the choices`,
+			message: `'If It Fails or Is Cancelled' is "end", not one of the choices`,
 			error: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 		},
 		{ metadata: { uid: expect.any(String) } },
@@ -329,7 +329,7 @@ test('an operation that there is not, in a workflow that was not made in the edi
 	});
 	expect(error).toMatchObject({
 		message: 'The resource "job" has no operation "erase"',
-		description: "Choose another 'Operation'.",
+		description: expect.stringContaining('job: create, job: resume'),
 	});
 	expect(fixture.sandbox.calls).toEqual([]);
 });

@@ -26,7 +26,7 @@ const outputs = (...ids: string[]) => create({ outputs: { output: records(ids) }
 const anchor = (source: string, sourceAnchor: string) =>
 	create({ inputs: { input: [{ id: 'a', anchors: { anchor: [{ source, sourceAnchor }] } }] } });
 const waiting = (address: string, limit: string | number) =>
-	create({ options: { waitUntilCalled: { values: { input: address, limit } } } });
+	create({ options: { waitUntilCalled: address, waitLimit: limit } });
 
 /** Of the only create. */
 function sentJob(): unknown {
@@ -114,7 +114,6 @@ describe('Arrives as it is:', () => {
 		[input('value')(`{"n":${BIG}}`), { inputs: [{ default: `{"n":${BIG}}` }] }],
 		sent([{ id: 'a', ref: BIG }]),
 		sent([{ id: 'a', options: [{ value: 1 }] }]),
-		sent([{ id: 'a', default: 0, value: 1 }]),
 		[
 			{ ...inputs('a'), outputs: { output: [{ id: 'a' }] } },
 			{ inputs: [{ id: 'a' }], outputs: [{ id: 'a' }] },
@@ -195,7 +194,7 @@ describe('Invisible characters in an ID are refused, by name and place:', () => 
 		[`'Job Inputs (JSON) 1 › ID' ${zeroWidth}`, json('[{ "id": "ab\\u200b" }]')],
 		[`'Job Inputs 1 › Anchors 1 › Source' ${zeroWidth}`, anchor(id, 'a')],
 		[`'Job Inputs 1 › Anchors 1 › Source Anchor' ${zeroWidth}`, anchor('a', id)],
-		[`'Address Input' ${zeroWidth}`, waiting(id, 1)],
+		[`'Wait Until Called' ${zeroWidth}`, waiting(id, 1)],
 	]);
 });
 
@@ -233,9 +232,7 @@ describe('A wait is at most a year:', () => {
 			['1 / 0', 'Infinity, not a number'],
 			['"1e12"', '"1e12", which is too large'],
 			['"an hour"', '"an hour", not a number'],
-		].map(
-			([limit, it]): Refused => [`'Limit in Minutes' is ${it}`, waiting('a', `={{ ${limit} }}`)],
-		),
+		].map(([limit, it]): Refused => [`'Wait Limit' is ${it}`, waiting('a', `={{ ${limit} }}`)]),
 	);
 
 	test('which a date can hold', async () => {

@@ -9,7 +9,7 @@ const fixture = useSandbox();
 
 const waiting = (parameters: INodeParameters = {}) =>
 	create({
-		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 60 } } },
+		options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 },
 		...parameters,
 	});
 
@@ -43,7 +43,7 @@ test.each([
 		'an input of that ID',
 		{ inputs: { input: [{ id: 'callbackUrl', value: '' }] } },
 		[{}],
-		/'Address Input' is "callbackUrl", which is already an input of the job/,
+		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
 	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('with %s, nothing is sent', async (_, parameters, items, message) => {
@@ -110,13 +110,13 @@ test.each(['Retry On Fail', 'Retry'])(
 	},
 );
 
-test.each([
-	['without its group', {}],
-	['with an empty group', { values: {} }],
-])('the option %s waits with its defaults', async (_, waitUntilCalled) => {
-	const { run } = await fixture.engine.run({
-		parameters: create({ options: { waitUntilCalled } }),
-	});
+test.each<INodeParameters>([
+	{ waitUntilCalled: '' },
+	{ waitUntilCalled: ' ', waitLimit: '' },
+	{ waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' },
+	{ waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' },
+])('with nothing in them, %j, the options have their defaults', async (options) => {
+	const { run } = await fixture.engine.run({ parameters: create({ options }) });
 	expect(Math.abs(Number(run.waitTill) - Date.now() - 3_600_000)).toBeLessThan(60_000);
 	expect(jobs()).toEqual([
 		expect.objectContaining({ inputs: [expect.objectContaining({ id: 'callbackUrl' })] }),
@@ -134,6 +134,15 @@ test('each wait has an address of its own: a path and a random part', async () =
 		expect.stringMatching(/^[\w-]{32,}$/),
 		expect.stringMatching(/^[\w-]{32,}$/),
 	]);
+});
+
+test.each([5, -1, 'soon'])('a Wait Limit of %j alone waits for nothing', async (waitLimit) => {
+	const { items, run } = await fixture.engine.run({
+		parameters: create({ options: { waitLimit } }),
+	});
+	expect(items[0]?.json).not.toHaveProperty('callback');
+	expect(run.waitTill).toBeUndefined();
+	expect(jobs()).toEqual([expect.objectContaining({ inputs: [] })]);
 });
 
 test('a tool does not wait', async () => {

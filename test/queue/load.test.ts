@@ -128,7 +128,7 @@ test('an execution that waits for each of its jobs continues, on either worker, 
 				([id, value]) => ({ id, value }),
 			),
 		},
-		options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 5 } } },
+		options: { waitUntilCalled: 'callbackUrl', waitLimit: 5 },
 	});
 	const names = ['Report A', 'Report B', 'Report C'];
 	const workflow = await publish(api, inALoop(webhook('waiting'), '["A", "B", "C"]', create));

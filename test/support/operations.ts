@@ -69,7 +69,7 @@ const stateChanges = operations.filter(({ kind }) => kind === 'change');
 /** What stands in the path for each of the state changes: their own names. */
 export const verbs = stateChanges.map(({ value }) => verbOf(value));
 
-/** The verbs that the option If Interrupted offers. */
+/** The verbs that the option ifStopped offers. */
 export const jobEnds = (ifStoppedOption.options ?? [])
 	.flatMap((option) => ('value' in option ? String(option.value) : []))
 	.filter((choice) => choice !== 'keep')

@@ -10,7 +10,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import { FieldError } from '../parameters/fieldValue';
+import { FieldError } from '../parameters/fieldError';
 import type { Callback, CreatedJob } from '../resources/operation';
 import { asPlainText } from '../service/errors/serviceError';
 import { logForUser } from './report';

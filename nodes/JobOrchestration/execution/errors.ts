@@ -1,7 +1,7 @@
 import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { FieldError } from '../parameters/fieldValue';
+import { FieldError } from '../parameters/fieldError';
 import type { NamedJob } from '../service/errors/serviceError';
 import {
 	asPlainText,
@@ -30,7 +30,7 @@ const REFUSED = /^The service refused to create the job: /;
 /** Any error as one that n8n shows well. It holds no request, and so no secret. */
 export function nodeErrorOf(node: INode, error: unknown): NodeError {
 	if (error instanceof ServiceError) return newApiError(node, error);
-	if (error instanceof FieldError) return newOperationError(node, error.message, error.advice);
+	if (error instanceof FieldError) return newOperationError(node, error.message, error.description);
 	const nodeError =
 		error instanceof NodeApiError || error instanceof NodeOperationError
 			? error

@@ -53,14 +53,13 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 
 /** @throws NodeOperationError if the workflow names an operation that this version doesn't have */
 function beginRun(context: IExecuteFunctions): Run {
-	const resource = String(context.getNodeParameter('resource', 0));
-	const operationName = String(context.getNodeParameter('operation', 0));
-	const operation = findOperation(resource, operationName);
-	if (operation === undefined) {
-		const problem = `The resource "${resource}" has no operation "${operationName}"`;
-		throw newOperationError(context.getNode(), problem, "Choose another 'Operation'.");
+	const resource = context.getNodeParameter('resource', 0, null);
+	// n8n drops it where no field is shown for the resource.
+	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
+	if ('message' in operation) {
+		throw newOperationError(context.getNode(), operation.message, operation.description);
 	}
-	return { ...recall(context, `${resource}.${operationName}`), context, operation };
+	return { ...recall(context, `${String(resource)}.${operation.value}`), context, operation };
 }
 
 async function runToEnd(run: Run): Promise<INodeExecutionData[]> {

@@ -1,25 +1,8 @@
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
+import { describe, FieldError } from './fieldError';
 import { WRONG_IN_ID, WRONG_IN_PATH } from './idRules';
-import {
-	HALF_CHARACTER,
-	losesDigits,
-	numbersIn,
-	refuseLoss,
-	tokensIn,
-	withoutFence,
-} from './jsonText';
-
-/** A field with a wrong value: "'Limit' is 0, which is too small", and what would be right. */
-export class FieldError extends Error {
-	constructor(
-		field: string,
-		problem: string,
-		readonly advice: string,
-	) {
-		super(`'${field}' ${problem}`);
-	}
-}
+import { HALF_CHARACTER, lossIn, refuseLoss, tokensIn, withoutFence } from './jsonText';
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {
@@ -41,10 +24,9 @@ export class FieldValue {
 	text(): string {
 		const value = this.asJson();
 		if (typeof value !== 'object' || value === null) return String(value ?? '');
-		throw this.error(
-			`is ${describe(value)}, not text`,
-			'Enter text. If the field holds an expression, make it refer to a single value of the item.',
-		);
+		const advice =
+			'Enter text. If the field holds an expression, make it refer to a single value of the item.';
+		throw this.unlike('not text', advice, value);
 	}
 
 	/** A text; a list or an object becomes its JSON. */
@@ -55,10 +37,9 @@ export class FieldValue {
 
 	requiredText(): string {
 		if (!this.isBlank) return this.text();
-		throw this.error(
-			'is empty',
-			'Fill it in. If it holds an expression, check that the item has the field that the expression refers to.',
-		);
+		const advice =
+			'Fill it in. If it holds an expression, check that the item has the field that the expression refers to.';
+		throw this.error('is empty', advice);
 	}
 
 	/** An ID, without the spaces that copying adds around it. Invisible characters in it are refused by name. */
@@ -86,16 +67,12 @@ export class FieldValue {
 		if (typeof value !== 'number' || !Number.isFinite(value)) problem = 'not a number';
 		else if (value < min) problem = 'which is too small';
 		else if (value > max) problem = 'which is too large';
-		else if (Math.abs(value) > Number.MAX_SAFE_INTEGER) problem = 'which is too large to be exact';
-		else if (losesDigits(String(this.value))) problem = 'which has too many digits';
+		else if (lossIn(String(this.value))) problem = `which ${lossIn(String(this.value))}`;
 		else if (integer && !Number.isInteger(value)) problem = 'not a whole number';
 		else return value;
 		const from = min === -Infinity ? ', such as 3' : ` of ${min} or more`;
 		const bounds = max === Infinity ? from : ` from ${min} to ${max}`;
-		throw this.error(
-			`is ${describe(this.value)}, ${problem}`,
-			`Enter a ${integer ? 'whole ' : ''}number${bounds}.`,
-		);
+		throw this.unlike(problem, `Enter a ${integer ? 'whole ' : ''}number${bounds}.`);
 	}
 
 	/** A boolean, or the text of one; false if there is no value. */
@@ -107,22 +84,14 @@ export class FieldValue {
 		const text = this.text();
 		const choice = choices.find((candidate) => candidate === text);
 		if (choice !== undefined) return choice;
-		throw this.error(
-			`is ${describe(this.value)}, not one of the choices`,
-			`Enter one of these: ${choices.join(', ')}.`,
-		);
-	}
-
-	/** A list of texts; empty if there is no value. */
-	texts(): string[] {
-		return this.elements().map((element) => new FieldValue(this.field, element).text());
+		throw this.unlike('not one of the choices', `Enter one of these: ${choices.join(', ')}.`);
 	}
 
 	/** A list of JSON objects, as JSON text or as a list from an expression. */
 	jsonObjects(): JsonObject[] {
 		const list = this.parsedJson([]);
 		const advice = 'Enter a list of objects, such as [{ "id": "input-1", "default": "5" }].';
-		if (!Array.isArray(list)) throw this.error(`is ${describe(list)}, not a list`, advice);
+		if (!Array.isArray(list)) throw this.unlike('not a list', advice, list);
 		const firstWrong = list.findIndex((element) => !isJsonObject(element));
 		if (firstWrong < 0) return list;
 		const what = describe(list[firstWrong]);
@@ -133,8 +102,12 @@ export class FieldValue {
 	jsonObject(): JsonObject {
 		const value = this.parsedJson({});
 		if (isJsonObject(value)) return value;
-		const advice = 'Enter an object, such as { "team": "data" }.';
-		throw this.error(`is ${describe(value)}, not an object`, advice);
+		throw this.unlike('not an object', 'Enter an object, such as { "team": "data" }.', value);
+	}
+
+	/** Whether a collection has a field, even an empty one. */
+	has(name: string): boolean {
+		return isJsonObject(this.value) && name in this.value;
 	}
 
 	/** One of the fields of a collection. n8n itself replaces what is no collection by an empty one. */
@@ -142,15 +115,15 @@ export class FieldValue {
 		return new FieldValue(field, isJsonObject(this.value) ? this.value[name] : undefined);
 	}
 
-	/** The records in a group of a fixed collection; each is called by its position, from 1. */
+	/** The records in a group of a fixed collection. */
 	records(group: string): FieldValue[] {
-		const records = this.member(group).elements();
-		return records.map((record, index) => new FieldValue(`${this.field} ${index + 1}`, record));
+		return this.member(group, this.field).elements();
 	}
 
-	private elements(): unknown[] {
-		if (this.isMissing) return [];
-		return Array.isArray(this.value) ? this.value : [this.value];
+	/** The elements of a list, each called by its position, from 1; none if there is no value. */
+	elements(): FieldValue[] {
+		const elements = this.isMissing ? [] : [this.value].flat();
+		return elements.map((element, index) => new FieldValue(`${this.field} ${index + 1}`, element));
 	}
 
 	/** What a JSON text holds, also one in a Markdown code fence; a list or an object from an expression is one, too. */
@@ -175,9 +148,8 @@ export class FieldValue {
 	private asJson(): unknown {
 		if (this.value === undefined) return undefined;
 		const advice = 'Check the expression that the field holds.';
-		const json = this.orRefuse("can't be sent as JSON", advice, () =>
-			JSON.stringify(this.value, refuseLoss),
-		);
+		const convert = () => JSON.stringify(this.value, refuseLoss);
+		const json = this.orRefuse("can't be sent as JSON", advice, convert);
 		this.refuseChanged(json, json, 'has lost');
 		return JSON.parse(json);
 	}
@@ -193,7 +165,7 @@ export class FieldValue {
 
 	/** Refuses what would arrive as something else than was meant. */
 	private refuseChanged(given: string, sent: string, lose: 'would lose' | 'has lost'): void {
-		const number = numbersIn(given).find(losesDigits);
+		const number = tokensIn(given).find((token) => !token.startsWith('"') && lossIn(token));
 		if (number !== undefined) {
 			const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
 			throw this.error(
@@ -208,14 +180,11 @@ export class FieldValue {
 		);
 	}
 
+	private unlike(problem: string, advice: string, value = this.value): FieldError {
+		return this.error(`is ${describe(value)}, ${problem}`, advice);
+	}
+
 	private error(problem: string, advice: string): FieldError {
 		return new FieldError(this.field, problem, advice);
 	}
-}
-
-function describe(value: unknown): string {
-	if (value === null || value === undefined) return 'nothing';
-	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;
-	if (Array.isArray(value)) return 'a list';
-	return ['number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : 'an object';
 }

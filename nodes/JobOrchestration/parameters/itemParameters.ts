@@ -1,6 +1,8 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { FieldError, FieldValue } from './fieldValue';
+import { isJsonObject } from '../json';
+import { FieldError } from './fieldError';
+import { FieldValue } from './fieldValue';
 
 /** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
 export type GetField = (field: string, member?: string) => FieldValue;
@@ -8,14 +10,12 @@ export type GetField = (field: string, member?: string) => FieldValue;
 /** The parameters of all items. n8n's expressions are slow, so a parameter without one is read once. */
 export class ItemParameters {
 	private readonly fixed = new Map<string, unknown>();
-	private readonly stored: Record<string, unknown>;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly fields: readonly INodeProperties[],
-	) {
-		this.stored = context.getNode().parameters;
-	}
+		private readonly stored: INodeParameters = context.getNode().parameters,
+	) {}
 
 	/** Reads the fields of one item, each with the editor's label, for errors. */
 	forItem(itemIndex: number): GetField {
@@ -31,14 +31,13 @@ export class ItemParameters {
 	private read(name: string, itemIndex: number, field?: INodeProperties): FieldValue {
 		const label = field?.displayName ?? name;
 		if (this.fixed.has(name)) return new FieldValue(label, this.fixed.get(name));
-		// Of n8n's resource locator, a choice from a list or an ID, only the value counts.
-		const options = { extractValue: field?.type === 'resourceLocator' };
 		let value: unknown;
 		try {
-			value = this.context.getNodeParameter(name, itemIndex, null, options);
+			value = this.context.getNodeParameter(name, itemIndex, null);
 		} catch (error) {
 			throw unreadable(label, error);
 		}
+		if (field?.type === 'resourceLocator') value = locatedBy(value);
 		if (!holdsExpression(this.stored[name])) this.fixed.set(name, value);
 		return new FieldValue(label, value);
 	}
@@ -48,6 +47,11 @@ function unreadable(field: string, error: unknown): FieldError {
 	const reason = error instanceof Error ? error.message : String(error);
 	const advice = `n8n says: "${reason}". Correct the expression in this field.`;
 	return new FieldError(field, 'has an invalid expression', advice);
+}
+
+/** What a resource locator holds, which may be that of another node. n8n's `extractValue` does nothing without a mode. */
+function locatedBy(value: unknown): unknown {
+	return isJsonObject(value) && 'value' in value ? locatedBy(value.value) : value;
 }
 
 /** Whether there is an expression anywhere in a parameter as the workflow stores it. */

@@ -14,15 +14,14 @@ export function tokensIn(json: string): string[] {
 	return json.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi) ?? [];
 }
 
-export const numbersIn = (json: string) => tokensIn(json).filter((token) => !token.startsWith('"'));
-
-/** Whether a number, as it is written, would be sent with other digits, or is so large that it may have lost some. */
-export function losesDigits(written: string): boolean {
+/** Why a number, as it is written, would be sent with other digits, or may have lost some; undefined if it is exact. */
+export function lossIn(written: string): string | undefined {
 	const number = Number(written);
 	// From 2^53 on, JavaScript can't tell all whole numbers apart.
-	if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return true;
+	if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return 'is too large to be exact';
 	const digits = significantDigits(written);
-	return significantDigits(number.toExponential()).padEnd(digits.length, '0') !== digits;
+	const isKept = significantDigits(number.toExponential()).padEnd(digits.length, '0') === digits;
+	return isKept ? undefined : 'has too many digits';
 }
 
 const significantDigits = (number: string) =>

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { getAll } from './cluster/getAll';
 import { create } from './job/create';
-import { resume, stop, suspend, terminate } from './job/verbs';
+import { verbs } from './job/verbs';
 import type { Operation } from './operation';
 
 /** The resources with their operations, in the order of the form: all that the node has to be told of an operation. */
@@ -11,15 +11,13 @@ export const resources = [
 		value: 'cluster',
 		name: 'Cluster',
 		description: 'List the work clusters that jobs run on',
-		defaultOperation: getAll.value,
 		operations: [getAll],
 	},
 	{
 		value: 'job',
 		name: 'Job',
 		description: 'Create jobs and change their state',
-		defaultOperation: create.value,
-		operations: [create, resume, stop, suspend, terminate],
+		operations: [create, ...verbs],
 	},
 ];
 
@@ -44,8 +42,10 @@ export const properties: INodeProperties[] = [
 		default: 'job',
 		options: resources.map(({ name, value, description }) => ({ name, value, description })),
 	},
-	...resources.map(
-		({ value, defaultOperation, operations }): INodeProperties => ({
+	...resources.map(({ value, operations }): INodeProperties => {
+		// A constant: n8n's lint rules want to see a default.
+		const defaultOperation = operations[0]?.value;
+		return {
 			displayName: 'Operation',
 			name: 'operation',
 			type: 'options',
@@ -55,8 +55,8 @@ export const properties: INodeProperties[] = [
 			options: operations.map(({ name, value, action, description }) => {
 				return { name, value, action, description };
 			}),
-		}),
-	),
+		};
+	}),
 	toolNotice,
 	...resources.flatMap(({ value, operations }) =>
 		operations.flatMap((operation) =>
@@ -65,11 +65,23 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/** The operation that a workflow names; undefined if this version doesn't have it. */
-export function findOperation(resource: string, operation: string): Operation | undefined {
-	return resources
-		.find(({ value }) => value === resource)
-		?.operations.find(({ value }) => value === operation);
+/** The operation that a workflow names, or what to say of it: one written by hand may name what the editor doesn't offer. */
+export function findOperation(
+	resource: unknown,
+	operation: unknown,
+): Operation | { message: string; description: string } {
+	const known = resources.find(({ value }) => value === resource);
+	const found = known?.operations.find(({ value }) => value === operation);
+	if (found !== undefined) return found;
+	const named = `resource "${String(resource ?? '')}"`;
+	const noOperation = `The ${named} has no operation "${String(operation ?? '')}"`;
+	const choices = resources.flatMap(({ value, operations }) =>
+		operations.map((each) => `${value}: ${each.value}`),
+	);
+	return {
+		message: known === undefined ? `There is no ${named}` : noOperation,
+		description: `Enter one of these as resource and operation, spelt as here: ${choices.join(', ')}.`,
+	};
 }
 
 function shownFor(field: INodeProperties, resource: string, operation: string): INodeProperties {

@@ -4,6 +4,8 @@ import type { GetField } from '../parameters/itemParameters';
 
 const MAX_RETRIES = 3;
 const TIMEOUT_MS = 60_000;
+const KEEP = 'keep';
+const JOB_ENDS = [KEEP, 'stop', 'terminate'] as const;
 
 /** What an item sets in the field Options. */
 export interface ItemOptions {
@@ -12,8 +14,8 @@ export interface ItemOptions {
 	maxRetries: number;
 	/** Milliseconds for one request. */
 	timeout: number;
-	/** What to do with the created jobs if the execution is interrupted. */
-	ifStopped: 'keep' | 'stop' | 'terminate';
+	/** What to do with the created jobs if an item's error or a cancel ends the node. */
+	ifStopped: (typeof JOB_ENDS)[number];
 	/** Whether the item is created again if an earlier execution left it uncertain. */
 	createUncertainAgain: boolean;
 }
@@ -25,18 +27,18 @@ export const createUncertainAgainOption: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		"Whether n8n's Retry creates a job again that a failed execution may have created. Turn it on only after you have looked on the service, and found no such job. An expression can choose among the items.",
+		"Whether n8n's Retry also creates the jobs that a failed execution may have created. Turn it on only after you have looked on the service, and found no such job. An expression can choose among the items.",
 	displayOptions: { hide: { '@tool': [true] } },
 };
 
 /** The option that makes a batch all or nothing. */
 export const ifStoppedOption: INodeProperties = {
-	displayName: 'If Interrupted',
+	displayName: 'If It Fails or Is Cancelled',
 	name: 'ifStopped',
 	type: 'options',
-	default: 'keep',
+	default: KEEP,
 	description:
-		"What to do with the jobs that this node has created if the error of an item or a cancel ends it. The error says what became of each job. If 'On Error' is set to continue, only a cancel ends the node.",
+		"What to do with the jobs that this node has created if an item's error or a cancel ends it. The error says what became of each job. If 'On Error' is set to continue, only a cancel ends the node.",
 	options: [
 		{ name: 'Keep the Jobs', value: 'keep' },
 		{ name: 'Stop the Jobs', value: 'stop' },
@@ -54,7 +56,7 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 			typeOptions: { minValue: 1, maxValue: 100 },
 			default: 10,
 			description:
-				'Max number of requests in flight at once, up to 100. Without this option, the node adapts to the pace of the service. If it differs between items, the lowest number applies to all of them.',
+				"Max number of requests in flight at once, up to 100. Adding this option replaces the node's own pace, which adapts to the service. If it differs between items, the lowest number applies to all of them.",
 		},
 		{
 			displayName: 'Max Request Retries',
@@ -95,6 +97,6 @@ export function readOptions(getField: GetField): ItemOptions {
 		maxRetries: option('maxRetries').optionalNumber({ min: 0, integer: true }) ?? MAX_RETRIES,
 		timeout: option('timeout').optionalNumber({ min: 1 }) ?? TIMEOUT_MS,
 		createUncertainAgain: option(createUncertainAgainOption.name).boolean(),
-		ifStopped: ifStopped.isMissing ? 'keep' : ifStopped.oneOf(['keep', 'stop', 'terminate']),
+		ifStopped: ifStopped.isMissing ? KEEP : ifStopped.oneOf(JOB_ENDS),
 	};
 }

@@ -3,6 +3,8 @@ import { isJsonObject } from '../../json';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
 
+const PAGE_SIZE = 100;
+
 export const getAll: Operation = {
 	value: 'getAll',
 	name: 'Get Many',
@@ -23,7 +25,8 @@ export const getAll: Operation = {
 			typeOptions: { minValue: 1 },
 			default: 50,
 			description: 'Max number of results to return',
-			displayOptions: { show: { returnAll: [false] } },
+			// `show` for false would have n8n drop the limit where a workflow that was written by hand holds the text "false".
+			displayOptions: { hide: { returnAll: [true] } },
 		},
 		{
 			displayName: 'Filters',
@@ -65,7 +68,7 @@ export const getAll: Operation = {
 				name: 'pageSize',
 				type: 'number',
 				typeOptions: { minValue: 1 },
-				default: 100,
+				default: PAGE_SIZE,
 				description: 'Max number of clusters to ask for in one request',
 			},
 			{
@@ -75,7 +78,7 @@ export const getAll: Operation = {
 				default: false,
 				description:
 					'Whether to return a single page as the service sent it, unfiltered, with items and metadata, so that the workflow can do the paging itself',
-				displayOptions: { show: { '/returnAll': [false] } },
+				displayOptions: { hide: { '/returnAll': [true] } },
 			},
 		),
 	],
@@ -85,7 +88,7 @@ export const getAll: Operation = {
 			? Infinity
 			: (getField('limit').optionalNumber({ min: 1, integer: true }) ?? 50);
 		const pageSize =
-			getField('options', 'pageSize').optionalNumber({ min: 1, integer: true }) ?? 100;
+			getField('options', 'pageSize').optionalNumber({ min: 1, integer: true }) ?? PAGE_SIZE;
 		const pageToken = getField('options', 'continue').text() || undefined;
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
 		const wantedType = getField('filters', 'type').text();

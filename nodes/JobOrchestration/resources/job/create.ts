@@ -4,10 +4,23 @@ import type { NewJob } from '../../service/calls/shapes';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
-import { readCallback, waitUntilCalledOption } from './callbackOption';
-import { inputFields, outputFields, readInputsAndOutputs } from './inputsAndOutputs';
+import { callbackOptions, readCallback } from './callbackOption';
+import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { jobOutputFields, readJobOutput } from './jobOutput';
-import { namespaceField } from './namespace';
+
+const JOB_TYPE = 'normal';
+
+/** The field that all operations on jobs have. */
+export const namespaceField: INodeProperties = {
+	displayName: 'Namespace',
+	name: 'namespace',
+	type: 'string',
+	required: true,
+	default: 'default',
+	placeholder: 'e.g. default',
+	description:
+		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
+};
 
 const additionalFields: INodeProperties = {
 	displayName: 'Additional Fields',
@@ -45,7 +58,7 @@ const additionalFields: INodeProperties = {
 			displayName: 'Type',
 			name: 'type',
 			type: 'string',
-			default: 'normal',
+			default: JOB_TYPE,
 			description: 'Type of the job. Only "normal" is documented.',
 		},
 		{
@@ -109,10 +122,7 @@ export const create: Operation = {
 			],
 		},
 		namespaceField,
-		...inputFields,
-		additionalFields,
-		// Few jobs need these.
-		...outputFields,
+		...inputAndOutputFields,
 		{
 			displayName: 'Group',
 			name: 'group',
@@ -121,8 +131,9 @@ export const create: Operation = {
 			placeholder: 'e.g. reports',
 			description: 'Work group that the job belongs to, or empty',
 		},
+		additionalFields,
 		...jobOutputFields,
-		optionsField(createUncertainAgainOption, ifStoppedOption, waitUntilCalledOption),
+		optionsField(createUncertainAgainOption, ifStoppedOption, ...callbackOptions),
 	],
 	createsJobs: true,
 	prepare(getField, newCallback) {
@@ -153,7 +164,7 @@ function readJob(getField: GetField): NewJob {
 		displayName: getField('displayName').requiredText(),
 		group: getField('group').text(),
 		...readInputsAndOutputs(getField),
-		type: additional('type').text() || 'normal',
+		type: additional('type').text() || JOB_TYPE,
 		metadata: additional('metadata').jsonObject(),
 		priority: additional('priority').optionalNumber(),
 		maxRetry: additional('maxRetry').optionalNumber({ min: 0, integer: true }),

@@ -1,9 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
-import { FieldError, FieldValue } from '../../parameters/fieldValue';
+import { FieldError } from '../../parameters/fieldError';
+import { FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
+
+/** What is sent with an input or output of which only the ID and the value are given. */
+export const EMPTY_RECORD = { anchors: [], displayName: '', controls: 'input', type: 'string' };
 
 type Example = Record<'id' | 'displayName' | 'value', string>;
 
@@ -29,11 +33,11 @@ const recordFields = (group: 'input' | 'output', example: Example): INodePropert
 	}),
 	text('Display Name', 'displayName', { placeholder: `e.g. ${example.displayName}` }),
 	text('Value Type', 'type', {
-		default: 'string',
+		default: EMPTY_RECORD.type,
 		description: 'Leave "string" (text) unless the workflow template needs another type',
 	}),
 	text('Form Control', 'controls', {
-		default: 'input',
+		default: EMPTY_RECORD.controls,
 		description: `Control that a form shows for the ${group}. Leave "input" unless the workflow template needs another.`,
 	}),
 	{
@@ -88,14 +92,14 @@ function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties
 			default: '[]',
 			hint: `e.g. [{ "id": "${example.id}", "default": "${example.value}" }]`,
 			description:
-				'A list of objects, sent as they are. What is "Value" in the fields is "default" here.',
+				'A list of objects, sent as they are. What is "Value" in the fields is "default" here, and sent as text.',
 			displayOptions: { show: { specifyParameters: ['json'] } },
 		},
 	];
 }
 
-/** How the inputs and outputs of a job are given, and its inputs. */
-export const inputFields: INodeProperties[] = [
+/** How the inputs and outputs of a job are given, and these. */
+export const inputAndOutputFields: INodeProperties[] = [
 	{
 		displayName: 'Specify Inputs and Outputs',
 		name: 'specifyParameters',
@@ -107,13 +111,8 @@ export const inputFields: INodeProperties[] = [
 		],
 	},
 	...fieldsFor('Input', { id: 'threshold', displayName: 'Threshold', value: '0.5' }),
+	...fieldsFor('Output', { id: 'report', displayName: 'Report', value: '/reports/july.pdf' }),
 ];
-
-export const outputFields: INodeProperties[] = fieldsFor('Output', {
-	id: 'report',
-	displayName: 'Report',
-	value: '/reports/july.pdf',
-});
 
 /** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
 export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' | 'outputs'> {
@@ -125,21 +124,18 @@ export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' 
 			};
 }
 
-/** The records as they are given: the service may know more of their fields than the form. */
+/** The records as they are given, for the service may know more of their fields than the form; values as text, as the form's are. */
 function readJson(list: FieldValue): JsonObject[] {
 	const objects = list.jsonObjects();
-	const records = objects.map((object, n) => new FieldValue(`${list.field} ${n + 1}`, object));
-	refuseSameIds(records);
-	const wrong = objects.findIndex((object) => 'value' in object && isEmpty(object.default));
-	if (wrong < 0) return objects;
-	throw new FieldError(
-		`${list.field} ${wrong + 1}`,
-		'has "value" instead of "default"',
-		'Rename it: the service knows the value of a parameter as "default".',
-	);
+	refuseSameIds(new FieldValue(list.field, objects).elements());
+	return objects.map((object, index) => {
+		const value = new FieldValue(`${list.field} ${index + 1}`, object.default);
+		if (!value.isMissing) return { ...object, default: value.textOrJson() };
+		if (!('value' in object)) return object;
+		const advice = 'Rename it: the service knows the value of a parameter as "default".';
+		throw new FieldError(value.field, 'has "value" instead of "default"', advice);
+	});
 }
-
-const isEmpty = (value: unknown) => [undefined, null, ''].some((empty) => empty === value);
 
 function readForm(records: FieldValue[]): ParameterRecord[] {
 	refuseSameIds(records);
@@ -152,11 +148,8 @@ function refuseSameIds(records: FieldValue[]): void {
 		const field = partOf(record, 'id', 'ID');
 		const id = field.id();
 		if (ids.has(id)) {
-			throw new FieldError(
-				field.field,
-				`is "${id}", which an earlier one has`,
-				'Remove one of the two, or give it another ID.',
-			);
+			const advice = 'Remove one of the two, or give it another ID.';
+			throw new FieldError(field.field, `is "${id}", which an earlier one has`, advice);
 		}
 		ids.add(id);
 	}
@@ -167,9 +160,9 @@ function readRecord(record: FieldValue): ParameterRecord {
 		id: partOf(record, 'id', 'ID').id(),
 		anchors: partOf(record, 'anchors', 'Anchors').records('anchor').flatMap(readAnchor),
 		displayName: partOf(record, 'displayName', 'Display Name').text(),
-		controls: partOf(record, 'controls', 'Form Control').text() || 'input',
+		controls: partOf(record, 'controls', 'Form Control').text() || EMPTY_RECORD.controls,
 		default: partOf(record, 'value', 'Value').textOrJson(),
-		type: partOf(record, 'type', 'Value Type').text() || 'string',
+		type: partOf(record, 'type', 'Value Type').text() || EMPTY_RECORD.type,
 	};
 }
 

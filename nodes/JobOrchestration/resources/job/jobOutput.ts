@@ -71,7 +71,8 @@ export const jobOutputFields: INodeProperties[] = [
 
 /** Reads which of the created job's fields an item wants. @throws FieldError */
 export function readJobOutput(getField: GetField): (job: Job) => JsonObject {
-	const selected = [...ALWAYS_INCLUDED, ...getField('outputFields').texts()];
+	const chosen = getField('outputFields').elements();
+	const selected = [...ALWAYS_INCLUDED, ...chosen.map((field) => field.text())];
 	const isWanted = {
 		raw: () => true,
 		simplified: (field: string) => !OMITTED.includes(field),

@@ -1,34 +1,33 @@
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
-import { namespaceField } from './namespace';
+import { namespaceField } from './create';
 
-export const suspend = changeState('suspend', {
-	description: 'Pause a job so that it can be resumed later',
-	idempotent: true,
-});
+type Verb = Required<Pick<Operation, 'value' | 'description' | 'idempotent'>>;
 
-export const resume = changeState('resume', {
-	description: 'Continue a suspended job',
-	idempotent: true,
-});
-
-export const stop = changeState('stop', {
-	description:
-		'End a job by sending "stop". How this differs from "terminate" is up to the service.',
-	idempotent: true,
-});
-
-export const terminate = changeState('terminate', {
-	description:
-		'End a job by sending "terminate". How this differs from "stop" is up to the service.',
-	idempotent: true,
-});
+/** What changes the state of a job, in the order of the form. Only what does the same if it is sent twice is idempotent. */
+export const verbs = [
+	{ value: 'resume', description: 'Continue a suspended job', idempotent: true },
+	{
+		value: 'stop',
+		description:
+			'End a job by sending "stop". How this differs from "terminate" is up to the service.',
+		idempotent: true,
+	},
+	{
+		value: 'suspend',
+		description: 'Pause a job so that it can be resumed later',
+		idempotent: true,
+	},
+	{
+		value: 'terminate',
+		description:
+			'End a job by sending "terminate". How this differs from "stop" is up to the service.',
+		idempotent: true,
+	},
+].map(changeState);
 
 /** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
-function changeState(
-	verb: string,
-	{ description, idempotent }: Required<Pick<Operation, 'description' | 'idempotent'>>,
-): Operation {
+function changeState({ value: verb, description, idempotent }: Verb): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
 		value: verb,
