@@ -41,8 +41,8 @@ module.exports = {
 			),
 		),
 		part('parameters'),
-		// Operations know the service by its calls and its shapes, never by HTTP.
-		part('resources', 'parameters', 'service/calls/serviceClient.ts', 'service/calls/shapes.ts'),
+		// Operations know the service by its calls, never by HTTP.
+		part('resources', 'parameters', 'service/calls'),
 		part('execution', 'parameters', 'resources', 'service'),
 		part('listSearch', 'execution/errors.ts', 'service'),
 		{

@@ -12,6 +12,10 @@ export const help = `Starts a local job orchestration service to try the node on
 
   --port <number>            the port on loopback (${usualPort}, or the next one that is free)
   --clusters <number>        how many work clusters there are (6)
+  --max-page-size <number>   how many of them a page holds; to ask for more is refused
+                             (1000, and a larger page is cut)
+  --page-numbers             makes a page's token its number
+  --empty-lists-omitted      leaves out of a list what is empty
   --token-lifetime <seconds> until a token expires (3600)
   --expired-as <how>         how it tells that: ${expiries.slice(0, 5).join(', ')}, ${expiries[5]},
                              ${expiries.slice(6).join(', ')} (401)
@@ -32,6 +36,12 @@ export const help = `Starts a local job orchestration service to try the node on
 const flags: Record<string, (text: string) => SandboxOptions> = {
 	port: (text) => ({ port: number(text, { most: 65_535, whole: true }) }),
 	clusters: (text) => ({ clusters: number(text, { most: 1e9, whole: true }) }),
+	'max-page-size': (text) => ({
+		maxPageSize: number(text, { least: 1, whole: true }),
+		refuseLargerPages: true,
+	}),
+	'page-numbers': () => ({ pageNumbers: true }),
+	'empty-lists-omitted': () => ({ emptyListsOmitted: true }),
 	'token-lifetime': (text) => ({ tokenLifetime: number(text) }),
 	'expired-as': (text) => ({ expiry: expiry(text) }),
 	'one-session': () => ({ oneSession: true }),
@@ -46,7 +56,7 @@ const flags: Record<string, (text: string) => SandboxOptions> = {
 	password: (password) => ({ password }),
 	help: () => ({}),
 };
-const flagsWithoutValue = ['one-session', 'help'];
+const flagsWithoutValue = ['one-session', 'page-numbers', 'empty-lists-omitted', 'help'];
 
 /**
  * Reads the command line.

@@ -30,6 +30,12 @@ export interface SandboxOptions {
 	limits?: LimitOptions;
 	/** The most clusters that a page holds, and the size of a page when no limit is asked for. */
 	maxPageSize?: number;
+	/** Whether a larger page is refused with a 400, instead of being shorter than asked for. */
+	refuseLargerPages?: boolean;
+	/** Whether a page's token is its number, so that all pages must be asked for with the same limit. */
+	pageNumbers?: boolean;
+	/** Whether `items` and `metadata` are left out where they are empty, as grpc-gateway does. */
+	emptyListsOmitted?: boolean;
 	/** A key and its certificate (PEM), to speak https. */
 	tls?: { key: string; cert: string };
 	/** Whether `calls` is kept. A benchmark turns it off. */
@@ -56,6 +62,9 @@ export function withDefaults(options: SandboxOptions): SandboxSettings {
 		latency: 0,
 		limits: {},
 		maxPageSize: 1000,
+		refuseLargerPages: false,
+		pageNumbers: false,
+		emptyListsOmitted: false,
 		recordCalls: true,
 		...options,
 	};

@@ -13,10 +13,12 @@ export class Clusters implements Iterable<Cluster> {
 	/**
 	 * @param count how many clusters there are
 	 * @param maxPageSize the most that a page holds
+	 * @param pageNumbers whether a page's token is its number, with the size that it is asked for with
 	 */
 	constructor(
 		readonly count: number,
 		private readonly maxPageSize: number,
+		private readonly pageNumbers: boolean,
 	) {}
 
 	/** The cluster with this uid, or undefined. */
@@ -35,20 +37,24 @@ export class Clusters implements Iterable<Cluster> {
 	 * @throws Refusal 400, when no page gave this token
 	 */
 	page(limit: number | undefined, token: string | undefined): ClusterList {
-		const start = token === undefined ? 0 : this.startOf(token);
 		const size = Math.min(limit ?? this.maxPageSize, this.maxPageSize);
+		const start = token === undefined ? 0 : this.startOf(token, size);
 		const end = Math.min(start + size, this.count);
 		const items = Array.from({ length: end - start }, (_, offset) => makeCluster(start + offset));
-		return { items, metadata: end < this.count ? { continue: tokenFor(end) } : {} };
+		const next = this.pageNumbers ? String(Math.floor(start / size) + 2) : tokenFor(end);
+		return { items, metadata: end < this.count ? { continue: next } : {} };
 	}
 
 	*[Symbol.iterator](): Iterator<Cluster> {
 		for (let index = 0; index < this.count; index += 1) yield makeCluster(index);
 	}
 
-	private startOf(token: string): number {
-		const start = Number(/^at:(\d{1,12})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]);
-		if (tokenFor(start) !== token || start >= this.count) {
+	private startOf(token: string, size: number): number {
+		const page = /^[1-9]\d{0,8}$/.exec(token)?.[0];
+		const at = /^at:(\d{1,12})$/.exec(Buffer.from(token, 'base64url').toString())?.[1];
+		const start = this.pageNumbers ? (Number(page) - 1) * size : Number(at);
+		const isGiven = this.pageNumbers || tokenFor(start) === token;
+		if (!isGiven || !(start < this.count)) {
 			const message = 'querystring/ListOption.continue is not a token that an earlier page gave';
 			throw new Refusal(400, 'bad_request', message);
 		}

@@ -32,7 +32,7 @@ export class Service {
 	constructor(private readonly settings: SandboxSettings) {
 		this.tokens = new Tokens(settings.tokenLifetime, settings.oneSession);
 		this.jobs = new Jobs();
-		this.clusters = new Clusters(settings.clusters, settings.maxPageSize);
+		this.clusters = new Clusters(settings.clusters, settings.maxPageSize, settings.pageNumbers);
 	}
 
 	/**
@@ -81,8 +81,17 @@ export class Service {
 		this.jobs.find(params.namespace, params.jobid).change(params.status);
 	}
 
-	private listClusters(query: ListOptions): ClusterList {
-		return this.clusters.page(query['ListOption.limit'], query['ListOption.continue']);
+	private listClusters(query: ListOptions): Partial<ClusterList> {
+		const { 'ListOption.limit': limit, 'ListOption.continue': token } = query;
+		const { maxPageSize, refuseLargerPages, emptyListsOmitted } = this.settings;
+		if (refuseLargerPages && limit !== undefined && limit > maxPageSize) {
+			const message = `querystring/ListOption.limit must be <= ${maxPageSize}`;
+			throw new Refusal(400, 'bad_request', message);
+		}
+		const list = this.clusters.page(limit, token);
+		if (!emptyListsOmitted) return list;
+		const { items, metadata } = list;
+		return { ...(items.length > 0 && { items }), ...(metadata.continue && { metadata }) };
 	}
 }
 

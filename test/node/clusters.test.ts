@@ -1,7 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { answer } from '../support/answer';
+import { contextOf } from '../reliability/batch';
 import { getAll, useSandbox } from '../support/fixture';
+
+/*
+ * Get Many, and what services other than the sandbox take for a list. The drop-down's tests are in dropDown.test.ts.
+ */
 
 const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
 
@@ -32,9 +37,9 @@ test('all pages are followed to the end', async () => {
 	});
 });
 
-test('no more is asked for than is still wanted', async () => {
+test('the page size is that of the first page, to the end', async () => {
 	expect(await list({ limit: 70, options: { pageSize: 30 } })).toHaveLength(70);
-	expect(asked().map((query) => query['ListOption.limit'])).toEqual(['30', '30', '10']);
+	expect(asked().map((query) => query['ListOption.limit'])).toEqual(['30', '30', '30']);
 });
 
 test('a service that sends more than it was asked for changes nothing', async () => {
@@ -144,87 +149,373 @@ test('a raw page is what the service sent, and the workflow can go on from it', 
 	expect(next).toMatchObject({ metadata: { uid: 'wc-000021' } });
 });
 
-test.each([[null], [[]]])('items: %j is an empty list', async (items) => {
-	fixture.answerWith('listClusters', { items, metadata: {} });
-	expect(await list({ returnAll: true })).toEqual([]);
-});
-
-test('a page token that comes a second time ends the listing with an error', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters'
-			? answer(200, { items: [{ name: 'one' }], metadata: { continue: 'again' } })
-			: undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
-	expect(error).toMatchObject({
-		message: 'The list of work clusters never ends',
-		description: expect.stringContaining(
-			'A page token came twice, or there are more than a thousand pages.',
-		),
-	});
-	expect(asked()).toHaveLength(2);
-});
-
-test('a page token is left alone if no further page is wanted', async () => {
-	fixture.answerWith('listClusters', { items: [{ name: 'one' }], metadata: { continue: 'again' } });
-	expect(await list({ limit: 1 })).toEqual([{ name: 'one' }]);
-});
-
-test.each([[{ limit: 3 }], [{ limit: 3, filters: { type: 'virtual' } }]])(
-	'a service that sends the same page again and again fills no list with it: %j',
-	async (parameters) => {
-		const items = [1, 2].map((uid) => ({ metadata: { uid: `wc-${uid}` }, type: 'virtual' }));
-		fixture.answerWith('listClusters', { items, metadata: { continue: 'next' } });
-		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
-		expect(error?.message).toBe('The list of work clusters never ends');
-		expect(asked()).toHaveLength(2);
-	},
-);
-
-/** Answers each request for clusters with these items, and with a page token that was never there before. */
-function everNewPages(itemsOf: (page: number) => unknown) {
+/** Answers the requests for clusters with these bodies in turn, and then with the last one. */
+function answerWithPages(...pages: unknown[]): void {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'listClusters'
-			? answer(200, {
-					items: itemsOf(nOfOperation),
-					metadata: { continue: `page-${nOfOperation}` },
-				})
+			? answer(200, pages[Math.min(nOfOperation, pages.length) - 1])
 			: undefined,
 	);
 }
 
-test.each<[string, (page: number) => unknown]>([
-	['are empty', () => []],
-	['have no list', () => null],
-	['bring new clusters', (page) => [{ metadata: { uid: `c-${page}` } }]],
-])('a list whose pages %s ends with an error after a thousand of them', async (_, itemsOf) => {
-	everNewPages(itemsOf);
-	const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
-	expect(error).toMatchObject({
-		message: 'The list of work clusters never ends',
-		description: expect.stringContaining(
-			'A page token came twice, or there are more than a thousand pages.',
-		),
+const clusterOf = (uid: unknown, more: object = {}) => ({ metadata: { uid }, ...more });
+const clustersOf = (from: number, to: number) =>
+	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+const uidsOf = (clusters: IDataObject[]) =>
+	clusters.map(({ metadata }) => (metadata as IDataObject | undefined)?.uid);
+
+/** What Get Many gives, with the hints above its output. */
+async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
+	const { engine } = fixture;
+	const { error, run, ...rest } = await engine.run({ parameters: getAll(parameters) }, items);
+	expect(error).toBeUndefined();
+	const [ended] = run.data.resultData.runData['Node 1'] ?? [];
+	return {
+		clusters: rest.items.map(({ json }) => json),
+		hints: ended?.hints?.map(({ message }) => message) ?? [],
+	};
+}
+
+describe('An empty page', () => {
+	const empty: unknown[] = [
+		{ items: [], metadata: {} },
+		{ items: null },
+		{ items: null, metadata: null },
+		{},
+		{ metadata: {} },
+		{ metadata: null },
+		{ metadata: { continue: '', resourceVersion: '7' } },
+		{ kind: 'ClusterList', apiVersion: 'v1', metadata: {} },
+		{ total: 0, nextPageToken: '' },
+	];
+
+	test.each(empty)('%j is an empty list', async (page) => {
+		answerWithPages(page);
+		expect(await list({ returnAll: true })).toEqual([]);
+		expect(await list({ filters: { phase: 'Running' } })).toEqual([]);
 	});
-	expect(asked()).toHaveLength(1_000);
+
+	test.each(empty)('%j ends a list', async (page) => {
+		answerWithPages({ items: clustersOf(1, 3), metadata: { continue: 'b' } }, page);
+		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
+	});
+
+	test.each<[object]>([
+		[{ message: 'no permission to list' }],
+		[{ metadata: {}, message: 'no permission to list' }],
+		[{ error: 'maintenance' }],
+		[{ error: { code: 7 } }],
+		[{ errors: ['maintenance'] }],
+		[{ code: 5 }],
+		[{ code: 0, msg: 'キーが無効です' }],
+		[{ detail: 'Forbidden' }],
+		[{ success: false }],
+		[{ status: 500 }],
+		[{ clusters: clustersOf(1, 2) }],
+		[{ data: { items: clustersOf(1, 2) } }],
+	])('is not %j', async (body) => {
+		answerWithPages(body);
+		const { error, items } = await fixture.engine.run({ parameters: getAll() });
+		expect(items).toEqual([]);
+		expect(error?.message).toMatch(/instead of a list of work clusters/);
+	});
+
+	test('that is raw is what the service sent', async () => {
+		answerWithPages({});
+		expect(await list({ options: { rawPage: true } })).toEqual([{}]);
+	});
+
+	describe('of a service that leaves it out', () => {
+		const omitting = useSandbox({ clusters: 0, emptyListsOmitted: true });
+
+		test('is an empty list', async () => {
+			const { items, error } = await omitting.engine.run({ parameters: getAll() });
+			expect([items, error]).toEqual([[], undefined]);
+		});
+	});
 });
 
-test('pages without a cluster that is asked for are read on, however many', async () => {
-	const phase = (page: number) => (page === 150 ? 'Running' : 'Pending');
-	everNewPages((page) => [{ metadata: { uid: `c-${page}` }, status: { phase: phase(page) } }]);
-	const { items, error } = await fixture.engine.run({
-		parameters: getAll({ limit: 1, filters: { phase: 'Running' } }),
+test.each([[0], ['0'], [''], [null], [false]])(
+	'the next token %j is the end of the list',
+	async (token) => {
+		answerWithPages(
+			{ items: clustersOf(1, 2), metadata: { continue: 7 } },
+			{ items: clustersOf(3, 3), metadata: { continue: token } },
+		);
+		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
+		expect(asked().map((query) => query['ListOption.continue'])).toEqual([undefined, '7']);
+	},
+);
+
+describe('Pages that are counted', () => {
+	const counting = useSandbox({ clusters: 300, pageNumbers: true });
+
+	test.each<[INodeParameters, number, string[]]>([
+		[{ limit: 150 }, 150, ['100', '100']],
+		[{ limit: 100 }, 100, ['100']],
+		[{ limit: 101 }, 101, ['100', '100']],
+		[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
+		[{ limit: 3, options: { pageSize: 1 } }, 3, ['1', '1', '1']],
+		[{ returnAll: true }, 300, ['100', '100', '100']],
+		[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
+		[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
+	])('are asked for with one size: %j', async (parameters, count, sizes) => {
+		const { items, error } = await counting.engine.run({ parameters: getAll(parameters) });
+		expect(error).toBeUndefined();
+		const all = [...counting.sandbox.store.clusters].filter(
+			({ status }) => parameters.filters === undefined || status.phase === 'Pending',
+		);
+		expect(items.map(({ json }) => json)).toEqual(all.slice(0, count));
+		const asked = counting.callsOf('listClusters').map(({ query }) => query['ListOption.limit']);
+		expect(asked).toEqual(sizes);
 	});
-	expect(error).toBeUndefined();
-	expect(items).toMatchObject([{ json: { metadata: { uid: 'c-150' } } }]);
+
+	test('go on where a raw page of the same settings ended', async () => {
+		const run = async (options: INodeParameters) =>
+			(await counting.engine.run({ parameters: getAll({ limit: 20, options }) })).items;
+		const [raw] = await run({ rawPage: true });
+		const { continue: token } = raw?.json.metadata as { continue: string };
+		const [next] = await run({ continue: token });
+		expect(next?.json).toMatchObject({ metadata: { uid: 'wc-000021' } });
+	});
 });
 
-test('empty pages with others in between are read to the end', async () => {
-	everNewPages((page) => (page % 90 === 0 ? [{ metadata: { uid: `c-${page}` } }] : []));
-	const { items, error } = await fixture.engine.run({ parameters: getAll({ limit: 2 }) });
-	expect(error).toBeUndefined();
-	expect(items.map(({ json }) => json)).toEqual([
-		{ metadata: { uid: 'c-90' } },
-		{ metadata: { uid: 'c-180' } },
-	]);
+describe('A cluster that comes twice', () => {
+	const pages = [
+		{ items: clustersOf(1, 3), metadata: { continue: 'b' } },
+		// Another one was added before these.
+		{ items: clustersOf(3, 5), metadata: { continue: 'c' } },
+		{ items: [...clustersOf(5, 6), clusterOf('c-6')], metadata: {} },
+	];
+
+	test.each<[INodeParameters, number]>([
+		[{ returnAll: true }, 6],
+		[{ limit: 4 }, 4],
+		[{ limit: 6, options: { pageSize: 3 } }, 6],
+	])('is given once: %j', async (parameters, count) => {
+		answerWithPages(...pages);
+		expect(await list(parameters)).toEqual(clustersOf(1, count));
+	});
+
+	test('is given once by a filter, and by a list that began again', async () => {
+		const items = [1, 1, 2].map((uid) => clusterOf(uid, { type: 'virtual' }));
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation !== 'listClusters') return undefined;
+			if (nOfOperation === 2) return answer(410);
+			return answer(200, { items, metadata: nOfOperation === 1 ? { continue: 'b' } : {} });
+		});
+		expect(uidsOf(await list({ limit: 9, filters: { type: 'virtual' } }))).toEqual([1, 2]);
+	});
+
+	test('is not known by anything but its ID', async () => {
+		const items = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
+		answerWithPages({ items, metadata: { continue: 'b' } }, { items });
+		expect(await list({ returnAll: true })).toEqual([...items, ...items]);
+	});
+
+	test('comes twice in a raw page, which is as sent', async () => {
+		answerWithPages({ items: [...clustersOf(1, 1), ...clustersOf(1, 1)] });
+		const [page] = await list({ options: { rawPage: true } });
+		expect(page?.items).toHaveLength(2);
+	});
+});
+
+describe('A page size that the service refuses', () => {
+	const strict = useSandbox({ clusters: 60, maxPageSize: 50, refuseLargerPages: true });
+
+	test('is named, and can be lowered', async () => {
+		const parameters = { returnAll: true };
+		const { error } = await strict.engine.run({ parameters: getAll(parameters) });
+		expect(error?.message).toMatch(
+			/^The service refused to list the work clusters: must be ‹= 50$/,
+		);
+		expect(error?.description).toMatch(/Options › Page Size: .* 100 clusters at once/);
+		const options = { pageSize: 50 };
+		const { items } = await strict.engine.run({ parameters: getAll({ ...parameters, options }) });
+		expect(items).toHaveLength(60);
+	});
+});
+
+test.each([400, 422])('Page Size is named where a list is refused with %i', async (status) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters' ? answer(status, { message: 'trop grand' }) : undefined,
+	);
+	for (const parameters of [{}, { returnAll: true }, { options: { rawPage: true } }]) {
+		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
+		expect(error?.message).toBe('The service refused to list the work clusters: trop grand');
+		expect(error?.description).toMatch(/Options › Page Size/);
+	}
+});
+
+describe('A last page that is full', () => {
+	const mayBeMore =
+		'The last page of work clusters was full and named no next page, so there may be more clusters than these.';
+	const full = clustersOf(1, 100);
+
+	test.each<[string, object, INodeParameters]>([
+		['says nothing of another', { items: full }, { returnAll: true }],
+		['has the token elsewhere', { items: full, next_page_token: 'b' }, { returnAll: true }],
+		['has other metadata', { items: full, metadata: { next: '/b' } }, { limit: 101 }],
+		['is filtered', { items: full }, { filters: { type: 'x' } }],
+	])('%s: there may be more', async (_, page, parameters) => {
+		answerWithPages(page);
+		const { clusters, hints } = await listWithHints(parameters, [{}, {}]);
+		expect(clusters).toHaveLength(parameters.filters === undefined ? 200 : 0);
+		expect(hints).toEqual([expect.stringContaining(mayBeMore)]);
+	});
+
+	test.each<[string, object, INodeParameters]>([
+		['is all that is wanted', { items: full }, { limit: 100 }],
+		['is longer than asked for', { items: clustersOf(1, 150) }, { returnAll: true }],
+		['is not quite full', { items: clustersOf(1, 99) }, { returnAll: true }],
+		['says that it is the last', { items: full, metadata: { continue: '' } }, { returnAll: true }],
+		[
+			'says that none remain',
+			{ items: full, metadata: { remainingItemCount: '0' } },
+			{ returnAll: true },
+		],
+	])('%s: nothing is said', async (_, page, parameters) => {
+		answerWithPages(page);
+		expect(await listWithHints(parameters)).toMatchObject({ hints: [] });
+	});
+
+	test.each([12, '12'])('but leaves %j is an error, unless no more are wanted', async (count) => {
+		answerWithPages({ items: full, metadata: { remainingItemCount: count } });
+		const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
+		expect(error).toMatchObject({
+			message: 'The list of work clusters is cut off',
+			description: expect.stringContaining('The last page says that 12 more follow, but not where'),
+		});
+		expect(await list({ limit: 100 })).toHaveLength(100);
+	});
+});
+
+describe('A list without an end', () => {
+	const neverEnds = async (parameters: INodeParameters, requests: number) => {
+		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
+		expect(error).toMatchObject({
+			message: 'The list of work clusters never ends',
+			description: expect.stringContaining(
+				'A page token came twice, or there are more than a thousand pages.',
+			),
+		});
+		expect(asked()).toHaveLength(requests);
+	};
+
+	test.each<[string, string[]]>([
+		['itself', ['a']],
+		['an earlier one', ['a', 'b']],
+	])('has a page that leads to %s', async (_, tokens) => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			const token = tokens[nOfOperation % tokens.length];
+			const page = { items: [], metadata: { continue: token } };
+			return operation === 'listClusters' ? answer(200, page) : undefined;
+		});
+		await neverEnds({ returnAll: true }, tokens.length + 1);
+		await expect(fixture.engine.listSearch('searchClusters')).rejects.toMatchObject({
+			message: 'The list of work clusters never ends',
+		});
+	});
+
+	test.each([[{ limit: 3 }], [{ limit: 3, filters: { type: 'virtual' } }]])(
+		'is not filled with the same page again and again: %j',
+		async (parameters) => {
+			const items = [1, 2].map((uid) => clusterOf(uid, { type: 'virtual' }));
+			answerWithPages({ items, metadata: { continue: 'next' } });
+			await neverEnds(parameters, 2);
+		},
+	);
+
+	test('has more than a thousand pages', async () => {
+		everNewPages(() => []);
+		await neverEnds({ returnAll: true }, 1_000);
+	});
+
+	test('is left alone if no further page is wanted', async () => {
+		answerWithPages({ items: clustersOf(1, 1), metadata: { continue: 'again' } });
+		expect(await list({ limit: 1 })).toEqual(clustersOf(1, 1));
+	});
+});
+
+/** Answers each request for clusters with these items, and with a page token that was never there before. */
+function everNewPages(itemsOf: (page: number) => unknown) {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+		const page = {
+			items: itemsOf(nOfOperation),
+			metadata: { continue: `page-${nOfOperation}` },
+		};
+		return operation === 'listClusters' ? answer(200, page) : undefined;
+	});
+}
+
+test('empty pages, and pages without a cluster that is asked for, are read on', async () => {
+	everNewPages((page) => (page % 90 === 0 ? [clusterOf(page, { type: `${page % 180}` })] : []));
+	expect(uidsOf(await list({ limit: 1, filters: { type: '0' } }))).toEqual([180]);
+	expect(asked()).toHaveLength(180);
+});
+
+describe('Filters that match none', () => {
+	const other = (type: unknown, phase: unknown) =>
+		clusterOf(`c-${type}`, { type, status: { phase } });
+
+	test.each<[INodeParameters]>([[{ type: 'Virtuel' }], [{ type: 'master', phase: 'Stopped' }]])(
+		'say what came instead: %j',
+		async (filters) => {
+			const items = [other('virtual', '<b>Pending</b>'), other('master', 'Running'), {}];
+			answerWithPages({ items });
+			expect(await listWithHints({ filters }, [{}, {}, {}])).toEqual({
+				clusters: [],
+				hints: [
+					'No cluster matches the filters. Clusters found, as type (phase): master (Running), unknown (unknown), virtual (‹b›Pending‹/b›).',
+				],
+			});
+		},
+	);
+
+	test('say nothing where no cluster came', async () => {
+		answerWithPages({ items: [] });
+		expect(await listWithHints({ filters: { type: 'x' } })).toEqual({ clusters: [], hints: [] });
+	});
+
+	test('show no secret that a cluster is named after', async () => {
+		const { password } = fixture.sandbox;
+		answerWithPages({ items: [other(password, 'Running')] });
+		const { hints } = await listWithHints({ filters: { type: 'x' } });
+		expect(hints).toEqual([expect.not.stringContaining(password)]);
+	});
+});
+
+describe('A page token that has expired', () => {
+	const options = { pageSize: 10 };
+	/** The sandbox answers 410 to these requests, counted from 1. */
+	const expireAt = (...requests: number[]) =>
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters' && requests.includes(nOfOperation)
+				? answer(410, { message: 'The provided continue parameter is too old', reason: 'Expired' })
+				: undefined,
+		);
+
+	test.each([2, 3])('begins the list again, with each cluster once: request %i', async (at) => {
+		expireAt(at);
+		expect(await list({ returnAll: true, options })).toEqual([...fixture.sandbox.store.clusters]);
+		expect(asked()).toHaveLength(at + 25);
+	});
+
+	test('is followed by a limit, too', async () => {
+		expireAt(2);
+		expect(await list({ limit: 15, options })).toEqual(
+			[...fixture.sandbox.store.clusters].slice(0, 15),
+		);
+	});
+
+	test.each<[string, number[], INodeParameters, number]>([
+		['a second time', [2, 4], options, 4],
+		['of the first page', [1], {}, 1],
+		['of a page that the user names', [1], { continue: '10' }, 1],
+	])('%s is an error', async (_, requests, given, sent) => {
+		expireAt(...requests);
+		const parameters = getAll({ returnAll: true, options: given });
+		expect(contextOf(await fixture.engine.run({ parameters }))).toMatchObject({ httpStatus: 410 });
+		expect(asked()).toHaveLength(sent);
+	});
 });

@@ -91,7 +91,7 @@ export const rows: Row[] = [
 	{
 		// Post/Redirect/Get: many services answer so after a POST that has done its work.
 		faults: Object.fromEntries(
-			[300, 301, 302, 303, 399].map((status) => [
+			[300, 301, 302, 399].map((status) => [
 				`${status}, after acting`,
 				[actAndAnswer(status, undefined, { location: elsewhere }), status],
 			]),
@@ -101,12 +101,26 @@ export const rows: Row[] = [
 		title: `The service redirects to ${elsewhere}`,
 		advice: newAddress,
 	},
+	{
+		// To a state change, it says that this is done (RFC 9110).
+		faults: {
+			'303, after acting': [actAndAnswer(303, undefined, { location: elsewhere }), 303],
+		},
+		end: 'fails',
+		endOfChange: 'isTaken',
+		mayExist: true,
+		title: `The service redirects to ${elsewhere}`,
+		advice: newAddress,
+	},
 	// The service says no: to this request, to this user, or to all for the moment.
 	{
 		faults: { '400': [answer(400), 400], '422': [answer(422), 422] },
 		end: 'fails',
 		title: 'The service refused to <do it>',
-		advice: checkFields,
+		advice: {
+			...checkFields,
+			read: "Check this node's fields, above all Options › Page Size: the service may not allow 50 clusters at once.",
+		},
 	},
 	{
 		faults: {

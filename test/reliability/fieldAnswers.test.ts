@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
@@ -47,52 +45,6 @@ describe('A failure of the service', () => {
 		);
 		await fixture.engine.run({ parameters: getAll({ options }) });
 		expect(fixture.callsOf('listClusters')).toHaveLength(1);
-	});
-});
-
-describe('A number as an ID', () => {
-	test.each([7, 0, 2 ** 53 - 1])('%i is the ID of the job for the next node', async (uid) => {
-		fixture.sandbox.faults.plan(({ operation }) => {
-			if (operation === 'login') return undefined;
-			return answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined);
-		});
-		const { result } = fixture.engine.start(
-			[
-				{ parameters: create() },
-				{ parameters: change('stop', { jobId: '={{ $json.metadata.uid }}' }) },
-			],
-			[{}],
-		);
-		const { items, error, run } = await result;
-		expect(error).toBeUndefined();
-		const created = run.data.resultData.runData['Node 1']?.[0]?.data?.main;
-		expect(created).toMatchObject([[{ json: { metadata: { uid } } }]]);
-		expect(items).toMatchObject([{ json: { metadata: { uid: String(uid) }, success: true } }]);
-		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
-		expect(fixture.callsOf('changeJobState')).toMatchObject([{ path }]);
-	});
-
-	test.each([2 ** 53, 1.5, -1, true])('%p names no job: it may exist', async (uid) => {
-		fixture.answerWith('createJob', { metadata: { uid } });
-		const { error } = await fixture.engine.run({ parameters: create() });
-		expect(error?.message).toMatch(/instead of a job; the job may exist$/);
-	});
-
-	test('is listed among the jobs that were created', async () => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation !== 'createJob') return undefined;
-			return nOfOperation === 1 ? answer(200, { metadata: { uid: 7 } }) : answer(400);
-		});
-		const parameters = create({ options: { concurrency: 1 } });
-		const { error } = await fixture.engine.run({ parameters }, [{}, {}]);
-		expect(error?.description).toContain("• item 0: 7 ('Report' in namespace 'default')");
-	});
-
-	test('of a cluster is offered in the drop-down', async () => {
-		fixture.answerWith('listClusters', { items: [{ metadata: { uid: 7 }, name: 'seven' }] });
-		expect(await fixture.engine.listSearch('searchClusters')).toEqual({
-			results: [{ name: 'seven', value: '7' }],
-		});
 	});
 });
 
@@ -200,47 +152,4 @@ test.each<[string, Fault]>([
 	expect(error?.message).toMatch(/proxy/i);
 	expect(error?.description).toMatch(/HTTPS_PROXY/);
 	expect(`${error?.message} ${error?.description}`).not.toMatch(/refused the login|Password/);
-});
-
-describe('A page token that has expired', () => {
-	const names = (items: Array<{ json: IDataObject }>) => items.map(({ json }) => json.name);
-	/** The sandbox answers 410 to these requests, counted from 1. */
-	const expireAt = (...requests: number[]) =>
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'listClusters' && requests.includes(nOfOperation)
-				? answer(410, { message: 'The provided continue parameter is too old', reason: 'Expired' })
-				: undefined,
-		);
-
-	test.each([2, 3])('begins the list again, with each cluster once: request %i', async (at) => {
-		expireAt(at);
-		const parameters = getAll({ returnAll: true, options: { pageSize: 10 } });
-		const { items, error } = await fixture.engine.run({ parameters });
-		expect(error).toBeUndefined();
-		expect(names(items)).toEqual([...fixture.sandbox.store.clusters].map(({ name }) => name));
-		expect(fixture.callsOf('listClusters')).toHaveLength(at + 3);
-	});
-
-	test('is followed by a limit, too', async () => {
-		expireAt(2);
-		const parameters = getAll({ limit: 15, options: { pageSize: 10 } });
-		const { items } = await fixture.engine.run({ parameters });
-		expect(new Set(names(items)).size).toBe(15);
-	});
-
-	test('a second time is an error', async () => {
-		expireAt(2, 4);
-		const parameters = getAll({ returnAll: true, options: { pageSize: 10 } });
-		expect(contextOf(await fixture.engine.run({ parameters }))).toMatchObject({ httpStatus: 410 });
-	});
-
-	test.each([
-		['the first page', {}],
-		['a page that the user names', { continue: '10' }],
-	])('of %s is an error', async (_, options) => {
-		expireAt(1);
-		const result = await fixture.engine.run({ parameters: getAll({ returnAll: true, options }) });
-		expect(contextOf(result)).toMatchObject({ httpStatus: 410 });
-		expect(fixture.callsOf('listClusters')).toHaveLength(1);
-	});
 });

@@ -176,12 +176,12 @@ describe("A verb that isn't idempotent", () => {
 		const { ServiceClient } = jest.requireActual<typeof BuiltClient>(
 			'../../dist/nodes/JobOrchestration/service/calls/serviceClient',
 		);
-		const { changeJobState } = ServiceClient.prototype;
-		jest.spyOn(ServiceClient.prototype, 'changeJobState').mockImplementation(async function (
+		const { send } = ServiceClient.prototype;
+		jest.spyOn(ServiceClient.prototype, 'send').mockImplementation(async function (
 			this: InstanceType<typeof ServiceClient>,
-			request,
+			call,
 		) {
-			return await changeJobState.call(this, { ...request, idempotent: false });
+			return await send.call(this, { ...call, idempotent: false });
 		});
 	};
 

@@ -6,18 +6,13 @@ import type { ServiceRequest } from '../../nodes/JobOrchestration/service/reques
 
 /** A call that may be repeated, and takes any text for an answer. */
 export const anyCall: Call<string> = {
-	request: {
-		method: 'PUT',
-		path: '/',
-		expected: 'a text',
-		isExpected: (body): body is string => typeof body === 'string',
-	},
+	operationId: 'changeJobState',
+	method: 'PUT',
+	path: '/',
+	expected: 'a text',
+	isExpected: (body): body is string => typeof body === 'string',
 	idempotent: true,
-	action: 'do it',
-	messages: {
-		request: 'it',
-		notFound: { message: 'It was not found', advice: 'Look.' },
-	},
+	wordsOf: () => ({ action: 'do it', request: 'it', byStatus: {} }),
 };
 
 /** What a call is made with, where it is known what comes of each request, and nothing need be sent. */

@@ -1,6 +1,6 @@
 import { FieldValue } from '../parameters/fieldValue';
+import { changeJobState, uidOf } from '../service/calls/jobs';
 import { ServiceClient } from '../service/calls/serviceClient';
-import { uidOf } from '../service/calls/shapes';
 import type { ItemOutcomes } from './itemOutcome';
 import { createdJobOf } from './itemOutcome';
 import { inParallel } from './inParallel';
@@ -32,7 +32,7 @@ export async function endJobs(
 			const service = new ServiceClient(client, { ...options, beginNext });
 			const jobId = new FieldValue('Job ID', uidOf(output[0] ?? {})).pathId();
 			const { namespace } = job;
-			await service.changeJobState({ namespace, jobId, verb, idempotent: true });
+			await service.send(changeJobState({ namespace, jobId, verb, idempotent: true }));
 			job.cleanup = { operation: verb, success: true };
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);

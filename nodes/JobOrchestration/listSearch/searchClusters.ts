@@ -5,11 +5,13 @@ import type {
 } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../execution/errors';
-import { Clients } from '../service/clients';
-import { ServiceClient } from '../service/calls/serviceClient';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
-import { uidOf } from '../service/calls/shapes';
+import { clusterPages } from '../service/calls/clusters';
+import { uidOf } from '../service/calls/jobs';
+import { ServiceClient } from '../service/calls/serviceClient';
+import { Clients } from '../service/clients';
+import { ServiceError } from '../service/errors/serviceError';
 
 const PAGE_SIZE = 100;
 
@@ -33,18 +35,26 @@ export async function searchClusters(
 	try {
 		const httpClient = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		const service = new ServiceClient(httpClient, OPTIONS);
-		let pages = 0;
-		for await (const { clusters, next } of service.clusterPages(() => PAGE_SIZE, paginationToken)) {
-			const results = clusters
-				.flatMap(listItemOf)
-				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-			pages += 1;
-			if (next === undefined) return { results };
-			if (results.length > 0 || pages === PAGES_PER_SEARCH) {
-				return { results, paginationToken: next };
+		const search = async (pageSize?: number): Promise<INodeListSearchResult> => {
+			let results: INodeListSearchItems[] = [];
+			let pages = 0;
+			const list = clusterPages(service, { pageToken: paginationToken, pageSize });
+			for await (const { clusters, next } of list) {
+				results = clusters
+					.flatMap(listItemOf)
+					.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
+				pages += 1;
+				if (next !== undefined && (results.length > 0 || pages === PAGES_PER_SEARCH)) {
+					return { results, paginationToken: next };
+				}
 			}
-		}
-		return { results: [] };
+			return { results };
+		};
+		return await search(PAGE_SIZE).catch(async (error: unknown) => {
+			// The service may not allow that many clusters at once.
+			const isRefused = error instanceof ServiceError && [400, 422].includes(error.httpStatus ?? 0);
+			return await (isRefused ? search() : Promise.reject(error as Error));
+		});
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);
 	}

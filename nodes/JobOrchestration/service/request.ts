@@ -12,7 +12,7 @@ export interface ServiceRequest<Body> {
 	/** As in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
-	/** Whether a body with a success's status can say that the request failed. */
+	/** Of a state change: a body with a success's status can say that it failed, and a 303 says that it is done. */
 	maySayFailed?: boolean;
 	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */
 	isSecret?: boolean;

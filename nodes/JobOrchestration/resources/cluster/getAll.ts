@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
+import { allClusters, listClusters } from '../../service/calls/clusters';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
 
@@ -95,27 +96,33 @@ export const getAll: Operation = {
 		const wantedPhase = getField('filters', 'phase').text();
 		const hasFilter = wantedType !== '' || wantedPhase !== '';
 
+		// With a filter, the clusters that it takes are unknown: whole pages are asked for.
+		const paging = {
+			pageToken,
+			pageSize: hasFilter && !rawPage ? pageSize : Math.min(pageSize, limit),
+		};
+
 		return async (service) => {
-			if (rawPage) {
-				const page = await service.listClusters(Math.min(pageSize, limit), pageToken);
-				return { output: [page] };
-			}
-			const found = new Set<string>();
+			if (rawPage) return { output: [await service.send(listClusters(paging))] };
+			const kinds = new Set<string>();
 			const filter = ({ type, status }: JsonObject) => {
 				const phase = isJsonObject(status) ? status.phase : undefined;
-				found.add(`${textOf(type)} (${textOf(phase)})`);
+				kinds.add(`${textOf(type)} (${textOf(phase)})`);
 				return matches(type, wantedType) && matches(phase, wantedPhase);
 			};
-			const list = { pageSize, limit, pageToken, filter: hasFilter ? filter : undefined };
-			const output = await service.allClusters(list);
+			const { clusters, mayBeMore } = await allClusters(service, { ...paging, limit, filter });
 			// An empty list would look as if there were no clusters.
-			const kinds = [...found].sort().slice(0, MAX_KINDS).join(', ');
-			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${kinds}.`;
-			const isHelpful = output.length === 0 && found.size > 0;
-			return { output, hint: isHelpful ? service.redact(noMatch) : undefined };
+			const isHelpful = hasFilter && clusters.length === 0 && kinds.size > 0;
+			const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
+			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
+			const hints = [isHelpful && service.redact(noMatch), mayBeMore && MAY_BE_MORE];
+			return { output: clusters, hint: hints.filter(Boolean).join(' ') || undefined };
 		};
 	},
 };
+
+const MAY_BE_MORE =
+	'The last page of work clusters was full and named no next page, so there may be more clusters than these.';
 
 /** A hint with more could not be read at a glance. */
 const MAX_KINDS = 10;

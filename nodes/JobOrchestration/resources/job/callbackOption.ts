@@ -2,7 +2,7 @@ import type { INodeProperties, NodeHint } from 'n8n-workflow';
 
 import { FieldError } from '../../parameters/fieldError';
 import type { GetField } from '../../parameters/itemParameters';
-import type { NewJob, ParameterRecord } from '../../service/calls/shapes';
+import type { NewJob, ParameterRecord } from '../../service/calls/jobs';
 import type { Callback } from '../operation';
 import { EMPTY_RECORD } from './inputsAndOutputs';
 

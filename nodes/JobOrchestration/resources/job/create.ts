@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { NewJob } from '../../service/calls/shapes';
+import type { NewJob } from '../../service/calls/jobs';
+import { createJob } from '../../service/calls/jobs';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
@@ -142,7 +143,7 @@ export const create: Operation = {
 		const expected = readCallback(getField, job.inputs, newCallback);
 		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
 		return async (service) => {
-			const created = await service.createJob(job);
+			const created = await service.send(createJob(job));
 			const uid = service.redact(String(created.metadata.uid));
 			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, displayName };

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json';
 import { FieldError } from '../../parameters/fieldError';
 import { FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
-import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/shapes';
+import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/jobs';
 
 /** What is sent with an input or output of which only the ID and the value are given. */
 export const EMPTY_RECORD = { anchors: [], displayName: '', controls: 'input', type: 'string' };

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
-import type { Job } from '../../service/calls/shapes';
+import type { Job } from '../../service/calls/jobs';
 import type { GetField } from '../../parameters/itemParameters';
 
 /** Left out of a simplified job: what the request held already, and what the engine behind the service made of it. */

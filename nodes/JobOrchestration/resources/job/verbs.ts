@@ -1,3 +1,4 @@
+import { changeJobState } from '../../service/calls/jobs';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './create';
@@ -55,7 +56,7 @@ function changeState({ value: verb, description, idempotent }: Verb): Operation 
 			const jobId = getField('jobId').pathId();
 			return async (service) => {
 				const change = { namespace, jobId, verb, idempotent };
-				const response = await service.changeJobState(change);
+				const response = await service.send(changeJobState(change));
 				const metadata = { namespace, uid: jobId };
 				return { output: [{ metadata, operation: verb, success: true, response }] };
 			};

@@ -7,25 +7,29 @@ import type { ErrorTexts } from '../errors/statusTexts';
 import type { Denial } from '../pace/limiter';
 import type { ServiceRequest } from '../request';
 
-/** A call of the service: what is sent, what is to come back, and what its errors say. */
-export interface Call<Body> {
-	request: ServiceRequest<Body>;
+/** A call of the service as plain data: what is sent, what is to come back, and what its errors say. */
+export interface Call<Body> extends ServiceRequest<Body> {
+	/** Its name in the contract. */
+	operationId: string;
 	/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
 	idempotent: boolean;
 	/** The job that it is to make. */
 	job?: NamedJob;
+	/** What its errors say, put together when one is made: thousands of calls wait, and few fail. */
+	wordsOf: (baseUrl: string) => CallWords;
+}
+
+interface CallWords {
+	/** As in "The service refused to ...". */
 	action: string;
-	messages: {
-		/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
-		request: string;
-		/** What a user who is refused may have mixed up. */
-		hint?: string;
-		notFound: ErrorTexts;
-		/** Explains a 409; without it, a 409 is a refusal like any other. */
-		conflict?: ErrorTexts;
-		/** Unless it is idempotent: how to find out whether it worked. */
-		uncertain?: string;
-	};
+	/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
+	request: string;
+	/** What a user who is refused may have mixed up. */
+	hint?: string;
+	/** What replaces the usual texts of these statuses. */
+	byStatus: Partial<Record<number, Partial<ErrorTexts>>>;
+	/** Unless it is idempotent: how to find out whether it worked. */
+	uncertain?: string;
 }
 
 interface Attempts extends Omit<Denial, 'failure'> {
@@ -38,50 +42,45 @@ interface Attempts extends Omit<Denial, 'failure'> {
 }
 
 /** The error of a call that failed, which says whether it may have worked nevertheless. */
-export function callError(call: Call<unknown>, failure: Failure, attempts: Attempts): ServiceError {
-	const { action, messages } = call;
-	const { baseUrl, timeout, waitedMs } = attempts;
+export function callError(
+	call: Call<unknown>,
+	failure: Failure,
+	{ baseUrl, timeout, timesSent, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Attempts,
+): ServiceError {
+	const { action, hint, request, byStatus, uncertain } = call.wordsOf(baseUrl);
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
-	const mayHaveWorked =
-		!call.idempotent && waitedMs === undefined && consequenceOf(failure).mayHaveActed;
-	const doubt = call.job === undefined ? 'it may have worked' : 'the job may exist';
+	const isUnclear =
+		call.method !== 'GET' && waitedMs === undefined && consequenceOf(failure).mayHaveActed;
+	const mayHaveActed = isUnclear && !call.idempotent;
+	const isAnswer = failure.kind === 'status' && failure.ofLogin !== true;
+	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
+	const fate = unexpected === 201 ? 'exists' : 'may exist';
 	const { message, advice, reason, detail }: ErrorTexts = {
-		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
-		...ownWordsOf(call, failure),
+		...explain(failure, { baseUrl, timeout, action, hint }),
+		...(isAnswer && byStatus[failure.status]),
 	};
-	// How to find out replaces any other advice, above all "try again".
-	const whatToDo = mayHaveWorked ? messages.uncertain : advice;
-	// What concerns the credential or the connection isn't about this request.
-	const request = isAboutAllItems(failure) ? '' : `Request: ${messages.request} at ${baseUrl}.`;
+	const waited = Math.round((waitedMs ?? 0) / 1_000);
 	const texts = {
-		message: mayHaveWorked ? `${message}; ${doubt}` : message,
-		advice: sentences([whatToDo, ...historyOf(attempts)]),
+		message: mayHaveActed
+			? `${message}; ${call.job ? `the job ${fate}` : 'it may have worked'}`
+			: message,
+		advice: sentences([
+			// How to find out replaces any other advice, above all "try again".
+			mayHaveActed ? uncertain : advice,
+			waited > 0 && `All requests waited ${waited} s for the service (probes: ${failedProbes}).`,
+			timesSent > 1 && `The node tried ${timesSent} times.`,
+			earlierMayHaveActed && 'An earlier try got no clear response and may have worked.',
+		]),
 		reason,
-		detail: sentences([detail, request]),
+		detail: sentences([
+			detail,
+			isUnclear && call.idempotent && 'It may have worked.',
+			unexpected !== undefined && call.job && "The answer doesn't show the job.",
+			// What concerns the credential or the connection isn't about this request.
+			!isAboutAllItems(failure) && `Request: ${request} at ${baseUrl}.`,
+		]),
 	};
-	return new ServiceError(failure, texts, { mayHaveActed: mayHaveWorked, job: call.job });
+	return new ServiceError(failure, texts, { mayHaveActed, job: call.job });
 }
 
-function ownWordsOf({ messages }: Call<unknown>, failure: Failure): ErrorTexts | undefined {
-	if (failure.kind !== 'status' || failure.ofLogin === true) return undefined;
-	if (failure.status === 404) return messages.notFound;
-	return failure.status === 409 ? messages.conflict : undefined;
-}
-
-function historyOf({
-	timesSent,
-	earlierMayHaveActed,
-	waitedMs = 0,
-	failedProbes = 0,
-}: Attempts): string[] {
-	const seconds = Math.round(waitedMs / 1_000);
-	return [
-		seconds > 0
-			? `All requests waited ${seconds} s for the service (probes: ${failedProbes}).`
-			: '',
-		timesSent > 1 ? `The node tried ${timesSent} times.` : '',
-		earlierMayHaveActed === true ? 'An earlier try got no clear response and may have worked.' : '',
-	];
-}
-
-const sentences = (texts: Array<string | undefined>) => texts.filter(Boolean).join(' ');
+const sentences = (texts: Array<string | undefined | false>) => texts.filter(Boolean).join(' ');

@@ -45,7 +45,7 @@ export async function sendWithRetries<Body>(
 		const result = await request.send(async ({ probe, onSent }) => {
 			let step: ReturnType<typeof nextStep> = 'fail';
 			try {
-				const answer = await httpClient.send(call.request, options, onSent);
+				const answer = await httpClient.send(call, options, onSent);
 				timesSent += 1;
 				step = 'body' in answer ? 'resend' : nextStep(answer.failure, probe);
 				return { ...answer, step };
@@ -65,6 +65,6 @@ export async function sendWithRetries<Body>(
 		}
 		if (result.step === 'fail' || signal?.aborted === true) throw errorOf(failure);
 		// A read has no effect that the error would have to mention.
-		earlierMayHaveActed ||= call.request.method !== 'GET' && consequenceOf(failure).mayHaveActed;
+		earlierMayHaveActed ||= call.method !== 'GET' && consequenceOf(failure).mayHaveActed;
 	}
 }

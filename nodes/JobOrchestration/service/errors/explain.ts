@@ -130,6 +130,13 @@ function textsOf(failure: Failure, about: About): ErrorTexts {
 					"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
 				detail: 'A page token came twice, or there are more than a thousand pages.',
 			};
+		case 'cutList':
+			return {
+				message: 'The list of work clusters is cut off',
+				advice:
+					"Ask the administrator of the service how it names the next page: the node reads 'metadata.continue'. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+				detail: `The last page says that ${failure.remaining} more follow, but not where.`,
+			};
 		case 'foreignAddress':
 			return {
 				message: `This credential is for ${service} only`,

@@ -51,6 +51,8 @@ export type Failure = {
 	  }
 	/** A list without an end. */
 	| { kind: 'endlessList' }
+	/** A list whose last page says how many more there are, but not where they begin. */
+	| { kind: 'cutList'; remaining: number }
 	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
 	| { kind: 'foreignAddress'; address: string }
 );

@@ -40,7 +40,11 @@ export function resultOf<Body>(
 	secrets: Secrets,
 ): Result<Body> {
 	const response = readResponse(answer);
-	const { status, body } = response;
+	const { status } = response;
+	// A 303 says that it is done, and where to look: the body is a note for people (RFC 9110, 15.4.4).
+	const isDone = maySayFailed && status === 303;
+	const body = isDone || response.body === undefined || response.body === '' ? null : response.body;
+	if (isDone && isExpected(body)) return { body };
 	const failure =
 		failureOfStatus(response, secrets) ??
 		(maySayFailed && saysFailed(body) ? refusalOf(response, secrets) : undefined);
@@ -82,7 +86,7 @@ function refusalOf({ status, body, headers }: HttpResponse, secrets: Secrets): F
 }
 
 /** Whether a body says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
-function saysFailed(body: unknown): boolean {
+export function saysFailed(body: unknown): boolean {
 	if (!isJsonObject(body)) return false;
 	const { success, ok, code, status, statusCode, error } = body;
 	if ([success, ok].some((flag) => flag === false || flag === 'false')) return true;

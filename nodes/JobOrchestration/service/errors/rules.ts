@@ -47,6 +47,7 @@ const BY_KIND: Record<Failure['kind'], Consequence> = {
 	status: UNCLEAR,
 	unexpectedResponse: UNCLEAR,
 	endlessList: ANSWERED,
+	cutList: ANSWERED,
 	foreignAddress: UNKNOWN,
 };
 

@@ -44,6 +44,8 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 	return { failure: { ...result.failure, ofLogin: true } };
 }
 
+const JSON_BODY = { 'Content-Type': 'application/json' };
+
 /** A request as n8n's helpers take it. */
 export function httpOptionsOf(
 	{ method, path, qs, body }: ServiceRequest<unknown>,
@@ -53,8 +55,11 @@ export function httpOptionsOf(
 		method,
 		url: `${baseUrl}${path}`,
 		...(qs === undefined ? {} : { qs }),
-		...(body === undefined ? {} : { body }),
+		// As text: of an object, n8n's HTTP client would drop keys such as "constructor".
+		...(body === undefined ? {} : { body: JSON.stringify(body), headers: JSON_BODY }),
 		json: true,
+		// None: the request's own deadline decides. If none is named, n8n's HTTP client ends it after five minutes.
+		timeout: 0,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 	};
@@ -68,10 +73,11 @@ export async function sendDirectly<Body>(
 	{ headers = {}, timeoutMs }: { headers?: IDataObject; timeoutMs: number },
 ): Promise<Result<Body>> {
 	const abortSignal = timeoutSignal(timeoutMs);
+	const options = httpOptionsOf(request, account);
 	try {
 		const answer: unknown = await helpers.httpRequest({
-			...httpOptionsOf(request, account),
-			headers,
+			...options,
+			headers: { ...options.headers, ...headers },
 			abortSignal,
 			skipSslCertificateValidation: account.ignoreSslIssues,
 			disableFollowRedirect: true,

@@ -1,0 +1,149 @@
+import type { GenericValue } from 'n8n-workflow';
+
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+import { isHtml } from '../errors/response';
+import { truncate } from '../errors/statusTexts';
+import type { Call } from './callError';
+
+/** Where a parameter takes its value from, as the interface's parameter record has it. */
+export interface Anchor {
+	source: string;
+	sourceAnchor: string;
+}
+
+export interface ParameterRecord {
+	id: string;
+	anchors: Anchor[];
+	displayName: string;
+	controls: string;
+	default: string;
+	type: string;
+}
+
+/** What a new job is made from. What is undefined is not sent. */
+export interface NewJob {
+	/** Where the job is placed: part of the path, and sent twice in the body. */
+	namespace: string;
+	workflowUid: string;
+	/** A cluster's `metadata.uid`. */
+	workCluster: string;
+	displayName: string;
+	group: string;
+	inputs: Array<ParameterRecord | JsonObject>;
+	outputs: Array<ParameterRecord | JsonObject>;
+	type: string;
+	metadata: JsonObject;
+	priority?: number | undefined;
+	maxRetry?: number | undefined;
+	/** Milliseconds. */
+	retryInterval?: number | undefined;
+	workspace?: string | undefined;
+}
+
+export interface Job extends JsonObject {
+	metadata: JsonObject & { uid: string | number };
+}
+
+/** Users enter the name that the drop-down shows. */
+const CLUSTER_HINT =
+	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
+
+/** Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
+export function createJob(job: NewJob): Call<Job> {
+	const { namespace, displayName, workflowUid, workCluster } = job;
+	const name = () => `'${displayName}' in namespace '${namespace}'`;
+	return {
+		operationId: 'createJob',
+		method: 'POST',
+		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs'),
+		body: { namespace, job: bodyOf(job) },
+		expected: 'a job',
+		isExpected: isJob,
+		idempotent: false,
+		job: { namespace, displayName },
+		wordsOf: () => ({
+			action: 'create the job',
+			request: `create job ${name()}`,
+			hint: CLUSTER_HINT,
+			byStatus: {
+				404: {
+					message: 'The namespace, the workflow template or the work cluster was not found',
+					advice: `Check 'Namespace' (${namespace}), 'Workflow UID' (${workflowUid}) and 'Work Cluster' (${workCluster}). ${CLUSTER_HINT}`,
+				},
+				409: {
+					message: 'The new job conflicts with something on the service',
+					advice: "Change this node's fields, or resolve the conflict on the service.",
+				},
+			},
+			uncertain: `Before you run this item again, look on the service for a job named ${name()}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
+		}),
+	};
+}
+
+/**
+ * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body. The interface
+ * doesn't show the answer.
+ */
+export function changeJobState({
+	namespace,
+	jobId,
+	verb,
+	idempotent,
+}: Record<'namespace' | 'jobId' | 'verb', string> &
+	Pick<Call<unknown>, 'idempotent'>): Call<GenericValue> {
+	return {
+		operationId: 'changeJobState',
+		method: 'PUT',
+		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
+		expected: 'a confirmation',
+		isExpected: isNoWebPage,
+		maySayFailed: true,
+		idempotent,
+		wordsOf: () => ({
+			action: `${verb} the job`,
+			request: `${verb} job '${jobId}' in namespace '${namespace}'`,
+			byStatus: {
+				404: {
+					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
+					advice:
+						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
+				},
+				409: {
+					message: `Can't ${verb} the job in its current state`,
+					advice:
+						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+				},
+			},
+			uncertain:
+				"Before you run this item again, check the state of the job on the service. The node didn't resend the request, since it may have worked.",
+		}),
+	};
+}
+
+/** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it, or a whole number. */
+export function uidOf({ metadata }: JsonObject): string | undefined {
+	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
+	// A larger number has lost digits.
+	if (typeof uid === 'number') return Number.isSafeInteger(uid) && uid >= 0 ? `${uid}` : undefined;
+	return typeof uid === 'string' && uid.trim() !== '' ? uid : undefined;
+}
+
+/** All that is relied on is the ID. */
+const isJob = (body: unknown): body is Job => isJsonObject(body) && uidOf(body) !== undefined;
+
+const isNoWebPage = (body: unknown): body is GenericValue => !isHtml(body);
+
+/** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
+function bodyOf(job: NewJob): JsonObject {
+	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
+	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
+	// What is undefined is not sent.
+	const retryOption = hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined;
+	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
+}
+
+/** A path of these segments, percent-encoded. A URL parser would still resolve `.` and `..`: FieldValue refuses them. */
+function encodePath(...segments: string[]): string {
+	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
