@@ -44,7 +44,7 @@ module.exports = {
 		// Operations know the service by its calls, never by HTTP.
 		part('resources', 'parameters', 'service/calls'),
 		part('execution', 'parameters', 'resources', 'service'),
-		part('listSearch', 'execution/errors.ts', 'service'),
+		part('listSearch', 'service'),
 		{
 			name: 'the-node-is-put-together-in-one-place',
 			comment: 'JobOrchestration.node.ts imports the form, the execution and the drop-downs',

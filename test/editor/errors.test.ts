@@ -34,7 +34,7 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toMatch(
-			/^Item 2 \(counted from 0\) failed; 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
+			/^Failed at item 2 \(counted from 0\); 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
 		);
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
@@ -70,8 +70,8 @@ describe('an item that fails', () => {
 			'‹img src=x onerror="ranFromText = true"› ‹b›x‹/b› ＆lt; ‹script›1‹/script› a ‹ b';
 		expect(description).toContain(`The service says: "${asText}" (HTTP 400).`);
 		const [north, second] = [...sandbox.store.jobs.keys()].filter((uid) => !known.has(uid));
-		expect(description).toContain(`• item 0: ${north} ('North' in namespace 'default')`);
-		expect(description).toContain(`• item 1: ${second} ('${asText}' in namespace 'default')`);
+		expect(description).toContain(`• item 0: ${north} ('North')`);
+		expect(description).toContain(`• item 1: ${second} ('${asText}')`);
 		for (const text of [form.errorTitle, form.errorDescription]) {
 			expect(await text.locator('img, b, script').count()).toBe(0);
 		}

@@ -214,7 +214,7 @@ test('an error workflow says which jobs a failed workflow leaves behind', async 
 	expect(output['Send the message']).toEqual([
 		{
 			subject: expect.stringMatching(
-				/^Workflow 'Nightly reports' failed: Item 1 \(counted from 0\) failed;/,
+				/^Workflow 'Nightly reports' failed: Failed at item 1 \(counted from 0\);/,
 			),
 			text,
 		},

@@ -238,16 +238,16 @@ describe('Several bad items', () => {
 	});
 
 	test('are ten by number, and ten by kind, with the rest counted', async () => {
-		const empty = Object.fromEntries(numbered(14).map(({ n }) => [n, { v: '' }]));
-		const kinds = numbered(12).map(({ n }) => [20 + Number(n), { p: `no ${n}` }]);
+		const empty = Object.fromEntries(numbered(14).map(({ n }) => [2 * Number(n), { v: '' }]));
+		const kinds = numbered(12).map(({ n }) => [27 + Number(n), { p: `no ${n}` }]);
 		const { error } = await fixture.engine.run(
 			{ parameters: { ...parameters, additionalFields: { priority: '={{ $json.p }}' } } },
 			itemsWith({ ...empty, ...Object.fromEntries(kinds) }, 40),
 		);
 		expect(error?.message).toBe(
-			"Nothing was sent. 'Display Name' is empty for items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more (counted from 0).",
+			"Nothing was sent. 'Display Name' is empty for items 0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 4 more (counted from 0).",
 		);
-		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 29. Enter`);
+		expect(error?.description).toContain(`'Priority' is "no 9", not a number, for item 36. Enter`);
 		expect(error?.description).toMatch(/\nAnd 2 more\.$/);
 		expect(error?.description).not.toContain('no 10');
 	});

@@ -1,7 +1,7 @@
 import type { INode } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { nodeErrorOf } from '../../nodes/JobOrchestration/execution/errors';
+import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/nodeError';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, useSandbox } from '../support/fixture';
@@ -112,15 +112,13 @@ test("a description has line breaks, and markup for them only where the editor's
 	);
 	const [uid = ''] = fixture.sandbox.store.jobs.keys();
 	const lines = [
-		"Check this node's fields.",
+		"Check this node's fields. Correct a wrong value in this node, not before it: Retry keeps the items as they came. To continue, use Retry in the list of executions, with the currently saved workflow: it creates only the missing jobs. Don't execute this node again: that creates every job again.",
 		`The service gave no reason (HTTP 400). Request: create job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
 		'',
-		"Don't execute this node again with the same items: that creates these jobs again. Use Retry in the list of executions (with the currently saved workflow, if you change it), or run only the items without a job.",
+		'Without a job: item 1.',
 		'',
-		"Retry keeps the items as they came. Correct a wrong value in this node's fields, or run the items without a job in a new execution: item 1.",
-		'',
-		'Jobs already created (1):',
-		`• item 0: ${uid} ('‹i›A‹/i›' in namespace 'default')`,
+		"Jobs already created (1) in namespace 'default':",
+		`• item 0: ${uid} ('‹i›A‹/i›')`,
 	];
 	expect(error?.description).toBe(lines.join('\n'));
 	expect(error).toHaveProperty('context.descriptionTemplate', lines.join('<br>'));

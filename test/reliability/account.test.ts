@@ -52,11 +52,11 @@ describe('A Retry with another account', () => {
 		const again = await fixture.engine.retry(failed, [oneByOne]);
 		expect(callsAfter(sent)).toEqual([]);
 		expect(again.error?.message).toBe(
-			'Nothing more was sent: items 0, 1, 2, 3 and 4 (counted from 0) were done with another account',
+			'Nothing more was sent: items 0 to 4 (counted from 0) were done with another account',
 		);
 		const { userName, url } = fixture.sandbox;
 		expect(again.error?.description).toContain(
-			`Done as user "${userName}" at ${url}: items 0, 1, 2, 3 and 4.`,
+			`Done as user "${userName}" at ${url}: items 0 to 4.`,
 		);
 		expect(again.error?.description).not.toContain(fixture.sandbox.password);
 		expect(createdIn(again)).toEqual(made);

@@ -79,7 +79,7 @@ describe('If an error stops the node', () => {
 		const listed = listedIn(result).map(({ uid }) => uid);
 		expect(listed.sort()).toEqual([...made].sort());
 		const { description } = result.error ?? {};
-		expect(description).toContain(`Jobs already created (${made.length}):`);
+		expect(description).toContain(`Jobs already created (${made.length}) in namespace 'default':`);
 		for (const uid of made)
 			expect(description).toMatch(new RegExp(`: ${uid} \\(.*\\): ${state}$`, 'm'));
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
@@ -111,7 +111,7 @@ describe('If an error stops the node', () => {
 			/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
 		);
 		expect(description).toMatch(
-			/\(3\):\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
+			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
 		);
 	});
 

@@ -238,7 +238,7 @@ describe('Where the workflow continues', () => {
 			],
 			[
 				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0, 1 and 2 (counted from 0). The job may exist for items 0 and 1: ${look}`,
+				`3 of 6 items failed: items 0 to 2 (counted from 0). The job may exist for items 0 and 1: ${look}`,
 			],
 		])(
 			'names the items that failed, and those whose job may exist: %j',

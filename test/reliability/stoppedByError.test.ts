@@ -43,11 +43,9 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
 		expect(result.error?.description).toContain("Don't execute this node again");
-		expect(result.error?.description).not.toMatch(/jobs of these items may exist|and \S+ more, in/);
+		expect(result.error?.description).not.toMatch(/Jobs that may exist|and \S+ more, in/);
 		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
-			expect(result.error?.description).toContain(
-				`: ${uid} ('${displayName}' in namespace 'default')`,
-			);
+			expect(result.error?.description).toContain(`: ${uid} ('${displayName}')`);
 		}
 	});
 
@@ -137,7 +135,7 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result).sort()).toEqual(made.sort());
 		const { description } = result.error ?? {};
 		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
-		expect(description).toContain(`Jobs already created (${made.length}):`);
+		expect(description).toContain(`Jobs already created (${made.length}) in namespace 'default':`);
 		expect(description).toContain(
 			`• and ${made.length - 100} more, in the error's context.createdJobs`,
 		);
@@ -182,7 +180,7 @@ describe('Where an error stops the workflow', () => {
 			],
 		});
 		expect(result.error?.description).toContain(
-			"The jobs of these items may exist; look for them on the service:\n• item 2: 'Job 2' in namespace 'default'\n• item 4: 'Job 4' in namespace 'default'",
+			"Jobs that may exist (2) in namespace 'default':\n• item 2: 'Job 2'\n• item 4: 'Job 4'\n",
 		);
 		expect(createdIn(result)).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(5);

@@ -60,8 +60,8 @@ export class Engine {
 		this.credentials.save('1', { ignoreSslIssues: false, accessToken: '', ...data });
 	}
 
-	/** What starts the executions: a trigger, or the editor ('manual'). */
-	mode: 'trigger' | 'manual' = 'trigger';
+	/** What starts the executions: a trigger, the editor ('manual') or another workflow ('integrated'). */
+	mode: 'trigger' | 'manual' | 'integrated' = 'trigger';
 
 	/** Changes the credential as its form does: the token that is stored with it stays. */
 	editCredential(change: ICredentialDataDecryptedObject): void {

@@ -12,6 +12,7 @@ import type {
 import { isJsonObject } from '../json';
 import { FieldError } from '../parameters/fieldError';
 import type { Callback, CreatedJob } from '../resources/operation';
+import { nameOf } from '../service/errors/namedJob';
 import { asPlainText } from '../service/errors/serviceError';
 import { logForUser } from './report';
 
@@ -74,8 +75,10 @@ export async function waitForCallback(
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
 	// A cancel of the wait drops the output, and with it the job's ID.
-	const name = `${job.uid} ('${job.displayName}' in namespace '${job.namespace}')`;
-	logForUser(context, 'info', `waits for the call of job ${name}`);
+	const name = `${job.uid} (${nameOf(job)})`;
+	// n8n's highlighted data, which also tells waiting executions apart. n8n 1.x has none here.
+	if ('customData' in context) context.customData.set('job', name);
+	logForUser(context, `waits for the call of job ${name}`);
 	const message = asPlainText(
 		`Waiting for the call of job ${name}. A cancel ends the wait, not the job.`,
 	);

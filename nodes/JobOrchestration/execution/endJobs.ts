@@ -1,28 +1,22 @@
 import { FieldValue } from '../parameters/fieldValue';
 import { changeJobState, uidOf } from '../service/calls/jobs';
 import { ServiceClient } from '../service/calls/serviceClient';
-import type { ItemOutcomes } from './itemOutcome';
-import { createdJobOf } from './itemOutcome';
 import { inParallel } from './inParallel';
-import type { PreparedRun } from './prepare';
+import type { Run } from './run';
 
 /**
  * Stops or terminates the jobs of all items, if the node is set so, also after a cancel: with the account that created
  * them. Notes in each job what became of it.
  */
-export async function endJobs(
-	outcomes: ItemOutcomes,
-	{ clients, options, concurrency }: PreparedRun,
-): Promise<void> {
+export async function endJobs({ outcomes, clients, options, concurrency }: Run): Promise<void> {
 	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
 	if (options === undefined) return;
-	for (const outcome of outcomes) delete createdJobOf(outcome)?.cleanup;
+	for (const outcome of outcomes) delete outcome?.createdJob?.cleanup;
 	if (options.ifStopped === 'keep') return;
 	const { ifStopped: verb } = options;
 	clients.startAgain();
 	await inParallel(outcomes, concurrency, async (outcome, beginNext) => {
-		if (outcome === undefined || 'error' in outcome) return;
-		const { account, createdJob: job, output } = outcome;
+		const { account, createdJob: job, output } = outcome ?? {};
 		if (job === undefined) return;
 		try {
 			const client = clients.of(account);
@@ -30,7 +24,7 @@ export async function endJobs(
 				throw new Error(`It was created as ${account}: this run has another credential`);
 			}
 			const service = new ServiceClient(client, { ...options, beginNext });
-			const jobId = new FieldValue('Job ID', uidOf(output[0] ?? {})).pathId();
+			const jobId = new FieldValue('Job ID', uidOf(output?.[0] ?? {})).pathId();
 			const { namespace } = job;
 			await service.send(changeJobState({ namespace, jobId, verb, idempotent: true }));
 			job.cleanup = { operation: verb, success: true };

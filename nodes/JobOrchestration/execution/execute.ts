@@ -1,35 +1,21 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
-import type { Operation } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
 import { ServiceClient } from '../service/calls/serviceClient';
+import { Clients } from '../service/clients';
+import type { PlainError } from '../service/errors/nodeError';
+import { nodeErrorOf, plainErrorOf } from '../service/errors/nodeError';
 import { onAbort } from '../service/timers';
 import { waitForCallback } from './callback';
 import { endJobs } from './endJobs';
-import {
-	completeError,
-	errorOutputItem,
-	failItem,
-	itemErrorOf,
-	newApiError,
-	newOperationError,
-	nodeErrorOf,
-	titleWithJobs,
-} from './errors';
+import { fatalErrorOf } from './fatalError';
 import { inParallel } from './inParallel';
-import type { FailedItem, NodeError } from './itemOutcome';
-import { callbackIn, createdJobsIn, errorsIn, uncertainIn } from './itemOutcome';
-import type { PreparedItem, PreparedRun } from './prepare';
-import { isCancelled, prepareAll } from './prepare';
-import { addHints, logCreatedJobs } from './report';
-import type { RunState } from './retryMemory';
+import { prepareAll } from './prepare';
+import { addHints } from './report';
 import { recall, remember } from './retryMemory';
-
-interface Run extends RunState {
-	context: IExecuteFunctions;
-	operation: Operation;
-}
+import type { FailedItem, PreparedItem, Run } from './run';
+import { isCancelled } from './run';
 
 /**
  * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
@@ -44,72 +30,71 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		run = beginRun(context);
 		return [await runToEnd(run)];
 	} catch (cause) {
-		const error = nodeErrorOf(context.getNode(), cause);
-		if (!context.continueOnFail() || isCancelled(context)) throw error;
+		if (!context.continueOnFail() || isCancelled(context)) {
+			throw nodeErrorOf(context.getNode(), cause);
+		}
 		// n8n would pass the input items on as if they had succeeded.
-		return [outputOf(context, run, error)];
+		return [outputOf(context, run, plainErrorOf(cause))];
 	}
 }
 
-/** @throws NodeOperationError if the workflow names an operation that this version doesn't have */
+/** @throws Error if the workflow names an operation that this version doesn't have */
 function beginRun(context: IExecuteFunctions): Run {
 	const resource = context.getNodeParameter('resource', 0, null);
 	// n8n drops it where no field is shown for the resource.
 	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
 	if ('message' in operation) {
-		throw newOperationError(context.getNode(), operation.message, operation.description);
+		throw Object.assign(new Error(operation.message), { description: operation.description });
 	}
-	return { ...recall(context, `${String(resource)}.${operation.value}`), context, operation };
+	const state = recall(context, `${String(resource)}.${operation.value}`);
+	return { ...state, context, operation, calls: [], clients: new Clients(context) };
 }
 
 async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 	const { context, outcomes } = run;
-	const prepared = await prepareAll(context, run.operation, outcomes);
+	const failedBefore = await prepareAll(run);
 	// Even if this throws, the next run knows what was done.
-	const failedItem = await runItems(run, prepared).finally(() => remember(context, run));
-	if (failedItem !== undefined) throw completeFatalError(run, failedItem);
+	const failed = await runItems(run, failedBefore).finally(() => remember(run));
+	if (failed !== undefined) throw fatalErrorOf(run, failed);
 
-	addHints(context, outcomes);
+	addHints(run);
 	const output = outputOf(context, run);
-	const callback = callbackIn(outcomes);
-	const [job] = createdJobsIn(outcomes);
+	// Only the first item can have a callback.
+	const { callback, createdJob: job } = outcomes[0] ?? {};
 	if (callback && job) return await waitForCallback(context, output, { callback, job });
 	return output;
 }
 
-/** Gives each item its outcome. @returns the error that ends the execution, if one does */
-async function runItems(run: Run, prepared: PreparedRun): Promise<FailedItem | undefined> {
-	const { context, outcomes } = run;
+/**
+ * Gives each item its outcome.
+ *
+ * @param failedBefore the error that ends the execution before anything is sent
+ * @returns the error that ends the execution, if one does
+ */
+async function runItems(run: Run, failedBefore?: FailedItem): Promise<FailedItem | undefined> {
+	const { context, outcomes, calls, options } = run;
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
 	// would then be ended.
-	const again = new Set(prepared.calls.map(({ itemIndex }) => itemIndex));
-	const left = errorsIn(outcomes).find(({ itemIndex }) => !again.has(itemIndex));
-	const uncertain =
-		left && !context.continueOnFail()
-			? { ...left, error: newApiError(context.getNode(), left.error) }
-			: undefined;
-	const endsJobs = (prepared.options?.ifStopped ?? 'keep') !== 'keep';
-	const failedItem =
-		prepared.failedItem ??
-		(endsJobs ? uncertain : undefined) ??
-		(await makeCalls(run, prepared)) ??
-		uncertain;
-	if (failedItem !== undefined) await endJobs(outcomes, prepared);
-	return failedItem;
+	const again = new Set(calls.map(({ itemIndex }) => itemIndex));
+	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.error && !again.has(item));
+	const error = outcomes[itemIndex]?.error;
+	const left = error && !context.continueOnFail() ? { itemIndex, error } : undefined;
+	const endsJobs = (options?.ifStopped ?? 'keep') !== 'keep';
+	const failed = failedBefore ?? (endsJobs ? left : undefined) ?? (await makeCalls(run)) ?? left;
+	if (failed !== undefined) await endJobs(run);
+	return failed;
 }
 
 /** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
-async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | undefined> {
-	const { context, outcomes } = run;
-	const { calls, concurrency } = prepared;
-	const node = context.getNode();
+async function makeCalls(run: Run): Promise<FailedItem | undefined> {
+	const { context, outcomes, calls, concurrency } = run;
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
-	let firstError: FailedItem | undefined;
+	let firstFailed: FailedItem | undefined;
 
 	const makeCall = async (
 		{ itemIndex, call, options, client }: PreparedItem,
@@ -120,51 +105,45 @@ async function makeCalls(run: Run, prepared: PreparedRun): Promise<FailedItem | 
 			const callOptions = { ...options, signal, onFailure, beginNext };
 			const result = await call(new ServiceClient(client, callOptions));
 			outcomes[itemIndex] = { ...result, account };
-		} catch (error) {
-			if (error instanceof StoppedBeforeSending) return;
-			outcomes[itemIndex] = undefined;
-			const failedItem = failItem(node, outcomes, { itemIndex, error, account });
+		} catch (cause) {
+			if (cause instanceof StoppedBeforeSending) return;
+			const error = plainErrorOf(cause);
+			outcomes[itemIndex] = { error, account };
 			if (continueOnFail) return;
-			firstError ??= failedItem;
+			firstFailed ??= { itemIndex, error, cause };
 			stop();
 		}
 	};
 	await inParallel(calls, concurrency, makeCall, signal);
 	stopListening();
-	if (firstError !== undefined || !signal.aborted) return firstError;
+	if (firstFailed !== undefined || !signal.aborted) return firstFailed;
 	// It names the first item not begun.
 	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
-	return {
-		itemIndex: next?.itemIndex ?? 0,
-		error: newOperationError(node, 'The execution was cancelled'),
-	};
+	const error = plainErrorOf('The execution was cancelled');
+	return { itemIndex: next?.itemIndex ?? 0, error };
 }
 
-/** The error that ends the execution, with what there is to know of the other items. */
-function completeFatalError(run: Run, failedItem: FailedItem): NodeError {
-	const { context, outcomes, endedJobs } = run;
-	const { createsJobs } = run.operation;
-	const createdJobs = [...endedJobs, ...createdJobsIn(outcomes)];
-	const error = completeError(failedItem, { outcomes, createdJobs, createsJobs });
-	if (createsJobs !== true) return error;
-	if (isCancelled(context)) logCreatedJobs(context, createdJobs, uncertainIn(outcomes));
-	else error.message = titleWithJobs(failedItem, { outcomes, createdJobs });
-	return error;
-}
-
-/** @param error of the items without an outcome, if there are any */
+/**
+ * The outcomes as output items. An error's JSON has `message` and `error` and nothing else: by this, n8n takes the item
+ * for an error (WorkflowExecute, handleNodeErrorOutput). It would reduce the JSON of an item with an `error` beside it to
+ * a text.
+ *
+ * @param errorOfOthers of the items without an outcome, if there are any
+ */
 function outputOf(
 	context: IExecuteFunctions,
-	run: Run | undefined,
-	error?: NodeError,
+	run?: Run,
+	errorOfOthers?: PlainError,
 ): INodeExecutionData[] {
-	const createsJobs = run?.operation.createsJobs;
-	return context.getInputData().flatMap((item, itemIndex) => {
-		const outcome = run?.outcomes[itemIndex] ?? (error && { error: itemErrorOf(error) });
-		if (outcome === undefined) return [];
-		if ('error' in outcome) {
-			return [errorOutputItem(outcome.error, item, { itemIndex, createsJobs })];
-		}
-		return outcome.output.map((json) => ({ json, pairedItem: { item: itemIndex } }));
+	return context.getInputData().flatMap(({ binary }, itemIndex) => {
+		const { output = [], error } = run?.outcomes[itemIndex] ?? { error: errorOfOthers };
+		const pairedItem = { item: itemIndex };
+		if (error === undefined) return output.map((json) => ({ json, pairedItem }));
+		const { message, description, httpStatus = null } = error;
+		const details = { description, itemIndex, httpStatus };
+		const jobMayExist = error.uncertainJob !== undefined;
+		const createsJobs = run?.operation.createsJobs === true;
+		const json = { message, error: createsJobs ? { ...details, jobMayExist } : details };
+		return [{ json, ...(binary && { binary }), pairedItem }];
 	});
 }

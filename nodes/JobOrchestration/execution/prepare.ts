@@ -1,17 +1,14 @@
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
-
 import { ItemParameters } from '../parameters/itemParameters';
-import type { Operation, PreparedCall } from '../resources/operation';
-import type { ItemOptions } from '../resources/options';
 import { readOptions } from '../resources/options';
 import { Clients } from '../service/clients';
+import type { PlainError } from '../service/errors/nodeError';
+import { plainErrorOf } from '../service/errors/nodeError';
 import type { HttpClient } from '../service/http';
 import { wait } from '../service/timers';
 import { newCallback } from './callback';
-import { failItem, newOperationError } from './errors';
 import { inParallel } from './inParallel';
-import type { FailedItem, ItemOutcomes } from './itemOutcome';
-import { FROM_ZERO, itemList } from './itemOutcome';
+import type { FailedItem, PreparedItem, Run } from './run';
+import { FROM_ZERO, isCancelled, itemList } from './run';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -19,34 +16,14 @@ const YIELD_AFTER_MS = 10;
 /** Credentials that are read at once. One after the other, n8n's database would take twice as long. */
 const READS_AT_ONCE = 20;
 
-export interface PreparedItem {
-	itemIndex: number;
-	call: PreparedCall;
-	options: ItemOptions;
-	client: HttpClient;
-}
-
-export interface PreparedRun {
-	calls: PreparedItem[];
-	clients: Clients;
-	/** Those of the first item whose options can be read. */
-	options: ItemOptions | undefined;
-	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
-	concurrency: number | undefined;
-	/** The error that ends the execution before anything is sent. */
-	failedItem: FailedItem | undefined;
-}
-
 /**
- * Reads and checks the parameters and the credential of all items. What is wrong is the outcome of its item and, unless
- * the node continues after errors, ends the execution.
+ * Reads and checks the parameters and the credential of all items, for the run's calls. What is wrong is the outcome of
+ * its item.
+ *
+ * @returns the error that ends the execution before anything is sent, if one does
  */
-export async function prepareAll(
-	context: IExecuteFunctions,
-	operation: Operation,
-	outcomes: ItemOutcomes,
-): Promise<PreparedRun> {
-	const node = context.getNode();
+export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
+	const { context, operation, outcomes } = run;
 	const signal = context.getExecutionCancelSignal();
 	const parameters = new ItemParameters(context, operation.fields);
 	const given = context.getInputData().map((): HttpClient | undefined => undefined);
@@ -55,10 +32,11 @@ export async function prepareAll(
 	const pending: Array<Omit<PreparedItem, 'client'>> = [];
 	const badInput: FailedItem[] = [];
 	const unread: FailedItem[] = [];
-	const fail = (itemIndex: number, error: unknown) =>
-		failItem(node, outcomes, { itemIndex, error });
-	let options: ItemOptions | undefined;
-	let concurrency: number | undefined;
+	const failItem = (itemIndex: number, cause: unknown): FailedItem => {
+		const error = plainErrorOf(cause);
+		outcomes[itemIndex] ??= { error };
+		return { itemIndex, error, cause };
+	};
 
 	for (const itemIndex of given.keys()) {
 		await yieldTurn();
@@ -66,44 +44,39 @@ export async function prepareAll(
 		const outcome = outcomes[itemIndex];
 		try {
 			const getField = parameters.forItem(itemIndex);
-			const ofItem = readOptions(getField);
-			options ??= ofItem;
-			if (ofItem.concurrency !== undefined) {
-				concurrency = Math.min(concurrency ?? Infinity, ofItem.concurrency);
+			const options = readOptions(getField);
+			run.options ??= options;
+			if (options.concurrency !== undefined) {
+				run.concurrency = Math.min(run.concurrency ?? Infinity, options.concurrency);
 			}
-			const isOld = outcome && 'error' in outcome && outcome.error.isOfEarlierExecution;
-			if (outcome && !(isOld && ofItem.createUncertainAgain)) continue;
+			const isAgain = outcome?.isOfEarlierExecution === true && options.createUncertainAgain;
+			if (outcome && !isAgain) continue;
 			const call = operation.prepare(getField, (limitMs) => newCallback(context, limitMs));
-			pending.push({ itemIndex, call, options: ofItem });
+			pending.push({ itemIndex, call, options });
 		} catch (error) {
-			badInput.push(fail(itemIndex, error));
+			badInput.push(failItem(itemIndex, error));
 		}
 	}
 
-	const clients = new Clients(context, { concurrency }, signal);
+	run.clients = new Clients(context, { concurrency: run.concurrency }, signal);
 	const readCredential = async (itemIndex: number) => {
 		await yieldTurn();
 		try {
-			given[itemIndex] = await clients.forItem(itemIndex);
+			given[itemIndex] = await run.clients.forItem(itemIndex);
 		} catch (error) {
-			if (!isCancelled(context)) unread.push(fail(itemIndex, error));
+			if (!isCancelled(context)) unread.push(failItem(itemIndex, error));
 		}
 	};
 	await inParallel([...given.keys()], READS_AT_ONCE, readCredential, signal);
 
-	const otherAccount = otherAccountError(node, outcomes, { given, clients });
-	let failedItem: FailedItem | undefined;
-	if (!context.continueOnFail()) {
-		const count = outcomes.length;
-		failedItem = badInputError(node, badInput, { count, isRetry }) ?? unread[0] ?? otherAccount;
-	} else if (otherAccount !== undefined) {
-		for (const { itemIndex } of pending) fail(itemIndex, otherAccount.error);
-	}
-	const calls = pending.flatMap((item) => {
+	const otherAccount = otherAccountError(run, given);
+	for (const item of pending) {
 		const client = given[item.itemIndex];
-		return client === undefined || otherAccount !== undefined ? [] : [{ ...item, client }];
-	});
-	return { calls, clients, options, concurrency, failedItem };
+		if (otherAccount) outcomes[item.itemIndex] ??= { error: otherAccount.error };
+		else if (client) run.calls.push({ ...item, client });
+	}
+	if (context.continueOnFail()) return undefined;
+	return badInputError(badInput, { count: outcomes.length, isRetry }) ?? unread[0] ?? otherAccount;
 }
 
 /** Lets n8n's other work go on, if it is time. */
@@ -126,7 +99,6 @@ const MAX_PROBLEMS = 10;
  * @param isRetry whether an earlier run has sent some of them
  */
 function badInputError(
-	node: INode,
 	failed: FailedItem[],
 	{ count, isRetry }: { count: number; isRetry: boolean },
 ): FailedItem | undefined {
@@ -143,7 +115,8 @@ function badInputError(
 		const [{ error } = first] = items;
 		const comma = error.message.includes(', ') ? ',' : '';
 		const isTitle = items.includes(first);
-		const numbers = isTitle ? `${itemList(items)} ${FROM_ZERO}` : itemList(items);
+		const list = itemList(items.map(({ itemIndex }) => itemIndex));
+		const numbers = isTitle ? `${list} ${FROM_ZERO}` : list;
 		const which = items.length === count ? `all ${count} items` : numbers;
 		const problem = count === 1 ? `${error.message}.` : `${error.message}${comma} for ${which}.`;
 		return isTitle ? problem : `${problem} ${error.description}`;
@@ -151,12 +124,13 @@ function badInputError(
 	const lines = [first.error.description, ...others.slice(0, MAX_PROBLEMS)];
 	if (others.length > MAX_PROBLEMS) lines.push(`And ${others.length - MAX_PROBLEMS} more.`);
 	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
-	const error = newOperationError(node, `${notSent} ${title}`, lines.join('\n'));
-	return { itemIndex: first.itemIndex, error, namesItems: true };
+	const texts = { message: `${notSent} ${title}`, description: lines.join('\n') };
+	const error: PlainError = { ...texts, isWrongValue: true, scope: 'named items' };
+	return { itemIndex: first.itemIndex, error };
 }
 
 const USE_SAME_ACCOUNT =
-	'Give this node the credential of that account again, and use Retry. For the new account, start a new execution with the items that are still to be done.';
+	'Give this node the credential of that account again before you use Retry. For the new account, start a new execution with the items that are still to be done.';
 
 /**
  * The error of a run that would go on with what an earlier run did with another account; undefined if none did.
@@ -164,9 +138,8 @@ const USE_SAME_ACCOUNT =
  * @param given the clients of the items that this run is given, by their position
  */
 function otherAccountError(
-	node: INode,
-	outcomes: ItemOutcomes,
-	{ given, clients }: { given: Array<HttpClient | undefined>; clients: Clients },
+	{ outcomes, clients }: Run,
+	given: Array<HttpClient | undefined>,
 ): FailedItem | undefined {
 	const clientOf = (itemIndex: number) =>
 		itemIndex < given.length
@@ -180,15 +153,13 @@ function otherAccountError(
 	});
 	const [first] = others;
 	if (first === undefined) return undefined;
-	const what = `${itemList(others)} ${FROM_ZERO} ${others.length === 1 ? 'was' : 'were'} done with another account`;
+	const listOf = (items: typeof others) => itemList(items.map(({ itemIndex }) => itemIndex));
+	const were = others.length === 1 ? 'was' : 'were';
+	const message = `Nothing more was sent: ${listOf(others)} ${FROM_ZERO} ${were} done with another account`;
 	const done = [...new Set(others.map(({ account }) => account))].map((account) => {
-		return `Done as ${account}: ${itemList(others.filter((other) => other.account === account))}.`;
+		return `Done as ${account}: ${listOf(others.filter((other) => other.account === account))}.`;
 	});
 	const description = [USE_SAME_ACCOUNT, ...done, `The credential now: ${first.now}.`].join('\n');
-	const error = newOperationError(node, `Nothing more was sent: ${what}`, description);
-	return { itemIndex: first.itemIndex, error, namesItems: true };
-}
-
-export function isCancelled(context: IExecuteFunctions): boolean {
-	return context.getExecutionCancelSignal()?.aborted === true;
+	const error: PlainError = { message, description, scope: 'named items' };
+	return { itemIndex: first.itemIndex, error };
 }

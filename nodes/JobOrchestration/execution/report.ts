@@ -1,40 +1,43 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { asPlainText } from '../service/errors/serviceError';
-import { MAX_LISTED } from './errors';
-import type { ItemOutcomes, ListedJob } from './itemOutcome';
-import { createdJobsIn, errorsIn, FROM_ZERO, itemList, uncertainIn } from './itemOutcome';
 import { objectSharedByTries } from './retryMemory';
+import type { ListedJob, Run, Summary } from './run';
+import { FROM_ZERO, itemList, summaryOf } from './run';
+
+/** The most jobs that a text lists; an error's `context.createdJobs` has all of them. */
+export const MAX_LISTED = 100;
 
 /** More would push the output off the screen. */
 const MAX_HINTS = 5;
 
 /** Says above the output which items have failed, which jobs aren't in it, and why a list is empty. */
-export function addHints(context: IExecuteFunctions, outcomes: ItemOutcomes): void {
-	const ofCalls = outcomes.map((outcome) => outcome && 'hint' in outcome && outcome.hint);
+export function addHints(run: Run): void {
+	const { context, outcomes } = run;
+	const summary = summaryOf(run);
 	const given = context.getInputData().length;
-	const notGiven = createdJobsIn(outcomes).filter(({ itemIndex }) => itemIndex >= given);
-	const hints = new Set([hintOfFailures(outcomes), hintOfJobs(notGiven), ...ofCalls]);
-	for (const hint of [...hints].filter((text) => typeof text === 'string').slice(0, MAX_HINTS)) {
+	const notGiven = summary.running.filter(({ itemIndex }) => itemIndex >= given);
+	const ofCalls = outcomes.map((outcome) => outcome?.hint);
+	const hints = new Set([hintOfFailures(summary), hintOfJobs(notGiven), ...ofCalls]);
+	for (const hint of [...hints].filter((text) => text !== undefined).slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
-	if (context.getMode() === 'manual' && createdJobsIn(outcomes).length > 0) {
+	if (context.getMode() === 'manual' && summary.running.length > 0) {
 		const message = 'Executing this step again creates another job for each item.';
 		context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	}
 }
 
-function hintOfFailures(outcomes: ItemOutcomes): string | undefined {
-	const errors = errorsIn(outcomes);
-	if (errors.length === 0) return undefined;
-	const uncertain = uncertainIn(outcomes);
-	const failed =
-		outcomes.length === 1
+function hintOfFailures({ count, failed, uncertain }: Summary): string | undefined {
+	if (failed.length === 0) return undefined;
+	const what =
+		count === 1
 			? 'The item failed.'
-			: `${errors.length} of ${outcomes.length} items failed: ${itemList(errors)} ${FROM_ZERO}.`;
-	if (uncertain.length === 0) return failed;
-	return `${failed} The job may exist for ${itemList(uncertain)}: look for it on the service before you run the item again.`;
+			: `${failed.length} of ${count} items failed: ${itemList(failed)} ${FROM_ZERO}.`;
+	if (uncertain.length === 0) return what;
+	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
+	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
 }
 
 function hintOfJobs(jobs: ListedJob[]): string | undefined {
@@ -54,28 +57,24 @@ const logged = new WeakSet<object>();
  * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
  * cancelled node throws (2.x, WorkflowExecute.setupCancellation has already saved the execution).
  */
-export function logCreatedJobs(
-	context: IExecuteFunctions,
-	jobs: object[],
-	uncertain: Array<{ itemIndex: number }>,
-): void {
+export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
 	if (logged.has(objectSharedByTries(context))) return;
 	logged.add(objectSharedByTries(context));
 	const items = uncertain.map(({ itemIndex }) => itemIndex);
 	const text = (start: number, end: number, more = '') =>
-		`${nameOf(context)} was cancelled. Jobs already created: ${JSON.stringify(jobs.slice(start, end))}. Items whose job may exist: ${JSON.stringify(items.slice(start, end))}${more}`;
-	const count = Math.max(jobs.length, items.length);
+		`${nameOf(context)} was cancelled. Jobs already created: ${JSON.stringify(created.slice(start, end))}. Items whose job may exist: ${JSON.stringify(items.slice(start, end))}${more}`;
+	const count = Math.max(created.length, items.length);
 	for (let start = 0; start === 0 || start < count; start += MAX_LOGGED) {
 		context.logger.warn(text(start, start + MAX_LOGGED));
 	}
-	const more = `. In n8n's log: all ${jobs.length} jobs and ${items.length} items`;
+	const more = `. In n8n's log: all ${created.length} jobs and ${items.length} items`;
 	context.sendMessageToUI(text(0, MAX_LISTED, count > MAX_LISTED ? more : ''));
 }
 
 /** Writes what happened to this node into n8n's log and the browser's console, where n8n drops the node's output. */
-export function logForUser(context: IExecuteFunctions, level: 'info' | 'warn', what: string): void {
+export function logForUser(context: IExecuteFunctions, what: string): void {
 	const text = `${nameOf(context)} ${what}`;
-	context.logger[level](text);
+	context.logger.info(text);
 	context.sendMessageToUI(text);
 }
 

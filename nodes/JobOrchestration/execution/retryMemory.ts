@@ -1,9 +1,8 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import type { CreatedJob } from '../resources/operation';
-import type { ItemOutcome, ItemOutcomes, ListedJob } from './itemOutcome';
-import { createdJobsIn } from './itemOutcome';
+import type { ItemOutcome, Run, RunState } from './run';
+import { isEnded, summaryOf } from './run';
 
 /*
  * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be
@@ -21,16 +20,6 @@ import { createdJobsIn } from './itemOutcome';
  * It isn't left in the entry's `metadata`: n8n sends that to the editor, twice.
  */
 
-/** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
-export interface RunState {
-	/** Version of this shape, resource and operation. A run by another version, or of another operation, ignores it. */
-	madeBy: string;
-	/** By the item's position. Undefined, and null once it was stored, for each item to be run. */
-	outcomes: ItemOutcomes;
-	/** The jobs that earlier runs have made and ended: an error still names them. */
-	endedJobs: ListedJob[];
-}
-
 /** n8n's entry for one run of a node, with what this node adds. */
 interface StackEntry extends IExecuteData {
 	jobOrchestration?: unknown;
@@ -46,7 +35,7 @@ const ofThisExecution = new WeakSet<object>();
 
 /** What the run before this one has left; nothing if this is the first run with these items. */
 export function recall(context: IExecuteFunctions, operation: string): RunState {
-	const madeBy = `version 3, ${operation}`;
+	const madeBy = `version 4, ${operation}`;
 	const entry = ownEntry(context);
 	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(objectSharedByTries(context));
 	const isState = (value: unknown): value is RunState =>
@@ -56,23 +45,21 @@ export function recall(context: IExecuteFunctions, operation: string): RunState 
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
-		if (outcome === undefined || 'output' in outcome) return outcome;
-		const description = outcome.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
-		const error = { ...outcome.error, description: `${description} ${NOT_SENT_AGAIN}` };
-		error.isOfEarlierExecution ||= isOfEarlierExecution;
-		return { ...outcome, error };
+		if (outcome?.error === undefined) return outcome;
+		const said = outcome.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
+		const error = { ...outcome.error, description: `${said} ${NOT_SENT_AGAIN}` };
+		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
+		return { ...outcome, error, isOfEarlierExecution: isOld };
 	});
 	return { madeBy, outcomes, endedJobs };
 }
 
 /** Replaces what is left to the next run with these items. */
-export function remember(
-	context: IExecuteFunctions,
-	{ madeBy, outcomes, endedJobs: endedBefore }: RunState,
-): void {
-	const settled = outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
-	const endedJobs = [...endedBefore, ...createdJobsIn(outcomes).filter(isEnded)];
-	const state: RunState = { madeBy, outcomes: settled, endedJobs };
+export function remember(run: Run): void {
+	const { context, madeBy } = run;
+	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
+	const endedJobs = summaryOf(run).created.filter(isEnded);
+	const state: RunState = { madeBy, outcomes, endedJobs };
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
@@ -91,12 +78,7 @@ function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
 }
 
 /** False for an item that certainly had no effect, or whose job has been ended since. */
-function isSettled(outcome: ItemOutcome | undefined): outcome is ItemOutcome {
-	if (outcome === undefined) return false;
-	if ('error' in outcome) return outcome.error.jobMayExist || outcome.error.mayHaveActed === true;
-	return outcome.createdJob === undefined || !isEnded(outcome.createdJob);
-}
-
-function isEnded({ cleanup }: CreatedJob): boolean {
-	return cleanup?.success === true;
+function isSettled({ error, output, createdJob }: ItemOutcome = {}): boolean {
+	if (error) return error.mayHaveActed === true;
+	return output !== undefined && !(createdJob && isEnded(createdJob));
 }

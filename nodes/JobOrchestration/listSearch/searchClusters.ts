@@ -4,13 +4,13 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
-import { nodeErrorOf } from '../execution/errors';
 import type { JsonObject } from '../json';
 import { isJsonObject } from '../json';
 import { clusterPages } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
 import { ServiceClient } from '../service/calls/serviceClient';
 import { Clients } from '../service/clients';
+import { nodeErrorOf } from '../service/errors/nodeError';
 import { ServiceError } from '../service/errors/serviceError';
 
 const PAGE_SIZE = 100;

@@ -1,7 +1,7 @@
 import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
 import { consequenceOf } from '../errors/rules';
-import type { NamedJob } from '../errors/serviceError';
+import type { NamedJob } from '../errors/namedJob';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { ErrorTexts } from '../errors/statusTexts';
 import type { Denial } from '../pace/limiter';

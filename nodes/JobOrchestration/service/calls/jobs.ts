@@ -3,6 +3,7 @@ import type { GenericValue } from 'n8n-workflow';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { isHtml } from '../errors/response';
+import { nameOf } from '../errors/namedJob';
 import { truncate } from '../errors/statusTexts';
 import type { Call } from './callError';
 
@@ -52,7 +53,7 @@ const CLUSTER_HINT =
 /** Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
 export function createJob(job: NewJob): Call<Job> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
-	const name = () => `'${displayName}' in namespace '${namespace}'`;
+	const name = () => nameOf(job);
 	return {
 		operationId: 'createJob',
 		method: 'POST',

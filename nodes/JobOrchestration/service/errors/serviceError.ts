@@ -2,6 +2,7 @@ import { ExecutionBaseError } from 'n8n-workflow';
 
 import type { Failure } from './failure';
 import { contextOf } from './failure';
+import type { NamedJob } from './namedJob';
 import type { ErrorTexts } from './statusTexts';
 
 const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
@@ -16,12 +17,6 @@ const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
 /** Whether a failure is about the credential or the connection: then it would meet every item. */
 export function isAboutAllItems({ kind, ofLogin }: Failure): boolean {
 	return ofLogin === true || ABOUT_ALL_ITEMS.has(kind);
-}
-
-/** A job by what people look for it. */
-export interface NamedJob {
-	namespace: string;
-	displayName: string;
 }
 
 /**

@@ -1,0 +1,130 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { CallResult, CreatedJob, Operation, PreparedCall } from '../resources/operation';
+import type { ItemOptions } from '../resources/options';
+import type { Clients } from '../service/clients';
+import type { NamedJob } from '../service/errors/namedJob';
+import { withShortNames } from '../service/errors/namedJob';
+import type { PlainError } from '../service/errors/nodeError';
+import type { HttpClient } from '../service/http';
+
+/** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
+export interface RunState {
+	/** Version of this shape, resource and operation. A run by another version, or of another operation, ignores it. */
+	madeBy: string;
+	/**
+	 * By the item's position; undefined, and null once it was stored, for an item that wasn't run, or was stopped before
+	 * anything was sent. Items that this run isn't given (with Execute Once, n8n gives it the first only) stand at the end.
+	 */
+	outcomes: Array<ItemOutcome | undefined>;
+	/** The jobs that earlier runs have made and ended: an error still names them. */
+	endedJobs: ListedJob[];
+}
+
+/** One run of the node: what it begins with, what it is to do, and what became of it. */
+export interface Run extends RunState {
+	context: IExecuteFunctions;
+	operation: Operation;
+	/** The calls to be made, once all items have been read and checked. */
+	calls: PreparedItem[];
+	clients: Clients;
+	/** Those of the first item whose options can be read. */
+	options?: ItemOptions;
+	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
+	concurrency?: number;
+}
+
+export interface PreparedItem {
+	itemIndex: number;
+	call: PreparedCall;
+	options: ItemOptions;
+	client: HttpClient;
+}
+
+/**
+ * What became of an item: a result or an error, and the account (`HttpClient.account`). Plain data: n8n stores it for
+ * Retry.
+ */
+export interface ItemOutcome extends Partial<CallResult> {
+	error?: PlainError;
+	account?: string | undefined;
+	/** Whether an earlier execution, which n8n retries, has left the error. */
+	isOfEarlierExecution?: boolean;
+}
+
+/** An error that may end the execution. */
+export interface FailedItem {
+	itemIndex: number;
+	error: PlainError;
+	/** What was thrown. */
+	cause?: unknown;
+}
+
+/** A created job with its item, by which errors and logs list it. */
+export type ListedJob = CreatedJob & { itemIndex: number };
+
+/** A run's items and jobs, counted: all that is said of them is made from this. Items are named by their numbers. */
+export interface Summary {
+	/** How many items there are. */
+	count: number;
+	failed: number[];
+	/** The jobs of all tries. */
+	created: ListedJob[];
+	/** Those that this node hasn't ended. */
+	running: ListedJob[];
+	/** The items whose job may exist. */
+	uncertain: Array<{ itemIndex: number } & NamedJob>;
+	/** The items that certainly have no job that runs. */
+	withoutJob: number[];
+}
+
+export function summaryOf({ outcomes, endedJobs }: RunState): Summary {
+	const failed: Summary['failed'] = [];
+	const created = [...endedJobs];
+	const uncertain: Summary['uncertain'] = [];
+	const withoutJob: Summary['withoutJob'] = [];
+	for (const [itemIndex, outcome] of outcomes.entries()) {
+		const { error, createdJob } = outcome ?? {};
+		if (error) failed.push(itemIndex);
+		if (createdJob) created.push({ itemIndex, ...withShortNames(createdJob) });
+		if (error?.uncertainJob) uncertain.push({ itemIndex, ...error.uncertainJob });
+		else if (createdJob === undefined || isEnded(createdJob)) withoutJob.push(itemIndex);
+	}
+	const running = created.filter((job) => !isEnded(job));
+	return { count: outcomes.length, failed, created, running, uncertain, withoutJob };
+}
+
+export function isEnded({ cleanup }: CreatedJob): boolean {
+	return cleanup?.success === true;
+}
+
+export function isCancelled(context: IExecuteFunctions): boolean {
+	return context.getExecutionCancelSignal()?.aborted === true;
+}
+
+/** As many numbers and ranges as fit into one sentence. */
+const MAX_NAMED = 10;
+
+/** What a title says where it names items: users count rows from 1. */
+export const FROM_ZERO = '(counted from 0)';
+
+/** Items by their numbers, from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99 and 20 more". */
+export function itemList(items: readonly number[]): string {
+	const ranges: number[][] = [];
+	for (const item of items) {
+		const range = ranges.at(-1);
+		if (range?.at(-1) === item - 1) range.push(item);
+		else ranges.push([item]);
+	}
+	const parts = ranges.flatMap((range) =>
+		range.length < 3 ? range.map((item) => [item]) : [range],
+	);
+	const names = parts
+		.slice(0, MAX_NAMED)
+		.map((part) => (part.length === 1 ? `${part[0]}` : `${part[0]} to ${part.at(-1)}`));
+	const more = parts.slice(MAX_NAMED).flat().length;
+	if (more > 0) names.push(`${more} more`);
+	const last = names.pop();
+	const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
+}

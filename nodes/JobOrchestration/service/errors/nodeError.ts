@@ -1,0 +1,68 @@
+import type { INode } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import type { NamedJob } from './namedJob';
+import { withShortNames } from './namedJob';
+import { consequenceOf, doubtIn } from './rules';
+import { asPlainText, asTitle, isAboutAllItems, ServiceError } from './serviceError';
+
+/** An error as n8n shows it: with title and description. */
+export type NodeError = NodeApiError | NodeOperationError;
+
+/** What an error says, as plain data: n8n stores it for Retry. */
+export interface PlainError {
+	message: string;
+	description: string;
+	/** Of a call that failed: the status of its answer; null if none came. */
+	httpStatus?: number | null;
+	/** The job that the service may have created without this node having learned of it. */
+	uncertainJob?: NamedJob;
+	/** Whether the service may have done what can't be repeated: then it isn't sent again. */
+	mayHaveActed?: boolean;
+	/** Whether a value of the item may be wrong: the service refused the request for itself, or it was not sent. */
+	isWrongValue?: boolean;
+	/** Whether every item would meet it, such as a wrong password, or its message says which items it is about. */
+	scope?: 'all items' | 'named items';
+}
+
+/** What any error says, in texts that n8n can show. */
+export function plainErrorOf(cause: unknown): PlainError {
+	const error: { message: string; description?: unknown } =
+		cause instanceof Error ? cause : { message: String(cause) };
+	const message = asTitle(error.message);
+	const description = typeof error.description === 'string' ? asPlainText(error.description) : '';
+	if (!(cause instanceof ServiceError)) return { message, description };
+	const { failure, httpStatus, jobMayExist, mayHaveActed, job } = cause;
+	const isRefused = failure.kind === 'status' && consequenceOf(failure).condition === 'answered';
+	const isOfUser = httpStatus === 403 || doubtIn(failure) === 'rejected';
+	return {
+		...{ message, description, httpStatus, mayHaveActed },
+		...(jobMayExist && job && { uncertainJob: withShortNames(job) }),
+		...(isRefused && !isOfUser && !mayHaveActed && { isWrongValue: true }),
+		...(isAboutAllItems(failure) && { scope: 'all items' }),
+	};
+}
+
+/**
+ * Any error as one that n8n shows well. It holds no request, and so no secret.
+ *
+ * @param cause what was thrown, if anything was: an error of n8n's own stays the same object
+ * @param error what it is to say
+ */
+export function nodeErrorOf(node: INode, cause: unknown, error = plainErrorOf(cause)): NodeError {
+	const { message, description, httpStatus, uncertainJob } = error;
+	let nodeError: NodeError;
+	if (cause instanceof NodeApiError || cause instanceof NodeOperationError) nodeError = cause;
+	else if (httpStatus === undefined) {
+		nodeError = new NodeOperationError(node, cause instanceof Error ? cause : message);
+	} else {
+		const httpCode = httpStatus === null ? {} : { httpCode: String(httpStatus) };
+		nodeError = new NodeApiError(node, { message }, { message, description, ...httpCode });
+		Object.assign(nodeError.context, { httpStatus, jobMayExist: uncertainJob !== undefined });
+	}
+	// n8n replaces a message in which it finds a system error's code, even inside a longer word, such as EPERM in
+	// "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
+	nodeError.message = asTitle(message);
+	nodeError.description = asPlainText(description);
+	return nodeError;
+}
