@@ -110,6 +110,30 @@ test.each(['Retry On Fail', 'Retry'])(
 	},
 );
 
+test.each(['keep', 'terminate'])(
+	'a cancel as the wait begins ends the wait and not the job, if interrupted: %s',
+	async (ifStopped) => {
+		const options = { ...(waiting().options as INodeParameters), ifStopped };
+		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+		const running = fixture.engine.start([{ parameters: create({ options }) }], [{}]);
+		begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
+		const { run } = await running.result;
+		begin.mockRestore();
+		expect(run.status).toBe('canceled');
+		expect(fixture.callsOf('changeJobState')).toEqual([]);
+		expect([...fixture.sandbox.store.jobs.values()]).toMatchObject([{ state: 'running' }]);
+	},
+);
+
+test("n8n's highlighted data names the job while it waits", async () => {
+	const { run } = await fixture.engine.run({ parameters: waiting() });
+	const [uid] = fixture.sandbox.store.jobs.keys();
+	const job = `${uid} ('Report' in namespace 'default')`;
+	// n8n 1.x gives nodes no access to it.
+	const isThere = 'customData' in ExecuteContext.prototype;
+	expect(run.data.resultData.metadata).toEqual(isThere ? { job } : undefined);
+});
+
 test.each<INodeParameters>([
 	{ waitUntilCalled: '' },
 	{ waitUntilCalled: ' ', waitLimit: '' },

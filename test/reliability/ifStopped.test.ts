@@ -115,6 +115,15 @@ describe('If an error stops the node', () => {
 		);
 	});
 
+	test('in a loop, the jobs of earlier rounds run on, and are not listed', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 6 ? refused : undefined));
+		const { result } = fixture.engine.start([{ ...terminate(), runs: 2 }], numbered(3));
+		expect((await result).error?.message).toMatch(/^Job not created for item 2/);
+		expect(states()).toEqual([...running(3), ...terminated(2)]);
+		const listed = listedIn(await result).map(({ uid }) => uid);
+		expect(listed).toEqual(jobsOnService().slice(3));
+	});
+
 	test('a job whose ID leads elsewhere is sent nothing, and named', async () => {
 		creates((item) => (item === 0 ? answer(200, { metadata: { uid: '..' } }) : refused));
 		const result = await fixture.engine.run(terminate(), numbered(2));
