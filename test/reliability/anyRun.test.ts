@@ -2,58 +2,95 @@ import fc from 'fast-check';
 import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
-import { answer } from '../support/answer';
-import { create, credentialFor, newSandbox, numbered } from '../support/fixture';
+import { actAndAnswer, answer } from '../support/answer';
+import { credentialFor, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { Engine } from '../support/run';
+import { batch, contextOf, itemOf, uncertainIn, watchNode } from './batch';
 import './seed';
 
 /*
- * Runs that end and are repeated in any way: an oracle that knows what the service made looks at each run of a random
- * case. No item has two jobs that run. Every job that runs, and every item whose job may exist, is named: by the output,
- * the error, or a hint. Nothing is sent to another account than the one that the earlier jobs belong to. Where jobs are to
- * be ended, those that still run are named as such.
+ * Runs that go wrong, end and are repeated in any way: an oracle that knows what the service made looks at each run of a
+ * random case. No item has two jobs that run. Every job that runs, and every item whose job may exist, is named: by the
+ * output, the error, or a hint. A run that continues gives each item once, as its result or as its error. Nothing is sent
+ * to another account than the one that the earlier jobs belong to. Where jobs are to be ended, those that still run are
+ * named as such.
  */
 
-/** What becomes of a create. */
-const OUTCOMES = {
-	created: undefined,
-	refused: answer(400, { message: 'no' }),
-	/** There is no job, but the node can't know. */
-	uncertain: { kind: 'break', when: 'beforeActing' },
-	/** There is a job. */
-	lost: { kind: 'break', when: 'afterActing' },
-	rejected: { kind: 'rateLimit', retryAfter: 0 },
-	unavailable: answer(503),
-	broken: { kind: 'halfBody', when: 'afterActing' },
-} satisfies Record<string, Fault | undefined>;
+/** Whether the service has acted or not, the node can't know. */
+const unclear = (when: 'beforeActing' | 'afterActing'): Fault[] => [
+	...(['break', 'halfBody', 'html'] as const).map((kind): Fault => ({ kind, when })),
+	{ kind: 'hugeBody', when, bytes: 100_000 },
+];
+const elsewhere: Fault = { kind: 'redirect', location: 'http://127.0.0.1:9/' };
 
-type Outcome = keyof typeof OUTCOMES | 'slow';
+/** What can happen to a create, by what becomes of its job. */
+const faults = {
+	/** The service hasn't acted, and says so. */
+	refused: [400, 403, 404, 409].map((status) => answer(status)),
+	/** There is no job. */
+	uncertain: [
+		...unclear('beforeActing'),
+		...[elsewhere, answer(200), answer(200, [])],
+		...[408, 500, 502, 503].map((status) => answer(status)),
+	],
+	/** There is one. */
+	lost: [
+		...unclear('afterActing'),
+		...[200, 408, 500, 502, 503, 504].map((status) => actAndAnswer(status)),
+		actAndAnswer(200, { name: 'no id' }),
+		actAndAnswer(303, undefined, { location: '/jobs/1' }),
+	],
+	/** It is sent again. */
+	resent: [
+		{ kind: 'rateLimit', retryAfter: 0 },
+		{ kind: 'expireTokens' },
+		answer(503, undefined, { 'retry-after': '0' }),
+	],
+} satisfies Record<string, Fault[]>;
 
-/** An item whose create ended so may have a job, unless a later one of it has. */
-const UNCERTAIN: Outcome[] = ['uncertain', 'lost', 'unavailable', 'broken'];
+type Kind = keyof typeof faults;
+type Step = { kind: Kind | 'created' | 'slow'; fault?: Fault };
 
-const outcome: fc.Arbitrary<Outcome> = fc.oneof(
-	{ weight: 5, arbitrary: fc.constant('created' as const) },
-	{
-		weight: 6,
-		arbitrary: fc.constantFrom<Outcome>('slow', ...(Object.keys(OUTCOMES) as Outcome[])),
-	},
+const steps = (kind: Kind): Array<fc.Arbitrary<Step>> => [
+	fc.constantFrom<Fault>(...faults[kind]).map((fault) => ({ kind, fault })),
+];
+const step: fc.Arbitrary<Step> = fc.oneof(
+	{ weight: 6, arbitrary: fc.constantFrom<Step>({ kind: 'created' }, { kind: 'slow' }) },
+	...(Object.keys(faults) as Kind[]).flatMap(steps),
 );
+
+/** What can happen to the verb that ends a job, and to a login. */
+const ofVerb: Fault[] = [
+	{ kind: 'break', when: 'beforeActing' },
+	{ kind: 'break', when: 'afterActing' },
+	{ kind: 'html', when: 'beforeActing' },
+	{ kind: 'expireTokens' },
+	...[400, 403, 404, 409, 500, 503].map((status) => answer(status)),
+	actAndAnswer(500),
+];
+const ofLogin: Fault[] = [
+	{ kind: 'html', when: 'beforeActing' },
+	...[elsewhere, answer(401), ...faults.resent],
+];
+const maybe = (of: Fault[]) => fc.option(fc.constantFrom(...of), { nil: undefined });
+
 const onErrors: OnError[] = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
-const onError = fc.oneof(
-	{ weight: 3, arbitrary: fc.constant(onErrors[0]) },
-	{ weight: 1, arbitrary: fc.constantFrom(...onErrors) },
-);
-const ifStopped = fc.constantFrom('keep', ...jobEnds);
+const settings = {
+	onError: fc.oneof(
+		{ weight: 3, arbitrary: fc.constant(onErrors[0]) },
+		{ weight: 2, arbitrary: fc.constantFrom(...onErrors) },
+	),
+	ifStopped: fc.constantFrom('keep', ...jobEnds),
+	/** Whether Retry On Fail is on. */
+	tries: fc.boolean(),
+};
 
 /** How the node is set when n8n retries it. */
 const retry = fc.record({
-	onError,
-	ifStopped,
-	tries: fc.boolean(),
+	...settings,
 	executeOnce: fc.boolean(),
 	otherAccount: fc.oneof(fc.constant(false), fc.constant(false), fc.boolean()),
 	/** Items that n8n gives at most. */
@@ -63,16 +100,15 @@ const retry = fc.record({
 });
 
 const cases = fc.record({
+	...settings,
 	size: fc.integer({ min: 1, max: 12 }),
-	concurrency: fc.integer({ min: 1, max: 4 }),
-	/** What the creates meet, in the order in which they come; the rest is created. */
-	creates: fc.array(outcome, { maxLength: 30 }),
-	/** Whether a verb is refused, in their order. */
-	verbs: fc.array(fc.boolean(), { maxLength: 8 }),
-	onError,
-	ifStopped,
-	tries: fc.boolean(),
-	/** The number of creates after which the credential is edited. */
+	concurrency: fc.integer({ min: 1, max: 5 }),
+	maxRetries: fc.integer({ min: 0, max: 2 }),
+	/** What the requests meet, in the order in which they come; the rest meets nothing. */
+	creates: fc.array(step, { maxLength: 30 }),
+	verbs: fc.array(maybe(ofVerb), { maxLength: 8 }),
+	logins: fc.oneof(fc.constant([]), fc.array(maybe(ofLogin), { maxLength: 3 })),
+	/** The number of creates after which the credential is edited, or the run cancelled. */
 	editedAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	cancelledAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	retries: fc.array(retry, { maxLength: 3 }),
@@ -81,149 +117,136 @@ const cases = fc.record({
 type Case = typeof cases extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type Setting = Pick<Case, 'onError' | 'ifStopped' | 'tries'> & { executeOnce?: boolean };
 
-interface Context {
-	itemIndex: number;
-	jobMayExist?: boolean;
-	createdJobs: Array<{ itemIndex: number; uid: string; cleanup?: { success: boolean } }>;
-	uncertainItems: Array<{ itemIndex: number }>;
-}
-
 let engine: Engine;
-let own: Sandbox;
-let other: Sandbox;
-/** What the node has thrown last: n8n keeps nothing of a cancelled one. */
-let thrown: unknown;
 
 beforeAll(async () => {
-	[engine, own, other] = await Promise.all([Engine.load(), newSandbox(), newSandbox()]);
+	engine = await Engine.load();
 	hurry();
-	const { node } = engine.loaded;
-	const execute = node.execute as (this: never) => Promise<never>;
-	jest.spyOn(node, 'execute').mockImplementation(async function (this: never) {
-		thrown = undefined;
-		try {
-			return await execute.call(this);
-		} catch (error) {
-			thrown = error;
-			throw error;
-		}
-	});
 });
-afterAll(async () => {
-	jest.restoreAllMocks();
-	await Promise.all([own.close(), other.close()]);
-});
+afterAll(() => jest.restoreAllMocks());
 
-/** The service as one case sees it. */
+/** The service as one case sees it: at the account's address, and at another one. */
 class Oracle {
 	/** The items whose last create left them uncertain. */
 	readonly uncertain = new Set<number>();
 	creates = 0;
-	private verbs = 0;
+	private readonly others: Record<string, Array<Fault | undefined>>;
 
 	constructor(
+		readonly sandboxes: [own: Sandbox, other: Sandbox],
 		private readonly drawn: Case,
-		readonly namespace: string,
 		private readonly onCreate: () => void,
 	) {
-		for (const sandbox of [own, other]) {
-			sandbox.clearCalls();
-			sandbox.faults.plan(({ operation, body }) => {
-				if (operation === 'changeJobState') {
-					return this.drawn.verbs[this.verbs++] === true ? answer(403) : undefined;
-				}
-				if (operation !== 'createJob') return undefined;
-				const item = itemOf((body as { job: { displayName: string } }).job);
-				const next = this.drawn.creates[this.creates++] ?? 'created';
-				if (UNCERTAIN.includes(next)) this.uncertain.add(item);
-				else if (next !== 'rejected') this.uncertain.delete(item);
-				this.onCreate();
-				return next === 'slow'
-					? { kind: 'wait', when: 'afterActing', until: new Promise(setImmediate) }
-					: OUTCOMES[next];
-			});
+		this.others = { changeJobState: [...drawn.verbs], login: [...drawn.logins] };
+		for (const { faults: plan } of sandboxes) {
+			plan.plan((call) =>
+				call.operation === 'createJob'
+					? this.next(itemOf(call))
+					: this.others[call.operation]?.shift(),
+			);
 		}
 	}
 
-	/** The jobs that run, by their IDs. */
-	running(sandboxes = [own, other]): Map<string, number> {
+	private next(item: number): Fault | undefined {
+		const { kind, fault } = this.drawn.creates[this.creates++] ?? { kind: 'created' };
+		if (kind === 'uncertain' || kind === 'lost') this.uncertain.add(item);
+		else if (kind !== 'resent') this.uncertain.delete(item);
+		this.onCreate();
+		return kind === 'slow'
+			? { kind: 'wait', when: 'afterActing', until: new Promise(setImmediate) }
+			: fault;
+	}
+
+	get sent(): number {
+		return this.sandboxes.reduce((sum, { calls }) => sum + calls.length, 0);
+	}
+
+	/** The items whose jobs run, by the jobs' IDs. */
+	running(sandboxes = this.sandboxes as Sandbox[]): Map<string, number> {
 		const jobs = sandboxes.flatMap(({ store }) => [...store.jobs.values()]);
+		const numberOf = (name: string) => Number(name.replace('Job ', ''));
 		return new Map(
 			jobs
-				.filter(({ namespace, state }) => namespace === this.namespace && state === 'running')
-				.map((job) => [job.uid, itemOf(job)]),
+				.filter(({ state }) => state === 'running')
+				.map(({ uid, displayName }) => [uid, numberOf(displayName)]),
 		);
 	}
 }
 
-const itemOf = ({ displayName }: { displayName: string }) => Number(displayName);
+interface ListedJob {
+	uid: string;
+	cleanup?: { success: boolean };
+}
 
-/** What a run says: the jobs and the uncertain items that its error, its output or its hints name. */
-function saidBy({ items, error, run }: Pick<Result, 'items' | 'error' | 'run'>) {
+const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
+
+/** What a run says: the jobs, each with whether it was ended, and the uncertain items that it names. */
+function saidBy(result: Result) {
 	const uids = new Map<string, boolean>();
-	const uncertain: number[] = [];
-	if (error !== undefined && 'context' in error) {
-		const context = error.context as unknown as Context;
-		for (const { uid, cleanup } of context.createdJobs) uids.set(uid, cleanup?.success ?? false);
-		uncertain.push(...context.uncertainItems.map(({ itemIndex }) => itemIndex));
-		if (context.jobMayExist === true) uncertain.push(context.itemIndex);
-	}
-	for (const { json, pairedItem } of items) {
-		const { metadata, error: failed } = json as {
+	for (const { uid, cleanup } of listedIn(result)) uids.set(uid, cleanup?.success ?? false);
+	const uncertain = uncertainIn(result);
+	for (const { json, pairedItem } of result.items) {
+		const { metadata, error } = json as {
 			metadata?: { uid: string };
 			error?: { jobMayExist: boolean };
 		};
 		if (metadata !== undefined) uids.set(metadata.uid, false);
-		if (failed?.jobMayExist === true) uncertain.push((pairedItem as { item: number }).item);
+		if (error?.jobMayExist === true) uncertain.push((pairedItem as { item: number }).item);
 	}
-	const hints = (run.data.resultData.runData['Node 1'] ?? []).flatMap((data) => data.hints ?? []);
-	const text = hints.map(({ message }) => message).join('\n');
+	const runs = result.run.data.resultData.runData['Node 1'] ?? [];
+	const text = runs.flatMap(({ hints = [] }) => hints.map(({ message }) => message)).join('\n');
 	for (const [, uid = ''] of text.matchAll(/item \d+: ([^,.\s]+)/g)) uids.set(uid, false);
 	const [, mayExist = ''] = /The job may exist for (.*?):/.exec(text) ?? [];
-	uncertain.push(...(mayExist.match(/\d+/g) ?? []).map(Number));
+	for (const [, first, last = first] of mayExist.matchAll(/(\d+)(?: to (\d+))?/g)) {
+		for (let item = Number(first); item <= Number(last); item += 1) uncertain.push(item);
+	}
 	return { uids, uncertain };
 }
 
-function check(oracle: Oracle, result: Result, setting: Setting, isCancelled: boolean): void {
-	const error = isCancelled ? (thrown as Result['error']) : result.error;
-	const { uids, uncertain } = saidBy({ ...result, error });
-	const running = [...oracle.running()];
-	expect(Math.min(oracle.running([own]).size, oracle.running([other]).size)).toBe(0);
-	const certain = running.filter(([, item]) => !oracle.uncertain.has(item));
+/** Throws if something is lost, doubled or not named. @param given how many items the run was given */
+function check(oracle: Oracle, result: Result, setting: Setting, given: number): void {
+	const { uids, uncertain } = saidBy(result);
+	const [own, other] = oracle.sandboxes.map((sandbox) => oracle.running([sandbox]));
+	const certain = [...oracle.running()].filter(([, item]) => !oracle.uncertain.has(item));
 	const items = certain.map(([, item]) => item);
-	expect({ twice: items.filter((item, n) => items.indexOf(item) !== n) }).toEqual({ twice: [] });
-	const unnamed = certain.filter(([uid]) => uids.get(uid) !== false);
-	expect({ unnamed }).toEqual({ unnamed: [] });
-	const uncertainUnnamed = [...oracle.uncertain].filter((item) => !uncertain.includes(item));
-	expect({ uncertainUnnamed }).toEqual({ uncertainUnnamed: [] });
-	const isEnding = setting.ifStopped !== 'keep' && error !== undefined;
-	if (!isEnding || !('context' in error)) return;
-	const { createdJobs } = error.context as unknown as Context;
-	const untold = createdJobs.filter(({ cleanup }) => cleanup === undefined);
-	expect({ untold }).toEqual({ untold: [] });
+	const isEnding = setting.ifStopped !== 'keep' && result.error !== undefined;
+	expect({
+		atBothAccounts: Math.min(own?.size ?? 0, other?.size ?? 0),
+		twice: items.filter((item, n) => items.indexOf(item) !== n),
+		unnamed: certain.filter(([uid]) => uids.get(uid) !== false),
+		uncertainUnnamed: [...oracle.uncertain].filter((item) => !uncertain.includes(item)),
+		untold: listedIn(result).filter(({ cleanup }) => isEnding && cleanup === undefined),
+	}).toEqual({ atBothAccounts: 0, twice: [], unnamed: [], uncertainUnnamed: [], untold: [] });
+	if (result.error !== undefined) return;
+	const ends = result.items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
+	expect(ends.sort((a, b) => a - b)).toEqual(numbered(given).map(({ n }) => n));
 }
 
-let runs = 0;
-
 async function play(drawn: Case): Promise<void> {
-	const { size, concurrency, retries, cancelledAt, editedAt } = drawn;
+	const sandboxes = await Promise.all([newSandbox(), newSandbox()]);
+	try {
+		await playAt(sandboxes, drawn);
+	} finally {
+		await Promise.all(sandboxes.map(async (sandbox) => await sandbox.close()));
+	}
+}
+
+async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {
+	const { size, concurrency, maxRetries, retries, cancelledAt, editedAt } = drawn;
+	const watched = watchNode(engine);
+	let isFirst = true;
 	let cancel = (): void => {};
 	let isCancelled = false;
-	const oracle = new Oracle(drawn, `run-${(runs += 1)}`, () => {
-		if (retriesBegun > 0) return;
+	const oracle = new Oracle([own, other], drawn, () => {
+		if (!isFirst) return;
 		if (oracle.creates === editedAt) engine.saveCredential(credentialFor(other));
 		if (oracle.creates === cancelledAt) {
 			isCancelled = true;
 			cancel();
 		}
 	});
-	let retriesBegun = 0;
 	const nodeOf = (setting: Setting, more: object = {}): NodeOptions => ({
-		parameters: create({
-			displayName: '={{ $json.n }}',
-			namespace: oracle.namespace,
-			options: { concurrency, maxRetries: 1, ifStopped: setting.ifStopped, ...more },
-		}),
+		parameters: batch({ concurrency, maxRetries, ifStopped: setting.ifStopped, ...more }),
 		onError: setting.onError ?? 'stopWorkflow',
 		settings: {
 			...(setting.tries && { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 }),
@@ -235,26 +258,32 @@ async function play(drawn: Case): Promise<void> {
 	const started = engine.start([nodeOf(drawn)], numbered(size));
 	({ cancel } = started);
 	let result = await started.result;
-	isCancelled &&= thrown !== undefined;
-	check(oracle, result, drawn, isCancelled);
-	if (isCancelled) return;
+	isFirst = false;
+	if (isCancelled) {
+		// n8n keeps nothing of a cancelled node.
+		const end = await watched.end();
+		result = { ...result, ...end } as Result;
+	}
+	check(oracle, result, drawn, size);
+	let given = size;
 
-	for (const { otherAccount, maxItems, looked, ...setting } of retries) {
+	for (const { otherAccount, maxItems, looked, ...setting } of isCancelled ? [] : retries) {
 		if (result.error === undefined) return;
-		retriesBegun += 1;
 		const account = otherAccount ? other : own;
+		given = Math.min(given, maxItems);
 		engine.saveCredential(credentialFor(account));
 		for (const { data } of result.run.data.executionData?.nodeExecutionStack ?? []) {
-			data.main = (data.main ?? []).map((items) => items?.slice(0, maxItems) ?? null);
+			data.main = (data.main ?? []).map((items) => items?.slice(0, given) ?? null);
 		}
 		const withJob = [...oracle.running().values()];
 		const without = [...oracle.uncertain].filter((item) => !withJob.includes(item));
 		const createUncertainAgain = looked && `={{ ${JSON.stringify(without)}.includes($json.n) }}`;
+		if (looked) for (const item of without) oracle.uncertain.delete(item);
 		const isOthers = withJob.length > 0 && oracle.running([account]).size === 0;
-		const calls = own.calls.length + other.calls.length;
+		const { sent } = oracle;
 		result = await engine.retry(result, [nodeOf(setting, { createUncertainAgain })]);
-		if (isOthers) expect(own.calls.length + other.calls.length).toBe(calls);
-		check(oracle, result, setting, false);
+		if (isOthers) expect(oracle.sent).toBe(sent);
+		check(oracle, result, setting, setting.executeOnce ? 1 : given);
 	}
 }
 

@@ -1,4 +1,9 @@
-import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
 
 import type { Fault, Plan, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
@@ -65,15 +70,16 @@ export function watchNode({ loaded }: Engine) {
 		const said = jest.spyOn(logger, level).mockImplementation();
 		return () => said.mock.calls.map(([text]) => text);
 	};
-	/** The error in which its last try ends. */
-	const error = async (): Promise<unknown> => {
+	/** What its last try ends in. */
+	const end = async (): Promise<Pick<Result, 'items' | 'error'>> => {
 		try {
-			return await execute.mock.results.at(-1)?.value;
-		} catch (thrown) {
-			return thrown;
+			const [items = []] = (await execute.mock.results.at(-1)?.value) as INodeExecutionData[][];
+			return { items, error: undefined };
+		} catch (error) {
+			return { items: [], error: error as Result['error'] };
 		}
 	};
-	return { log, error };
+	return { log, end };
 }
 
 /**
@@ -97,7 +103,7 @@ export async function cancelWhen(
 	afterwards();
 	await running.result;
 	const took = performance.now() - cancelledAt;
-	return { result: { error: await watched.error() } as Result, log: log(), took };
+	return { result: (await watched.end()) as Result, log: log(), took };
 }
 
 /** A sandbox for each test, and what the tests of a batch ask of it. */

@@ -85,15 +85,6 @@ describe('If an error stops the node', () => {
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
 
-	test.each([{}, { ifStopped: 'keep' }])('%j leaves them running', async (options) => {
-		creates((item) => (item === 2 ? refused : undefined));
-		const parameters = batch({ concurrency: 1, ...options });
-		const result = await fixture.engine.run({ parameters }, numbered(4));
-		expect(states()).toEqual(running(2));
-		expect(endingsIn(result)).toEqual([undefined, undefined]);
-		expect(verbsSent()).toEqual([]);
-	});
-
 	test('a job that can not be ended is named, with the reason, before those that were', async () => {
 		faults(
 			(item) => (item === 3 ? refused : undefined),
@@ -131,13 +122,6 @@ describe('If an error stops the node', () => {
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);
 	});
 
-	test('a job of another namespace is ended there', async () => {
-		creates((item) => (item === 1 ? refused : undefined));
-		const parameters = { ...terminate().parameters, namespace: 'team-a' };
-		await fixture.engine.run({ parameters }, numbered(2));
-		expect(states()).toEqual(terminated(1));
-	});
-
 	test.each([
 		['keep', 'terminate', 'running'],
 		['terminate', 'keep', 'terminated'],
@@ -149,15 +133,13 @@ describe('If an error stops the node', () => {
 	});
 });
 
-test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
-	'nothing is ended where all goes well, or where the workflow continues: %s',
-	async (onError) => {
-		creates((item) => (item === 2 && onError !== 'stopWorkflow' ? refused : undefined));
-		const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
-		expect(items).toHaveLength(5);
-		expect(verbsSent()).toEqual([]);
-	},
-);
+test('nothing is ended where the workflow continues', async () => {
+	creates((item) => (item === 2 ? refused : undefined));
+	const onError = 'continueErrorOutput';
+	const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
+	expect(items).toHaveLength(5);
+	expect(verbsSent()).toEqual([]);
+});
 
 /** Retry On Fail. */
 const tries = (maxTries: number, waitBetweenTries = 1): Partial<INode> => ({
@@ -190,13 +172,6 @@ describe('A later run', () => {
 		expect(endingsIn(again)).toEqual(ended(2));
 	});
 
-	test('each try of Retry On Fail ends its jobs, and the next makes them again', async () => {
-		creates((item, { nOfOperation }) => (item === 2 && nOfOperation === 3 ? refused : undefined));
-		const node = { ...terminate(), settings: tries(2) };
-		expect((await fixture.engine.run(node, numbered(3))).items).toHaveLength(3);
-		expect(states()).toEqual([...terminated(2), ...running(3)]);
-	});
-
 	test('of Retry On Fail names the jobs of all tries in the last error', async () => {
 		creates((item) => (item === 1 ? refused : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(2));
@@ -225,16 +200,6 @@ describe('A later run', () => {
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 	});
 
-	test('that keeps the jobs does not repeat why they were not ended', async () => {
-		faults(
-			(item) => (item === 1 ? brokenAfter : undefined),
-			() => answer(409),
-		);
-		const failed = await fixture.engine.run(terminate(), numbered(2));
-		const again = await fixture.engine.retry(failed, [terminate({ ifStopped: 'keep' })]);
-		expect(endingsIn(again)).toEqual([undefined]);
-	});
-
 	test('makes no job only to end it, where the job of an item may exist', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));
@@ -245,26 +210,20 @@ describe('A later run', () => {
 });
 
 describe('If a cancel stops the node', () => {
-	test.each([{}, { settings: tries(3) }, { onError: 'continueRegularOutput' as const }])(
-		'the jobs are ended, and the log says once of each which it was: %j',
-		async (more) => {
-			creates((item) => (item >= 5 ? { kind: 'rateLimit', retryAfter: 1 } : undefined));
-			const { result, log } = await cancelWhen(
-				fixture.engine,
-				{ node: { ...terminate({ concurrency: 3 }), ...more }, items: numbered(20) },
-				() => fixture.callsOf('createJob').filter((c) => c.status === 429).length >= 3,
-			);
-			expect(states()).toEqual(terminated(5));
-			expect(endingsIn(result)).toEqual(ended(5));
-			expect(contextOf(result).jobMayExist ?? false).toBe(false);
-			expect(contextOf(result).uncertainItems).toEqual([]);
-			expect(log).toEqual([expect.stringContaining('was cancelled')]);
-			for (const uid of jobsOnService()) expect(log[0]).toContain(`"uid":"${uid}"`);
-			expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(
-				5,
-			);
-		},
-	);
+	test('the jobs are ended, and the log says once of each which it was', async () => {
+		creates((item) => (item >= 5 ? { kind: 'rateLimit', retryAfter: 1 } : undefined));
+		const { result, log } = await cancelWhen(
+			fixture.engine,
+			{ node: { ...terminate({ concurrency: 3 }), settings: tries(3) }, items: numbered(20) },
+			() => fixture.callsOf('createJob').filter((c) => c.status === 429).length >= 3,
+		);
+		expect(states()).toEqual(terminated(5));
+		expect(endingsIn(result)).toEqual(ended(5));
+		expect(contextOf(result).uncertainItems).toEqual([]);
+		expect(log).toEqual([expect.stringContaining('was cancelled')]);
+		for (const uid of jobsOnService()) expect(log[0]).toContain(`"uid":"${uid}"`);
+		expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
+	});
 
 	test('what was in flight is ended or named', async () => {
 		const held = gate();

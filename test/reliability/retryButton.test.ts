@@ -4,16 +4,7 @@ import { change, credentialFor, numbered } from '../support/fixture';
 import { stored } from '../support/run';
 import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
-import {
-	batch,
-	brokenAfter,
-	contextOf,
-	createdIn,
-	metadataOf,
-	namesIn,
-	refused,
-	uncertainIn,
-} from './batch';
+import { batch, brokenAfter, contextOf, createdIn, metadataOf, namesIn, refused } from './batch';
 import { useBatch } from './batch';
 
 /*
@@ -45,11 +36,6 @@ async function lostAtSecond(): Promise<Result> {
 	return failed;
 }
 
-/** What something leaves in n8n's entry for the node that is to be run again. */
-function leave({ run }: Result, left: object): void {
-	for (const entry of run.data.executionData?.nodeExecutionStack ?? []) Object.assign(entry, left);
-}
-
 describe("n8n's Retry", () => {
 	test('makes only what is missing, gives the results of all in their order, and leaves nothing behind', async () => {
 		const result = await fixture.engine.retry(await refusedAtThird(), [oneByOne()]);
@@ -72,20 +58,6 @@ describe("n8n's Retry", () => {
 		expect(text).toContain('"displayName":"Job 0"');
 		expect(text).not.toContain(fixture.engine.storedToken);
 		expect(text).not.toContain(fixture.sandbox.password);
-	});
-
-	test('is not sent to the editor: what is left for it stays out of the metadata', async () => {
-		const { run } = await refusedAtThird();
-		expect(metadataOf({ run })).toEqual({});
-	});
-
-	test('does not send an item again whose job may exist, and runs the rest', async () => {
-		const result = await fixture.engine.retry(await lostAtSecond(), [oneByOne()]);
-		expect(result.error?.message).toMatch(/the job may exist$/);
-		expect(result.error?.description).toMatch(/was not sent again/);
-		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true, httpStatus: null });
-		expect(timesSent()).toEqual([1, 1, 1, 1]);
-		expect(createdIn(result)).toHaveLength(3);
 	});
 
 	test('of a node that is now set to continue gives each item its end', async () => {
@@ -115,31 +87,6 @@ describe("n8n's Retry", () => {
 		fixture.sandbox.faults.clear();
 		expect((await fixture.engine.retry(once, [node])).items).toHaveLength(4);
 		expect(timesSent()).toEqual([3, 1, 1, 1]);
-	});
-
-	const executeOnce = (more: INodeParameters = {}): NodeOptions => ({
-		...oneByOne(more),
-		settings: { executeOnce: true },
-	});
-
-	test.each([
-		['that goes well', undefined],
-		['that fails again', refused],
-	])('with Execute Once names what it is not given, %s', async (_, fault) => {
-		// The fault of item 0 comes first, and its answer last.
-		creates((item) => (item === 0 ? refused : item === 1 ? brokenAfter : undefined));
-		const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
-		const node = { parameters: batch({ concurrency: 4 }), settings };
-		const failed = await fixture.engine.run(node, numbered(4));
-		creates(() => fault);
-		const once = await fixture.engine.retry(failed, [executeOnce()]);
-		expect(uncertainIn(once)).toEqual([1]);
-		expect(createdIn(once).sort()).toEqual(
-			[...fixture.sandbox.store.jobs.values()]
-				.filter(({ displayName }) => displayName !== 'Job 1')
-				.map(({ uid }) => uid)
-				.sort(),
-		);
 	});
 
 	test('may fail again, and be tried again: each time with what is still missing', async () => {
@@ -211,29 +158,15 @@ describe("n8n's Retry", () => {
 		expect(sent).toEqual(['gone', jobIds[1]]);
 	});
 
-	const othersState = { madeBy: 'version 0, job.create', items: [{ output: [{}] }] };
-	test.each([[null], ['job.create'], [{}], [{ madeBy: 'job.create' }], [othersState]])(
-		'starts from the beginning where something else has stored %j',
-		async (jobOrchestration) => {
-			const failed = await refusedAtThird();
-			leave(failed, { jobOrchestration });
-			const result = await fixture.engine.retry(failed, [oneByOne()]);
-			expect(namesIn(result)).toEqual(allNames);
-			expect(jobsOnService()).toHaveLength(6);
-		},
-	);
-
-	test('leaves what n8n has put into the metadata as it is', async () => {
+	test('starts from the beginning where another version of the node has stored something', async () => {
 		const failed = await refusedAtThird();
-		leave(failed, { metadata: { subExecutionsCount: 2 } });
+		const outcomes = [{ output: [{}] }];
+		const jobOrchestration = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
+		for (const entry of failed.run.data.executionData?.nodeExecutionStack ?? []) {
+			Object.assign(entry, { jobOrchestration });
+		}
 		const result = await fixture.engine.retry(failed, [oneByOne()]);
-		expect(metadataOf(result)).toEqual({ subExecutionsCount: 2 });
-		expect(jobsOnService()).toHaveLength(4);
-	});
-
-	test('gives a run of the whole workflow nothing: it makes all jobs', async () => {
-		await refusedAtThird();
-		await fixture.engine.run(oneByOne(), numbered(4));
+		expect(namesIn(result)).toEqual(allNames);
 		expect(jobsOnService()).toHaveLength(6);
 	});
 });

@@ -1,10 +1,8 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INode } from 'n8n-workflow';
 
-import type * as BuiltClient from '../../nodes/JobOrchestration/service/calls/serviceClient';
-
 import { actAndAnswer, answer } from '../support/answer';
-import { change, getAll, numbered } from '../support/fixture';
+import { getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
@@ -33,15 +31,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(timesSent()).toEqual(onceEachBut(10, 4, 2));
 		expect(jobsOnService()).toHaveLength(10);
 		expect(metadataOf(result)).toEqual({});
-	});
-
-	test('makes no job twice, however many tries fail', async () => {
-		creates((item) => (item === 7 ? refused : undefined));
-		const result = await fixture.engine.run(node, numbered(20));
-		expect(result.error?.message).toMatch(/^Job not created for item/);
-		expect(timesSent()[7]).toBe(3);
-		expect(timesSent().filter((times) => times > 1)).toEqual([3]);
-		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 	});
 
 	test('makes no job twice whose fields n8n takes for a failure', async () => {
@@ -82,22 +71,6 @@ describe("n8n's Retry On Fail", () => {
 		const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
 		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4']);
 	});
-
-	test.each(onErrors)(
-		'is off, and n8n fails after the calls: results stay, with %s',
-		async (onError) => {
-			creates((item) => (item === 0 ? refused : undefined));
-			const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
-			hint.mockImplementationOnce(() => {
-				throw new Error('n8n failed');
-			});
-			const { branches } = await fixture.engine.run({ parameters: batch(), onError }, numbered(3));
-			hint.mockRestore();
-			const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
-			expect(names).toEqual(['Job 1', 'Job 2']);
-			expect(branches.flat()).toHaveLength(3);
-		},
-	);
 
 	test.each(onErrors)(
 		'makes no job twice with %s, and stores nothing of any try',
@@ -166,46 +139,6 @@ describe("n8n's Retry On Fail", () => {
 		await fixture.engine.run(node, numbered(2));
 		expect(jobsOnService()).toHaveLength(4);
 	});
-});
-
-describe("A verb that isn't idempotent", () => {
-	afterEach(() => jest.restoreAllMocks());
-
-	/** All verbs are idempotent today: a restart, say, would not be. */
-	const notIdempotent = () => {
-		const { ServiceClient } = jest.requireActual<typeof BuiltClient>(
-			'../../dist/nodes/JobOrchestration/service/calls/serviceClient',
-		);
-		const { send } = ServiceClient.prototype;
-		jest.spyOn(ServiceClient.prototype, 'send').mockImplementation(async function (
-			this: InstanceType<typeof ServiceClient>,
-			call,
-		) {
-			return await send.call(this, { ...call, idempotent: false });
-		});
-	};
-
-	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
-		'is not sent again by any Retry once it may have worked: %s',
-		async (onError) => {
-			notIdempotent();
-			fixture.sandbox.faults.plan(({ path }) =>
-				path.includes('/job-') ? (path.includes('/job-1/') ? brokenAfter : answer(200)) : undefined,
-			);
-			const parameters = change('stop', { jobId: '=job-{{ $json.n }}' });
-			const failed = await fixture.engine.run({ parameters, settings, onError }, numbered(3));
-			const results = [failed];
-			if (onError === 'stopWorkflow') {
-				results.push(await fixture.engine.retry(failed, [{ parameters, settings }]));
-			}
-			for (const { error, items } of results) {
-				const message = error?.message ?? items[1]?.json.message;
-				expect(message).toMatch(/^The connection broke .*; it may have worked$/);
-			}
-			const sent = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
-			expect(sent.filter((id) => id === 'job-1')).toHaveLength(1);
-		},
-	);
 });
 
 describe("n8n's Retry On Fail of a tool", () => {

@@ -3,7 +3,7 @@ import type { GenericValue } from 'n8n-workflow';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { isHtml } from '../errors/response';
-import { nameOf } from '../errors/namedJob';
+import { nameOf, shorten } from '../errors/namedJob';
 import { truncate } from '../errors/statusTexts';
 import type { Call } from './callError';
 
@@ -53,7 +53,6 @@ const CLUSTER_HINT =
 /** Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
 export function createJob(job: NewJob): Call<Job> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
-	const name = () => nameOf(job);
 	return {
 		operationId: 'createJob',
 		method: 'POST',
@@ -65,19 +64,19 @@ export function createJob(job: NewJob): Call<Job> {
 		job: { namespace, displayName },
 		wordsOf: () => ({
 			action: 'create the job',
-			request: `create job ${name()}`,
+			request: `create job ${nameOf(job)}`,
 			hint: CLUSTER_HINT,
 			byStatus: {
 				404: {
 					message: 'The namespace, the workflow template or the work cluster was not found',
-					advice: `Check 'Namespace' (${namespace}), 'Workflow UID' (${workflowUid}) and 'Work Cluster' (${workCluster}). ${CLUSTER_HINT}`,
+					advice: `Check 'Namespace' (${shorten(namespace)}), 'Workflow UID' (${shorten(workflowUid)}) and 'Work Cluster' (${shorten(workCluster)}). ${CLUSTER_HINT}`,
 				},
 				409: {
 					message: 'The new job conflicts with something on the service',
 					advice: "Change this node's fields, or resolve the conflict on the service.",
 				},
 			},
-			uncertain: `Before you run this item again, look on the service for a job named ${name()}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
+			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 		}),
 	};
 }
@@ -103,7 +102,7 @@ export function changeJobState({
 		idempotent,
 		wordsOf: () => ({
 			action: `${verb} the job`,
-			request: `${verb} job '${jobId}' in namespace '${namespace}'`,
+			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,
 			byStatus: {
 				404: {
 					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
