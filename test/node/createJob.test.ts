@@ -2,14 +2,7 @@ import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { NodeOptions } from '../support/run';
-import {
-	additionalFieldsOf,
-	clusterById,
-	CLUSTER,
-	create,
-	numbered,
-	useSandbox,
-} from '../support/fixture';
+import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
 
@@ -54,8 +47,8 @@ test('the output is the job as the service sent it, paired with its item', async
 });
 
 /** The fields of the one job that a node gives, in their order, and what was sent for them. */
-async function fieldsGiven(node: NodeOptions, items?: IDataObject[]): Promise<string[]> {
-	const { items: given, error } = await fixture.engine.run(node, items);
+async function fieldsGiven(node: NodeOptions): Promise<string[]> {
+	const { items: given, error } = await fixture.engine.run(node);
 	expect(error).toBeUndefined();
 	const json: IDataObject = given[0]?.json ?? {};
 	const [job] = [...fixture.sandbox.store.jobs.values()];
@@ -79,37 +72,32 @@ const NOISE = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 const everything = { additionalFields: { workspace: 'ws-1', maxRetry: 1 } };
 
 describe('the output is', () => {
-	test.each<[string, INodeParameters]>([
-		['by default', {}],
-		['with Simplify', { simplify: true }],
-		['with Simplify by an expression', { simplify: '={{ "true" }}' }],
-		['where an expression for Simplify gives nothing', { simplify: '={{ null }}' }],
-	])('the job without what is noise, its paths as they were: %s', async (_, parameters) => {
-		const fields = await fieldsGiven({ parameters: create({ ...everything, ...parameters }) });
-		expect(fields.sort()).toEqual([...SIMPLE].sort());
-	});
-
-	test.each<[string, INodeParameters]>([
-		['without Simplify', { simplify: false }],
-		['by an expression', { simplify: '={{ "false" }}' }],
-	])('the whole job as the service sent it: %s', async (_, parameters) => {
-		const fields = await fieldsGiven({ parameters: create({ ...everything, ...parameters }) });
-		expect(fields.sort()).toEqual([...SIMPLE, ...NOISE].sort());
-	});
-
 	test.each<[string, INodeParameters, string[]]>([
 		['simplified by default', {}, SIMPLE],
-		['simplified', { output: 'simplified' }, SIMPLE],
-		['raw', { output: 'raw' }, [...SIMPLE, ...NOISE]],
+		['simplified with Simplify', { simplify: true }, SIMPLE],
+		['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
+		['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
+		['the whole job without Simplify', { simplify: false }, [...SIMPLE, ...NOISE]],
+		['the whole job by an expression', { simplify: '={{ "false" }}' }, [...SIMPLE, ...NOISE]],
+		['simplified for a tool by default', { asTool: true }, SIMPLE],
+		['simplified for a tool', { asTool: true, output: 'simplified' }, SIMPLE],
 		[
-			'selected fields, with what names the job',
-			{ output: 'selectedFields', outputFields: ['status', 'inputs'] },
+			'the whole job for a tool, whatever Simplify says',
+			{ asTool: true, output: 'raw', simplify: true },
+			[...SIMPLE, ...NOISE],
+		],
+		[
+			'selected fields for a tool, with what names the job',
+			{ asTool: true, output: 'selectedFields', outputFields: ['status', 'inputs'] },
 			['metadata', 'displayName', 'status', 'inputs'],
 		],
-		['nothing selected', { output: 'selectedFields' }, ['metadata', 'displayName']],
-		['raw, whatever Simplify says', { output: 'raw', simplify: true }, [...SIMPLE, ...NOISE]],
-	])('as a tool, by the field Output: %s', async (_, parameters, fields) => {
-		const node = { parameters: create({ ...everything, ...parameters }), asTool: true };
+		[
+			'what names the job for a tool, with no fields selected',
+			{ asTool: true, output: 'selectedFields' },
+			['metadata', 'displayName'],
+		],
+	])('%s', async (_, { asTool, ...parameters }, fields) => {
+		const node = { parameters: create({ ...everything, ...parameters }), asTool: asTool === true };
 		expect((await fieldsGiven(node)).sort()).toEqual([...fields].sort());
 	});
 
@@ -299,13 +287,6 @@ test.each<[string, INodeParameters, object]>([
 		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
 		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
 	],
-	['a work cluster as a model stores it', { workCluster: { mode: 'id', value: CLUSTER } }, {}],
-	[
-		'a work cluster from an expression',
-		{ workCluster: `={{ ({ __rl: true, mode: 'list', value: '${CLUSTER}' }) }}` },
-		{},
-	],
-	['a work cluster as text', { workCluster: CLUSTER }, {}],
 ])('%s: what is sent', async (_, parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
@@ -323,28 +304,6 @@ test('an additional field whose expression gives nothing is not sent', async () 
 	const { job } = sentBody() as { job: object };
 	for (const field of ['priority', 'retryOption', 'workspace'])
 		expect(job).not.toHaveProperty(field);
-});
-
-test('the namespace is sent as the text given, three times', async () => {
-	await fixture.engine.run({ parameters: create({ namespace: '={{ 42 }}' }) });
-	expect(fixture.callsOf('createJob')[0]?.path).toBe('/api/v1/namespaces/42/jobs');
-	expect(sentBody()).toMatchObject({ namespace: '42', job: { namespace: '42' } });
-});
-
-test('each item has its own values and its own job, in their order', async () => {
-	const { items } = await fixture.engine.run(
-		{
-			parameters: create({
-				displayName: '=Job {{ $json.n }}',
-				workCluster: clusterById(`={{ $json.n % 2 ? "wc-000001" : "wc-000002" }}`),
-			}),
-		},
-		numbered(25),
-	);
-	expect(items.map(({ json, pairedItem }) => [json.displayName, pairedItem])).toEqual(
-		numbered(25).map(({ n }) => [`Job ${String(n)}`, { item: n }]),
-	);
-	expect(fixture.sandbox.store.jobs.size).toBe(25);
 });
 
 test('without items nothing is sent', async () => {

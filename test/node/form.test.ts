@@ -1,3 +1,4 @@
+import type { INodeParameters, INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
 import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
@@ -100,6 +101,57 @@ test.each([
 		workflow.expression.getSimpleParameterValue(stored, node.description.subtitle, 'internal', {}),
 	).toBe(subtitle);
 });
+
+/*
+ * The editor saves only what differs from a field's default, and an execution fills in the defaults. What a user has added
+ * must be there still: for some releases, a group at its default isn't.
+ */
+test('what is added to the form is there when the workflow runs, also at its default and empty', async () => {
+	const { description } = (await loadPackage()).node;
+	const collections = description.properties.flatMap(({ type, name, displayOptions, options }) => {
+		const [resource, operation] = ['resource', 'operation'].map((key) => {
+			return displayOptions?.show?.[key]?.[0] as string;
+		});
+		if (type !== 'collection') return [];
+		return (options as INodeProperties[]).flatMap((option) =>
+			[option.default, '', '={{ $json.given }}'].map((value) => {
+				return { resource, operation, [name]: { [option.name]: value } } as INodeParameters;
+			}),
+		);
+	});
+	const record = { id: '', value: '', displayName: '', type: 'string', controls: 'input' };
+	const anchors = { anchor: [{ source: '', sourceAnchor: '' }] };
+	const groups = ['input', 'output'].flatMap((group) =>
+		[{}, anchors].map((anchors): INodeParameters => {
+			const records = {
+				[group]: [
+					{ ...record, anchors },
+					{ ...record, id: 'b', anchors: {} },
+				],
+			};
+			return { resource: 'job', operation: 'create', [`${group}s`]: records };
+		}),
+	);
+	expect(collections.length).toBeGreaterThan(60);
+	for (const parameters of [...collections, ...groups]) {
+		expect(
+			asAnExecutionReads(asTheEditorSaves(parameters, description), description),
+		).toMatchObject(parameters);
+	}
+});
+
+const asTheEditorSaves = (parameters: INodeParameters, description: INodeTypeDescription) =>
+	NodeHelpers.getNodeParameters(
+		description.properties,
+		parameters,
+		false,
+		false,
+		null,
+		description,
+	) ?? {};
+
+const asAnExecutionReads = (parameters: INodeParameters, description: INodeTypeDescription) =>
+	NodeHelpers.getNodeParameters(description.properties, parameters, true, false, null, description);
 
 test.each([
 	[true, false],

@@ -134,11 +134,13 @@ test("n8n's highlighted data names the job while it waits", async () => {
 });
 
 test.each<INodeParameters>([
+	// At its default, as the editor adds and keeps it (form.test.ts).
+	{ waitUntilCalled: 'callbackUrl' },
 	{ waitUntilCalled: '' },
 	{ waitUntilCalled: ' ', waitLimit: '' },
 	{ waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' },
 	{ waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' },
-])('with nothing in them, %j, the options have their defaults', async (options) => {
+])('%j waits an hour for a call of the address in callbackUrl', async (options) => {
 	const { run } = await fixture.engine.run({ parameters: create({ options }) });
 	expect(Math.abs(Number(run.waitTill) - Date.now() - 3_600_000)).toBeLessThan(60_000);
 	expect(jobs()).toEqual([
@@ -157,6 +159,38 @@ test('each wait has an address of its own: a path and a random part', async () =
 		expect.stringMatching(/^[\w-]{32,}$/),
 		expect.stringMatching(/^[\w-]{32,}$/),
 	]);
+});
+
+test.each([
+	[
+		{ waitUntilCalled: 'ab\u200b' },
+		/^'Wait Until Called' contains a zero-width space \(U\+200B\) at/,
+	],
+	// As the option was stored once, before the first release.
+	[{ waitUntilCalled: { values: { limit: 5 } } }, /^'Wait Until Called' is an object, not text$/],
+	...[
+		['1e300', '1e+300, which is too large'],
+		['525601', '525601, which is too large'],
+		['-1', '-1, which is too small'],
+		['0 / 0', 'NaN, not a number'],
+		['1 / 0', 'Infinity, not a number'],
+		['"1e12"', '"1e12", which is too large'],
+		['"an hour"', '"an hour", not a number'],
+	].map(([limit, problem]): [INodeParameters, RegExp] => [
+		{ waitUntilCalled: 'a', waitLimit: `={{ ${limit} }}` },
+		new RegExp(`^'Wait Limit' is ${problem?.replace('+', '\\+')}$`),
+	]),
+])('with %j, nothing is sent', async (options, message) => {
+	const { error } = await fixture.engine.run({ parameters: create({ options }) });
+	expect(error?.message.replace(/^Nothing was sent\. (.*)\.$/, '$1')).toMatch(message);
+	expect(error?.description).toMatch(/^Enter /);
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test('the longest wait is a year, which a date can hold', async () => {
+	const options = { waitUntilCalled: 'a', waitLimit: 525_600 };
+	const { run } = await fixture.engine.run({ parameters: create({ options }) });
+	expect(Number(run.waitTill) - Date.now()).toBeGreaterThan(364 * 86_400_000);
 });
 
 test.each([5, -1, 'soon'])('a Wait Limit of %j alone waits for nothing', async (waitLimit) => {

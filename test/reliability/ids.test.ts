@@ -63,7 +63,7 @@ test('a state change', async () => {
 			const own = ['', 'api', 'v1', 'namespaces', sent[0], 'jobs', sent[1], verb];
 			expect(paths).toEqual(sent.every(isSendable) ? [own] : []);
 		}),
-		{ numRuns: 100 },
+		{ numRuns: 40 },
 	);
 });
 
@@ -78,6 +78,6 @@ test('a create', async () => {
 			const [call] = fixture.callsOf('createJob');
 			if (call) expect(call.body).toMatchObject({ namespace: sent, job: { namespace: sent } });
 		}),
-		{ numRuns: 100 },
+		{ numRuns: 40 },
 	);
 });
