@@ -32,28 +32,29 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
+	const search = async (service: ServiceClient, pageSize?: number) => {
+		let results: INodeListSearchItems[] = [];
+		let pages = 0;
+		const list = clusterPages(service, { pageToken: paginationToken, pageSize });
+		for await (const { clusters, next } of list) {
+			results = clusters
+				.flatMap(listItemOf)
+				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
+			pages += 1;
+			const isEnough = results.length > 0 || pages === PAGES_PER_SEARCH;
+			if (isEnough && next !== undefined) return { results, paginationToken: next };
+		}
+		return { results };
+	};
 	try {
 		const httpClient = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		const service = new ServiceClient(httpClient, OPTIONS);
-		const search = async (pageSize?: number): Promise<INodeListSearchResult> => {
-			let results: INodeListSearchItems[] = [];
-			let pages = 0;
-			const list = clusterPages(service, { pageToken: paginationToken, pageSize });
-			for await (const { clusters, next } of list) {
-				results = clusters
-					.flatMap(listItemOf)
-					.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-				pages += 1;
-				if (next !== undefined && (results.length > 0 || pages === PAGES_PER_SEARCH)) {
-					return { results, paginationToken: next };
-				}
-			}
-			return { results };
-		};
-		return await search(PAGE_SIZE).catch(async (error: unknown) => {
-			// The service may not allow that many clusters at once.
-			const isRefused = error instanceof ServiceError && [400, 422].includes(error.httpStatus ?? 0);
-			return await (isRefused ? search() : Promise.reject(error as Error));
+		return await search(service, PAGE_SIZE).catch(async (error: unknown) => {
+			const isRefused =
+				error instanceof ServiceError && [400, 422].includes(Number(error.httpStatus));
+			// The service may not allow pages of that size.
+			if (isRefused) return await search(service);
+			throw error;
 		});
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);

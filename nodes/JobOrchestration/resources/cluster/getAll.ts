@@ -94,13 +94,9 @@ export const getAll: Operation = {
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
 		const wantedType = getField('filters', 'type').text();
 		const wantedPhase = getField('filters', 'phase').text();
-		const hasFilter = wantedType !== '' || wantedPhase !== '';
-
-		// With a filter, the clusters that it takes are unknown: whole pages are asked for.
-		const paging = {
-			pageToken,
-			pageSize: hasFilter && !rawPage ? pageSize : Math.min(pageSize, limit),
-		};
+		// With a filter, how many clusters it takes is unknown.
+		const hasFilter = !rawPage && (wantedType !== '' || wantedPhase !== '');
+		const paging = { pageToken, pageSize: hasFilter ? pageSize : Math.min(pageSize, limit) };
 
 		return async (service) => {
 			if (rawPage) return { output: [await service.send(listClusters(paging))] };
@@ -112,7 +108,7 @@ export const getAll: Operation = {
 			};
 			const { clusters, mayBeMore } = await allClusters(service, { ...paging, limit, filter });
 			// An empty list would look as if there were no clusters.
-			const isHelpful = hasFilter && clusters.length === 0 && kinds.size > 0;
+			const isHelpful = clusters.length === 0 && kinds.size > 0;
 			const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
 			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
 			const hints = [isHelpful && service.redact(noMatch), mayBeMore && MAY_BE_MORE];

@@ -54,16 +54,14 @@ export function callError(
 	const mayHaveActed = isUnclear && !call.idempotent;
 	const isAnswer = failure.kind === 'status' && failure.ofLogin !== true;
 	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
-	const fate = unexpected === 201 ? 'exists' : 'may exist';
+	const fate = unexpected === 201 ? 'the job exists' : 'the job may exist';
 	const { message, advice, reason, detail }: ErrorTexts = {
 		...explain(failure, { baseUrl, timeout, action, hint }),
 		...(isAnswer && byStatus[failure.status]),
 	};
 	const waited = Math.round((waitedMs ?? 0) / 1_000);
 	const texts = {
-		message: mayHaveActed
-			? `${message}; ${call.job ? `the job ${fate}` : 'it may have worked'}`
-			: message,
+		message: mayHaveActed ? `${message}; ${call.job ? fate : 'it may have worked'}` : message,
 		advice: sentences([
 			// How to find out replaces any other advice, above all "try again".
 			mayHaveActed ? uncertain : advice,

@@ -74,25 +74,25 @@ export async function* clusterPages(
 	const uids = new Set<string>();
 	for (let next = pageToken; ; ) {
 		const call = listClusters({ pageToken: next, pageSize });
-		const endless = () => service.errorOf(call, { kind: 'endlessList' });
 		// A later page that fails may not be the end: its token may have expired.
 		const page = await service.send(call, { mayGoOn: tokens.size > 0 });
+		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const items = page.items ?? [];
-		const { continue: token, remainingItemCount } = metadataOf(page);
-		const remaining = Number(remainingItemCount ?? Number.NaN);
-		tokens.add(next);
-		next = nextPageTokenOf(page);
-		if (next !== undefined && tokens.has(next)) throw endless();
 		const clusters = items.filter((cluster) => {
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
 		});
-		const saysNothing = token === undefined && Number.isNaN(remaining);
-		yield { clusters, next, mayBeMore: saysNothing && items.length === pageSize };
-		if (next === undefined && remaining > 0)
-			throw service.errorOf(call, { kind: 'cutList', remaining });
+		tokens.add(next);
+		// A service that counts may end with 0, as text if it counts with 64 bits.
+		next = !token || token === '0' ? undefined : String(token as string | number);
+		if (next !== undefined && tokens.has(next))
+			throw service.errorOf(call, { kind: 'endlessList' });
+		const isSilent = token === undefined && remaining === undefined;
+		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
+		if (next === undefined && Number(remaining) > 0)
+			throw service.errorOf(call, { kind: 'cutList', remaining: Number(remaining) });
 		if (next === undefined) return;
-		if (tokens.size === MAX_PAGES) throw endless();
+		if (tokens.size === MAX_PAGES) throw service.errorOf(call, { kind: 'endlessList' });
 	}
 }
 
@@ -105,16 +105,13 @@ export async function* clusterPages(
  */
 export async function allClusters(
 	service: ServiceClient,
-	{
-		limit,
-		filter,
-		...paging
-	}: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
+	query: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
 ): Promise<Found> {
+	const { limit, filter } = query;
 	let pages = 0;
 	const list = async () => {
 		const found: Found = { clusters: [], mayBeMore: false };
-		for await (const { clusters, mayBeMore } of clusterPages(service, paging)) {
+		for await (const { clusters, mayBeMore } of clusterPages(service, query)) {
 			pages += 1;
 			found.clusters.push(...clusters.filter(filter));
 			if (found.clusters.length >= limit) break;
@@ -129,37 +126,26 @@ export async function allClusters(
 }
 
 /**
- * Whether an answer is a page of clusters: an object whose `items` is a list of objects, null, or left out. Where the next
- * page begins, it must say in a way that can be sent back: the first page must not be taken for the whole list.
+ * Whether an answer is a page of clusters: an object whose `items` is a list of objects, null, or left out as what is empty
+ * (as by grpc-gateway, or `omitempty` in Go). An error isn't, nor is a list under another name.
+ *
+ * The interface does not say where the token of the next page is. `ListOption.continue` is the list convention of
+ * Kubernetes, which answers with `metadata.continue`, empty or absent at the end. If it can't be sent back, the answer isn't
+ * taken: the first page must not pass for the whole list.
  */
 function isClusterPage(body: unknown): body is ClusterPage {
 	if (!isJsonObject(body)) return false;
-	const { items = isEmptyList(body) ? null : undefined } = body;
+	const { items = saysNothing(body) ? [] : undefined } = body;
 	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
-	const next = metadataOf(body).continue;
-	return areItems && (!next || typeof next === 'string' || typeof next === 'number');
+	const { continue: token } = metadataOf(body);
+	return areItems && (!token || typeof token === 'string' || typeof token === 'number');
 }
 
-/**
- * Whether an object without `items` says nothing: services that leave out what is empty (grpc-gateway, `omitempty` in Go)
- * answer so for an empty list. An error says something, as does a list under another name.
- */
-function isEmptyList(body: JsonObject): boolean {
-	const saysSomething = ([name, value]: [string, unknown]) =>
-		name === 'code' ||
-		(!['metadata', 'kind', 'apiVersion'].includes(name) && Object.keys(Object(value)).length > 0);
-	return !saysFailed(body) && !Object.entries(body).some(saysSomething);
-}
-
-/**
- * The token of the page after this one; undefined on the last page.
- *
- * The interface does not say where the service puts it. `ListOption.continue` is the list convention of Kubernetes, which
- * answers with `metadata.continue`, empty or absent at the end. A service that counts may send 0, as text if it has 64 bits.
- */
-function nextPageTokenOf(page: ClusterPage): string | undefined {
-	const token = metadataOf(page).continue;
-	return !token || token === '0' ? undefined : String(token as string | number);
+/** Whether an object has nothing but metadata in it: no text, list or object, nor a code. */
+function saysNothing(body: JsonObject): boolean {
+	const others = { ...body, metadata: null, kind: null, apiVersion: null };
+	const isNothing = (value: unknown) => Object.keys(Object(value) as object).length === 0;
+	return !('code' in body) && !saysFailed(body) && Object.values(others).every(isNothing);
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {
