@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import { UserError, type ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
 import { CredentialsInMemory } from '../support/credentialsHelper';
@@ -191,6 +191,21 @@ describe('where the store of credentials', () => {
 		const { error } = await engine.run({ parameters: create() }, numbered(30));
 		expect(error).toBeUndefined();
 		expect(fixture.sandbox.store.jobs.size).toBe(30);
+	});
+
+	test.each([
+		'Credential with ID "1" does not exist for type "jobOrchestrationApi".',
+		'This credential cannot be used in workflows',
+	])('refuses the credential, the error says to choose another: %s', async (says) => {
+		const engine = await engineWith(Unwell);
+		Unwell.failures = { read: Infinity };
+		Unwell.error = new UserError(says);
+		const { error } = await engine.run({ parameters: create() });
+		expect(error).toMatchObject({
+			message: "n8n can't use this node's credential",
+			description: `Choose another credential in this node.\nNothing was sent. n8n says: "${says}".`,
+			context: { jobMayExist: false, httpStatus: null },
+		});
 	});
 
 	test.each([

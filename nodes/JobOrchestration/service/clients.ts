@@ -1,9 +1,10 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-import { ExpressionError, NodeOperationError } from 'n8n-workflow';
+import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
 import { explain } from './errors/explain';
 import { failureFromError } from './errors/failure';
 import { ServiceError } from './errors/serviceError';
+import type { ErrorTexts } from './errors/statusTexts';
 import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
 import type { RunLimits } from './pace/limiter';
@@ -61,9 +62,18 @@ export class Clients {
 			// What n8n says about the node's settings is clear.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
 			const failure = failureFromError(error, { isUnsent: true });
-			throw new ServiceError(failure, explain(failure));
+			throw new ServiceError(failure, { ...explain(failure), ...textsOfSettings(error) });
 		});
 	}
+}
+
+/** The words for a credential that was deleted or can't be used here: n8n throws a UserError (its credentials-helper.js). */
+function textsOfSettings(error: unknown): Partial<ErrorTexts> {
+	if (!(error instanceof UserError)) return {};
+	return {
+		message: "n8n can't use this node's credential",
+		advice: 'Choose another credential in this node.',
+	};
 }
 
 /** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
