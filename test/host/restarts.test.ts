@@ -35,11 +35,10 @@ test('n8n is off when the wait for a job and the wait for all jobs end: the batc
 		// Birch's job doesn't call within its minute.
 		'Create job': {
 			inputsJson: "={{ [{ id: 'seconds', default: $json.customer === 'Birch' ? '3600' : '0' }] }}",
-			options: { waitUntilCalled: { values: { input: 'callbackUrl', limit: 1 } } },
+			options: { waitUntilCalled: 'callbackUrl', waitLimit: 1 },
 		},
 	});
 	const { id } = example(host, file);
-	const startedAt = Date.now();
 	const parent = await host.api.run(id, 'Run by hand');
 	const statuses = async () => {
 		const executions = await host.api.executions(id);
