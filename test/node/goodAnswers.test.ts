@@ -53,7 +53,7 @@ test('a number as an ID is listed among the jobs that were created', async () =>
 	});
 	const parameters = create({ options: { concurrency: 1 } });
 	const { error } = await fixture.engine.run({ parameters }, [{}, {}]);
-	expect(error?.description).toContain("• item 0: 7 ('Report' in namespace 'default')");
+	expect(error?.description).toContain("• item 0: 7 ('Report')");
 });
 
 describe('A create that succeeds without a job', () => {

@@ -105,7 +105,7 @@ describe('A password that is an ordinary word is shown in what the workflow give
 		);
 		for (const text of [
 			"look on the service for a job named 'Admin's Report 1' in namespace 'default'",
-			"• item 0: job-1 ('Admin's Report 0' in namespace 'default')",
+			"Jobs already created (1) in namespace 'default':\n• item 0: job-1 ('Admin's Report 0')",
 		]) {
 			expect(made.error?.description).toContain(text);
 		}

@@ -47,7 +47,7 @@ const refusals: Place[] = [
 /** Answers whose status is no error. */
 const successes: Place[] = [
 	['the message of a success', (it) => answer(200, { error: `Bad: ${it}` }), SHORT],
-	['the name of a field', (it) => answer(200, { [it]: 1, other: 2 }), SHORT],
+	['the name of a field', (it) => answer(200, { items: 1, [it]: 1, other: 2 }), SHORT],
 ];
 const textOfSuccess: Place = ['the text of a success', (it) => answer(200, `Bad: ${it}`), SHORT];
 
