@@ -1,8 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ExpressionError, NodeOperationError } from 'n8n-workflow';
 
-import { explain } from './errors/explain';
-import { failureFromError } from './errors/failure';
+import { failureFromError } from './errors/fromError';
 import { ServiceError } from './errors/serviceError';
 import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
@@ -61,7 +60,7 @@ export class Clients {
 			// What n8n says about the node's settings is clear.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
 			const failure = failureFromError(error, { isUnsent: true });
-			throw new ServiceError(failure, explain(failure));
+			throw new ServiceError(failure);
 		});
 	}
 }

@@ -6,7 +6,7 @@ import type {
 
 import { RunLimiter } from './pace/limiter';
 import type { Failure } from './errors/failure';
-import { failureFromError } from './errors/failure';
+import { failureFromError } from './errors/fromError';
 import type { Result } from './errors/response';
 import { resultOf } from './errors/response';
 import { consequenceOf, doubtIn } from './errors/rules';

@@ -1,9 +1,9 @@
-import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
+import { meaningOf } from '../errors/failure';
+import type { ErrorTexts } from '../errors/meaning';
 import { consequenceOf } from '../errors/rules';
 import type { NamedJob } from '../errors/serviceError';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
-import type { ErrorTexts } from '../errors/statusTexts';
 import type { Denial } from '../pace/limiter';
 import type { ServiceRequest } from '../request';
 
@@ -45,10 +45,9 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 	const mayHaveWorked =
 		!call.idempotent && waitedMs === undefined && consequenceOf(failure).mayHaveActed;
 	const doubt = call.job === undefined ? 'it may have worked' : 'the job may exist';
-	const { message, advice, reason, detail }: ErrorTexts = {
-		...explain(failure, { baseUrl, timeout, action, hint: messages.hint }),
-		...ownWordsOf(call, failure),
-	};
+	const byStatus = { 404: messages.notFound, 409: messages.conflict };
+	const about = { baseUrl, timeout, action, hint: messages.hint, byStatus };
+	const { message, advice, reason, detail } = meaningOf(failure, about);
 	// How to find out replaces any other advice, above all "try again".
 	const whatToDo = mayHaveWorked ? messages.uncertain : advice;
 	// What concerns the credential or the connection isn't about this request.
@@ -60,12 +59,6 @@ export function callError(call: Call<unknown>, failure: Failure, attempts: Attem
 		detail: sentences([detail, request]),
 	};
 	return new ServiceError(failure, texts, { mayHaveActed: mayHaveWorked, job: call.job });
-}
-
-function ownWordsOf({ messages }: Call<unknown>, failure: Failure): ErrorTexts | undefined {
-	if (failure.kind !== 'status' || failure.ofLogin === true) return undefined;
-	if (failure.status === 404) return messages.notFound;
-	return failure.status === 409 ? messages.conflict : undefined;
 }
 
 function historyOf({

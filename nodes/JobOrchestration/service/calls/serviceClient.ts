@@ -3,7 +3,7 @@ import type { GenericValue } from 'n8n-workflow';
 import type { JsonObject } from '../../json';
 import { isHtml } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
-import { truncate } from '../errors/statusTexts';
+import { truncate } from '../errors/meaning';
 import type { HttpClient } from '../http';
 import type { RequestOptions } from '../request';
 import type { Call } from './callError';

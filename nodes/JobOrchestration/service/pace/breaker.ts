@@ -120,7 +120,7 @@ export class CircuitBreaker {
 	end(permit: Permit, { condition, mayHaveActed, retryAfterMs }: Consequence, now: number): Change {
 		const isProbe = permit === this.probe;
 		if (isProbe) delete this.probe;
-		if (condition === 'answered' && !mayHaveActed) return this.answered(permit, isProbe, now);
+		if (condition === 'answered') return this.answered(permit, isProbe, now);
 		const isUnclear = mayHaveActed && condition !== 'unknown';
 		if (isUnclear && permit.isCreate && !permit.isQuestion) {
 			// However many were in flight together, one probe follows.

@@ -94,7 +94,9 @@ export class LimitedRequest implements WaitingRequest {
 		const failure = 'failure' in result ? result.failure : undefined;
 		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
 		const { condition } = consequence;
-		run.execution.wasAnswered ||= ['answered', 'throttled', 'unavailable'].includes(condition);
+		run.execution.wasAnswered ||= ['answered', 'failed', 'throttled', 'unavailable'].includes(
+			condition,
+		);
 		run.failure = condition === 'unknown' ? undefined : failure;
 		const isOwn = this.noteOwnWait(consequence);
 		run.account.release(run, permit, isOwn ? UNKNOWN : consequence);

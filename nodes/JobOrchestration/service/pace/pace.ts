@@ -137,7 +137,7 @@ export class Pace {
 		this.endedAt = now;
 		const isLost = ['timedOut', 'broken', 'unavailable'].includes(condition) && permit.probe === 0;
 		if (isLost) this.concurrency.lost(permit.startedAt, now);
-		if (condition === 'answered' && !permit.isQuestion) {
+		if ((condition === 'answered' || condition === 'failed') && !permit.isQuestion) {
 			this.concurrency.answered(idle - permit.idleBefore, isFull);
 			this.rate.accepted(now);
 		}
