@@ -26,18 +26,6 @@ class Overwriting extends CredentialsInMemory {
 	}
 }
 
-/** While the first token is written, the service rejects it for another request. */
-class Slow extends CredentialsInMemory {
-	override async updateCredentials(
-		...parameters: Parameters<CredentialsInMemory['updateCredentials']>
-	): Promise<void> {
-		const [, , data] = parameters;
-		const [, token = ''] = String(data.accessToken).split('.');
-		if (this.writes === 0) sessionOf(data).reject(token);
-		await super.updateCredentials(...parameters);
-	}
-}
-
 type Failing = Partial<Record<'read' | 'write', number>>;
 
 /** Fails its first reads or writes, or never answers one of them. */
@@ -104,13 +92,6 @@ describe('where the store of credentials', () => {
 		});
 	});
 
-	test('is slow, and the token is rejected meanwhile, another one is fetched', async () => {
-		const engine = await engineWith(Slow);
-		const { error } = await engine.run({ parameters: create() });
-		expect(error).toBeUndefined();
-		expect(fixture.callsOf('login')).toHaveLength(2);
-	});
-
 	describe('does not answer', () => {
 		const numberedItems = numbered(30);
 		const places = [
@@ -164,25 +145,13 @@ describe('where the store of credentials', () => {
 		});
 	});
 
-	test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
-		'fails to read once, no item fails: %s',
-		async (onError) => {
-			const engine = await engineWith(Unwell);
-			Unwell.failures = { read: 1 };
-			Unwell.error = locked;
-			const { items, error } = await engine.run({ parameters: create(), onError }, numbered(50));
-			expect(error).toBeUndefined();
-			expect(items.filter(({ json }) => json.error !== undefined)).toEqual([]);
-		},
-	);
-
-	test('fails each read, only the items that are read together try again', async () => {
+	test('fails to read once, one item fails', async () => {
 		const engine = await engineWith(Unwell);
-		Unwell.failures = { read: Infinity };
-		const items = numbered(200);
-		await engine.run({ parameters: create(), onError: 'continueRegularOutput' }, items);
-		// Twenty at a time, four times each; then one time each.
-		expect((engine.credentials as Unwell).calls.read).toBeLessThanOrEqual(200 + 20 * 3);
+		Unwell.failures = { read: 1 };
+		const node = { parameters: create(), onError: 'continueRegularOutput' } as const;
+		const { items } = await engine.run(node, numbered(50));
+		expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(1);
+		expect(fixture.sandbox.store.jobs.size).toBe(49);
 	});
 
 	test('fails to write for a moment, no item fails', async () => {

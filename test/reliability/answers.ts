@@ -161,10 +161,10 @@ const statuses = fc.oneof(
 	fc.integer({ min: 200, max: 599 }),
 );
 
-/** Whether an answer says "too many", which is waited for: test/pace. */
-function isTooMany({ status, headers: sent }: { status: number; headers: object }): boolean {
+/** Whether an answer says "not now", which is waited for: test/pace. */
+function isNotNow({ status, headers: sent }: { status: number; headers: object }): boolean {
 	const names = Object.keys(sent).map((name) => name.toLowerCase());
-	return status === 429 || (status === 503 && names.includes('retry-after'));
+	return status === 429 || (status >= 400 && status !== 401 && names.includes('retry-after'));
 }
 
 /** Answers to an operation. */
@@ -190,7 +190,7 @@ export function answersTo(operation: OperationId): fc.Arbitrary<DrawnAnswer> {
 		.map(([message, status]): DrawnAnswer => ({ kind: 'spoilt', fault: asJson(message, status) }));
 	const anyAnswer = fc
 		.record({ status: statuses, headers, body: anyBody })
-		.filter((drawn) => !isTooMany(drawn))
+		.filter((drawn) => !isNotNow(drawn))
 		.map((drawn): DrawnAnswer => ({ kind: 'any', fault: answer(drawn) }));
 	return fc.oneof(
 		{ weight: 2, arbitrary: right },

@@ -12,6 +12,8 @@ export const ends = {
 	isResent: ['a result after 2', 'an error after 2'],
 	waits: ['a result after 2', 'an error after many'],
 	renewsItsToken: ['a result after 2 with 2 tokens', 'an error after 2 with 2 tokens'],
+	/** The question whether the new token is accepted ends so, too: another process may have logged in. */
+	renewsItTwice: ['a result after 2 with 2 tokens', 'an error after 3 with 3 tokens'],
 } as const;
 
 /** A text of an error for all operations, or one for each kind; `<…>` stands for words of the operation. */
@@ -24,6 +26,7 @@ export interface Row {
 	end: keyof typeof ends;
 	/** How a change of a job's state ends, if another way: what it is answered with is not in the interface. */
 	endOfChange?: keyof typeof ends;
+	endOfRead?: keyof typeof ends;
 	/** Whether the job may exist: the create is not sent again, and its error says so. */
 	mayExist?: true;
 	title: Text;
@@ -108,16 +111,21 @@ export const rows: Row[] = [
 		title: 'The service refused to <do it>',
 		advice: checkFields,
 	},
-	{
-		faults: {
-			'401': [answer(401), 401],
-			'a token that has expired': [{ kind: 'expireTokens' }, 401],
-		},
-		end: 'renewsItsToken',
-		title: 'The service rejected the token that it had just issued',
-		advice:
-			"The login works, but its token doesn't. Check that the user is allowed to <do it>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
-	},
+	...(
+		[
+			['401', answer(401), 'renewsItsToken'],
+			['a token that has expired', { kind: 'expireTokens' }, 'renewsItTwice'],
+		] as Array<[string, Fault, Row['end']]>
+	).map(
+		([name, fault, end]): Row => ({
+			faults: { [name]: [fault, 401] },
+			end,
+			endOfRead: 'renewsItTwice',
+			title: 'The service rejected the token that it had just issued',
+			advice:
+				"The login works, but its token doesn't. Check that the user is allowed to <do it>, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+		}),
+	),
 	{
 		faults: { '403': [answer(403), 403] },
 		end: 'fails',

@@ -2,7 +2,7 @@ import type { INodeExecutionData, OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox, StoredJob } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { credentialFor } from '../support/fixture';
+import { credentialFor, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { Limits } from '../support/hurry';
 import type { KnownOperation } from '../support/operations';
@@ -52,8 +52,8 @@ interface Run {
 	onError: OnError;
 }
 
-/** Between two runs, so that what is known of a token's rejection is forgotten. */
-const APART_MS = 61_000;
+/** After it, a token's rejection is believed. */
+const OLD_MS = 61_000;
 const now = Date.now.bind(Date);
 let runsBefore = 0;
 
@@ -67,7 +67,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
 	limits = hurry();
-	jest.spyOn(Date, 'now').mockImplementation(() => now() + runsBefore * APART_MS);
+	jest.spyOn(Date, 'now').mockImplementation(() => now() + runsBefore * OLD_MS);
 	sandbox = await startSandbox();
 	engine.saveCredential(credentialFor(sandbox));
 });
@@ -81,8 +81,8 @@ test.each(cases)('$name', async ({ row, fault, httpStatus, runs, meets }) => {
 	for (const operation of meets) {
 		for (const { times, onError } of runs) {
 			const { kind, value } = operation;
-			if (httpStatus === 401) runsBefore += 1;
 			const job = kind === 'change' ? await newJob() : undefined;
+			if (httpStatus === 401) await growOld();
 			const made = sandbox.store.jobs.size;
 			const result = await run(operation, { fault, times, onError, job });
 			const error = errorIn(result);
@@ -107,6 +107,13 @@ async function newJob(): Promise<StoredJob | undefined> {
 	await client.login();
 	await client.createdJob();
 	return [...sandbox.store.jobs.values()].at(-1);
+}
+
+/** Lets the token that is stored grow old. */
+async function growOld(): Promise<void> {
+	sandbox.faults.clear();
+	await engine.run({ parameters: getAll() });
+	runsBefore += 1;
 }
 
 async function run(
@@ -149,18 +156,22 @@ function errorIn(result: Result) {
 
 /** How an item has ended, and after how many requests. */
 function endOf({ calls }: KnownOperation, error: object | undefined): string {
-	const tokens = sandbox.calls.flatMap((call) => (call.operation === calls ? call.token : []));
+	const tokens = sandbox.calls.flatMap((call) =>
+		call.operation === calls && !isQuestion(call) ? call.token : [],
+	);
 	const count = new Set(tokens).size;
 	const sent = tokens.length > 2 && count === 1 ? 'many' : String(tokens.length);
 	const withTokens = count === 1 ? '' : ` with ${count} tokens`;
 	return `${error === undefined ? 'a result' : 'an error'} after ${sent}${withTokens}`;
 }
 
+const isQuestion = ({ query }: Sandbox['calls'][number]) => query['ListOption.limit'] === '1';
+
 function endFor(
-	{ end, endOfChange = end, mayExist }: Row,
+	{ end, endOfChange = end, endOfRead = end, mayExist }: Row,
 	{ kind, idempotent }: KnownOperation,
 ): Row['end'] {
-	const ownEnd = kind === 'change' ? endOfChange : end;
+	const ownEnd = { create: end, change: endOfChange, read: endOfRead }[kind];
 	return mayExist && !idempotent && ownEnd !== 'isTaken' ? 'fails' : ownEnd;
 }
 

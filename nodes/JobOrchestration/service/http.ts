@@ -88,10 +88,13 @@ export class HttpClient {
 			if (token === undefined) return { failure: (doubt && rejection) ?? failure };
 			if (doubt === undefined || tokens === MAX_TOKENS) return result;
 
+			const { mayHaveActed } = consequenceOf(failure);
 			const accepts = session.accepts(context.helpers, token, doubt);
-			if (await unlessAborted(accepts, signal).catch(() => true)) return result;
-			const mayResend = request.method !== 'POST' || !consequenceOf(failure).mayHaveActed;
-			if (!mayResend) return { failure: await this.withRenewal(failure, options) };
+			// After a cancel, nothing is sent again.
+			if (await unlessAborted(accepts, signal).catch(() => mayHaveActed)) return result;
+			if (request.method === 'POST' && mayHaveActed) {
+				return { failure: await this.withRenewal(failure, options) };
+			}
 			rejection ??= failure;
 		}
 	}

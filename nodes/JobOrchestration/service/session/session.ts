@@ -86,10 +86,9 @@ export class Session {
 	async accepts(helpers: Helpers, token: string, doubt?: TokenDoubt): Promise<boolean> {
 		if (this.rejected.has(token)) return false;
 		const isYoung = token === this.lastLogin?.token && isWithin(YOUNG_MS, this.lastLogin.at);
-		if (doubt === 'doubtful' && isYoung) return true;
-		// A list that is public or comes from a cache would keep a dead token alive for ever.
-		const isBelieved = doubt === 'rejected' && !isYoung;
-		const said = isBelieved ? doubt : await this.question.about(helpers, token, doubt);
+		// A list that is public or comes from a cache would keep a dead token alive for ever: an old one's rejection is believed.
+		const isClear = doubt === (isYoung ? 'doubtful' : 'rejected');
+		const said = isClear ? doubt : await this.question.about(helpers, token, doubt);
 		if (said === undefined || (said === 'doubtful' && isYoung)) {
 			this.vainLogins = 0;
 			return true;
