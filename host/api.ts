@@ -33,6 +33,8 @@ export interface SavedWorkflow extends WorkflowFile {
 	id: string;
 	versionId: string;
 	active: boolean;
+	/** n8n's editor neither lists nor counts those. Older releases have none. */
+	isArchived?: boolean;
 }
 
 /** An execution, as the list of executions shows it. */
@@ -102,8 +104,8 @@ export class N8nApi extends N8nClient {
 		return id;
 	}
 
-	/** The workflows that n8n holds, without what is in them. */
-	async workflows(): Promise<Array<Pick<SavedWorkflow, 'id' | 'name' | 'active'>>> {
+	/** The workflows that n8n holds, archived ones too, without what is in them. */
+	async workflows(): Promise<Array<Pick<SavedWorkflow, 'id' | 'name' | 'active' | 'isArchived'>>> {
 		return await this.call('GET', '/rest/workflows');
 	}
 

@@ -102,7 +102,7 @@ async function describeKept({ api, notBroughtIn }: Host): Promise<string> {
 	if (notBroughtIn !== undefined) {
 		return `\nThe sandbox's credential and the examples were not renewed: ${notBroughtIn}\n`;
 	}
-	const workflows = await api.workflows();
+	const workflows = (await api.workflows()).filter(({ isArchived }) => !isArchived);
 	const published = workflows.filter(({ active }) => active).map(({ name }) => `  ${name}`);
 	return [
 		'',
@@ -126,7 +126,7 @@ function describeHost({ n8n, owner, sandbox, debugPort }: Host, askedPort: numbe
 			: [`Debugger  may be attached at ${loopback}:${debugPort} (Visual Studio Code: F5)`]),
 		`Log       ${relative(process.cwd(), n8n.logFile)}`,
 		'',
-		'Ctrl-C stops everything.',
+		'Ctrl-C stops n8n and the sandbox. The sandbox forgets its jobs, also those that executions wait for.',
 	].join('\n');
 }
 

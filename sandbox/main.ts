@@ -15,7 +15,7 @@ async function main(): Promise<void> {
 	const sandbox = await startOnFreePort(options);
 	process.stdout.write(
 		[
-			'The sandbox is running. Press Ctrl-C to stop it; everything in it is lost then.',
+			'The sandbox is running. Ctrl-C stops it, and its jobs with it: an execution that waits for one is not called.',
 			'',
 			`  Address    ${sandbox.url}    (open it in a browser to see jobs and clusters)`,
 			`  User       ${sandbox.userName}`,
