@@ -113,7 +113,7 @@ describe('where the store of credentials', () => {
 				fixture.sandbox.store.jobs.size === 30 - failed;
 			const { limiter } = sessionOf(credentialFor(fixture.sandbox));
 			// All others have their answer.
-			await until(() => hangs() && limiter.pace.inFlight === Math.min(failed, 10));
+			await until(() => hangs() && limiter.gate.inFlight === Math.min(failed, 10));
 			runOut();
 			const { items } = await result;
 			const errors = items.filter(({ json }) => json.error !== undefined);

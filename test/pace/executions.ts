@@ -1,13 +1,14 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
+import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
 import {
 	sendWithRetries,
 	StoppedBeforeSending,
 } from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
-import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { AccountLimiter, RunLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { anyCall, newSender } from '../support/sender';
-import { statusFailure } from '../reliability/statusFailure';
+import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
+import { onAbort } from '../../nodes/JobOrchestration/service/timers';
+import type { Service } from './services';
 
 /*
  * Executions of one account at a service, by a clock that a test sets. Their items are sent as by the node.
@@ -16,13 +17,28 @@ import { statusFailure } from '../reliability/statusFailure';
 /** A clock that goes on when it is told to. */
 class SetClock {
 	private time = 1_000;
+	private busyMs = 0;
 	private timers: Array<{ at: number; ring: () => void }> = [];
 	readonly now = () => this.time;
-	readonly idle = () => this.time;
-	readonly pause = async () => await this.wait(1);
-	readonly wait = async (milliseconds: number) => {
-		await new Promise<void>((ring) => this.timers.push({ at: this.time + milliseconds, ring }));
+	readonly idle = () => this.time - this.busyMs;
+	readonly pause = async () => await this.after(1);
+	/** As n8n's timers, which count milliseconds and are late. */
+	readonly wait = async (milliseconds: number, signal?: AbortSignal) => {
+		await new Promise<void>((resolve) => {
+			onAbort(signal, resolve);
+			void this.after(Math.ceil(milliseconds) + Math.random()).then(resolve);
+		});
 	};
+
+	async after(milliseconds: number): Promise<void> {
+		await new Promise<void>((ring) => this.timers.push({ at: this.time + milliseconds, ring }));
+	}
+
+	/** The process works, and does nothing else meanwhile. */
+	work(milliseconds: number): void {
+		this.time += milliseconds;
+		this.busyMs += milliseconds;
+	}
 
 	/** Lets milliseconds pass, and whatever is due happen in them, until something is over. */
 	async pass(milliseconds: number, isOver = () => false): Promise<void> {
@@ -36,15 +52,9 @@ class SetClock {
 			this.timers = this.timers.filter(({ at }) => at > next);
 			for (const { ring } of due) ring();
 		}
-		if (!isOver()) this.time = end;
+		if (!isOver()) this.time = Math.max(this.time, end);
 	}
 }
-
-/** What comes of a request: nothing if it is answered well, else why not, and after how long if that isn't at once. */
-type Answer = Failure | undefined | { failure?: Failure; after: number };
-
-/** How a service answers an item's request that comes at a number of milliseconds; a question's item is NaN. */
-export type Service = (n: number, at: number) => Answer;
 
 export interface Execution {
 	/** When each request was sent, and for which item. */
@@ -65,7 +75,16 @@ interface BatchOptions {
 }
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
-export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
+
+const CALL: Call<string> = {
+	operationId: 'changeJobState',
+	method: 'PUT',
+	path: '/',
+	expected: 'a text',
+	isExpected: (body): body is string => typeof body === 'string',
+	idempotent: true,
+	wordsOf: () => ({ action: 'do it', request: 'it', byStatus: {} }),
+};
 
 export class Executions {
 	readonly clock = new SetClock();
@@ -73,14 +92,15 @@ export class Executions {
 	private readonly all: Execution[] = [];
 	private readonly startedAt = this.clock.now();
 
+	/** @param workMs of n8n's own for each request */
 	constructor(
 		private readonly service: Service,
-		private readonly latency = 20,
+		private readonly workMs = 0,
 	) {}
 
 	begin(
 		items: number[],
-		{ maxRetries = 0, creates = true, ...options }: RunLimits & BatchOptions = {},
+		{ maxRetries = 0, creates = true, ...limits }: RunLimits & BatchOptions = {},
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {
@@ -88,33 +108,40 @@ export class Executions {
 			stop: () => abort.abort(),
 		};
 		this.all.push(execution);
-		const limiter = new RunLimiter(this.limiter, options);
+		const { clock, limiter } = this;
 		let inFlight = 0;
-		const at = () => this.clock.now() - this.startedAt;
-		const work = async (n: number, beginNext: () => void) => {
-			const answerTo = async (what: number) => {
-				const answer = this.service(what, at());
-				const { failure, after = failure === undefined ? this.latency : 5 } =
-					answer !== undefined && 'kind' in answer ? { failure: answer } : (answer ?? {});
-				await this.clock.wait(after);
-				return failure === undefined ? { body: 'done' } : { failure };
-			};
+		const at = () => clock.now() - this.startedAt;
+		const answerTo = async (what: number) => {
+			const answer = this.service(what, at());
+			const { failure, after = failure === undefined ? 20 : 5 } =
+				answer !== undefined && 'kind' in answer ? { failure: answer } : (answer ?? {});
+			await clock.after(after);
+			return failure === undefined ? { body: 'done' } : { failure };
+		};
+		const queue = limiter.begin(limits);
+		const ask = async () => {
+			execution.questions.push({ at: at() });
+			return await answerTo(NaN);
+		};
+		const work = async (n: number) => {
 			const send = async () => {
+				clock.work(this.workMs / 2);
 				execution.sent.push({ n, at: at() });
 				inFlight += 1;
 				execution.mostInFlight = Math.max(execution.mostInFlight, inFlight);
 				const result = await answerTo(n);
+				clock.work(this.workMs / 2);
 				inFlight -= 1;
 				return result;
 			};
-			const ask = async () => {
-				execution.questions.push({ at: at() });
-				return await answerTo(NaN);
-			};
-			const options = { maxRetries, timeout: 1_000, signal: abort.signal, beginNext };
+			const client: Pick<HttpClient, 'baseUrl' | 'limiter' | 'queue' | 'ask'> & { send: unknown } =
+				{
+					...{ baseUrl: 'https://jobs.example.com', limiter, queue, ask, send },
+				};
 			const job = { namespace: 'default', displayName: 'Report' };
-			const call = { ...anyCall, idempotent: !creates, ...(creates && { job }) };
-			await sendWithRetries(newSender(send, { limiter, ask }), call, options).then(
+			const call = { ...CALL, idempotent: !creates, ...(creates && { job }) };
+			const options = { maxRetries, timeout: 1_000, signal: abort.signal };
+			await sendWithRetries(client as HttpClient, call, options).then(
 				() => execution.done.push({ n, at: at() }),
 				(error: Error) => {
 					if (error instanceof StoppedBeforeSending) return;
@@ -122,7 +149,7 @@ export class Executions {
 				},
 			);
 		};
-		void inParallel(items, options.concurrency, work, abort.signal).then(() => {
+		void inParallel(items, undefined, work, abort.signal).then(() => {
 			execution.isOver = true;
 		});
 		return execution;

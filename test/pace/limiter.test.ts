@@ -1,6 +1,6 @@
 import { statusFailure } from '../reliability/statusFailure';
-import { Executions, range, rejected } from './executions';
-import { bucket, randomFrom } from './simulate';
+import { Executions, range } from './executions';
+import { bucket, open, randomFrom, rejected, silence } from './services';
 
 const always = () => undefined;
 const seconds = (count: number) => count * 1_000;
@@ -10,35 +10,16 @@ const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a
 beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomFrom(1)));
 afterEach(() => jest.restoreAllMocks());
 
-/** A service with a rate limit that all items share. */
-function limited(perSecond: number, burst: number, retryAfter?: number) {
-	const service = bucket(perSecond, burst);
-	return (_: number, at: number) =>
-		service(at).outcome.condition === 'answered' ? undefined : rejected(retryAfter);
-}
-
 test('a Concurrency of 1 keeps the order of items that a limit rejects once', async () => {
-	const executions = new Executions(limited(10, 5));
+	const executions = new Executions(bucket(10, 5));
 	const { done } = executions.begin(range(60), { concurrency: 1 });
 	await executions.end();
 	expect(done.map(({ n }) => n)).toEqual(range(60));
 });
 
-test.each([
-	[2, 60, { seconds: 40, rejections: 110 }],
-	[10, 200, { seconds: 22, rejections: 90 }],
-])('a service of %i a second is found out', async (perSecond, count, most) => {
-	const executions = new Executions(limited(perSecond, perSecond), 1);
-	const { sent, done } = executions.begin(range(count));
-	await executions.end();
-	expect(items(done)).toEqual(range(count));
-	expect(lastAt(done)).toBeLessThanOrEqual(seconds(most.seconds));
-	expect(sent.length - count).toBeLessThanOrEqual(most.rejections);
-});
-
 describe('Executions take turns', () => {
 	test('a Concurrency that fills the account leaves room for others', async () => {
-		const executions = new Executions(always, seconds(1));
+		const executions = new Executions(open(() => seconds(1)));
 		executions.begin(range(200), { concurrency: 40 });
 		await executions.clock.pass(100);
 		const single = executions.begin([0]);
@@ -48,9 +29,9 @@ describe('Executions take turns', () => {
 	});
 
 	test.each([
-		['5 a second', limited(5, 1), 1],
-		['2 a second', limited(2, 2), 1],
-		['20 a second, and Retry-After is 1', limited(20, 20, seconds(1)), 2],
+		['5 a second', bucket(5, 1), 1],
+		['2 a second', bucket(2, 2), 1],
+		['20 a second, and Retry-After is 1', bucket(20, 20, { failure: rejected(seconds(1)) }), 2],
 	])('a single item soon begins beside a batch at %s', async (_, service, longest) => {
 		const executions = new Executions(service);
 		const batch = executions.begin(range(150));
@@ -67,7 +48,7 @@ describe('Executions take turns', () => {
 	});
 
 	test('a long batch does not keep others from starting until it is done', async () => {
-		const executions = new Executions(always, 50);
+		const executions = new Executions(open(() => 50));
 		const batch = executions.begin(range(2_000));
 		await executions.clock.pass(100);
 		const others = range(10).map(() => executions.begin(range(5)));
@@ -127,7 +108,7 @@ describe('Items that are always rejected', () => {
 
 describe('A service that rejects all', () => {
 	test.each([
-		['each time for 60 s', seconds(60), 16],
+		['each time for 60 s', seconds(60), 20],
 		['without Retry-After', undefined, 25],
 		['each time for 2 s', seconds(2), 40],
 	])('%s, is probed, and recovers', async (_, retryAfter, most) => {
@@ -145,7 +126,7 @@ describe('A service that rejects all', () => {
 });
 
 test('of a hundred that may start, a few do at a time, and n8n goes on in between', async () => {
-	const executions = new Executions(always, seconds(1));
+	const executions = new Executions(open(() => seconds(1)));
 	const { sent } = executions.begin(range(100), { concurrency: 100 });
 	await executions.clock.pass(0);
 	expect(sent.length).toBeLessThanOrEqual(12);
@@ -156,63 +137,14 @@ test('of a hundred that may start, a few do at a time, and n8n goes on in betwee
 	await executions.end();
 });
 
-/** Answers in some time, unless it has as many requests as it takes at once: then a bare 503. */
-function takesAtOnce(most: number, after: number) {
-	let endsAt: number[] = [];
-	return (_: number, at: number) => {
-		endsAt = endsAt.filter((end) => end > at);
-		if (endsAt.length >= most) return { failure: statusFailure(503), after: 2 };
-		endsAt.push(at + after);
-		return { after };
-	};
-}
-
-const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
 const mayExist = ({ failed }: { failed: Array<{ error: Error }> }) =>
 	failed.filter(({ error }) => 'jobMayExist' in error && error.jobMayExist === true).length;
-
-describe('Many executions with one item each', () => {
-	const begin = (executions: Executions) => range(80).map((n) => executions.begin([n]));
-	const inFlight = (all: Array<{ sent: Array<{ at: number }> }>, at: number) =>
-		all.filter(({ sent: [first] }) => first !== undefined && first.at <= at && first.at > at - 300)
-			.length;
-
-	test('are one batch: ten requests at first, and not all of them at once later', async () => {
-		const executions = new Executions(always, 300);
-		const all = begin(executions);
-		await executions.end();
-		expect(inFlight(all, 299)).toBe(10);
-		const most = Math.max(...range(30).map((n) => inFlight(all, n * 100)));
-		expect(most).toBeLessThanOrEqual(40);
-	});
-
-	test.each([undefined, 5])('keep to that with a Concurrency of %s', async (concurrency) => {
-		const executions = new Executions(always, 300);
-		const all = range(80).map((n) => executions.begin([n], { concurrency }));
-		await executions.clock.pass(299);
-		expect(inFlight(all, 299)).toBe(10);
-		await executions.end();
-	});
-
-	test('in three waves leave few jobs uncertain where the service takes ten at once', async () => {
-		const executions = new Executions(takesAtOnce(10, 300));
-		const uncertain: number[] = [];
-		for (let wave = 0; wave < 3; wave += 1) {
-			const all = begin(executions);
-			await executions.end();
-			uncertain.push(all.reduce((sum, execution) => sum + mayExist(execution), 0));
-			await executions.clock.pass(seconds(60));
-		}
-		expect(uncertain[0]).toBeLessThanOrEqual(5);
-		expect(Math.max(...uncertain.slice(1))).toBeLessThanOrEqual(2);
-	});
-});
 
 test.each([
 	[59, 30],
 	[61, 10],
 ])('after %i minutes, %i requests are in flight at first', async (minutes, atFirst) => {
-	const executions = new Executions(always, 50);
+	const executions = new Executions(open(() => 50));
 	executions.begin(range(400));
 	await executions.end();
 	await executions.clock.pass(seconds(60 * minutes));
@@ -292,42 +224,58 @@ test('one slow item among quick ones keeps none waiting', async () => {
 	expect(lastAt(execution.done)).toBeLessThan(seconds(59));
 });
 
-describe.each([
-	['a bare 503', statusFailure(503)],
-	['a 500', statusFailure(500)],
-	[
-		'a web page',
-		{ kind: 'unexpectedResponse', status: 200, what: 'x', received: 'x', expected: 'y' } as const,
-	],
-])('Creates that always get %s', (_, failure) => {
-	const executionsAt = () => new Executions((n) => (Number.isNaN(n) ? undefined : failure));
-
-	test.each([{}, { concurrency: 1 }, { concurrency: 5 }])(
-		'while questions are answered end after a dozen, with %j',
-		async (options) => {
-			const executions = executionsAt();
-			const execution = executions.begin(range(300), options);
-			await executions.end();
-			expect(mayExist(execution)).toBeLessThanOrEqual(12);
-			expect(execution.failed).toHaveLength(300);
-			expect(lastAt(execution.failed)).toBeLessThan(seconds(90));
-		},
-	);
-
-	test('in many executions, among those that read, do too', async () => {
-		const executions = executionsAt();
-		const all = range(80).map((n) => executions.begin([n]));
-		const reads = range(80).map(() => executions.begin(range(2), { creates: false }));
-		await executions.end();
-		expect(all.reduce((sum, execution) => sum + mayExist(execution), 0)).toBeLessThanOrEqual(14);
-		expect(reads.length).toBe(80);
-	});
-});
-
 test('some items that always get a 500 do not delay the others', async () => {
 	const executions = new Executions((n) => (n % 20 === 3 ? statusFailure(500) : undefined));
 	const execution = executions.begin(range(1_000));
 	await executions.end();
 	expect(execution.done).toHaveLength(950);
 	expect(lastAt(execution.done)).toBeLessThan(seconds(5));
+});
+
+test('while one create goes at a time after an outage, reads go on', async () => {
+	const executions = new Executions((n, at) => {
+		if (Number.isNaN(n) || n >= 100) return { after: 100 };
+		return at < 50 ? statusFailure(503) : { after: seconds(1) };
+	});
+	const creates = executions.begin(range(100));
+	const reads = executions.begin(range(130).slice(100), { creates: false });
+	await executions.end();
+	expect(reads.done).toHaveLength(30);
+	expect(lastAt(reads.done)).toBeLessThan(seconds(1));
+	expect(creates.sent.filter(({ at }) => at > 60 && at < seconds(1)).length).toBeLessThanOrEqual(1);
+});
+
+test('nothing starts before a Retry-After of up to 5 s is over', async () => {
+	const executions = new Executions((_, at) =>
+		at < 100 ? undefined : at < 130 ? rejected(seconds(3)) : undefined,
+	);
+	const { sent, failed } = executions.begin(range(200));
+	await executions.end();
+	expect(failed).toEqual([]);
+	expect(sent.filter(({ at }) => at >= 135 && at < 3_100)).toEqual([]);
+});
+
+test('an item that is always told to wait for a minute fails after two, though nothing else is sent', async () => {
+	const executions = new Executions(() => rejected(seconds(60)));
+	const { sent, failed } = executions.begin([0]);
+	await executions.end();
+	expect(sent).toHaveLength(3);
+	expect(lastAt(failed)).toBeLessThan(seconds(125));
+});
+
+test('if the service accepts nothing, those that sleep fail with those that wait', async () => {
+	const executions = new Executions(() => rejected(seconds(60)));
+	const { failed } = executions.begin(range(300));
+	await executions.end();
+	expect(failed).toHaveLength(300);
+	expect(lastAt(failed)).toBeLessThan(seconds(80));
+});
+
+test('a service that was never there fails all within about two seconds', async () => {
+	const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
+	const executions = new Executions(() => unreachable);
+	const { failed } = executions.begin(range(3_000), { maxRetries: 3 });
+	await executions.end();
+	expect(failed).toHaveLength(3_000);
+	expect(lastAt(failed)).toBeLessThan(seconds(2.5));
 });

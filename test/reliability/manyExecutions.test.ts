@@ -92,7 +92,6 @@ describe.each<[string, Fault]>([
 	['a bare 503', answer(503)],
 	['a 500', answer(500, { message: 'Out of order' })],
 	['a 520', answer(520)],
-	['a web page', { kind: 'html', when: 'beforeActing' }],
 	['a broken connection', { kind: 'break', when: 'beforeActing' }],
 ])('Where creates always get %s, and lists are fine', (_, fault) => {
 	test.each([

@@ -53,18 +53,19 @@ const rows: Row[] = [
 	// It was answered.
 	['a list without end', { kind: 'endlessList' }, false, false, false, 'answered'],
 	...[300, 301, 302, 303, 304, 305, 399].map(
-		(code): Row => [String(code), redirect(code), false, false, true, 'answered'],
+		(code): Row => [String(code), redirect(code), false, false, true, 'failed'],
 	),
 	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false, 'answered']),
 	...each([400, 401, 403, 404, 405, 407, 409, 410, 413, 419], false, false, false, 'answered'),
 	...each([422, 440, 451, 498], false, false, false, 'answered'),
-	...each([408, 500, 506, 507, 511, 519], true, false, true, 'answered'),
+	...each([408, 500, 506, 507, 511, 519], true, false, true, 'failed'),
 	...each([502, 503, 504, 520, 524, 530, 599], true, false, true, 'unavailable'),
 	...each([429], true, true, false, 'throttled'),
 	['429 with Retry-After', status(429, 1_000), true, true, false, 'throttled'],
-	['500 with Retry-After', status(500, 1_000), true, false, true, 'answered'],
+	['500 with Retry-After', status(500, 1_000), true, false, true, 'failed'],
 	['503 with Retry-After', status(503, 0), true, true, false, 'throttled'],
-	...each([100, 199, 200, 452, 499, 501, 505, 600, 999], false, false, true, 'answered'),
+	...each([200, 202, 299], false, false, true, 'answered'),
+	...each([100, 199, 452, 499, 501, 505, 600, 999], false, false, true, 'failed'),
 
 	// Its login failed, so it was not sent, or answered with 401.
 	['a login without connection', login(unreachable), true, true, false, 'unreachable'],
@@ -145,7 +146,7 @@ test('the limiter learns how long to wait from a rejection alone', () => {
 	const throttled = { condition: 'throttled', retryAfterMs: 2_000 };
 	expect(consequenceOf(status(429, 2_000))).toMatchObject(throttled);
 	expect(consequenceOf(login(status(503, 2_000)))).toMatchObject(throttled);
-	expect(consequenceOf(status(500, 2_000))).toMatchObject({ condition: 'answered' });
+	expect(consequenceOf(status(500, 2_000))).toMatchObject({ condition: 'failed' });
 	expect(consequenceOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
 });
 

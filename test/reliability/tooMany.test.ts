@@ -1,4 +1,3 @@
-import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { getAll, numbered } from '../support/fixture';
@@ -117,15 +116,6 @@ describe('Items that are always turned away do not keep the others from being se
 		const { items } = await service.engine.run(creates(), numbered(40));
 		expect(counted(items)).toEqual({ made: 40, mayExist: 0, failed: 0 });
 		expect(counted((await away).items)).toEqual({ made: 0, mayExist: 0, failed: 1 });
-	});
-
-	test('and what begins beside it is awaited', async () => {
-		const ended: number[] = [];
-		await inParallel([0, 1], 1, async (n, beginNext) => {
-			if (n === 0) return beginNext();
-			ended.push(await new Promise<number>((resolve) => setImmediate(resolve, n)));
-		});
-		expect(ended).toEqual([1]);
 	});
 
 	test('nor jobs from being ended', async () => {

@@ -107,6 +107,9 @@ export function messageOf({ body }: Answer): string {
 /** How long, in milliseconds, a test waits for something: less than Jest gives it, so that it says for what. */
 const LONGEST_WAIT = 15_000;
 
+/** With a poll in each turn of the event loop, a test that waits would keep a core busy. */
+const POLL_MS = 2;
+
 /**
  * Resolves as soon as something is so.
  * @throws Error with the condition in it, where it isn't so in time
@@ -116,6 +119,6 @@ export async function until(isSo: () => boolean): Promise<void> {
 	while (!isSo()) {
 		if (Number(process.hrtime.bigint() - began) / 1e6 > LONGEST_WAIT)
 			throw new Error(`Waited too long for ${String(isSo)}`);
-		await new Promise((resolve) => setImmediate(resolve));
+		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 	}
 }

@@ -8,14 +8,14 @@ import type { Run } from './run';
  * Stops or terminates the jobs of all items, if the node is set so, also after a cancel: with the account that created
  * them. Notes in each job what became of it.
  */
-export async function endJobs({ outcomes, clients, options, concurrency }: Run): Promise<void> {
+export async function endJobs({ outcomes, clients, options, itemsAtOnce }: Run): Promise<void> {
 	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
 	if (options === undefined) return;
 	for (const outcome of outcomes) delete outcome?.createdJob?.cleanup;
 	if (options.ifStopped === 'keep') return;
 	const { ifStopped: verb } = options;
 	clients.startAgain();
-	await inParallel(outcomes, concurrency, async (outcome, beginNext) => {
+	await inParallel(outcomes, itemsAtOnce, async (outcome) => {
 		const { account, createdJob: job, output } = outcome ?? {};
 		if (job === undefined) return;
 		try {
@@ -23,7 +23,7 @@ export async function endJobs({ outcomes, clients, options, concurrency }: Run):
 			if (client === undefined) {
 				throw new Error(`It was created as ${account}: this run has another credential`);
 			}
-			const service = new ServiceClient(client, { ...options, beginNext });
+			const service = new ServiceClient(client, options);
 			const jobId = new FieldValue('Job ID', uidOf(output?.[0] ?? {})).pathId();
 			const { namespace } = job;
 			await service.send(changeJobState({ namespace, jobId, verb, idempotent: true }));

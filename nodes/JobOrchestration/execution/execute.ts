@@ -87,7 +87,7 @@ async function runItems(run: Run, failedBefore?: FailedItem): Promise<FailedItem
 
 /** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
 async function makeCalls(run: Run): Promise<FailedItem | undefined> {
-	const { context, outcomes, calls, concurrency } = run;
+	const { context, outcomes, calls, itemsAtOnce } = run;
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
@@ -96,13 +96,10 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 	const onFailure = continueOnFail ? undefined : stop;
 	let firstFailed: FailedItem | undefined;
 
-	const makeCall = async (
-		{ itemIndex, call, options, client }: PreparedItem,
-		beginNext: () => void,
-	): Promise<void> => {
+	const makeCall = async ({ itemIndex, call, options, client }: PreparedItem): Promise<void> => {
 		const { account } = client;
 		try {
-			const callOptions = { ...options, signal, onFailure, beginNext };
+			const callOptions = { ...options, signal, onFailure };
 			const result = await call(new ServiceClient(client, callOptions));
 			outcomes[itemIndex] = { ...result, account };
 		} catch (cause) {
@@ -114,7 +111,7 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 			stop();
 		}
 	};
-	await inParallel(calls, concurrency, makeCall, signal);
+	await inParallel(calls, itemsAtOnce, makeCall, signal);
 	stopListening();
 	if (firstFailed !== undefined || !signal.aborted) return firstFailed;
 	// It names the first item not begun.

@@ -1,25 +1,23 @@
-import { MAX_LIMIT } from '../service/pace/pace';
+/** Items in progress at most. With fewer, those that wait for a Retry-After would fill it; with more, they need memory. */
+const WINDOW = 2_000;
 
 /**
- * Runs `work` for each element in order, at most `concurrency` at a time, and begins none after the signal.
+ * Runs `work` for each element in order, at most `atOnce` at a time, and begins none after the signal.
  *
- * @param work must not reject. It may begin the next element beside itself if the service keeps rejecting it
+ * @param work must not reject
  */
 export async function inParallel<Element>(
 	elements: readonly Element[],
-	concurrency = MAX_LIMIT,
-	work: (element: Element, beginNext: () => void) => Promise<void>,
+	atOnce = WINDOW,
+	work: (element: Element) => Promise<void>,
 	signal?: AbortSignal,
 ): Promise<void> {
 	const queue = elements.values();
 	const worker = async (): Promise<void> => {
-		let successor: Promise<void> | undefined;
 		for (const element of queue) {
 			if (signal?.aborted === true) return;
-			await work(element, () => void (successor ??= worker()));
-			if (successor !== undefined) return await successor;
+			await work(element);
 		}
 	};
-	const length = Math.min(concurrency, MAX_LIMIT, elements.length);
-	await Promise.all(Array.from({ length }, worker));
+	await Promise.all(Array.from({ length: Math.min(atOnce, elements.length) }, worker));
 }

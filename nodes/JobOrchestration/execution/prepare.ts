@@ -4,6 +4,7 @@ import { Clients } from '../service/clients';
 import type { PlainError } from '../service/errors/nodeError';
 import { plainErrorOf } from '../service/errors/nodeError';
 import type { HttpClient } from '../service/http';
+import { MAX_LIMIT } from '../service/pace/limits';
 import { wait } from '../service/timers';
 import { newCallback } from './callback';
 import { inParallel } from './inParallel';
@@ -31,6 +32,8 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 	const yieldTurn = turns();
 	const pending: Array<Omit<PreparedItem, 'client'>> = [];
 	const badInput: FailedItem[] = [];
+	/** The lowest number given. */
+	let concurrency: number | undefined;
 	const unread: FailedItem[] = [];
 	const failItem = (itemIndex: number, cause: unknown): FailedItem => {
 		const error = plainErrorOf(cause);
@@ -47,7 +50,7 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 			const options = readOptions(getField);
 			run.options ??= options;
 			if (options.concurrency !== undefined) {
-				run.concurrency = Math.min(run.concurrency ?? Infinity, options.concurrency);
+				concurrency = Math.min(concurrency ?? MAX_LIMIT, options.concurrency);
 			}
 			const isAgain = outcome?.isOfEarlierExecution === true && options.createUncertainAgain;
 			if (outcome && !isAgain) continue;
@@ -58,7 +61,7 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 		}
 	}
 
-	run.clients = new Clients(context, { concurrency: run.concurrency }, signal);
+	run.clients = new Clients(context, { concurrency }, signal);
 	const readCredential = async (itemIndex: number) => {
 		await yieldTurn();
 		try {
@@ -68,6 +71,7 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 		}
 	};
 	await inParallel([...given.keys()], READS_AT_ONCE, readCredential, signal);
+	if (run.clients.count > 1 && concurrency !== undefined) run.itemsAtOnce = concurrency;
 
 	const otherAccount = otherAccountError(run, given);
 	for (const item of pending) {

@@ -30,8 +30,8 @@ export interface Run extends RunState {
 	clients: Clients;
 	/** Those of the first item whose options can be read. */
 	options?: ItemOptions;
-	/** The most requests of this execution at once: the lowest number given. Undefined if the service's own pace decides. */
-	concurrency?: number;
+	/** Items in progress at most, if a Concurrency counts for several accounts; else the account's limiter counts requests. */
+	itemsAtOnce?: number;
 }
 
 export interface PreparedItem {

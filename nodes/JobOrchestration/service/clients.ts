@@ -7,8 +7,7 @@ import { ServiceError } from './errors/serviceError';
 import type { ErrorTexts } from './errors/statusTexts';
 import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
-import type { RunLimits } from './pace/limiter';
-import { RunLimiter } from './pace/limiter';
+import type { RunLimits } from './pace/requests';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
 import { unlessAborted } from './timers';
@@ -39,11 +38,16 @@ export class Clients {
 		const found = this.bySession.get(session);
 		if (found !== undefined) return found;
 		const execution = executionOf(this.context);
-		const limiter = new RunLimiter(session.limiter, { ...this.limits, execution });
-		const args = [this.context, credentials, itemIndex, session, limiter, execution] as const;
+		const queue = session.limiter.begin({ ...this.limits, execution });
+		const args = [this.context, credentials, itemIndex, session, queue, execution] as const;
 		const client = new HttpClient(...args);
 		this.bySession.set(session, client);
 		return client;
+	}
+
+	/** How many accounts there are. */
+	get count(): number {
+		return this.bySession.size;
 	}
 
 	/** The client of an account; undefined if no item has given it. */

@@ -4,7 +4,8 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { RunLimiter } from './pace/limiter';
+import type { AccountLimiter } from './pace/limiter';
+import type { RunQueue } from './pace/requests';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/failure';
 import type { Result } from './errors/response';
@@ -39,7 +40,8 @@ export class HttpClient {
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly itemIndex: number,
 		private readonly session: Session,
-		public limiter: RunLimiter,
+		/** Its place in the account's limiter. */
+		public queue: RunQueue,
 		private readonly execution: object,
 	) {
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
@@ -47,8 +49,13 @@ export class HttpClient {
 
 	/** What is sent from now on waits for the service if it is away, as it has answered before. */
 	startAgain(): void {
-		this.limiter = new RunLimiter(this.limiter.account, this.limiter.limits);
-		this.limiter.execution.wasAnswered = true;
+		this.queue = this.limiter.begin(this.queue.limits);
+		this.queue.execution.wasAnswered = true;
+	}
+
+	/** The limiter of the account, for all executions in this process. */
+	get limiter(): AccountLimiter {
+		return this.session.limiter;
 	}
 
 	get baseUrl(): string {

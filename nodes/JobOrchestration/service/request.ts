@@ -26,8 +26,6 @@ export interface RequestOptions {
 	timeout: number;
 	/** Once it is aborted, nothing more is sent; a request in flight is awaited. */
 	signal?: AbortSignal | undefined;
-	/** Called when the request is throttled again and again, so that the next item can start beside it. */
-	beginNext?: (() => void) | undefined;
 	/** Called when the call has failed, before a waiting request gets its place. */
 	onFailure?: (() => void) | undefined;
 }

@@ -4,7 +4,7 @@ import { consequenceOf } from '../errors/rules';
 import type { NamedJob } from '../errors/namedJob';
 import { isAboutAllItems, ServiceError } from '../errors/serviceError';
 import type { ErrorTexts } from '../errors/statusTexts';
-import type { Denial } from '../pace/limiter';
+import type { Denial } from '../pace/requests';
 import type { ServiceRequest } from '../request';
 
 /** A call of the service as plain data: what is sent, what is to come back, and what its errors say. */

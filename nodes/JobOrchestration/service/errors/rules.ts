@@ -1,8 +1,9 @@
 import type { Failure, FailureOf } from './failure';
 
-/** What the end of a request says about the service, for the limiter. `unknown`: nothing. */
+/** What the end of a request says about the service, for the limiter. `failed`: answered, but unclearly; `unknown`: nothing. */
 export type Condition =
 	| 'answered'
+	| 'failed'
 	| 'throttled'
 	| 'unavailable'
 	| 'unreachable'
@@ -27,7 +28,9 @@ export interface Consequence {
 
 export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
 export const UNKNOWN: Consequence = { ...ANSWERED, condition: 'unknown' };
-const UNCLEAR: Consequence = { ...ANSWERED, mayHaveActed: true };
+/** A success's status, whatever else the answer says: the service works. */
+const ODD_SUCCESS: Consequence = { ...ANSWERED, mayHaveActed: true };
+const UNCLEAR: Consequence = { ...ODD_SUCCESS, condition: 'failed' };
 const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
 const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
 const THROTTLED: Consequence = { ...ANSWERED, condition: 'throttled', resend: 'all' };
@@ -45,7 +48,7 @@ const BY_KIND: Record<Failure['kind'], Consequence> = {
 	n8nFailed: { ...UNKNOWN, resend: 'all' },
 	redirect: UNCLEAR,
 	status: UNCLEAR,
-	unexpectedResponse: UNCLEAR,
+	unexpectedResponse: ODD_SUCCESS,
 	endlessList: ANSWERED,
 	cutList: ANSWERED,
 	foreignAddress: UNKNOWN,
@@ -87,7 +90,7 @@ export function consequenceOf(failure: Failure): Consequence {
 	if (isLater && failure.status !== 401)
 		return { ...THROTTLED, retryAfterMs: failure.retryAfterMs };
 	// One that was answered is not repeated, since it may lock the account. To wait for one without an answer is enough.
-	if (own.resend === 'none' || ['answered', 'timedOut'].includes(own.condition)) return UNKNOWN;
+	if (own.resend === 'none' || ['failed', 'timedOut'].includes(own.condition)) return UNKNOWN;
 	const condition = own.condition === 'broken' ? 'loginFailed' : own.condition;
 	return { ...own, condition, resend: 'all', mayHaveActed: false };
 }
@@ -105,6 +108,7 @@ function consequenceOfStatus({ status, retryAfterMs }: FailureOf<'status'>): Con
 	const known = BY_STATUS[status];
 	if (known !== undefined) return known;
 	if (status >= 400 && status <= LAST_REFUSAL) return ANSWERED;
+	if (status >= 200 && status < 300) return ODD_SUCCESS;
 	if (status < 500 || status > 599) return UNCLEAR;
 	return status < FIRST_OF_PROXIES ? FAILED : UNAVAILABLE;
 }
