@@ -2,7 +2,7 @@ import type { N8nApi } from '../../host/api';
 import { inARow, jobNode, webhook } from '../../host/workflow';
 import type { Sandbox } from '../../sandbox';
 import { post, publish } from '../queue/load';
-import { takesTenAtOnce } from '../reliability/tenAtOnce';
+import { takesTenAtOnce } from '../support/answer';
 
 const CALLS = 200;
 

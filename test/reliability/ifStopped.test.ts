@@ -3,7 +3,7 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
+import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
@@ -18,7 +18,6 @@ import {
 	uncertainIn,
 } from './batch';
 import { refused, useBatch } from './batch';
-import { awayUntil } from './useService';
 
 /*
  * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
