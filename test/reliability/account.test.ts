@@ -65,17 +65,6 @@ describe('A Retry with another account', () => {
 		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
 	});
 
-	test('gives each item its end where the workflow continues, and sends nothing', async () => {
-		const failed = await refusedAtSixth();
-		const sent = fixture.sandbox.calls.length;
-		edit({ baseUrl: other.url });
-		const onError = 'continueErrorOutput';
-		const { items } = await fixture.engine.retry(failed, [{ ...oneByOne, onError }]);
-		expect(callsAfter(sent)).toEqual([]);
-		expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(5);
-		expect(items).toHaveLength(10);
-	});
-
 	test('is the same where only the spelling of the address differs', async () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });

@@ -84,14 +84,18 @@ describe('If an error stops the node', () => {
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
 
-	test('a job that can not be ended is named, with the reason, before those that were', async () => {
+	test.each<[string, Fault, RegExp]>([
+		['can not be ended', refused, /^The service refused to terminate the job/],
+		['is always told to wait', { kind: 'rateLimit' }, /^The service is receiving too many/],
+	])('a job that %s is named, with the reason, before those that were', async (_, fault, why) => {
+		hurry();
 		faults(
 			(item) => (item === 3 ? refused : undefined),
-			(item) => (item === 1 ? refused : undefined),
+			(item) => (item === 1 ? fault : undefined),
 		);
 		const result = await fixture.engine.run(terminate(), numbered(5));
 		expect(states()).toEqual(['terminated', 'running', 'terminated']);
-		const message = expect.stringMatching(/^The service refused to terminate the job/) as unknown;
+		const message = expect.stringMatching(why) as unknown;
 		const [first, last] = ended(2);
 		expect(endingsIn(result)).toEqual([
 			...[first, { operation: 'terminate', success: false, message }, last],
@@ -101,7 +105,7 @@ describe('If an error stops the node', () => {
 			/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
 		);
 		expect(description).toMatch(
-			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
+			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service .*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
 		);
 	});
 
