@@ -1,9 +1,8 @@
 import type { Execution } from '../../host/api';
 import { firstRun } from '../../host/firstRun';
-import type { Host } from '../../host/host';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
-import { START_TIMEOUT, startTestHost } from './host';
+import { useHost } from './host';
 import { example, fillIn, run } from './workflows';
 
 /*
@@ -11,15 +10,7 @@ import { example, fillIn, run } from './workflows';
  * of jobs, and an address. (The AI agent's is run with the browser tests.)
  */
 
-let host: Host;
-
-beforeAll(async () => {
-	host = await startTestHost('examples');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await host?.stop();
-});
+const host = useHost('examples');
 
 /** The executions of a workflow, once there is one that has ended. */
 async function endedOf(workflowId: string): Promise<Execution[]> {

@@ -1,10 +1,9 @@
 import type { WorkflowFile } from '../../host/api';
-import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
-import { isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
+import { isNewest, runToEnd, useHost } from './host';
 import { McpClient } from './mcpClient';
 
 /*
@@ -12,19 +11,14 @@ import { McpClient } from './mcpClient';
  * a tool, of an MCP client's and of agents that run their tools in either way.
  */
 
-let host: Host;
+const host = useHost('retry');
 let openAi: OpenAi;
 let jobsBefore: number;
 
 beforeAll(async () => {
-	host = await startTestHost('retry');
 	openAi = await startOpenAi();
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await openAi?.close();
-	await host?.stop();
 });
+afterAll(async () => await openAi.close());
 
 beforeEach(() => {
 	host.sandbox.clearCalls();

@@ -35,6 +35,15 @@ export async function fillIn(
 	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
 }
 
+/** The customers for whom the examples that continue create a job each, as their node holds them. */
+export const customers = (names: string[]): WorkflowNode['parameters'] => ({
+	assignments: {
+		assignments: [
+			{ id: 'customers', name: 'customers', value: JSON.stringify(names), type: 'array' },
+		],
+	},
+});
+
 /**
  * Loop Over Items: a node for one item after the other. What has come of all of them reaches the node Next.
  * @param list the items as JSON, each in the field `rows`

@@ -3,7 +3,6 @@ import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { endOf } from '../host/host';
-import { manyCalls } from '../host/manyCalls';
 import { inALoop } from '../host/workflows';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
@@ -166,19 +165,6 @@ test('executions whose logins end the token before share it: few logins, no job 
 	expect(callsOf(sandbox, 'login').length).toBeLessThanOrEqual(4 * lives);
 	expect(await cluster().api.executions(nightly.id, ['error', 'crashed'])).toEqual([]);
 }, 300_000);
-
-test('where the service takes ten at a time, each worker leaves few jobs uncertain', async () => {
-	const sandbox = await cluster().useSandbox();
-	const { api, main } = cluster();
-	const { jobs, answered, errors, slowestPageMs } = await manyCalls(api, main.url, sandbox);
-	expect(errors.length).toBeLessThanOrEqual(10);
-	expect(errors.filter((error) => !/the job may exist/.test(String(error)))).toEqual([]);
-	expect(answered.failed).toBeLessThanOrEqual(errors.length);
-	expect(answered.never).toBeLessThanOrEqual(2);
-	expect(new Set(jobs).size).toBe(200 - errors.length);
-	expect(jobs).toHaveLength(200 - errors.length);
-	expect(slowestPageMs).toBeLessThan(2_000);
-}, 120_000);
 
 // The last of these, since only one worker is left after it.
 test("n8n's Retry by another worker makes what is missing, once", async () => {
