@@ -93,10 +93,6 @@ test('a webhook stops or terminates a job', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test('a job waits for room and is made where there is some', async () => {
-	expect(stateOf(await newJob())).toBe('running');
-});
-
 test('what failed is tried again without making a job twice', async () => {
 	let broken = false;
 	host.sandbox.faults.plan(({ operation }) => {

@@ -7,16 +7,7 @@ import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import {
-	batch,
-	brokenAfter,
-	cancelWhen,
-	contextOf,
-	gate,
-	itemOf,
-	namesIn,
-	uncertainIn,
-} from './batch';
+import { batch, brokenAfter, cancelWhen, contextOf, itemOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
 
 /*
@@ -226,25 +217,6 @@ describe('If a cancel stops the node', () => {
 		expect(log).toEqual([expect.stringContaining('was cancelled')]);
 		for (const uid of jobsOnService()) expect(log[0]).toContain(`"uid":"${uid}"`);
 		expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
-	});
-
-	test('what was in flight is ended or named', async () => {
-		const held = gate();
-		creates((item) =>
-			item >= 4 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
-		);
-		const { result } = await cancelWhen(
-			fixture.engine,
-			{ node: terminate({ concurrency: 2 }), items: numbered(20) },
-			() => fixture.callsOf('createJob').length === 6,
-			held.open,
-		);
-		const uncertain = uncertainIn(result);
-		for (const { displayName, state } of fixture.sandbox.store.jobs.values()) {
-			const item = Number(displayName.replace('Job ', ''));
-			expect(state === 'terminated' || uncertain.includes(item)).toBe(true);
-		}
-		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 1]);
 	});
 
 	test('the log names them where the cancel comes between two tries', async () => {

@@ -72,18 +72,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4']);
 	});
 
-	test.each(onErrors)(
-		'makes no job twice with %s, and stores nothing of any try',
-		async (onError) => {
-			creates((item) => (item === 0 ? refused : item === 1 ? brokenAfter : undefined));
-			const result = await fixture.engine.run({ ...node, onError }, numbered(6));
-			expect(result.items).toHaveLength(6);
-			expect(timesSent()).toEqual(onceEachBut(6, 0, 3));
-			expect(jobsOnService()).toHaveLength(5);
-			expect(metadataOf(result)).toEqual({});
-		},
-	);
-
 	test('keeps nothing for the next run of a loop', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
 		const { result } = fixture.engine.start(

@@ -1,4 +1,3 @@
-import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { until } from '../sandbox/client';
@@ -114,16 +113,4 @@ test('an item whose Timeout is too short for the login takes none down that has 
 	const { items } = await running.result;
 	expect(items[0]?.json.message).toBe("The service didn't answer the login within 50 ms");
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
-});
-
-test('an answer that says it is compressed, and is not, ends', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob'
-			? actAndAnswer(200, 'not compressed', { 'content-encoding': 'gzip' })
-			: undefined,
-	);
-	const { error } = await fixture.engine.run({
-		parameters: create({ options: { maxRetries: 0, timeout: 2_000 } }),
-	});
-	expect(error?.message).toMatch(/; the job may exist$/);
 });
