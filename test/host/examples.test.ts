@@ -1,9 +1,9 @@
 import type { Execution } from '../../host/api';
 import { firstRun } from '../../host/firstRun';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, rows, webhook } from '../../host/workflow';
+import { inARow, rows, webhook } from '../../host/workflow';
 import { useHost } from './host';
-import { example, fillIn, run } from './workflows';
+import { createNode, example, fillIn, run } from './workflows';
 
 /*
  * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
@@ -164,14 +164,9 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 test('an error workflow says which jobs a failed workflow leaves behind', async () => {
 	const notify = example(host, 'notify-of-uncertain-jobs.json');
 	await host.api.activate(notify);
-	const create = {
-		workflowUid: 'template-1',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName: '=Report for {{ $json.customer }}',
-		options: { concurrency: 1 },
-	};
+	const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
 	const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
-	const nodes = [webhook('fails'), ...customers, jobNode('Create', create)];
+	const nodes = [webhook('fails'), ...customers, create];
 	const workflow = inARow('Nightly reports', nodes);
 	workflow.settings = { ...workflow.settings, errorWorkflow: notify.id };
 	const failing = await host.api.createWorkflow(workflow);

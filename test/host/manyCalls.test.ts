@@ -1,7 +1,8 @@
-import { inARow, jobNode, webhook } from '../../host/workflow';
+import { inARow, webhook } from '../../host/workflow';
 import { post, publish } from '../queue/load';
 import { takesTenAtOnce } from '../support/answer';
 import { useHost } from './host';
+import { createNode } from './workflows';
 
 /*
  * The calls of a production webhook, an execution with one job each, share one limiter.
@@ -12,12 +13,8 @@ const CALLS = 200;
 
 test('where the service takes ten at a time, every call ends, and few jobs are uncertain', async () => {
 	const { api, n8n, sandbox } = host;
-	const create = {
-		workflowUid: 'template-1',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName: '=Job of execution {{ $execution.id }}',
-	};
-	const nodes = [webhook('many-calls', 'lastNode'), jobNode('Create', create)];
+	const create = createNode('=Job of execution {{ $execution.id }}');
+	const nodes = [webhook('many-calls', 'lastNode'), create];
 	const { id } = await publish(api, inARow('Many calls', nodes));
 	sandbox.faults.plan(takesTenAtOnce(300));
 

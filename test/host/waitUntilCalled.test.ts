@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, node } from '../../host/workflow';
+import { inARow, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
 import { START_TIMEOUT, useHost } from './host';
-import { inALoop } from './workflows';
+import { createNode, inALoop } from './workflows';
 
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
 
@@ -50,18 +50,14 @@ function create(
 	displayName: string,
 	{ name = 'Create', seconds, limit = 60, settings }: Create = {},
 ): WorkflowNode {
+	const inputs = seconds === undefined ? [] : [{ id: 'seconds', value: seconds }];
 	const parameters = {
-		resource: 'job',
-		operation: 'create',
-		namespace: 'default',
-		workflowUid: seconds === undefined ? 'template-1' : 'call-when-done',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName,
-		inputs: { input: seconds === undefined ? [] : [{ id: 'seconds', value: seconds }] },
+		...(seconds !== undefined && { workflowUid: 'call-when-done' }),
+		inputs: { input: inputs },
 		outputs: { output: [{ id: 'report', value: 'alder.pdf' }] },
 		options: { waitUntilCalled: 'callbackUrl', waitLimit: limit },
 	};
-	return jobNode(name, parameters, settings);
+	return createNode(displayName, parameters, { name, ...settings });
 }
 
 interface Started {

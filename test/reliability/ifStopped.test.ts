@@ -7,7 +7,7 @@ import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import { batch, brokenAfter, cancelWhen, contextOf, itemOf, namesIn } from './batch';
+import { batch, brokenAfter, cancelWhen, contextOf, itemOf } from './batch';
 import { refused, useBatch } from './batch';
 
 /*
@@ -141,19 +141,6 @@ const tries = (maxTries: number, waitBetweenTries = 1): Partial<INode> => ({
 });
 
 describe('A later run', () => {
-	test("n8n's Retry makes again what was ended, and not what could not be ended", async () => {
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			(item) => (item === 1 ? refused : undefined),
-		);
-		const failed = await fixture.engine.run(terminate(), numbered(4));
-		fixture.sandbox.faults.clear();
-		const result = await fixture.engine.retry(failed, [terminate()]);
-		expect(namesIn(result)).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
-		expect(timesSent()).toEqual([2, 1, 2, 1]);
-		expect(states()).toEqual(['terminated', ...running(4)]);
-	});
-
 	test('that meets no service waits for it, and ends the jobs of the earlier ones', async () => {
 		creates((item) => (item === 2 ? refused : undefined));
 		const failed = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(4));

@@ -4,7 +4,7 @@ import type { INode } from 'n8n-workflow';
 import { actAndAnswer, answer } from '../support/answer';
 import { getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf, namesIn } from './batch';
+import { batch, brokenAfter, gate, metadataOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
 
 /*
@@ -39,24 +39,6 @@ describe("n8n's Retry On Fail", () => {
 		const { items } = await fixture.engine.run(node, numbered(3));
 		expect(items.map(({ json }) => json)).toEqual([body, body, body]);
 		expect(timesSent()).toEqual([1, 1, 1]);
-	});
-
-	test('does not send an item again whose job may exist, runs the rest, and says everything once', async () => {
-		creates((item) => (item === 2 ? brokenAfter : undefined));
-		const result = await fixture.engine.run(oneByOne, numbered(5));
-		expect(result.error?.message).toMatch(/; the job may exist$/);
-		const context = { itemIndex: 2, jobMayExist: true, uncertainItems: [{ itemIndex: 2 }] };
-		expect(contextOf(result)).toMatchObject(context);
-		expect(timesSent()).toEqual([1, 1, 1, 1, 1]);
-		expect(jobsOnService()).toHaveLength(5);
-		expect(createdIn(result)).toHaveLength(4);
-		for (const said of [
-			/It was sent in an earlier try, and was not sent again/g,
-			/Don't execute this node again/g,
-			/Jobs already created/g,
-		]) {
-			expect(result.error?.description?.match(said)).toHaveLength(1);
-		}
 	});
 
 	test.each(onErrors)('makes no job twice where n8n fails after the calls: %s', async (onError) => {
@@ -120,12 +102,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(error).toBeUndefined();
 		expect(items).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(6);
-	});
-
-	test('keeps nothing for the next execution', async () => {
-		await fixture.engine.run(node, numbered(2));
-		await fixture.engine.run(node, numbered(2));
-		expect(jobsOnService()).toHaveLength(4);
 	});
 });
 
