@@ -1,4 +1,4 @@
-import { takePicture } from './images';
+import { takePictures } from './images';
 import { useStage } from './stage';
 
 const it = useStage();
@@ -13,6 +13,6 @@ describe('what else the node does', () => {
 		for (const { name } of sandbox.store.clusters) {
 			await form.output.getByText(name, { exact: true }).waitFor();
 		}
-		await takePicture(page, 'cluster-list', form.formAndOutput);
+		await takePictures(page, 'cluster-list', form.formAndOutput);
 	});
 });
