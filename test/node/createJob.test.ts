@@ -57,17 +57,8 @@ async function fieldsGiven(node: NodeOptions): Promise<string[]> {
 	return Object.keys(json);
 }
 
-const SIMPLE = [
-	'metadata',
-	'name',
-	'displayName',
-	'group',
-	'workflow',
-	'priority',
-	'status',
-	'workspace',
-	'workCluster',
-];
+const SIMPLE =
+	'metadata name displayName group workflow priority status workspace workCluster'.split(' ');
 const NOISE = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 const everything = { additionalFields: { workspace: 'ws-1', maxRetry: 1 } };
 

@@ -182,15 +182,13 @@ test.each<[string, number, () => Fault]>([
 
 describe('A service that fails', () => {
 	test('when more than ten are at once leaves few uncertain, and fewer once it is known', async () => {
-		hurry();
-		fixture.sandbox.faults.plan(takesTenAtOnce(30));
-		const waves = [await runEach(60), await runEach(60), await runEach(60)];
-		expect(waves.map(({ failed }) => failed)).toEqual([0, 0, 0]);
-		const [first = Infinity, ...others] = waves.map(({ mayExist }) => mayExist);
+		fixture.sandbox.faults.plan(takesTenAtOnce(120));
+		const [first, second] = [await runEach(40), await runEach(40)];
+		expect(first.failed + second.failed).toBe(0);
 		// Five where the machine is idle; on a busy one, more start before the first failure is read.
-		expect(first).toBeLessThanOrEqual(8);
-		expect(Math.max(...others)).toBeLessThanOrEqual(2);
-		expect(jobs()).toHaveLength(waves.reduce((sum, { made }) => sum + made, 0));
+		expect(first.mayExist).toBeLessThanOrEqual(8);
+		expect(second.mayExist).toBeLessThanOrEqual(2);
+		expect(jobs()).toHaveLength(first.made + second.made);
 	});
 
 	test('for creates alone leaves no more than a dozen uncertain, and lists go on', async () => {
@@ -276,21 +274,9 @@ describe('A service that is away', () => {
 	});
 });
 
-describe('A login', () => {
-	test('that fails three times, and then not, fails no item', async () => {
-		hurry();
-		meets('login', ({ nOfOperation }) => (nOfOperation <= 3 ? answer(504) : undefined));
-		expect(await runBatch(50)).toEqual({ made: 50, mayExist: 0, failed: 0 });
-		expect(callsOf('login')).toHaveLength(4);
-	});
-
-	test.each<[string, Fault, number]>([
-		['is answered with a 500', answer(500), 1],
-		['breaks off', { kind: 'break', when: 'beforeActing' }, 4],
-	])('that %s fails all items together', async (_, fault, times) => {
-		hurry();
-		meets('login', () => fault);
-		expect(await runBatch(100)).toEqual({ made: 0, mayExist: 0, failed: 100 });
-		expect(fixture.sandbox.calls).toHaveLength(times);
-	});
+test('a login that fails three times, and then not, fails no item', async () => {
+	hurry();
+	meets('login', ({ nOfOperation }) => (nOfOperation <= 3 ? answer(504) : undefined));
+	expect(await runBatch(50)).toEqual({ made: 50, mayExist: 0, failed: 0 });
+	expect(callsOf('login')).toHaveLength(4);
 });
