@@ -64,8 +64,9 @@ export async function sendWithRetries<Body>(
 		}
 		if (sleepMs === undefined) throw errorOf(failure);
 		await limiter.sleep(request, sleepMs);
-		if (signal?.aborted === true) continue;
+		const isSentAgain = signal?.aborted !== true;
 		// A read has no effect that the error would have to mention.
-		earlierMayHaveActed ||= call.method !== 'GET' && consequenceOf(failure).mayHaveActed;
+		earlierMayHaveActed ||=
+			isSentAgain && call.method !== 'GET' && consequenceOf(failure).mayHaveActed;
 	}
 }

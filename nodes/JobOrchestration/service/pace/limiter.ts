@@ -52,11 +52,11 @@ export class AccountLimiter {
 			queue.add(request);
 			this.turns.add(queue);
 			this.admit();
-			void this.watch(request);
+			void this.limitWait(request);
 		});
 	}
 
-	/** A request sleeps for itself, until all that waits fails at most. A cancel ends that at once. */
+	/** A request waits for itself alone, unless all that waits fails. A cancel ends that at once. */
 	async sleep(request: LimitedRequest, milliseconds: number): Promise<void> {
 		const { queue, options } = request;
 		if (milliseconds === 0 || queue.denial !== undefined) return;
@@ -75,7 +75,7 @@ export class AccountLimiter {
 		else if (idleMs > MINUTE_MS) this.gate.forgetOutage(now);
 	}
 
-	/** Ends a permit, and passes it on. @param comesBack whether the request is to be sent again */
+	/** Ends a permit, so that others may start. @param comesBack whether the request is to be sent again */
 	release(request: LimitedRequest, permit: Permit, failure?: Failure, comesBack = false): void {
 		const { clock, gate } = this;
 		const { queue, hasTurn, isThrottledAlone } = request;
@@ -83,9 +83,10 @@ export class AccountLimiter {
 		const { condition } = consequence;
 		if (!comesBack || !hasTurn) this.endPlace(request);
 		queue.execution.wasAnswered ||= failure === undefined || 'status' in failure;
+		// That a request is throttled while others are answered says nothing about the service.
 		const isOwn = condition === 'throttled' && isThrottledAlone && !permit.isProbe;
-		const told = isOwn ? { ...consequence, condition: 'unknown' as const } : consequence;
-		const concernsAll = gate.end(permit, told, clock.now(), clock.idle());
+		const ofService = isOwn ? { ...consequence, condition: 'unknown' as const } : consequence;
+		const concernsAll = gate.end(permit, ofService, clock.now(), clock.idle());
 		// Its first times have lowered the rate of all.
 		if (isOwn && request.timesThrottled > 3) gate.rate.growQuickly();
 		if (concernsAll || condition === 'answered') queue.failure = failure;
@@ -120,8 +121,8 @@ export class AccountLimiter {
 		}
 	}
 
-	/** A drop-down doesn't wait for the end of a probe either: who looks at it would wait for another's Timeout. */
-	private async watch(request: LimitedRequest): Promise<void> {
+	/** A run with a patience of its own, which is a drop-down, doesn't wait for the end of another's request. */
+	private async limitWait(request: LimitedRequest): Promise<void> {
 		const { waiting, limits } = request.queue;
 		while (limits.patienceMs !== undefined && waiting.includes(request)) {
 			await this.clock.wait(limits.patienceMs);
@@ -182,6 +183,7 @@ export class AccountLimiter {
 		});
 	}
 
+	/** A request no longer counts for a Concurrency. */
 	private endPlace(request: LimitedRequest): void {
 		if (request.hasPlace) request.queue.execution.inFlight -= 1;
 		request.hasPlace = false;

@@ -63,8 +63,9 @@ export class RunQueue {
 export class LimitedRequest {
 	/** Ends its waiting or its sleep. */
 	settle: (result: Permit | Denial) => void = () => {};
+	/** Whether it was sent before, and has not slept for long since. */
 	hasTurn = false;
-	/** Whether it counts for a Concurrency. */
+	/** Whether it counts for a Concurrency: in flight, or soon again. */
 	hasPlace = false;
 	timesThrottled = 0;
 	/** Whether others were answered between the last two times. */
