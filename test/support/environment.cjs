@@ -2,8 +2,9 @@ const { types } = require('node:util');
 
 const { TestEnvironment } = require('jest-environment-node');
 
-// A worker has half a second to end, which it would spend on freeing the memory of all its files.
-if (process.send !== undefined) process.once('beforeExit', () => process.exit());
+// A worker that has nothing left to do has half a second to end, and would spend it on freeing the memory of its files.
+if (process.send !== undefined)
+	process.once('beforeExit', () => process.kill(process.pid, 'SIGKILL'));
 
 /**
  * Where the tests run: Jest's own environment, and a way past it to modules that are loaded once for all files
