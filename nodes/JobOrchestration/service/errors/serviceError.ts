@@ -1,22 +1,17 @@
-import { ExecutionBaseError } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
+import { ExecutionBaseError, NodeApiError } from 'n8n-workflow';
 
 import type { Failure } from './failure';
-import { contextOf } from './failure';
+import { meaningOf } from './failure';
+import type { ErrorTexts } from './meaning';
 import type { NamedJob } from './namedJob';
-import type { ErrorTexts } from './statusTexts';
 
-const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
-	'baseUrl',
-	'unreachable',
-	'blocked',
-	'tls',
-	'certificate',
-	'n8nFailed',
-]);
+/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
+export const ownFailures = new WeakSet<object>();
 
 /** Whether a failure is about the credential or the connection: then it would meet every item. */
-export function isAboutAllItems({ kind, ofLogin }: Failure): boolean {
-	return ofLogin === true || ABOUT_ALL_ITEMS.has(kind);
+export function isAboutAllItems(failure: Failure): boolean {
+	return meaningOf(failure).isAboutAllItems === true;
 }
 
 /**
@@ -31,12 +26,13 @@ export class ServiceError extends ExecutionBaseError {
 
 	constructor(
 		readonly failure: Failure,
-		{ message, reason, advice, detail }: ErrorTexts,
+		{ message, reason, advice, detail }: ErrorTexts = meaningOf(failure),
 		{ mayHaveActed = false, job }: { mayHaveActed?: boolean; job?: NamedJob | undefined } = {},
 	) {
 		super(asTitle(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
-		this.context = contextOf(failure);
+		ownFailures.add(failure);
+		this.context = { failure };
 		this.mayHaveActed = mayHaveActed;
 		this.job = job;
 	}
@@ -51,13 +47,22 @@ export class ServiceError extends ExecutionBaseError {
 	}
 }
 
+/** All in the title, where nothing else is shown: in the test of a credential. */
+export function asTitleOnly({ message, advice, reason = '', detail = '' }: ErrorTexts): ErrorTexts {
+	const [, quoted = ''] = /"(.*)"/s.exec(reason) ?? [];
+	const isSaid = quoted !== '' && message.includes(quoted);
+	const more = [advice, isSaid ? '' : reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
+	const texts = [message, more.filter(Boolean).join(' ')].filter(Boolean);
+	return { message: unreplaced(texts.join('. ')), advice: '' };
+}
+
 /**
- * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
- * so do the system's codes: n8n replaces a title that holds one it knows.
+ * A title that n8n leaves as it is. It replaces one in which it finds a system's code, even inside a longer word, such as
+ * EPERM in "experiment": then an invisible character parts such words.
  */
-export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorTexts): ErrorTexts {
-	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
-	return { ...rest, message: texts.filter(Boolean).join('. '), advice: '' };
+function unreplaced(title: string): string {
+	const isLeft = new NodeApiError({} as INode, { message: title }).message === title;
+	return isLeft ? title : title.replace(/(?<=[eg])(?=[a-z_]{4})/gi, '\u2060');
 }
 
 /** A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". */
