@@ -9,11 +9,6 @@ import type { NamedJob } from './namedJob';
 /** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
 export const ownFailures = new WeakSet<object>();
 
-/** Whether a failure is about the credential or the connection: then it would meet every item. */
-export function isAboutAllItems(failure: Failure): boolean {
-	return meaningOf(failure).isAboutAllItems === true;
-}
-
 /**
  * The error of a request that failed, the only one that service/ throws for it. If n8n wraps it, the NodeApiError takes
  * over the `context` of this base class in every n8n release; 1.x loses the `cause`.
@@ -47,13 +42,14 @@ export class ServiceError extends ExecutionBaseError {
 	}
 }
 
-/** All in the title, where nothing else is shown: in the test of a credential. */
-export function asTitleOnly({ message, advice, reason = '', detail = '' }: ErrorTexts): ErrorTexts {
-	const [, quoted = ''] = /"(.*)"/s.exec(reason) ?? [];
-	const isSaid = quoted !== '' && message.includes(quoted);
+/** All in the title, where nothing else is shown: in the test of a credential. Words that it has already aren't repeated. */
+export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
+	const { message, advice, reason, detail = '' } = texts;
+	const { words } = failure.kind === 'status' ? failure : {};
+	const isSaid = words !== undefined && message.includes(words);
 	const more = [advice, isSaid ? '' : reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
-	const texts = [message, more.filter(Boolean).join(' ')].filter(Boolean);
-	return { message: unreplaced(texts.join('. ')), advice: '' };
+	const title = [message, more.filter(Boolean).join(' ')].filter(Boolean).join('. ');
+	return { message: unreplaced(title), advice: '' };
 }
 
 /**

@@ -26,10 +26,15 @@ type Entries = Partial<Record<number, (answer: Answer) => Partial<Meaning>>>;
 const aboutTheRequest = () => ({ token: undefined });
 const unavailable = () => ({ ...UNAVAILABLE, token: undefined });
 const notOffered = () => UNCLEAR;
-const rejectedToken = ({ action }: Answer): Partial<Meaning> => ({
+/** Texts that a web page isn't given: what stands before the service has answered with it. */
+const unlessPage = ({ form }: Answer, texts: Partial<Meaning>) => (form === 'page' ? {} : texts);
+
+const rejectedToken = (answer: Answer): Partial<Meaning> => ({
 	...{ ...ANSWERED, token: 'rejected' },
-	message: 'The service rejected the token that it had just issued',
-	advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+	...unlessPage(answer, {
+		message: 'The service rejected the token that it had just issued',
+		advice: `The login works, but its token doesn't. Check that the user is allowed to ${answer.action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+	}),
 });
 
 const OF_ANY_REQUEST: Entries = {
@@ -62,14 +67,12 @@ const OF_ANY_REQUEST: Entries = {
 
 const OF_CALL: Entries = {
 	401: rejectedToken,
-	403: ({ action, form }) =>
-		form === 'page'
-			? {}
-			: {
-					message: `The user isn't allowed to ${action}`,
-					advice:
-						'Ask the administrator of the service for the permission, or use the credential of another user.',
-				},
+	403: (answer) =>
+		unlessPage(answer, {
+			message: `The user isn't allowed to ${answer.action}`,
+			advice:
+				'Ask the administrator of the service for the permission, or use the credential of another user.',
+		}),
 	404: aboutTheRequest,
 	405: aboutTheRequest,
 	409: aboutTheRequest,
@@ -81,12 +84,14 @@ const OF_CALL: Entries = {
 	498: rejectedToken,
 };
 
-const WRONG = 'The username or the password is wrong';
+/** Whether a login is refused in words: more than the status's name, and not only the path that isn't there. */
+const isInWords = ({ words = '', text = '' }: Answer) =>
+	words !== '' && !isStatusName(words) && !text.includes('oauth/login');
 
-/** A refusal in words if the service has any; an answer without, or that names the path, says that nothing is there. */
-const noEndpoint = ({ baseUrl, form, words = '', text = '' }: Answer) => {
-	const isRefusal = form === 'json' && words !== '' && !isStatusName(words);
-	if (isRefusal && !text.includes('oauth/login')) return {};
+const noEndpoint = (answer: Answer): Partial<Meaning> => {
+	const { baseUrl, form } = answer;
+	// A web server answers with a page or a text where nothing is.
+	if (form === 'json' && isInWords(answer)) return {};
 	const [part] = /\/(?:api(?:\/v1)?|oauth(?:\/login)?)$/.exec(baseUrl) ?? [];
 	return {
 		message: `No login endpoint at ${truncate(baseUrl)}/oauth/login`,
@@ -94,15 +99,17 @@ const noEndpoint = ({ baseUrl, form, words = '', text = '' }: Answer) => {
 	};
 };
 
+const WRONG = 'The username or the password is wrong';
+
 const OF_LOGIN: Entries = {
-	401: ({ words = WRONG }) =>
-		words === WRONG
-			? {
+	401: (answer) =>
+		isInWords(answer) && answer.words !== WRONG
+			? {}
+			: unlessPage(answer, {
 					message: WRONG,
 					advice:
 						"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-				}
-			: {},
+				}),
 	404: noEndpoint,
 	405: noEndpoint,
 };
@@ -170,15 +177,17 @@ const refusedForNow = ({ what, said }: Answer) => ({
 });
 
 function saidBy({ status, words, text, note, form, baseUrl, ofLogin }: Answer) {
+	const http = ofLogin ? '' : ` (HTTP ${status})`;
 	const hasWords = words !== undefined;
 	const details = [
-		!hasWords && `${note ?? 'The service gave no reason'} (HTTP ${status}).`,
+		!hasWords && `${note ?? 'The service gave no reason'}${http}.`,
 		!hasWords && text !== undefined && `It sent ${text}.`,
-		form === 'page' && PAGE,
+		// A 500 comes from the service itself, as a page, too.
+		form === 'page' && status !== 500 && PAGE,
 		ofLogin && `The login at ${baseUrl} was answered with HTTP ${status}.`,
 	];
 	return {
-		reason: hasWords ? `The service says: ${text} (HTTP ${status}).` : undefined,
+		reason: hasWords ? `The service says: ${text}${http}.` : undefined,
 		detail: details.filter(Boolean).join(' '),
 	};
 }

@@ -81,11 +81,15 @@ function read(body: unknown) {
 	return { shown: copy(body, 0), texts, searched, depth };
 }
 
+/** Where the stack trace of Java, .NET and JavaScript begins; of PHP; of Go. */
+const FRAME =
+	/(?:^\s*|\n[ \t]+)at (?:async |new )?(?=[^\s(]+(?: \[[^\]\n]+\])? ?\(|\S+:\d+)|\n#0 |\ngoroutine \d/;
+
 /** A text on one line. A stack trace ends with its first line, Python's begins with its last. */
 function onOneLine(text: string): string {
 	const [message = ''] = text
 		.replace(/^Traceback \(most recent call last\):.*\n(?=\S)/s, '')
-		.split(/(?:^\s*|\n[ \t]+)at (?=[^\s(]+(?: \[[^\]\s]+\])? ?\(|\S+:\d+)|\n#0 |\ngoroutine \d/, 1);
+		.split(FRAME, 1);
 	return message.replace(/\s+/g, ' ').trim();
 }
 
@@ -93,7 +97,7 @@ function onOneLine(text: string): string {
 const isForPeople = (text: string) => /\s|(?!\p{ASCII})\p{L}/u.test(text) && !isStatusName(text);
 
 const STATUS_NAME =
-	/^(?:http )?(?:\d{3} )?(?:(?:page )?not[ _]?found|bad[ _]request|method not allowed|not (?:acceptable|implemented)|proxy authentication required|request time-?out|(?:length|payment|upgrade|precondition|network authentication) required|precondition failed|(?:payload|content|(?:request )?entity|request header fields) too large|(?:request-)?uri too long|unsupported media type|(?:requested )?range not satisfiable|expectation failed|misdirected request|unprocessable[ _](?:entity|content)|failed dependency|too early|too many requests|unavailable for legal reasons|(?:internal )?server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|http version not supported|insufficient storage|loop detected|not extended)$/i;
+	/^(?:http )?(?:\d{3} )?(?:(?:page )?not[ _]?found|unauthori[sz]ed|forbidden|bad[ _]request|method not allowed|not (?:acceptable|implemented)|proxy authentication required|request time-?out|(?:length|payment|upgrade|precondition|network authentication) required|precondition failed|(?:payload|content|(?:request )?entity|request header fields) too large|(?:request-)?uri too long|unsupported media type|(?:requested )?range not satisfiable|expectation failed|misdirected request|unprocessable[ _](?:entity|content)|failed dependency|too early|too many requests|unavailable for legal reasons|(?:internal )?server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|http version not supported|insufficient storage|loop detected|not extended)$/i;
 
 /** Whether a text is only the name of a status, such as "Bad Request". */
 export const isStatusName = (text: string) => STATUS_NAME.test(text);

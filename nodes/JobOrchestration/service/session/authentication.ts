@@ -183,7 +183,7 @@ function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 }
 
 function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
-	const message = meaningOf(failure, { baseUrl });
+	const texts = meaningOf(failure, { baseUrl });
 	// The test of a credential shows only the message, so it holds the advice as well.
-	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(message) : message);
+	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(failure, texts) : texts);
 }
