@@ -136,7 +136,7 @@ describe("The service's words, in the title, and all that it said, in the descri
 
 	test.each<[string, string]>([
 		[`Error: boom${trace}`, 'Error: boom'],
-		['System.Exception: boom\r\n   at X.Y() in C:\\x.cs:line 3', 'System.Exception: boom'],
+		['System.Exception: boom\r\n   at X.Y() in C:\\x.cs:line 3', 'boom'],
 		['Error: boom\n    at async /srv/app.js:12:3', 'Error: boom'],
 		['boom\n    at new Jobs (/srv/app.js:1:2)\n    at async f (a.js:3:4)', 'boom'],
 		['boom\n    at Jobs.add [as create] (/srv/app.js:1:2)', 'boom'],
@@ -250,13 +250,35 @@ describe('A login that is refused', () => {
 		expect(title).toMatch(/^No login endpoint at /);
 	});
 
-	test('by a failure of the service: once, in its words', async () => {
-		const { title, description } = await errorAfterLogin(
-			answer(500, { message: 'invalid login credentials' }),
+	const retried = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+
+	test.each([400, 401, 403, 404, 408, 423, 451, 500, 501, 507])(
+		'by %i in words is not repeated by Retry On Fail: a third one could lock the account',
+		async (status) => {
+			const refusal = answer(status, { message: 'invalid login credentials' });
+			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? refusal : undefined));
+			const { error } = await fixture.engine.run({ parameters: create(), settings: retried }, [
+				{},
+				{},
+				{},
+			]);
+			expect(error?.description).toContain('The service says: "invalid login credentials".');
+			expect(fixture.callsOf('login')).toHaveLength(1);
+		},
+	);
+
+	test.each<[string, Fault]>([
+		['429', answer(429, { message: 'later' })],
+		['400 with Retry-After', answer(400, { message: 'later' }, { 'retry-after': '0' })],
+		...[502, 503, 504, 520, 530].map((status): [string, Fault] => [`${status}`, answer(status)]),
+		['no answer', { kind: 'break', when: 'beforeActing' }],
+	])('for now, by %s, is repeated', async (_, fault) => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'login' && nOfOperation === 1 ? fault : undefined,
 		);
-		expect(title).toBe('The service failed to log the user in: invalid login credentials');
-		expect(description).toContain('The service says: "invalid login credentials".');
-		expect(fixture.callsOf('login')).toHaveLength(1);
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 });
 

@@ -122,7 +122,7 @@ const KINDS = {
 		detail: `It sent ${facts.received} (HTTP ${facts.status}).`,
 	}),
 	/** A list without an end. */
-	endlessList: (_: object) => ({
+	endlessList: () => ({
 		...ANSWERED,
 		message: 'The list of work clusters never ends',
 		advice:
@@ -150,9 +150,8 @@ const KINDS = {
 type Kinds = typeof KINDS;
 
 /** A failure of one kind. */
-export type FailureOf<Kind extends keyof Kinds> = Common & { kind: Kind } & Parameters<
-		Kinds[Kind]
-	>[0];
+export type FailureOf<Kind extends keyof Kinds> = Common & { kind: Kind } & FactsOf<Kinds[Kind]>;
+type FactsOf<Entry> = Entry extends (facts: infer Facts, about: never) => Meaning ? Facts : never;
 
 /** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
 export type Failure = { [Kind in keyof Kinds]: FailureOf<Kind> }[keyof Kinds];

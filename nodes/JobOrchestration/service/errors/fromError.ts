@@ -51,8 +51,8 @@ const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failur
 ];
 
 /**
- * The failure behind an error: the one that the credential has put into it, or else the request's; of one that was
- * certainly not sent, n8n's in its own words.
+ * The failure behind an error: the one that the credential has put into it, or one that n8n has wrapped; or else the
+ * request's; of one that was certainly not sent, n8n's in its own words.
  *
  * @param redact takes the secrets out of a text
  */
@@ -60,28 +60,23 @@ export function failureFromError(
 	error: unknown,
 	{ isUnsent = false, redact = (text: string) => text } = {},
 ): Failure {
-	const own = ownFailureOf(error);
+	const chain = causesOf(error);
+	const own = chain
+		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
+		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
 	if (own !== undefined) return own;
-	const failure = requestFailureFromError(error);
+	const failure = requestFailureIn(chain);
 	if (!isUnsent) return failure;
 	if (failure.kind === 'cancelled') return { ...failure, sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
 }
 
-/** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
-function ownFailureOf(error: unknown): Failure | undefined {
-	return causesOf(error)
-		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
-		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
-}
-
 /**
- * The failure behind an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
+ * The failure in an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
  * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
  */
-export function requestFailureFromError(error: unknown): Failure {
-	const chain = causesOf(error);
+function requestFailureIn(chain: JsonObject[]): Failure {
 	const codes = chain.map(({ code }) => code).filter(isText);
 	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
 	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));

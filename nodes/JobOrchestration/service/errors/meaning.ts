@@ -72,12 +72,10 @@ const MAX_IN_TITLE = 36;
 
 /** A text for a title, cut if it is long. */
 export function truncate(text: string, max = MAX_IN_TITLE): string {
-	const characters = [...text];
+	// No more than the beginning is split into characters.
+	const characters = [...text.slice(0, 2 * max + 1)];
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
 /** The settings that name a proxy. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
-
-/** What an HTML page means, as a sentence. */
-export const PAGE = 'A firewall, a proxy or a login page before the service has probably answered.';

@@ -93,22 +93,20 @@ function describeBody(body: unknown, secrets: Secrets, isSecret: boolean) {
 	if (Array.isArray(body)) return same('a list');
 	if (isHtml(body)) return same('an HTML page');
 	if (!isJsonObject(body)) {
-		const { text = '' } = isSecret ? {} : (saidIn(String(body), secrets) ?? { text: WITHHELD });
-		return { what: 'a text', received: `${isSecret ? 'a text' : 'the text'} ${text}`.trimEnd() };
+		if (isSecret) return same('a text');
+		const { text = WITHHELD } = saidIn(String(body), secrets) ?? {};
+		return { what: 'a text', received: `the text ${text}` };
 	}
-	const keys = Object.keys(body);
-	if (keys.length === 0) return same('an empty object');
+	const what = 'an object';
+	const names = Object.keys(body).slice(0, MAX_FIELDS).join(', ');
+	if (names === '') return same('an empty object');
 	const { message, error, msg } = body;
 	const clear = [message, error, msg].filter((text) => typeof text === 'string');
 	const said = saidIn(isSecret ? { message: clear.join(': ') } : body, secrets);
-	const fields = saidIn(keys.slice(0, MAX_FIELDS).join(', '), secrets);
-	const received =
-		said === undefined || fields === undefined
-			? `an object with ${WITHHELD}`
-			: said.words === undefined
-				? `an object with the fields ${fields.text?.slice(1, -1)}`
-				: `the ${said.isQuoted === true ? 'message' : 'object'} ${said.text}`;
-	return { what: 'an object', received };
+	if (said === undefined || secrets.areIn(names))
+		return { what, received: `${what} with ${WITHHELD}` };
+	if (said.words === undefined) return { what, received: `${what} with the fields ${names}` };
+	return { what, received: `the ${said.isQuoted ? 'message' : 'object'} ${said.text}` };
 }
 
 /** What may come before the first element of a page or of another XML document. */

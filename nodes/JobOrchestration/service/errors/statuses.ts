@@ -1,6 +1,5 @@
 import type { About, Consequence, Meaning } from './meaning';
-import { ANSWERED, FAILED, PAGE, PROXIES, THROTTLED, truncate } from './meaning';
-import { UNAVAILABLE, UNCLEAR } from './meaning';
+import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNAVAILABLE, UNCLEAR } from './meaning';
 import { isStatusName } from './words';
 
 /** A status that isn't success, or a body that says that the request failed. */
@@ -22,6 +21,9 @@ type Answer = StatusFacts &
 
 /** What differs from the range of the status, consequence and words side by side. */
 type Entries = Partial<Record<number, (answer: Answer) => Partial<Meaning>>>;
+
+/** Where in the request something is wrong: in a title, it would leave no room for what is wrong. */
+const JSON_PATH = /^[\w$]+(?:[/.][\w$]+)+:? (?=\S)/;
 
 const aboutTheRequest = () => ({ token: undefined });
 const unavailable = () => ({ ...UNAVAILABLE, token: undefined });
@@ -118,7 +120,7 @@ const OF_LOGIN: Entries = {
 export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: About): Meaning {
 	const { status, words, ofLogin = false, retryAfterMs } = facts;
 	const { baseUrl = '', action = '', hint = '', byStatus = {} } = about;
-	const said = words === undefined ? '' : `: ${words}`;
+	const said = words === undefined ? '' : `: ${words.replace(JSON_PATH, '')}`;
 	const doing = ofLogin
 		? { action: 'log the user in', what: 'the login' }
 		: { action, what: `to ${action}` };
@@ -157,7 +159,7 @@ const failed = ({ action, said }: Answer) => ({
 		"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
 
-const refused = ({ what, said, form, text = '', hint, ofLogin }: Answer) => ({
+const refused = ({ what, said, words = '', form, hint, ofLogin }: Answer) => ({
 	message:
 		form === 'page'
 			? `Something before the service refused ${what}`
@@ -167,7 +169,7 @@ const refused = ({ what, said, form, text = '', hint, ofLogin }: Answer) => ({
 			? "Check the 'Base URL' in the credential, and ask the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n)."
 			: ofLogin
 				? "Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once."
-				: `Check this node's fields.${/cluster/i.test(text) ? ` ${hint}`.trimEnd() : ''}`,
+				: `Check this node's fields.${/cluster/i.test(words) ? ` ${hint}`.trimEnd() : ''}`,
 });
 
 /** Nothing was done, and it is to be asked for later. */
@@ -183,7 +185,9 @@ function saidBy({ status, words, text, note, form, baseUrl, ofLogin }: Answer) {
 		!hasWords && `${note ?? 'The service gave no reason'}${http}.`,
 		!hasWords && text !== undefined && `It sent ${text}.`,
 		// A 500 comes from the service itself, as a page, too.
-		form === 'page' && status !== 500 && PAGE,
+		form === 'page' &&
+			status !== 500 &&
+			'A firewall, a proxy or a login page before the service has probably answered.',
 		ofLogin && `The login at ${baseUrl} was answered with HTTP ${status}.`,
 	];
 	return {

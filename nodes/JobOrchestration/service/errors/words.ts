@@ -10,7 +10,7 @@ export const MAX_SHOWN = 500;
 const MAX_IN_TITLE = 80;
 
 /** How deep a body is read, and how many values of it. With more, a huge one would block n8n. */
-const MAX_DEPTH = 10;
+const MAX_DEPTH = 20;
 const MAX_VALUES = 1_000;
 
 /** What a body says. Nothing if it is empty; no `words` if there is no text in it. */
@@ -90,10 +90,10 @@ function onOneLine(text: string): string {
 	const [message = ''] = text
 		.replace(/^Traceback \(most recent call last\):.*\n(?=\S)/s, '')
 		.split(FRAME, 1);
-	return message.replace(/\s+/g, ' ').trim();
+	return message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Programs read words without a space in them, such as E1001 or invalid_group; or in scripts that have none. */
+/** Whether a text is for people. Words without a space, such as invalid_group, are for programs, but in ASCII only. */
 const isForPeople = (text: string) => /\s|(?!\p{ASCII})\p{L}/u.test(text) && !isStatusName(text);
 
 const STATUS_NAME =

@@ -3,7 +3,7 @@ import type { IDataObject, IHttpRequestHelper, IHttpRequestOptions } from 'n8n-w
 import { isJsonObject } from '../../json';
 import type { Failure } from '../errors/failure';
 import { LOGIN_TIMEOUT } from '../errors/failure';
-import { requestFailureFromError } from '../errors/fromError';
+import { failureFromError } from '../errors/fromError';
 import type { Result } from '../errors/response';
 import { resultOf } from '../errors/response';
 import type { Secrets } from '../errors/secrets';
@@ -84,6 +84,6 @@ export async function sendDirectly<Body>(
 		});
 		return resultOf(answer, request, secrets);
 	} catch (error) {
-		return { failure: abortSignal.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
+		return { failure: abortSignal.aborted ? { kind: 'timeout' } : failureFromError(error) };
 	}
 }
