@@ -150,6 +150,11 @@ describe("The service's words, in the title, and all that it said, in the descri
 		expect(title).toBe(`The service failed to create the job: ${words}; the job may exist`);
 	});
 
+	test('lose their full stop where more follows them', async () => {
+		const { title } = await errorAfter(answer(500, { message: 'No space left.' }));
+		expect(title).toBe('The service failed to create the job: No space left; the job may exist');
+	});
+
 	test.each<[unknown, string]>([
 		[undefined, ''],
 		[null, ''],
@@ -296,6 +301,7 @@ describe('The credential, where nothing but the title of an error is shown', () 
 		],
 		// n8n would show its own text instead: of a system's code, even inside a word, and of a bad gateway.
 		[500, 'connect ECONNREFUSED 10.0.0.1', /log the user in: connect ECONNREFUSED 10\.0\.0\.1\./],
+		[401, { message: 'Renew it first.' }, /^The service refused the login: Renew it first\. Check/],
 		[400, { message: 'Ask for the experiment' }, /the login: Ask for the experiment\./],
 		[500, { message: 'It was a Bad Gateway' }, /log the user in: It was a Bad Gateway\./],
 	])('%i %j', async (status, body, title) => {

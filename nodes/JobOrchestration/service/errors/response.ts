@@ -106,7 +106,10 @@ function describeBody(body: unknown, secrets: Secrets, isSecret: boolean) {
 	if (said === undefined || secrets.areIn(names))
 		return { what, received: `${what} with ${WITHHELD}` };
 	if (said.words === undefined) return { what, received: `${what} with the fields ${names}` };
-	return { what, received: `the ${said.isQuoted ? 'message' : 'object'} ${said.text}` };
+	return {
+		what,
+		received: `the ${said.text?.startsWith('"') ? 'message' : 'object'} ${said.text}`,
+	};
 }
 
 /** What may come before the first element of a page or of another XML document. */

@@ -3,7 +3,7 @@ import { meaningOf } from './failure';
 import type { Consequence, TokenDoubt } from './meaning';
 
 export type { Condition, Consequence, TokenDoubt } from './meaning';
-export { ANSWERED, UNKNOWN } from './meaning';
+export { ANSWERED } from './meaning';
 
 /** What follows from a failure, apart from its words. */
 export function consequenceOf(failure: Failure): Consequence {

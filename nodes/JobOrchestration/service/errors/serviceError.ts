@@ -48,7 +48,8 @@ export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
 	const { words } = failure.kind === 'status' ? failure : {};
 	const isSaid = words !== undefined && message.includes(words);
 	const more = [advice, isSaid ? '' : reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
-	const title = [message, more.filter(Boolean).join(' ')].filter(Boolean).join('. ');
+	const rest = more.filter(Boolean).join(' ');
+	const title = rest === '' ? message : `${message.replace(/\.$/, '')}. ${rest}`;
 	return { message: unreplaced(title), advice: '' };
 }
 
@@ -61,9 +62,12 @@ function unreplaced(title: string): string {
 	return isLeft ? title : title.replace(/(?<=[eg])(?=[a-z_]{4})/gi, '\u2060');
 }
 
-/** A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". */
+/**
+ * A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". Where more follows
+ * the service's words, their full stop goes.
+ */
 export function asTitle(text: string): string {
-	return asPlainText(text).replaceAll('canceled', 'cancelled');
+	return asPlainText(text).replaceAll('canceled', 'cancelled').replaceAll('.; ', '; ');
 }
 
 /**

@@ -153,10 +153,12 @@ function consequenceOfRange(status: number): Consequence {
 	return { ...UNCLEAR, token, condition: isSuccess ? 'answered' : 'failed' };
 }
 
-const failed = ({ action, said }: Answer) => ({
+const failed = ({ action, said, ofLogin }: Answer) => ({
 	message: `The service failed to ${action}${said}`,
 	advice:
-		"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
+		ofLogin && said !== ''
+			? "Check 'Username' and 'Password' in the credential. If they are right, tell the administrator of the service."
+			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
 
 const refused = ({ what, said, words = '', form, hint, ofLogin }: Answer) => ({

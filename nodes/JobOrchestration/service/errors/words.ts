@@ -19,8 +19,6 @@ export interface Said {
 	words?: string;
 	/** Its words, quoted, or the whole body as JSON if that says more. */
 	text?: string;
-	/** Whether `text` is its words. */
-	isQuoted?: boolean;
 }
 
 /**
@@ -39,9 +37,7 @@ export function saidIn(body: unknown, secrets: Secrets): Said | undefined {
 	const said = unrepeated(kinds.find(({ length }) => length > 0) ?? []);
 	const words = joined(said, MAX_IN_TITLE);
 	const quoted = `"${cut(joined(said, MAX_READ))}"`;
-	if (texts.length === 1 && depth <= 1 && !Array.isArray(body)) {
-		return { words, text: quoted, isQuoted: true };
-	}
+	if (texts.length === 1 && depth <= 1 && !Array.isArray(body)) return { words, text: quoted };
 	// What is cut off could be the words.
 	return { words, text: json.length > MAX_SHOWN ? `${quoted}, in ${cut(json)}` : json };
 }
