@@ -210,8 +210,12 @@ export class N8nApi extends N8nClient {
 
 	/** What an execution did. */
 	async executionResult(id: string): Promise<ExecutionResult> {
-		const { data } = await this.call<{ data: string }>('GET', `/rest/executions/${id}`);
-		return await resultOf(data);
+		return await resultOf((await this.execution(id)).data);
+	}
+
+	/** An execution as n8n stores it: its data, and the highlighted data that nodes have set. */
+	async execution(id: string): Promise<{ data: string; customData?: Record<string, string> }> {
+		return await this.call('GET', `/rest/executions/${id}`);
 	}
 
 	/** All rows of a data table, in the order of their ids; none where there is no such table. */

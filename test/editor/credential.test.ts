@@ -4,7 +4,7 @@ import { credentialName } from '../../host/examples';
 import { startSandbox } from '../../sandbox';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 import { CredentialForm } from './credentialForm';
-import { takePicture } from './images';
+import { takePictures } from './images';
 import { handed } from './running';
 import { useStage } from './stage';
 
@@ -53,7 +53,7 @@ describe('the form of the credential', () => {
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
 		await form.fill(right);
 		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
-		await takePicture(page, 'credential', [form.dialog]);
+		await takePictures(page, 'credential', [form.dialog]);
 	});
 });
 

@@ -42,7 +42,7 @@ describe('an item that fails', () => {
 		expect(description).toMatch(
 			new RegExp(`\\n.*${north?.uid} \\('Report North'.*\\n.*${south?.uid} \\('Report South'`),
 		);
-		await page.setViewportSize({ width: 1280, height: 745 });
+		await page.setViewportSize({ width: 1280, height: 900 });
 		await takePictures(page, 'error', form.formAndOutput);
 	});
 

@@ -1,5 +1,5 @@
 import { Client } from '../sandbox/client';
-import { takePicture } from './images';
+import { takePictures } from './images';
 import { useStage } from './stage';
 
 const it = useStage({ jobDuration: 600_000 });
@@ -42,6 +42,6 @@ describe('what else the node does', () => {
 		for (const { name } of sandbox.store.clusters) {
 			await form.output.getByText(name, { exact: true }).waitFor();
 		}
-		await takePicture(page, 'cluster-list', form.formAndOutput);
+		await takePictures(page, 'cluster-list', form.formAndOutput);
 	});
 });

@@ -1,6 +1,6 @@
 import { waitFor } from '../../host/wait';
 import { jobNode } from '../../host/workflow';
-import { takePicture } from './images';
+import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart } from './workflows';
 
@@ -11,7 +11,7 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	editor,
 	api,
 }) => {
-	await page.setViewportSize({ width: 1280, height: 1500 });
+	await page.setViewportSize({ width: 1280, height: 1640 });
 	const create = jobNode('Create', {
 		workflowUid: 'call-when-done',
 		displayName: 'Nightly report',
@@ -22,12 +22,13 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	await editor.open(id);
 	const form = await editor.openNode('Create');
 	await form.addTo('Options', 'Wait Until Called');
+	await form.addTo('Options', 'Wait Limit');
 	await form.execute();
 	await form.showOutputAs('schema');
 	await page.getByText('callback', { exact: true }).waitFor();
 	await page.getByText('reports/alder.pdf').last().waitFor();
 	await page.getByText("If 'callback' is null, the job didn't call").waitFor();
-	await takePicture(page, 'wait-until-called', form.formAndOutput);
+	await takePictures(page, 'wait-until-called', form.formAndOutput);
 });
 
 it('names the job while it waits; after a cancel, says that it runs on and where its ID is', async ({

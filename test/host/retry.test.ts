@@ -99,8 +99,7 @@ describe("n8n's Retry button", () => {
 	test('has n8n store hardly more than of a success, and nothing once it has succeeded', async () => {
 		const count = 300;
 		const numbers = Array.from({ length: count }, (_, n) => n);
-		const stored = async (id: string) =>
-			(await host.api.call<{ data: string }>('GET', `/rest/executions/${id}`)).data;
+		const stored = async (id: string) => (await host.api.execution(id)).data;
 		const workflow = await host.api.createWorkflow(batchOf(numbers));
 		const success = await stored((await runToEnd(host, workflow.id)).id);
 
@@ -111,6 +110,30 @@ describe("n8n's Retry button", () => {
 		expect(retried.length).toBeLessThan(1.02 * success.length);
 		expect(retried).not.toContain('"jobOrchestration":');
 	});
+});
+
+test("a sub-workflow's error, which the parent shows, names the execution whose Retry makes what is missing", async () => {
+	const { nodes } = batchOf([0, 1, 2, 3]);
+	const start = node('Start', 'n8n-nodes-base.executeWorkflowTrigger', {
+		inputSource: 'passthrough',
+	});
+	const sub = await host.api.createWorkflow(
+		inARow('Sub', [{ ...start, typeVersion: 1.1 }, ...nodes.slice(1)]),
+	);
+	if (isNewest) await host.api.activate(sub);
+	const execute = node('Execute', 'n8n-nodes-base.executeWorkflow', {
+		workflowId: { __rl: true, mode: 'id', value: sub.id },
+	});
+	const parent = await host.api.createWorkflow(
+		inARow('Parent', [manualTrigger(), { ...execute, typeVersion: 1.2 }]),
+	);
+	const failed = await failedAt(parent.id, 2, refused);
+	const { error } = await host.api.executionResult(failed);
+	const [, named = ''] =
+		/Retry of this sub-workflow's own execution, (\d+),/.exec(error ?? '') ?? [];
+	expect((await host.api.executions(sub.id)).map(({ id }) => id)).toEqual([named]);
+	await retry(named, true);
+	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
 describe('Retry On Fail of a tool', () => {

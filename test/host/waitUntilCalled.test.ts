@@ -7,7 +7,7 @@ import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
-import { restart, START_TIMEOUT, startTestHost } from './host';
+import { isNewest, restart, START_TIMEOUT, startTestHost } from './host';
 import { inALoop } from './workflows';
 
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
@@ -311,10 +311,15 @@ test('after the limit, the job leaves with no callback, whatever On Error is', a
 
 test('a cancel ends the wait, and Retry creates no second job', async () => {
 	const execution = await start(inARow('Cancel', [trigger, create(), next]));
+	const highlighted = async () => (await host.api.execution(execution.id)).customData;
+	const job = () => ({ job: `${lastJob()} ('Report' in namespace 'default')` });
 	expect(await execution.reaches('waiting')).toBe('waiting');
+	// n8n 1.x gives nodes no access to it.
+	if (isNewest) expect(await highlighted()).toEqual(job());
 	const address = await addressOf(0);
 	await host.api.call('POST', `/rest/executions/${execution.id}/stop`);
 	expect(await execution.reaches('canceled')).toBe('canceled');
+	if (isNewest) expect(await highlighted()).toEqual(job());
 	const log = await readFile(host.n8n.logFile, 'utf8');
 	expect(log).toContain(`waits for the call of job ${lastJob()} ('Report' in namespace`);
 	expect(await call(address)).toBe(409);

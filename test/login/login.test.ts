@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
+import { pass } from '../support/clock';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
@@ -29,13 +31,13 @@ test('the token is stored with the credential, and used by the next run', async 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('500 items on an empty token at 20 at once: one login, 20 connections at most, in order', async () => {
-	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(500));
+test('150 items on an empty token at 20 at once: one login, 20 connections at most, in order', async () => {
+	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(150));
 	expect(error).toBeUndefined();
 	expect(items.map(({ json }) => json.displayName)).toEqual(
-		numbered(500).map(({ n }) => `Job ${String(n)}`),
+		numbered(150).map(({ n }) => `Job ${String(n)}`),
 	);
-	expect(fixture.sandbox.store.jobs.size).toBe(500);
+	expect(fixture.sandbox.store.jobs.size).toBe(150);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
 });
@@ -56,14 +58,18 @@ test('the token dies in mid-run: one more login, and no job is lost or doubled',
 	expect(tokens.at(-1)).toBe(fixture.engine.token);
 });
 
-test('a service that can not log in at the moment is asked again', async () => {
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'login' && nOfOperation === 1 ? answer(503) : undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
-	expect(fixture.callsOf('login')).toHaveLength(2);
-	expect(fixture.sandbox.store.jobs.size).toBe(1);
+test('spaces around the user name are taken off, as with the Base URL, but never from the password', async () => {
+	const { baseUrl, userName, password } = credentialFor(fixture.sandbox);
+	const copied = { baseUrl: ` ${baseUrl}\n`, userName: `\t${userName} ` };
+	for (const typed of [password, ` ${password} `]) {
+		fixture.engine.saveCredential({ ...copied, password: typed });
+		await fixture.engine.run({ parameters: getAll() });
+	}
+	const sent = fixture.callsOf('login').map(({ body }) => body);
+	expect(sent).toMatchObject([
+		{ userName, password },
+		{ userName, password: ` ${password} ` },
+	]);
 });
 
 test('a password that is a number is withheld from an error, too', async () => {
@@ -79,35 +85,42 @@ test('a password that is a number is withheld from an error, too', async () => {
 	expect(error?.description).toMatch(/\nThe service's message isn't shown/);
 });
 
-describe('a service that rejects a token', () => {
+describe('a service that rejects each token', () => {
 	beforeEach(() => void hurry());
 	afterEach(() => jest.restoreAllMocks());
 
-	// The service accepts the token for another request, so its answer is about the create.
-	test.each([
-		[false, 1],
-		[true, 0],
-	])('for creates alone gets no other token; it took one before: %j', async (tookOne, logins) => {
-		if (tookOne) await fixture.engine.run({ parameters: getAll() });
-		fixture.sandbox.clearCalls();
+	const onError = 'continueRegularOutput';
+	const error = {
+		description: expect.stringMatching(/\nThe service says: "not you" \(HTTP 401\)/) as unknown,
+		httpStatus: 401,
+		jobMayExist: false,
+	};
+	const failed = { message: 'The service rejected the token that it had just issued', error };
+
+	test('for a create alone: the token is good, and the 401 is about the job', async () => {
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'createJob' ? answer(401, { message: 'not you' }) : undefined,
 		);
-		const { items } = await fixture.engine.run(
-			{ parameters: batch({ concurrency: 1 }), onError: 'continueRegularOutput' },
-			numbered(3),
-		);
-		const error = {
-			description: expect.stringMatching(/\nThe service says: "not you" \(HTTP 401\)/) as unknown,
-			httpStatus: 401,
-			jobMayExist: false,
-		};
-		const message = 'The service rejected the token that it had just issued';
-		expect(items.map(({ json }) => json)).toMatchObject(new Array(3).fill({ message, error }));
-		const tokens = new Set(fixture.callsOf('createJob').map(({ token }) => token));
-		expect(tokens.size).toBe(1);
+		const node = { parameters: batch({ concurrency: 1 }), onError } as const;
+		const { items } = await fixture.engine.run(node, numbered(3));
+		expect(items.map(({ json }) => json)).toMatchObject([failed, failed, failed]);
 		expect(fixture.callsOf('createJob')).toHaveLength(3);
-		expect(fixture.callsOf('login')).toHaveLength(logins);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+	});
+
+	test('gets two tokens, and for some seconds no other', async () => {
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'login' ? undefined : answer(401, { message: 'not you' }),
+		);
+		const node = { parameters: batch({ concurrency: 1 }), onError } as const;
+		const { items } = await fixture.engine.run(node, numbered(20));
+		const withoutWords = { error: { ...error, description: expect.any(String) as unknown } };
+		expect(items.map(({ json }) => json)).toMatchObject([
+			failed,
+			...new Array(19).fill(withoutWords),
+		]);
+		expect(fixture.callsOf('createJob')).toHaveLength(2);
+		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 });
 
@@ -156,18 +169,32 @@ describe('a wrong password', () => {
 		},
 	);
 
-	test('is tried once where it becomes wrong during the run, in the words of the service', async () => {
+	test('is tried once where it becomes wrong during the run', async () => {
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
-			return operation === 'login' && nOfOperation > 1 ? answer(401, 'demo exists') : undefined;
+			return operation === 'login' && nOfOperation > 1 ? answer(401) : undefined;
 		});
 		const { items } = await fixture.engine.run(
 			{ parameters: batch(), onError: 'continueRegularOutput' },
 			numbered(200),
 		);
 		expect(items).toHaveLength(200);
-		expect(JSON.stringify(items)).toContain('The service refused the login: demo exists');
 		expect(fixture.callsOf('login')).toHaveLength(2);
+	});
+
+	test('is tried by another execution after five seconds, not before', async () => {
+		savePassword('wrong for another');
+		const run = async () => await fixture.engine.run({ parameters: getAll() }, numbered(3));
+		for (const [ms, logins] of [
+			[0, 1],
+			[4_500, 1],
+			[1_000, 2],
+			[4_500, 2],
+		] as const) {
+			pass(ms);
+			expect((await run()).error?.message).toBe(message);
+			expect(fixture.callsOf('login')).toHaveLength(logins);
+		}
 	});
 
 	test('is tried once by all nodes of an execution, however long it takes, and again by the next', async () => {
@@ -206,5 +233,69 @@ describe('a wrong password', () => {
 		const { error } = await fixture.engine.run({ parameters: getAll() });
 		expect(error).toBeUndefined();
 		expect(fixture.callsOf('login')).toHaveLength(2);
+	});
+});
+
+/** Logins that the service answered: the account may be locked at the third. */
+const answered: Array<[string, Fault]> = [
+	...[400, 401, 403, 408, 418, 422, 423, 500, 501].map((status): [string, Fault] => [
+		String(status),
+		answer(status),
+	]),
+	['401 with a Retry-After', answer(401, {}, { 'retry-after': '1' })],
+	['404 with words', answer(404, { message: 'invalid login' })],
+	['500 with words', answer(500, { message: 'invalid login credentials' })],
+	['a redirect', answer(302, undefined, { location: '/sso' })],
+	['200 without a token', answer(200, { message: 'Ungültige Anmeldung' })],
+	['a page', { kind: 'html', when: 'beforeActing' }],
+];
+
+/** Logins that the service did not answer, or only by saying that it is away. */
+const away: Array<[string, Fault]> = [
+	...[502, 503, 504, 520, 530].map((status): [string, Fault] => [String(status), answer(status)]),
+	['423 with a Retry-After', answer(423, {}, { 'retry-after': '0' })],
+	['500 with a Retry-After', answer(500, {}, { 'retry-after': '0' })],
+	['429', { kind: 'rateLimit', retryAfter: 0 }],
+	['a broken connection', { kind: 'break', when: 'beforeActing' }],
+	['no answer', { kind: 'stall', when: 'beforeActing' }],
+];
+
+describe('With Retry On Fail, and with another node after it, a login', () => {
+	const tries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+	const node = (maxRetries: number) => ({
+		parameters: batch({ concurrency: 1, maxRetries }),
+		onError: 'continueRegularOutput' as const,
+		settings: tries,
+	});
+
+	beforeEach(() => {
+		const { orRunOut } = hurry();
+		limit = orRunOut;
+	});
+	afterEach(() => jest.restoreAllMocks());
+	let limit = (fault: Fault) => fault;
+
+	const failWith = (fault: Fault) =>
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'login' ? limit(fault) : undefined,
+		);
+
+	test.each(answered)('that is answered by %s is made once', async (_, fault) => {
+		failWith(fault);
+		const nodes = [node(3), { ...node(3), parameters: getAll() }];
+		const { items } = await fixture.engine.start(nodes, numbered(3)).result;
+		expect(items).toHaveLength(3);
+		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
+	});
+
+	test.each(away)('that ends in %s is made again', async (_, fault) => {
+		failWith(fault);
+		const { items } = await fixture.engine.run(node(0), numbered(3));
+		expect(items).toHaveLength(3);
+		expect(fixture.callsOf('login').length).toBeGreaterThanOrEqual(3);
+		// What waited for the service waits no more.
+		fixture.sandbox.faults.plan(() => undefined);
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error).toBeUndefined();
 	});
 });

@@ -124,20 +124,12 @@ describe('where the store of credentials', () => {
 			}
 		});
 
-		test.each([
-			['the first read', { read: 1 }],
-			['the read before a login', { read: 2 }],
-			['the write of the token', { write: 1 }],
-		] as const)('for ever, a cancel ends it at once: %s', async (_, hangsAt) => {
+		test('for ever, a cancel ends it at once: the write of the token', async () => {
 			const engine = await engineWith(Unwell);
-			Unwell.hangsAt = hangsAt;
+			Unwell.hangsAt = { write: 1 };
 			const execute = jest.spyOn(engine.loaded.node, 'execute');
 			const running = engine.start([{ parameters: create() }], [{}]);
-			await until(() =>
-				'write' in hangsAt
-					? fixture.callsOf('login').length > 0
-					: engine.credentials.reads >= hangsAt.read - 1 && execute.mock.calls.length > 0,
-			);
+			await until(() => fixture.callsOf('login').length > 0);
 			running.cancel();
 			await running.result;
 			await expect(execute.mock.results[0]?.value).rejects.toThrow('The execution was cancelled');

@@ -2,7 +2,6 @@ import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range } from './executions';
 import { bucket, open, randomFrom, rejected, silence } from './services';
 
-const always = () => undefined;
 const seconds = (count: number) => count * 1_000;
 const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
 const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a, b) => a - b);
@@ -235,7 +234,7 @@ test('some items that always get a 500 do not delay the others', async () => {
 test('while one create goes at a time after an outage, reads go on', async () => {
 	const executions = new Executions((n, at) => {
 		if (Number.isNaN(n) || n >= 100) return { after: 100 };
-		return at < 50 ? statusFailure(503) : { after: seconds(1) };
+		return at < 50 ? { kind: 'broken', code: 'ECONNRESET' } : { after: seconds(1) };
 	});
 	const creates = executions.begin(range(100));
 	const reads = executions.begin(range(130).slice(100), { creates: false });

@@ -160,7 +160,7 @@ describe('Where an error stops the workflow', () => {
 		const result = await running.result;
 		expect(Date.now() - startedAt).toBeLessThan(18_000);
 		expect(contextOf(result)).toMatchObject({ itemIndex: 1, uncertainItems: [], createdJobs: [] });
-		expect(timesSent()).toEqual([1, 1]);
+		expect(timesSent()[0]).toBe(1);
 	});
 
 	test('a service that says "canceled" makes no cancel of it', async () => {

@@ -58,7 +58,7 @@ export async function sendWithRetries<Body>(
 		}
 		if (permit.isQuestion) {
 			const answer = unlessAborted(httpClient.ask(options), signal);
-			limiter.release(request, permit, await answer.catch(() => ABORTED));
+			limiter.release(request, permit, await answer.catch(() => ABORTED), true);
 			continue;
 		}
 		const onSent = () => void (permit.idleBefore = clock.idle());
@@ -70,12 +70,13 @@ export async function sendWithRetries<Body>(
 			sleepMs = 'body' in result ? 0 : sleepAfter(result.failure);
 		} finally {
 			if (sleepMs === undefined) options.onFailure?.();
-			limiter.release(request, permit, result);
+			limiter.release(request, permit, result, sleepMs !== undefined && !('body' in result));
 		}
 		if ('body' in result) return result.body;
 		({ failure } = result);
-		if (sleepMs !== undefined) await limiter.sleep(request, sleepMs);
-		if (sleepMs === undefined || signal?.aborted === true) throw errorOf(failure);
+		if (sleepMs === undefined) throw errorOf(failure);
+		await limiter.sleep(request, sleepMs);
+		if (signal?.aborted === true) continue;
 		// A read has no effect that the error would have to mention.
 		earlierMayHaveActed ||= call.method !== 'GET' && consequenceOf(failure).mayHaveActed;
 	}

@@ -38,6 +38,7 @@ export class AccountLimiter {
 	async acquire(request: LimitedRequest): Promise<Permit | Denial> {
 		const { queue, isCreate, options } = request;
 		const now = this.clock.now();
+		this.endPlace(request);
 		if (options.signal?.aborted === true) return {};
 		if (this.gate.inFlight + this.turns.size === 0) this.forget(now - this.gate.endedAt);
 		if (queue.denial !== undefined) return queue.denial;
@@ -73,14 +74,19 @@ export class AccountLimiter {
 		else if (idleMs > MINUTE_MS && this.gate.isClosed) this.gate.forgetOutage(this.clock.now());
 	}
 
-	/** Ends a permit, and passes it on. */
-	release(request: LimitedRequest, permit: Permit, result: Result<unknown>): void {
+	/** Ends a permit, and passes it on. @param comesBack whether the request is to be sent again */
+	release(
+		request: LimitedRequest,
+		permit: Permit,
+		result: Result<unknown>,
+		comesBack: boolean,
+	): void {
 		const { clock, gate } = this;
 		const { execution } = request.queue;
 		const failure = 'failure' in result ? result.failure : undefined;
 		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
 		const { condition } = consequence;
-		execution.inFlight -= 1;
+		if (!comesBack || !request.hasTurn) this.endPlace(request);
 		const answers = ['answered', 'failed', 'throttled', 'unavailable'];
 		execution.wasAnswered ||= answers.includes(condition);
 		const isOwn = condition === 'throttled' && request.isThrottledAlone && !permit.isProbe;
@@ -163,6 +169,7 @@ export class AccountLimiter {
 	private start(request: LimitedRequest, now: number): void {
 		const { queue } = request;
 		queue.execution.inFlight += 1;
+		request.hasPlace = request.hasTurn = true;
 		// It is the last one's turn again.
 		this.turns.delete(queue);
 		this.turns.add(queue);
@@ -173,6 +180,11 @@ export class AccountLimiter {
 			this.burst = 0;
 			this.admit();
 		});
+	}
+
+	private endPlace(request: LimitedRequest): void {
+		if (request.hasPlace) request.queue.execution.inFlight -= 1;
+		request.hasPlace = false;
 	}
 
 	private comeBack(waitMs: number): void {

@@ -7,6 +7,8 @@ import { FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './gate';
 export const PATIENCE_MS = 70_000;
 /** How long a request sleeps in all while others are answered. With less, a quota of some minutes would fail it. */
 const OWN_PATIENCE_MS = 240_000;
+/** How long a request that sleeps keeps its turn and its place. With less, items would change their order at a Concurrency of 1. */
+const IN_ORDER_MS = 1_000;
 /** How often a throttled request is still the next one at a Concurrency of 1. With fewer, items would change their order. */
 const TIMES_IN_ORDER = 5;
 
@@ -47,10 +49,8 @@ export class RunQueue {
 	) {}
 
 	add(request: LimitedRequest): void {
-		// Else each in turn would be throttled. One that has slept has lost its turn.
-		const goesFirst = request.timesThrottled > 0 && request.sleptMs === 0;
-		const isNew = ({ timesThrottled }: LimitedRequest) => timesThrottled === 0;
-		const index = goesFirst ? this.waiting.findIndex(isNew) : -1;
+		// One that has had its turn keeps it, else each in turn would be throttled.
+		const index = request.hasTurn ? this.waiting.findIndex(({ hasTurn }) => !hasTurn) : -1;
 		this.waiting.splice(index < 0 ? this.waiting.length : index, 0, request);
 	}
 
@@ -72,6 +72,10 @@ export class RunQueue {
 export class LimitedRequest {
 	/** Ends its waiting. */
 	settle: (result: Permit | Denial) => void = () => {};
+	/** Whether it goes before those that haven't been sent yet. */
+	hasTurn = false;
+	/** Whether it counts for a Concurrency: in flight, or asleep for a short time. */
+	hasPlace = false;
 	timesThrottled = 0;
 	/** Whether others were answered between the last two times. */
 	isThrottledAlone = false;
@@ -101,12 +105,13 @@ export class LimitedRequest {
 		this.firstThrottledAt = Math.min(this.firstThrottledAt, now);
 		if (!this.isThrottledAlone && retryAfterMs <= LONG_WAIT_MS) return 0;
 		// Squared, since doubled waits would waste what a slow service takes.
-		const backoff = this.isThrottledAlone ? FIRST_WAIT_MS * this.timesThrottled ** 2 : 0;
+		const backoff = this.isThrottledAlone ? FIRST_WAIT_MS * (this.timesThrottled - 1) ** 2 : 0;
 		const sleepMs = Math.min(Math.max(retryAfterMs, backoff), MINUTE_MS);
 		const { patienceMs = PATIENCE_MS } = this.queue.limits;
 		const mostMs = answeredAt > this.firstThrottledAt ? OWN_PATIENCE_MS : patienceMs;
 		if (this.sleptMs >= mostMs || sleepMs > mostMs) return undefined;
 		this.sleptMs += sleepMs;
+		this.hasTurn = this.queue.limits.concurrency === 1 && this.sleptMs <= IN_ORDER_MS;
 		return sleepMs;
 	}
 }

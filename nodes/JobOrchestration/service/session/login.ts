@@ -19,7 +19,7 @@ export interface Sender {
 	secrets: Secrets;
 }
 
-/** A token, or why there is none: plain data, since each request that waited for it makes an error of its own. */
+/** A token, or the failure of the login: plain data, since each request that waited for it makes an error of its own. */
 export type TokenResult = { token: string } | { failure: Failure };
 
 /** What a header can hold of a token (RFC 6750 allows less). */
