@@ -1,4 +1,4 @@
-import type { About, Consequence, Meaning } from './meaning';
+import type { About, Meaning } from './meaning';
 import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNCLEAR, UNKNOWN } from './meaning';
 import type { StatusFacts } from './statuses';
 import { meaningOfStatus } from './statuses';
@@ -171,10 +171,13 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
  */
 function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
 	const isAway = resend === 'all' || condition === 'unavailable' || condition === 'broken';
-	const consequence: Consequence = isAway
-		? { ...ANSWERED, resend: 'all', condition: condition === 'broken' ? 'loginFailed' : condition }
-		: UNKNOWN;
-	return { ...consequence, token: undefined, isAboutAllItems: true };
+	const common = { ...UNKNOWN, token: undefined, isAboutAllItems: true } as const;
+	if (!isAway) return common;
+	return {
+		...common,
+		resend: 'all',
+		condition: condition === 'broken' ? 'loginFailed' : condition,
+	};
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */

@@ -1,8 +1,6 @@
-/** What the end of a request says about the service, for the limiter. */
+/** What the end of a request says about the service, for the limiter. `failed`: answered, but unclearly; `unknown`: nothing. */
 export type Condition =
-	/** It is fine, whatever it said. */
 	| 'answered'
-	/** It answered, but not clearly. */
 	| 'failed'
 	| 'throttled'
 	| 'unavailable'
@@ -10,7 +8,6 @@ export type Condition =
 	| 'broken'
 	| 'loginFailed'
 	| 'timedOut'
-	/** Nothing. */
 	| 'unknown';
 
 /** What an answer says of the request's token: the service doesn't accept it, or may not accept it any more. */
@@ -55,9 +52,9 @@ export interface About {
 	/** What the request was to do, as in "The service refused to ...". */
 	action?: string;
 	/** What a user who is refused may have mixed up. */
-	hint?: string | undefined;
+	hint?: string;
 	/** The call's own words for a status. */
-	byStatus?: Partial<Record<number, Partial<ErrorTexts> | undefined>> | undefined;
+	byStatus?: Partial<Record<number, Partial<ErrorTexts>>>;
 }
 
 export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
