@@ -1,7 +1,7 @@
 /* The sandbox as tests and benchmarks use it. */
 export { startSandbox, type Sandbox } from './start';
 export type { SandboxOptions } from './options';
-export { expiries, type Expiry } from './service/expiry';
+export { type Expiry } from './service/expiry';
 export type { LimitOptions, Met } from './limits/limits';
 export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';

@@ -67,7 +67,7 @@ export interface Execution {
 	stop: () => void;
 }
 
-interface BatchOptions {
+export interface BatchOptions {
 	/** Of each request. */
 	maxRetries?: number;
 	/** Whether a request may do more if it is sent twice. */

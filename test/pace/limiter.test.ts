@@ -1,5 +1,8 @@
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { statusFailure } from '../reliability/statusFailure';
+import type { BatchOptions } from './executions';
 import { Executions, range } from './executions';
+import type { Service } from './services';
 import { bucket, open, randomFrom, rejected, silence } from './services';
 
 const seconds = (count: number) => count * 1_000;
@@ -9,11 +12,38 @@ const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a
 beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomFrom(1)));
 afterEach(() => jest.restoreAllMocks());
 
-test('a Concurrency of 1 keeps the order of items that a limit rejects once', async () => {
-	const executions = new Executions(bucket(10, 5));
-	const { done } = executions.begin(range(60), { concurrency: 1 });
+const once = (failure: Failure): Service => {
+	let isFirst = true;
+	return (n) => {
+		if (n !== 3 || !isFirst) return undefined;
+		isFirst = false;
+		return failure;
+	};
+};
+
+test.each<[string, Service, BatchOptions]>([
+	['that a limit rejects once', bucket(10, 5), {}],
+	['of which one sleeps before it is resent', once(statusFailure(500)), { creates: false }],
+	['of which one comes after a question', once({ kind: 'broken', code: 'ECONNRESET' }), {}],
+])('a Concurrency of 1 keeps the order of items %s', async (_, service, options) => {
+	const executions = new Executions(service);
+	const { sent, mostInFlight } = executions.begin(range(60), {
+		concurrency: 1,
+		maxRetries: 1,
+		...options,
+	});
 	await executions.end();
-	expect(done.map(({ n }) => n)).toEqual(range(60));
+	expect(sent.map(({ n }) => n)).toEqual(sent.map(({ n }) => n).sort((a, b) => a - b));
+	expect(new Set(items(sent)).size).toBe(60);
+	expect(mostInFlight).toBeLessThanOrEqual(1);
+});
+
+test('at a Concurrency of 1, an item that is told to wait for a minute lets the others go on', async () => {
+	const executions = new Executions((n) => (n === 3 ? rejected(seconds(60)) : undefined));
+	const { done } = executions.begin(range(60), { concurrency: 1 });
+	await executions.clock.pass(seconds(5));
+	expect(done).toHaveLength(59);
+	await executions.end();
 });
 
 describe('Executions take turns', () => {
@@ -268,6 +298,21 @@ test('if the service accepts nothing, those that sleep fail with those that wait
 	await executions.end();
 	expect(failed).toHaveLength(300);
 	expect(lastAt(failed)).toBeLessThan(seconds(80));
+});
+
+test.each<[string, number]>([
+	['a probe', 100],
+	['all that may be in flight', 0],
+])('a drop-down does not wait for the end of %s', async (_, failsUntil) => {
+	const executions = new Executions((_n, at) =>
+		at < failsUntil ? statusFailure(503) : { ...silence, after: seconds(600) },
+	);
+	executions.begin(range(300));
+	await executions.clock.pass(seconds(1));
+	const dropDown = executions.begin([0], { patienceMs: seconds(5), creates: false });
+	await executions.clock.pass(seconds(5.1));
+	expect(dropDown.sent).toEqual([]);
+	expect(dropDown.failed).toHaveLength(1);
 });
 
 test('a service that was never there fails all within about two seconds', async () => {

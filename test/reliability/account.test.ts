@@ -181,6 +181,14 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.callsOf('login')).toHaveLength(3);
 	});
 
+	test('sends one request after the other with a Concurrency of 1, of whichever account', async () => {
+		serveEverybody();
+		await fixture.engine.run(oneByOne, items);
+		const sent = fixture.sandbox.calls.map(({ operation }) => operation);
+		const own = ['login', 'createJob'];
+		expect(sent).toEqual([...own, ...own, ...own, 'createJob']);
+	});
+
 	test('ends each job as its own user', async () => {
 		serveEverybody({ refuses: 3 });
 		await fixture.engine.run(terminate, items);

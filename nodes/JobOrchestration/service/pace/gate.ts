@@ -27,8 +27,6 @@ export interface Permit {
 	readonly isProbe: boolean;
 	/** Whether the service is to be asked something harmless in place of the request. */
 	readonly isQuestion: boolean;
-	/** How often the gate had closed or opened. */
-	readonly epoch: number;
 }
 
 /** Whether the service can't be reached: nothing was sent. */
@@ -58,7 +56,8 @@ export class Gate {
 	private unclearCreates = 0;
 	private longRetryAfters = 0;
 	private gaveUpAt = -Infinity;
-	private epoch = 0;
+	/** When it last closed or opened. */
+	private changedAt = -Infinity;
 
 	/** Whether as many as may be are in flight. While one long Retry-After follows another, the next would get one, too. */
 	isFull(most: number): boolean {
@@ -93,7 +92,7 @@ export class Gate {
 		this.inFlight += 1;
 		this.rate.started(now);
 		this.isProbing ||= isProbe;
-		return { startedAt: now, idleBefore: idle, isCreate, isProbe, isQuestion, epoch: this.epoch };
+		return { startedAt: now, idleBefore: idle, isCreate, isProbe, isQuestion };
 	}
 
 	/** @returns whether a failure has closed the gate, or was a probe's */
@@ -111,8 +110,8 @@ export class Gate {
 			this.concurrency.answered(idle - permit.idleBefore, isFull);
 			this.rate.accepted(now);
 		}
-		if (!permit.isProbe || permit.epoch !== this.epoch) return false;
-		this.epoch += 1;
+		if (!permit.isProbe || permit.startedAt < this.changedAt) return false;
+		this.changedAt = now;
 		this.isClosed = false;
 		this.doubtsCreates &&= permit.isQuestion || !permit.isCreate;
 		return false;
@@ -139,7 +138,7 @@ export class Gate {
 		const isOdd = condition === 'failed' && !(isCreate && this.unclearCreates > 1);
 		if (isLong ? !this.probesFromEnd : !isProbe && (isSlow || isOdd)) return false;
 		if (!isLong) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		if (permit.epoch !== this.epoch) return false;
+		if (startedAt < this.changedAt) return false;
 		this.close(isProbe, consequence, now);
 		return true;
 	}
@@ -157,7 +156,7 @@ export class Gate {
 		}
 		if (!this.isClosed) {
 			if (this.answeredAt >= this.closedAt) this.forgetOutage(now);
-			this.epoch += 1;
+			this.changedAt = now;
 		}
 		this.isClosed = true;
 		this.doubtsCreates ||= mayHaveActed;

@@ -1,6 +1,5 @@
 import type { Failure } from '../errors/failure';
 import { withoutServiceText } from '../errors/failure';
-import type { Result } from '../errors/response';
 import { ANSWERED, consequenceOf } from '../errors/rules';
 import { onAbort, realClock } from '../timers';
 import type { Permit } from './gate';
@@ -40,61 +39,57 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		this.endPlace(request);
 		if (options.signal?.aborted === true) return {};
-		if (this.gate.inFlight + this.turns.size === 0) this.forget(now - this.gate.endedAt);
+		if (this.gate.inFlight + this.turns.size === 0) this.forget(now);
 		if (queue.denial !== undefined) return queue.denial;
 		if (isCreate && this.gate.hasGivenUp(now)) return this.denialOf(queue);
 		return await new Promise((resolve) => {
 			const stopListening = onAbort(options.signal, () => request.settle({}));
 			request.settle = (result) => {
 				stopListening();
-				if (!('startedAt' in result)) queue.remove(request);
+				queue.waiting.splice(queue.waiting.indexOf(request), 1);
 				resolve(result);
 			};
 			queue.add(request);
 			this.turns.add(queue);
 			this.admit();
+			void this.limitWait(request);
 		});
 	}
 
-	/** A request sleeps for itself, unless all that waits fails. A cancel ends that at once. */
-	async sleep({ queue, options }: LimitedRequest, milliseconds: number): Promise<void> {
+	/** A request waits for itself alone, unless all that waits fails. A cancel ends that at once. */
+	async sleep(request: LimitedRequest, milliseconds: number): Promise<void> {
+		const { queue, options } = request;
 		if (milliseconds === 0 || queue.denial !== undefined) return;
-		await new Promise<void>((wake) => {
-			queue.sleeping.add(wake);
-			void this.clock.wait(milliseconds, options.signal).then(() => {
-				queue.sleeping.delete(wake);
-				wake();
-			});
+		queue.asleep.add(request);
+		await new Promise<void>((resolve) => {
+			request.settle = () => resolve();
+			void this.clock.wait(milliseconds, options.signal).then(resolve);
 		});
+		queue.asleep.delete(request);
 	}
 
 	/** After an idle minute, an outage is forgotten; after an hour, everything. */
-	private forget(idleMs: number): void {
+	private forget(now: number): void {
+		const idleMs = now - this.gate.endedAt;
 		if (idleMs > MEMORY_MS) this.gate = new Gate();
-		else if (idleMs > MINUTE_MS && this.gate.isClosed) this.gate.forgetOutage(this.clock.now());
+		else if (idleMs > MINUTE_MS) this.gate.forgetOutage(now);
 	}
 
-	/** Ends a permit, and passes it on. @param comesBack whether the request is to be sent again */
-	release(
-		request: LimitedRequest,
-		permit: Permit,
-		result: Result<unknown>,
-		comesBack: boolean,
-	): void {
+	/** Ends a permit, so that others may start. @param comesBack whether the request is to be sent again */
+	release(request: LimitedRequest, permit: Permit, failure?: Failure, comesBack = false): void {
 		const { clock, gate } = this;
-		const { execution } = request.queue;
-		const failure = 'failure' in result ? result.failure : undefined;
+		const { queue, hasTurn, isThrottledAlone } = request;
 		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
 		const { condition } = consequence;
-		if (!comesBack || !request.hasTurn) this.endPlace(request);
-		const answers = ['answered', 'failed', 'throttled', 'unavailable'];
-		execution.wasAnswered ||= answers.includes(condition);
-		const isOwn = condition === 'throttled' && request.isThrottledAlone && !permit.isProbe;
-		const told = isOwn ? { ...consequence, condition: 'unknown' as const } : consequence;
-		const concernsAll = gate.end(permit, told, clock.now(), clock.idle());
+		if (!comesBack || !hasTurn) this.endPlace(request);
+		queue.execution.wasAnswered ||= failure === undefined || 'status' in failure;
+		// That a request is throttled while others are answered says nothing about the service.
+		const isOwn = condition === 'throttled' && isThrottledAlone && !permit.isProbe;
+		const ofService = isOwn ? { ...consequence, condition: 'unknown' as const } : consequence;
+		const concernsAll = gate.end(permit, ofService, clock.now(), clock.idle());
 		// Its first times have lowered the rate of all.
-		if (isOwn && request.timesThrottled > 3) gate.rate.startSlowly();
-		if (concernsAll || condition === 'answered') request.queue.failure = failure;
+		if (isOwn && request.timesThrottled > 3) gate.rate.growQuickly();
+		if (concernsAll || condition === 'answered') queue.failure = failure;
 		if (concernsAll) {
 			this.failure = failure;
 			this.failOverdue(request, cannotBeReached(condition));
@@ -104,32 +99,40 @@ export class AccountLimiter {
 
 	/**
 	 * What waits 70 seconds without any answer fails with the service's words. At first contact, an unreachable service fails
-	 * all after about two seconds: its probes are the retries.
+	 * all after about two seconds: its probes are the retries. This is looked at when a probe fails.
 	 */
-	private failOverdue({ queue: own, options }: LimitedRequest, isAway: boolean): void {
+	private failOverdue({ queue: own, options }: LimitedRequest, isAway = false): void {
 		const { closedAt, answeredAt, failedProbes } = this.gate;
 		const now = this.clock.now();
 		const hasGivenUp = this.gate.hasGivenUp(now);
 		for (const queue of new Set([own, ...this.turns])) {
-			const { execution, startedAt, waiting } = queue;
+			const { execution, startedAt, waiting, asleep } = queue;
 			const { patienceMs = PATIENCE_MS } = queue.limits;
 			const isLate = now >= Math.max(closedAt, answeredAt, startedAt) + patienceMs;
-			const isInVain = isAway && !execution.wasAnswered && failedProbes >= options.maxRetries;
-			if (!hasGivenUp && !isLate && !isInVain) continue;
+			const wasNeverThere = isAway && !execution.wasAnswered && failedProbes >= options.maxRetries;
+			if (!hasGivenUp && !isLate && !wasNeverThere) continue;
 			const denial = this.denialOf(queue);
-			if (isLate || isInVain) queue.denial = denial;
+			if (isLate || wasNeverThere) queue.denial = denial;
 			// The execution's next run doesn't wait as long again.
 			if (isLate) execution.wasAnswered = false;
-			for (const request of [...waiting]) {
+			for (const request of [...waiting, ...asleep]) {
 				if (queue.denial !== undefined || request.isCreate) request.settle(denial);
 			}
-			for (const wake of queue.denial === undefined ? [] : queue.sleeping) wake();
+		}
+	}
+
+	/** A run with a patience of its own, which is a drop-down, doesn't wait for the end of another's request. */
+	private async limitWait(request: LimitedRequest): Promise<void> {
+		const { waiting, limits } = request.queue;
+		while (limits.patienceMs !== undefined && waiting.includes(request)) {
+			await this.clock.wait(limits.patienceMs);
+			if (waiting.includes(request)) this.failOverdue(request);
 		}
 	}
 
 	private denialOf({ failure: own, startedAt }: RunQueue): Denial {
 		const { closedAt, failedProbes } = this.gate;
-		const failure = own ?? (this.failure && withoutServiceText(this.failure));
+		const failure = own ?? withoutServiceText(this.failure ?? { kind: 'timeout' });
 		return { failure, waitedMs: this.clock.now() - Math.max(closedAt, startedAt), failedProbes };
 	}
 
@@ -147,18 +150,16 @@ export class AccountLimiter {
 	private next(now: number): LimitedRequest | number {
 		const { gate } = this;
 		for (const queue of this.turns) {
-			const { waiting, execution } = queue;
-			const { concurrency = 0 } = queue.limits;
-			const [first] = waiting;
+			const { execution, limits } = queue;
+			const { concurrency = Infinity } = limits;
+			const [first] = queue.waiting;
 			if (first === undefined) this.turns.delete(queue);
 			// A Concurrency is never exceeded.
-			const isFull = concurrency > 0 && execution.inFlight >= concurrency;
-			if (first === undefined || isFull) continue;
-			const most = Math.min(Math.max(gate.concurrency.value, concurrency), MAX_LIMIT);
-			if (gate.isFull(most)) return Infinity;
+			if (first === undefined || execution.inFlight >= concurrency) continue;
+			const most = Math.max(gate.concurrency.value, limits.concurrency ?? 0);
+			if (gate.isFull(Math.min(most, MAX_LIMIT))) return Infinity;
 			const delay = gate.delay(now, first.isCreate);
-			if (delay <= 0)
-				return (gate.isClosed ? queue.takeProbe(gate.probesFromEnd) : waiting.shift()) ?? first;
+			if (delay <= 0) return (gate.isClosed && queue.probe(gate.probesFromEnd)) || first;
 			// While one create goes at a time, others go on.
 			if (gate.isClosed || delay < Infinity) return delay;
 		}
@@ -182,6 +183,7 @@ export class AccountLimiter {
 		});
 	}
 
+	/** A request no longer counts for a Concurrency. */
 	private endPlace(request: LimitedRequest): void {
 		if (request.hasPlace) request.queue.execution.inFlight -= 1;
 		request.hasPlace = false;

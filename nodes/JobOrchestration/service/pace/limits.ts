@@ -12,6 +12,8 @@ const BUSY_MS = 3;
 const BUSY_LIMIT = 4;
 /** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
 const DECREASE = 0.7;
+/** The same if it may be chance. With less, a service that rejects some by chance would be sent ever fewer. */
+const CHANCE_DECREASE = 0.96;
 /** Growth of the rate per second in slow start. With less, it would take too long to find a high limit. */
 const SLOW_START = 3;
 /** Growth of a limit per round or second. With more, requests would be throttled again at once. */
@@ -90,7 +92,7 @@ export class RateLimit {
 		if (this.value > SECOND_MS) this.value = Infinity;
 	}
 
-	startSlowly(): void {
+	growQuickly(): void {
 		this.growth = SLOW_START;
 	}
 
@@ -100,10 +102,10 @@ export class RateLimit {
 		if (this.value === Infinity) {
 			this.value = Math.max(accepted, INITIAL_LIMIT);
 			this.grownAt = now;
-			this.startSlowly();
+			this.growQuickly();
 		} else if (!mayBeChance || this.value > 2 * accepted) {
 			this.value = Math.max(1, Math.min(DECREASE * this.value, accepted));
 			this.growth = 1 + INCREASE;
-		} else this.value *= 1 - INCREASE / 2;
+		} else this.value *= CHANCE_DECREASE;
 	}
 }
