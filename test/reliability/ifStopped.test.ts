@@ -51,6 +51,22 @@ function faults(
 }
 
 describe('If an error stops the node', () => {
+	test.each([403, 409, 423, 425])(
+		'a job is ended that a %i with Retry-After says is locked for a moment',
+		async (status) => {
+			hurry();
+			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
+			faults(
+				(item) => (item === 2 ? refused : undefined),
+				(_, n) => (n <= 2 ? notNow : undefined),
+			);
+			const result = await fixture.engine.run(terminate(), numbered(3));
+			expect(endingsIn(result)).toEqual(ended(2));
+			expect(states()).toEqual(terminated(2));
+			expect(verbsSent()).toHaveLength(4);
+		},
+	);
+
 	test.each(jobEnds)('the option %s ends all jobs, each of them named', async (ifStopped) => {
 		const state = statesOf[ifStopped].to;
 		// The first is tried again, as any state change is.

@@ -35,7 +35,7 @@ const each = (codes: number[], ...rest: [boolean, boolean, boolean, string]): Ro
 
 const rows: Row[] = [
 	// Nothing was sent.
-	['a bad Base URL', { kind: 'baseUrl', problem: 'empty' }, false, false, false, 'unknown'],
+	['a bad Base URL', { kind: 'baseUrl', problem: 'is empty' }, false, false, false, 'unknown'],
 	['a blocked address', { kind: 'blocked', reason: 'restricted' }, false, false, false, 'unknown'],
 	['a certificate', { kind: 'certificate', code: 'CERT' }, false, false, false, 'unknown'],
 	['a TLS handshake', { kind: 'tls', code: 'EPROTO' }, false, false, false, 'unknown'],
@@ -58,14 +58,21 @@ const rows: Row[] = [
 	...[307, 308].map((code): Row => [String(code), redirect(code), false, false, false, 'answered']),
 	...each([400, 401, 403, 404, 405, 407, 409, 410, 413, 419], false, false, false, 'answered'),
 	...each([422, 440, 451, 498], false, false, false, 'answered'),
+	...each([200], false, false, true, 'answered'),
 	...each([408, 500, 506, 507, 511, 519], true, false, true, 'failed'),
 	...each([502, 503, 504, 520, 524, 530, 599], true, false, true, 'unavailable'),
 	...each([429], true, true, false, 'throttled'),
-	['429 with Retry-After', status(429, 1_000), true, true, false, 'throttled'],
-	['500 with Retry-After', status(500, 1_000), true, false, true, 'failed'],
-	['503 with Retry-After', status(503, 0), true, true, false, 'throttled'],
-	...each([200, 202, 299], false, false, true, 'answered'),
 	...each([100, 199, 452, 499, 501, 505, 600, 999], false, false, true, 'failed'),
+
+	// "Not now": the service has done nothing, and says when it would.
+	...[400, 403, 404, 408, 409, 423, 425, 429, 451, 499, 503].map(
+		(code): Row => [`${code}, Retry-After`, status(code, 0), true, true, false, 'throttled'],
+	),
+	['401, Retry-After', status(401, 1_000), false, false, false, 'answered'],
+	...[500, 507].map(
+		(code): Row => [`${code}, Retry-After`, status(code, 1_000), true, false, true, 'failed'],
+	),
+	['502, Retry-After', status(502, 1_000), true, false, true, 'unavailable'],
 
 	// Its login failed, so it was not sent, or answered with 401.
 	['a login without connection', login(unreachable), true, true, false, 'unreachable'],
@@ -142,58 +149,29 @@ test.each<[ReturnType<typeof doubtIn>, Failure[]]>([
 	expect(failures.map(doubtIn)).toEqual(failures.map(() => doubt));
 });
 
-test('the limiter learns how long to wait from a rejection alone', () => {
-	const throttled = { condition: 'throttled', retryAfterMs: 2_000 };
-	expect(consequenceOf(status(429, 2_000))).toMatchObject(throttled);
-	expect(consequenceOf(login(status(503, 2_000)))).toMatchObject(throttled);
-	expect(consequenceOf(status(500, 2_000))).toMatchObject({ condition: 'failed' });
-	expect(consequenceOf(status(500, 2_000)).retryAfterMs).toBeUndefined();
+test('a wait is as long as the service asks for; the limiter learns it from a rejection alone', () => {
+	const failures = [status(423, 7_000), status(503, 7_000), login(status(500, 7_000))];
+	expect(failures.map((failure) => retryDelay(failure, 3))).toEqual([7_000, 7_000, 7_000]);
+	expect(failures.map((failure) => consequenceOf(failure).retryAfterMs)).toEqual([
+		7_000, 7_000, 7_000,
+	]);
+	expect(retryDelay(status(500, 7_000), 3)).toBe(7_000);
+	expect(consequenceOf(status(500, 7_000)).retryAfterMs).toBeUndefined();
+	expect(retryDelay(timeout, 3)).toBeLessThanOrEqual(2_400);
 });
-
-test('a wait is as long as the service asks for, also where it turns a login away', () => {
-	expect(retryDelay(status(503, 7_000), 3)).toBe(7_000);
-	expect(retryDelay(status(429, 0), 1)).toBe(0);
-	expect(retryDelay(login(status(503, 2_000)), 1)).toBe(2_000);
-});
-
-test.each([
-	[0, [300, 600, 1_200, 30_000]],
-	[1, [150, 300, 600, 15_000]],
-])(
-	'else a wait doubles, half a minute at most; chance (%i) takes off half of it',
-	(random, waits) => {
-		jest.spyOn(Math, 'random').mockReturnValue(random);
-		expect([0, 1, 2, 9].map((earlier) => retryDelay(login(timeout), earlier))).toEqual(waits);
-		jest.restoreAllMocks();
-	},
-);
 
 describe('Retry-After', () => {
 	const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');
 
 	test.each([
-		['0', 0],
-		['3', 3_000],
 		[' 12 ', 12_000],
-		['Sat, 21 Nov 2026 12:00:05 GMT', 5_000],
-		['Sat, 21 Nov 2026 11:59:00 GMT', 0],
-		['', undefined],
-		['  ', undefined],
-		['soon', undefined],
-		['-5', undefined],
 		['1.5', 1_500],
-		['1.', undefined],
-		['.5', undefined],
-		['1e3', undefined],
-		['2026-11-22', undefined],
-		['2026-11-21T12:00:05Z', 5_000],
+		['Sat, 21 Nov 2026 12:00:05 GMT', 5_000],
 		['Saturday, 21-Nov-26 12:00:05 GMT', 5_000],
-		['21 Nov 2026 12:00:05 GMT', 5_000],
-		['Sunset 5', undefined],
-		['in 5', undefined],
+		['Sat, 21 Nov 2026 11:59:00 GMT', 0],
+		['-5', undefined],
+		['1e3', undefined],
 		['never 5', undefined],
-		['7 8', undefined],
-		[5, undefined],
 		[undefined, undefined],
 	])('%p is %p ms', (header, milliseconds) => {
 		expect(parseRetryAfter({ 'retry-after': header }, now)).toBe(milliseconds);

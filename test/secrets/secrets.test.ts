@@ -9,16 +9,8 @@ const of = (password: unknown, userName = 'me') => new Secrets({ userName, passw
 test.each([
 	['with signs of a pattern', 'a.*[b', 'in a.*[b, b'],
 	['with a pair of surrogates', 'key🔑', 'key\\ud83d\\udd11'],
-	['with a line break', 'se\nret', 'se\\\\nret'],
-	['with backslashes', 'C:\\new', 'C:\\\\\\\\new'],
-	['with a percent sign', '100%25', '100%2525'],
-	['that is percent encoding', '%41%42', 'a %41%42, b'],
-	['that is HTML', 'ab&lt;cd', 'ab&amp;lt;cd'],
 	['with a plus', 'se+ret', 'a=se%2Bret'],
-	['in three layers', 'se/ret"', 'se%252Fret%255C%2522'],
-	['amid base64url', 'secret', 'x ----c2VjcmV0---- y'],
 	['in base64 in an address', '>>>???', 'x Pj4%2BPz8%2F y'],
-	['in base64 of JSON', 'a"b"c', 'eyJwIjoiYVwiYlwiYyJ9'],
 ])('a secret %s is found', (_, password, text) => {
 	expect(of(password).areIn(text)).toBe(true);
 });
@@ -68,7 +60,6 @@ test('the last twenty tokens are found, if they are texts of four characters or 
 test.each([
 	['percent signs', '%25'.repeat(300), '%25'.repeat(400_000)],
 	['backslashes', `${'\\'.repeat(100)}b`, '\\'.repeat(1_000_000)],
-	['entities', `${'&'.repeat(100)}b`, '&amp;'.repeat(300_000)],
 	['letters', `${'a'.repeat(4_000)}b`, 'a'.repeat(1_000_000)],
 ])('a search through a million %s takes a moment', (_, password, text) => {
 	const since = performance.now();

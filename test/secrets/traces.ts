@@ -37,7 +37,6 @@ export const operations = oneOfEachCall.map(({ kind, calls, parameters }) => ({
 	calls,
 	parameters: parameters({ options: { maxRetries: 0 } }),
 }));
-export const modes: OnError[] = ['stopWorkflow', 'continueErrorOutput'];
 
 /** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
 export function useTraces() {

@@ -3,17 +3,13 @@ import type { INodeParameters } from 'n8n-workflow';
 import { resources } from '../../nodes/JobOrchestration/resources';
 import { ifStoppedOption } from '../../nodes/JobOrchestration/resources/options';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
-import type { OperationId, Sandbox, Verb } from '../../sandbox';
+import type { OperationId, Verb } from '../../sandbox';
 import { verbs as sandboxVerbs } from '../sandbox/states';
 import { change, create } from './fixture';
 
 /*
  * The operations of the node as its code has them: what is added there is tested here, or stops the tests.
  */
-
-/** What the errors of a refused create say, since users enter the name that the drop-down shows. */
-const clusterHint =
-	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
 /** What an operation does on the service, and what may be done after a failure therefore. */
 export type Kind = 'create' | 'change' | 'read';
@@ -30,29 +26,11 @@ export interface KnownOperation {
 	calls: OperationId;
 	/** @param more instead of what makes a good call, such as the ID of a job */
 	parameters: (more?: INodeParameters) => INodeParameters;
-	/** What stands for `<…>` in the texts of test/reliability/failures.ts. */
-	words: Record<string, string>;
-	/** What it puts out where all is well; of what reads only. */
-	gives?: (store: Sandbox['store']) => unknown[];
 }
 
 /** What is to be known of each operation that reads; `given` are the fields that it needs. */
-const reads: Record<
-	string,
-	Required<Pick<KnownOperation, 'calls' | 'words' | 'gives'>> & { given: INodeParameters }
-> = {
-	'cluster.getAll': {
-		calls: 'listClusters',
-		given: {},
-		gives: ({ clusters }) => [...clusters],
-		words: {
-			'do it': 'list the work clusters',
-			'what is expected': 'a list of work clusters',
-			'not found': 'No list of work clusters at <url>',
-			check:
-				"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
-		},
-	},
+const reads: Record<string, Pick<KnownOperation, 'calls'> & { given: INodeParameters }> = {
+	'cluster.getAll': { calls: 'listClusters', given: {} },
 };
 
 export const operations: KnownOperation[] = resources.flatMap(({ value: resource, operations }) =>
@@ -94,13 +72,7 @@ function wayOf(
 	{ value, fields, createsJobs, idempotent = false }: Operation,
 ): Omit<KnownOperation, 'value' | 'resource'> {
 	if (createsJobs === true) {
-		const words = {
-			'do it': 'create the job',
-			'what is expected': 'a job',
-			'not found': 'The namespace, the workflow template or the work cluster was not found',
-			check: `Check 'Namespace' (default), 'Workflow UID' (template-1) and 'Work Cluster' (wc-000001). ${clusterHint}`,
-		};
-		return { kind: 'create', idempotent, calls: 'createJob', parameters: create, words };
+		return { kind: 'create', idempotent, calls: 'createJob', parameters: create };
 	}
 	const read = reads[`${resource}.${value}`];
 	if (read !== undefined) {
@@ -114,13 +86,6 @@ function wayOf(
 			idempotent,
 			calls: 'changeJobState',
 			parameters: (more) => change(value, { jobId: 'a-job', ...more }),
-			words: {
-				'do it': `${value} the job`,
-				'what is expected': 'a confirmation',
-				'not found': "No job '<id>' in namespace 'default'",
-				check:
-					"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
-			},
 		};
 	}
 	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);

@@ -1,10 +1,10 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
-import { explain } from './errors/explain';
-import { failureFromError } from './errors/failure';
+import { meaningOf } from './errors/failure';
+import { failureFromError } from './errors/fromError';
+import type { ErrorTexts } from './errors/meaning';
 import { ServiceError } from './errors/serviceError';
-import type { ErrorTexts } from './errors/statusTexts';
 import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
 import type { RunLimits } from './pace/requests';
@@ -66,7 +66,7 @@ export class Clients {
 			// What n8n says about the node's settings is clear.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
 			const failure = failureFromError(error, { isUnsent: true });
-			throw new ServiceError(failure, { ...explain(failure), ...textsOfSettings(error) });
+			throw new ServiceError(failure, { ...meaningOf(failure), ...textsOfSettings(error) });
 		});
 	}
 }

@@ -7,7 +7,7 @@ import type {
 import type { AccountLimiter } from './pace/limiter';
 import type { RunQueue } from './pace/requests';
 import type { Failure } from './errors/failure';
-import { failureFromError } from './errors/failure';
+import { failureFromError } from './errors/fromError';
 import type { Result } from './errors/response';
 import { resultOf } from './errors/response';
 import { consequenceOf, doubtIn } from './errors/rules';

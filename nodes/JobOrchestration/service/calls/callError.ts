@@ -1,9 +1,8 @@
-import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
-import { consequenceOf } from '../errors/rules';
+import { meaningOf } from '../errors/failure';
+import type { About } from '../errors/meaning';
 import type { NamedJob } from '../errors/namedJob';
-import { isAboutAllItems, ServiceError } from '../errors/serviceError';
-import type { ErrorTexts } from '../errors/statusTexts';
+import { ServiceError } from '../errors/serviceError';
 import type { Denial } from '../pace/requests';
 import type { ServiceRequest } from '../request';
 
@@ -19,15 +18,9 @@ export interface Call<Body> extends ServiceRequest<Body> {
 	wordsOf: (baseUrl: string) => CallWords;
 }
 
-interface CallWords {
-	/** As in "The service refused to ...". */
-	action: string;
+interface CallWords extends Pick<About, 'action' | 'hint' | 'byStatus'> {
 	/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
 	request: string;
-	/** What a user who is refused may have mixed up. */
-	hint?: string;
-	/** What replaces the usual texts of these statuses. */
-	byStatus: Partial<Record<number, Partial<ErrorTexts>>>;
 	/** Unless it is idempotent: how to find out whether it worked. */
 	uncertain?: string;
 }
@@ -47,18 +40,14 @@ export function callError(
 	failure: Failure,
 	{ baseUrl, timeout, timesSent, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Attempts,
 ): ServiceError {
-	const { action, hint, request, byStatus, uncertain } = call.wordsOf(baseUrl);
+	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
+	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
+	const { message, advice, reason, detail } = meaning;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
-	const isUnclear =
-		call.method !== 'GET' && waitedMs === undefined && consequenceOf(failure).mayHaveActed;
+	const isUnclear = call.method !== 'GET' && waitedMs === undefined && meaning.mayHaveActed;
 	const mayHaveActed = isUnclear && !call.idempotent;
-	const isAnswer = failure.kind === 'status' && failure.ofLogin !== true;
 	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
 	const fate = unexpected === 201 ? 'the job exists' : 'the job may exist';
-	const { message, advice, reason, detail }: ErrorTexts = {
-		...explain(failure, { baseUrl, timeout, action, hint }),
-		...(isAnswer && byStatus[failure.status]),
-	};
 	const waited = Math.round((waitedMs ?? 0) / 1_000);
 	const texts = {
 		message: mayHaveActed ? `${message}; ${call.job ? fate : 'it may have worked'}` : message,
@@ -75,7 +64,7 @@ export function callError(
 			isUnclear && call.idempotent && 'It may have worked.',
 			unexpected !== undefined && call.job && "The answer doesn't show the job.",
 			// What concerns the credential or the connection isn't about this request.
-			!isAboutAllItems(failure) && `Request: ${request} at ${baseUrl}.`,
+			meaning.isAboutAllItems !== true && `Request: ${request} at ${baseUrl}.`,
 		]),
 	};
 	return new ServiceError(failure, texts, { mayHaveActed, job: call.job });

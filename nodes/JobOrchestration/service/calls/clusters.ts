@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { saysFailed } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
-import { truncate } from '../errors/statusTexts';
+import { truncate } from '../errors/meaning';
 import type { Call } from './callError';
 import { uidOf } from './jobs';
 import type { ServiceClient } from './serviceClient';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import { isHtml } from '../errors/response';
 import { nameOf, shorten } from '../errors/namedJob';
-import { truncate } from '../errors/statusTexts';
+import { truncate } from '../errors/meaning';
 import type { Call } from './callError';
 
 /** Where a parameter takes its value from, as the interface's parameter record has it. */

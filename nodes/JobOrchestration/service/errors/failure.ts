@@ -1,192 +1,197 @@
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import type { About, Meaning } from './meaning';
+import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNCLEAR, UNKNOWN } from './meaning';
+import type { StatusFacts } from './statuses';
+import { meaningOfStatus } from './statuses';
 
-/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
-export type Failure = {
+/** What every failure may have. */
+interface Common {
 	/** It is the login's: the request itself was not sent, or not acted on for its token. */
 	ofLogin?: true;
-	/** The service doesn't accept the token any more, and there is another one for the next request. */
+	/** It may have been acted on; the service doesn't accept its token any more, and there is another one. */
 	hasExpired?: true;
-} & (
-	| /** The Base URL of the credential can't be used. */
-	{
-			kind: 'baseUrl';
-			problem: 'empty' | 'notAnAddress' | 'otherScheme' | 'holdsUser' | 'holdsQuery';
-			/** What was probably meant. */
-			corrected?: string | undefined;
-	  }
-	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
-	| { kind: 'unreachable'; code: string; address: string }
-	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
-	| { kind: 'blocked'; reason: string }
-	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
-	| { kind: 'tls'; code: string }
-	/** The certificate isn't trusted: nothing was sent. */
-	| { kind: 'certificate'; code: string }
-	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
-	| { kind: 'timeout'; after?: number }
-	/** The connection broke after it was made. */
-	| { kind: 'broken'; code: string }
-	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
-	| { kind: 'cancelled'; sent: boolean }
-	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
-	| { kind: 'n8nFailed'; reason: string }
-	/** The answer points to another address, or to 'another address' if it doesn't say which. */
-	| { kind: 'redirect'; status: number; location: string }
-	/** A status that isn't success, or a body that says so; the service's words or why there are none; Retry-After. */
-	| {
-			kind: 'status';
-			status: number;
-			text?: string | undefined;
-			note?: string | undefined;
-			retryAfterMs?: number | undefined;
-	  }
-	/** An answer that isn't what the interface shows: what it is, and what it holds. */
-	| {
-			kind: 'unexpectedResponse';
-			status: number;
-			what: string;
-			received: string;
-			expected: string;
-	  }
-	/** A list without an end. */
-	| { kind: 'endlessList' }
-	/** A list whose last page says how many more there are, but not where they begin. */
-	| { kind: 'cutList'; remaining: number }
-	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
-	| { kind: 'foreignAddress'; address: string }
-);
-
-export type FailureOf<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
-
-/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
-const ownFailures = new WeakSet<object>();
-
-/** The context of an error with this failure. */
-export function contextOf(failure: Failure): { failure: Failure } {
-	ownFailures.add(failure);
-	return { failure };
 }
 
-function isOwnFailure(value: unknown): value is Failure {
-	return isJsonObject(value) && ownFailures.has(value);
+/** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
+export const LOGIN_TIMEOUT = 60_000;
+
+/** Nothing was sent, and nothing would be the next time. */
+const UNSENT = { ...UNKNOWN, isAboutAllItems: true } as const;
+
+/** The address that the client may not have got further than. */
+const serviceIn = ({ baseUrl = '' }: About) => truncate(baseUrl);
+
+/** Each kind of failure: what is known of it, what follows from it, and what its error says. */
+const KINDS = {
+	/** The Base URL of the credential can't be used. `problem` completes a sentence; `corrected` is what was probably meant. */
+	baseUrl: ({ problem, corrected }: { problem: string; corrected?: string | undefined }) => ({
+		...UNSENT,
+		message: `The credential's 'Base URL' ${problem}`,
+		advice:
+			corrected === undefined
+				? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
+				: `Open the credential and enter ${corrected}.`,
+	}),
+	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
+	unreachable: ({ code, address }: { code: string; address: string }, about) => {
+		const port = /:(?!(?:80|443)$)\d+$/.exec(address)?.[0];
+		const isService = port === undefined || `${about.baseUrl ?? ''}/`.includes(`${port}/`);
+		const what = isService ? 'the service' : `the service or its proxy (${PROXIES})`;
+		return {
+			...{ ...THROTTLED, condition: 'unreachable', isAboutAllItems: true },
+			message: `The service at ${serviceIn(about)} can't be reached`,
+			advice:
+				code === 'ENOTFOUND'
+					? "Check the 'Base URL' in the credential: this n8n knows no host of that name."
+					: `Check the 'Base URL' in the credential, and that ${what} is running and can be reached from this n8n.`,
+			detail: `No connection to ${address} was possible (${code}).`,
+		};
+	},
+	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
+	blocked: ({ reason }: { reason: string }, about) => ({
+		...UNSENT,
+		message: `n8n doesn't allow requests to ${serviceIn(about)}`,
+		advice:
+			"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
+		detail: n8nSays(reason),
+	}),
+	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
+	tls: ({ code }: { code: string }, about) => ({
+		...UNSENT,
+		message: `No secure connection to ${serviceIn(about)} is possible`,
+		advice:
+			"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
+		detail: endedUnsent(code),
+	}),
+	/** The certificate isn't trusted: nothing was sent. */
+	certificate: ({ code }: { code: string }, about) => ({
+		...UNSENT,
+		message: `The certificate of ${serviceIn(about)} isn't trusted`,
+		advice:
+			"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
+		detail: endedUnsent(code),
+	}),
+	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
+	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
+		...{ ...FAILED, condition: 'timedOut' },
+		message: ofLogin
+			? `The service didn't answer the login within ${inSeconds(after ?? LOGIN_TIMEOUT)}`
+			: `The service didn't answer within ${inSeconds(after ?? timeout)}`,
+		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
+	}),
+	/** The connection broke after it was made. */
+	broken: ({ code }: { code: string }) => ({
+		...{ ...FAILED, condition: 'broken' },
+		message: 'The connection broke before the answer was complete',
+		advice:
+			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+		detail: `The service, a proxy or the network ended the connection (${code}).`,
+	}),
+	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
+	cancelled: ({ sent }: { sent: boolean }) => ({
+		...{ ...UNKNOWN, mayHaveActed: sent },
+		message: 'The execution was cancelled',
+		advice: '',
+	}),
+	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
+	n8nFailed: ({ reason }: { reason: string }) => ({
+		...{ ...UNSENT, resend: 'all' },
+		message: "n8n couldn't send the request",
+		advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
+		detail: n8nSays(reason),
+	}),
+	/** The answer points to another address, or to 'another address' if it doesn't say which. */
+	redirect: ({ status, location }: { status: number; location: string }) => ({
+		// By 307 and 308, the client is to send the same request elsewhere (RFC 9110): nothing was done.
+		...([307, 308].includes(status) ? ANSWERED : UNCLEAR),
+		token: 'doubtful',
+		message: `The service redirects to ${truncate(location)}`,
+		advice:
+			"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+		detail: `The redirect is to ${location} (HTTP ${status}). Redirects aren't followed, so that the token stays with the service.`,
+	}),
+	/** A status that isn't success, or a body that says so. */
+	status: (facts: Common & StatusFacts, about) => meaningOfStatus(facts, about),
+	/** An answer with a success's status that isn't what the interface shows: what it is, and what it holds. */
+	unexpectedResponse: (
+		facts: Record<'what' | 'received' | 'expected', string> & { status: number },
+	) => ({
+		...{ ...UNCLEAR, condition: 'answered', token: 'doubtful' },
+		message: `The service answered with ${facts.what} instead of ${facts.expected}`,
+		advice:
+			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
+		detail: `It sent ${facts.received} (HTTP ${facts.status}).`,
+	}),
+	/** A list without an end. */
+	endlessList: () => ({
+		...ANSWERED,
+		message: 'The list of work clusters never ends',
+		advice:
+			"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+		detail: 'A page token came twice, or there are more than a thousand pages.',
+	}),
+	/** A list whose last page says how many more there are, but not where they begin. */
+	cutList: ({ remaining }: { remaining: number }) => ({
+		...ANSWERED,
+		message: 'The list of work clusters is cut off',
+		advice:
+			"Ask the administrator of the service how it names the next page: the node reads 'metadata.continue'. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+		detail: `The last page says that ${remaining} more follow, but not where.`,
+	}),
+	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
+	foreignAddress: ({ address }: { address: string }, about) => ({
+		...UNKNOWN,
+		message: `This credential is for ${serviceIn(about)} only`,
+		advice:
+			"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+		detail: `Nothing was sent: ${address} must not get the token.`,
+	}),
+} satisfies Record<string, (facts: never, about: About) => Meaning>;
+
+type Kinds = typeof KINDS;
+
+/** A failure of one kind. */
+export type FailureOf<Kind extends keyof Kinds> = Common & { kind: Kind } & FactsOf<Kinds[Kind]>;
+type FactsOf<Entry> = Entry extends (facts: infer Facts, about: never) => Meaning ? Facts : never;
+
+/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
+export type Failure = { [Kind in keyof Kinds]: FailureOf<Kind> }[keyof Kinds];
+
+/** What a failure means: what follows from it, and what its error says. */
+export function meaningOf(failure: Failure, about: About = {}): Meaning {
+	const meaning: Meaning = KINDS[failure.kind](failure as never, about);
+	if (failure.ofLogin === true) return { ...meaning, ...ofLogin(meaning) };
+	if (failure.hasExpired !== true) return meaning;
+	const renewed = 'The login seems to have expired and was renewed.';
+	return { ...meaning, detail: [meaning.detail, renewed].filter(Boolean).join(' ') };
+}
+
+/**
+ * What follows from a failed login for the request that waited for it. A login that the service answered isn't made again,
+ * unless the answer says that the service is away. To wait for one without an answer is enough.
+ */
+function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
+	const isAway = resend === 'all' || condition === 'unavailable' || condition === 'broken';
+	const common = { ...UNKNOWN, token: undefined, isAboutAllItems: true } as const;
+	if (!isAway) return common;
+	return {
+		...common,
+		resend: 'all',
+		condition: condition === 'broken' ? 'loginFailed' : condition,
+	};
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
 export function withoutServiceText(failure: Failure): Failure {
 	if (failure.kind !== 'status') return failure;
-	return { ...failure, text: undefined, note: 'The service answered other requests so' };
+	const note = 'The service answered other requests so';
+	return { ...failure, words: undefined, text: undefined, note };
 }
 
-const unreachable = (code: string, address = 'the service'): Failure => ({
-	kind: 'unreachable',
-	code,
-	address,
-});
+const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;
+const n8nSays = (reason: string) => `Nothing was sent. n8n says: "${reason}".`;
 
-const CERTIFICATE =
-	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
-
-/**
- * OpenSSL's messages for a failed handshake. EPROTO with "write" means that the request was still waiting for the
- * handshake; without it, or with another reason, something may have been sent.
- */
-const HANDSHAKE =
-	/\bwrite EPROTO\b.*?(wrong version number|packet length too long|unsupported protocol|unknown protocol|handshake failure|alert protocol version|unrecognized name|no protocols available|no shared cipher|http request)/is;
-
-/** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
-const MAX_TEXT = 1_000;
-
-/**
- * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
- * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
- */
-const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failure]> = [
-	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
-	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
-	[
-		/^The request was blocked because .*\brestricted\b.*/,
-		([reason = '']) => ({ kind: 'blocked', reason }),
-	],
-	[CERTIFICATE, ([code = '']) => ({ kind: 'certificate', code })],
-	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: `EPROTO, ${reason}` })],
-	[
-		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
-		([, code = '', address]) => unreachable(code, address),
-	],
-	// These come before a connection exists, no matter which system call reports them.
-	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => unreachable(code)],
-	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
-	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
-	[/incorrect host \(domain\) value/i, () => unreachable('ENOTFOUND')],
-	[
-		/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/,
-		() => ({ kind: 'timeout' }),
-	],
-];
-
-/**
- * The failure behind an error: the one that the credential has put into it, or else the request's; of one that was
- * certainly not sent, n8n's in its own words.
- *
- * @param redact takes the secrets out of a text
- */
-export function failureFromError(
-	error: unknown,
-	{ isUnsent = false, redact = (text: string) => text } = {},
-): Failure {
-	const own = ownFailureOf(error);
-	if (own !== undefined) return own;
-	const failure = requestFailureFromError(error);
-	if (!isUnsent) return failure;
-	if (failure.kind === 'cancelled') return { ...failure, sent: false };
-	const reason = error instanceof Error ? error.message : String(error);
-	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
-}
-
-/** The failure that this node's credential has put into an error, or into one that n8n has wrapped. */
-function ownFailureOf(error: unknown): Failure | undefined {
-	return causesOf(error)
-		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
-		.find(isOwnFailure);
-}
-
-/**
- * The failure behind an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
- * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
- */
-export function requestFailureFromError(error: unknown): Failure {
-	const chain = causesOf(error);
-	const codes = chain.map(({ code }) => code).filter(isText);
-	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
-	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));
-	const calls = chain.map(({ syscall, code }) => `${String(syscall)} ${String(code)}`);
-	for (const [pattern, failureFrom] of PATTERNS) {
-		for (const text of [...codes, ...texts, ...calls]) {
-			const match = pattern.exec(text);
-			if (match !== null) return failureFrom(match);
-		}
-	}
-	if (chain.some(isUnauthorized)) return { kind: 'status', status: 401 };
-	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-/** An error and the errors behind it, outermost first, each seen once. */
-function causesOf(error: unknown): JsonObject[] {
-	const chain: JsonObject[] = [];
-	const waiting: unknown[] = [error];
-	while (waiting.length > 0 && chain.length < 10) {
-		const next = waiting.shift();
-		if (!isJsonObject(next) || chain.includes(next)) continue;
-		chain.push(next);
-		// If a name has two addresses, a refused connection is an AggregateError without a message.
-		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
-	}
-	return chain;
-}
-
-function isUnauthorized({ httpCode, response }: JsonObject): boolean {
-	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
+function inSeconds(milliseconds: number): string {
+	return milliseconds < 100
+		? `${milliseconds} ms`
+		: `${Number((milliseconds / 1000).toFixed(1))} s`;
 }

@@ -1,3 +1,5 @@
+import { truncate } from './meaning';
+
 /** A job by what people look for it. */
 export interface NamedJob {
 	namespace: string;
@@ -13,11 +15,7 @@ export function withShortNames<Job extends NamedJob>(job: Job): Job {
 }
 
 /** A name or an ID as a sentence shows it, cut if it is long. */
-export function shorten(name: string): string {
-	// No more than the beginning is split into characters.
-	const characters = [...name.slice(0, 2 * MAX_NAME + 1)];
-	return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join('')}…`;
-}
+export const shorten = (name: string) => truncate(name, MAX_NAME);
 
 /** "'Report' in namespace 'default'" */
 export function nameOf(job: NamedJob): string {

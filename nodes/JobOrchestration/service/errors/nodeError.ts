@@ -3,8 +3,8 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import type { NamedJob } from './namedJob';
 import { withShortNames } from './namedJob';
-import { consequenceOf, doubtIn } from './rules';
-import { asPlainText, asTitle, isAboutAllItems, ServiceError } from './serviceError';
+import { consequenceOf } from './rules';
+import { asPlainText, asTitle, ServiceError } from './serviceError';
 
 /** An error as n8n shows it: with title and description. */
 export type NodeError = NodeApiError | NodeOperationError;
@@ -33,13 +33,14 @@ export function plainErrorOf(cause: unknown): PlainError {
 	const description = typeof error.description === 'string' ? asPlainText(error.description) : '';
 	if (!(cause instanceof ServiceError)) return { message, description };
 	const { failure, httpStatus, jobMayExist, mayHaveActed, job } = cause;
-	const isRefused = failure.kind === 'status' && consequenceOf(failure).condition === 'answered';
-	const isOfUser = httpStatus === 403 || doubtIn(failure) === 'rejected';
+	const { condition, token, isAboutAllItems } = consequenceOf(failure);
+	const isRefused = failure.kind === 'status' && condition === 'answered';
+	const isOfUser = httpStatus === 403 || token === 'rejected';
 	return {
 		...{ message, description, httpStatus, mayHaveActed },
 		...(jobMayExist && job && { uncertainJob: withShortNames(job) }),
 		...(isRefused && !isOfUser && !mayHaveActed && { isWrongValue: true }),
-		...(isAboutAllItems(failure) && { scope: 'all items' }),
+		...(isAboutAllItems && { scope: 'all items' }),
 	};
 }
 

@@ -1,6 +1,7 @@
 import type { Failure } from './failure';
 import type { Secrets } from './secrets';
-import { MAX_READ, WITHHELD } from './secrets';
+import { WITHHELD } from './secrets';
+import { MAX_SHOWN, saidIn } from './words';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import type { ServiceRequest } from '../request';
@@ -14,21 +15,8 @@ interface HttpResponse {
 	headers: JsonObject;
 }
 
-const MESSAGE_WITHHELD =
-	"The service's message isn't shown because it contains the password or token";
-
-/** The most characters of the service's words in an error. */
-const MAX_SHOWN = 500;
-
-/** Where services put the message of an error, and details of it. The interface shows none of them. */
-const MESSAGE_KEYS = [
-	...['message', 'error', 'msg', 'title'],
-	...['detail', 'details', 'error_description', 'errors'],
-];
-
-/** How deep a body is searched, and how many elements of a list. With more, a huge one would block n8n. */
-const MAX_DEPTH = 3;
-const MAX_ELEMENTS = 5;
+/** Names of an object's fields in an error. */
+const MAX_FIELDS = 5;
 
 /** The body of the expected answer, or why it didn't come. */
 export type Result<Body> = { body: Body } | { failure: Failure };
@@ -48,9 +36,10 @@ export function resultOf<Body>(
 	const failure =
 		failureOfStatus(response, secrets) ??
 		(maySayFailed && saysFailed(body) ? refusalOf(response, secrets) : undefined);
-	if (failure === undefined && isExpected(body)) return { body };
+	if (failure !== undefined) return { failure };
+	if (isExpected(body)) return { body };
 	const unexpected = { status, ...describeBody(body, secrets, isSecret), expected };
-	return { failure: failure ?? { kind: 'unexpectedResponse', ...unexpected } };
+	return { failure: { kind: 'unexpectedResponse', ...unexpected } };
 }
 
 function readResponse(answer: unknown): HttpResponse {
@@ -76,13 +65,12 @@ function failureOfStatus(response: HttpResponse, secrets: Secrets): Failure | un
 }
 
 function refusalOf({ status, body, headers }: HttpResponse, secrets: Secrets): Failure {
-	const retryAfterMs = parseRetryAfter(headers);
-	if (isHtml(body)) return { kind: 'status', status, note: 'An HTML page came', retryAfterMs };
-	const texts = textsIn(body, MESSAGE_KEYS);
-	if (texts.length === 0) return { kind: 'status', status, retryAfterMs };
-	const text = quote(texts, secrets);
-	const note = text === undefined ? MESSAGE_WITHHELD : undefined;
-	return { kind: 'status', status, text, note, retryAfterMs };
+	const form = isHtml(body) ? 'page' : typeof body === 'string' ? 'text' : 'json';
+	const facts = { kind: 'status', status, form, retryAfterMs: parseRetryAfter(headers) } as const;
+	if (form === 'page') return { ...facts, note: 'An HTML page came' };
+	const said = saidIn(body, secrets);
+	const note = "The service's message isn't shown because it contains the password or token";
+	return said === undefined ? { ...facts, note } : { ...facts, ...said };
 }
 
 /** Whether a body says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
@@ -99,29 +87,29 @@ export function saysFailed(body: unknown): boolean {
  *
  * @param isSecret whether a text that isn't clearly a message is not shown, as it may be a token
  */
-function describeBody(
-	body: unknown,
-	secrets: Secrets,
-	isSecret: boolean,
-): { what: string; received: string } {
+function describeBody(body: unknown, secrets: Secrets, isSecret: boolean) {
 	const same = (what: string) => ({ what, received: what });
-	const show = (texts: string[]) => quote(texts, secrets) ?? WITHHELD;
 	if (body === undefined || body === null || body === '') return same('nothing');
 	if (Array.isArray(body)) return same('a list');
 	if (isHtml(body)) return same('an HTML page');
 	if (!isJsonObject(body)) {
-		return isSecret
-			? same('a text')
-			: { what: 'a text', received: `the text "${show([String(body)])}"` };
+		if (isSecret) return same('a text');
+		const { text = WITHHELD } = saidIn(String(body), secrets) ?? {};
+		return { what: 'a text', received: `the text ${text}` };
 	}
-	const { message, error, msg } = body;
-	const shown = isSecret ? [message, error, msg].filter((text) => typeof text === 'string') : body;
-	const messages = textsIn(shown, MESSAGE_KEYS);
 	const what = 'an object';
-	if (messages.length > 0) return { what, received: `the message "${show(messages)}"` };
-	const keys = Object.keys(body).slice(0, MAX_ELEMENTS).join(', ');
-	if (keys === '') return same('an empty object');
-	return { what, received: `an object with the fields ${show([keys])}` };
+	const names = Object.keys(body).slice(0, MAX_FIELDS).join(', ');
+	if (names === '') return same('an empty object');
+	const { message, error, msg } = body;
+	const clear = [message, error, msg].filter((text) => typeof text === 'string');
+	const said = saidIn(isSecret ? { message: clear.join(': ') } : body, secrets);
+	if (said === undefined || secrets.areIn(names))
+		return { what, received: `${what} with ${WITHHELD}` };
+	if (said.words === undefined) return { what, received: `${what} with the fields ${names}` };
+	return {
+		what,
+		received: `the ${said.text?.startsWith('"') ? 'message' : 'object'} ${said.text}`,
+	};
 }
 
 /** What may come before the first element of a page or of another XML document. */
@@ -133,39 +121,6 @@ const PAGE =
 /** Whether a body is a web page, or a part of one, rather than a message for a program, such as XML. */
 export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && PAGE.test(body.slice(0, MAX_SHOWN).replace(PROLOG, ''));
-}
-
-/** The texts under these keys of a body: nested, in a list, or the plain text. No more than an error can use. */
-function textsIn(body: unknown, keys: string[]): string[] {
-	const texts: string[] = [];
-	let length = 0;
-	const read = (value: unknown, depth: number): void => {
-		if (length > MAX_READ) return;
-		if (typeof value === 'string' && value.trim() !== '') {
-			texts.push(value);
-			length += value.length;
-		}
-		if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
-		const values = Array.isArray(value)
-			? value.slice(0, MAX_ELEMENTS)
-			: keys.map((key) => (isJsonObject(value) ? value[key] : undefined));
-		for (const element of values) read(element, depth + 1);
-	};
-	read(body, 0);
-	return texts;
-}
-
-/** Texts of the service's on one line, cut if they are long; undefined if one contains a secret. */
-function quote(texts: readonly string[], secrets: Secrets): string | undefined {
-	if (secrets.areIn(texts.join('\n'))) return undefined;
-	let left = MAX_READ;
-	const lines = texts.map((text) => {
-		const read = text.slice(0, left);
-		left -= read.length;
-		return read.replace(/\s+/g, ' ').trim();
-	});
-	const line = [...new Set(lines)].join(': ');
-	return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
 }
 
 /** Every date that a header can have names the time of day; Date.parse would read one in many other texts. */

@@ -1,23 +1,13 @@
-import { ExecutionBaseError } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
+import { ExecutionBaseError, NodeApiError } from 'n8n-workflow';
 
 import type { Failure } from './failure';
-import { contextOf } from './failure';
+import { meaningOf } from './failure';
+import type { ErrorTexts } from './meaning';
 import type { NamedJob } from './namedJob';
-import type { ErrorTexts } from './statusTexts';
 
-const ABOUT_ALL_ITEMS = new Set<Failure['kind']>([
-	'baseUrl',
-	'unreachable',
-	'blocked',
-	'tls',
-	'certificate',
-	'n8nFailed',
-]);
-
-/** Whether a failure is about the credential or the connection: then it would meet every item. */
-export function isAboutAllItems({ kind, ofLogin }: Failure): boolean {
-	return ofLogin === true || ABOUT_ALL_ITEMS.has(kind);
-}
+/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
+export const ownFailures = new WeakSet<object>();
 
 /**
  * The error of a request that failed, the only one that service/ throws for it. If n8n wraps it, the NodeApiError takes
@@ -31,12 +21,13 @@ export class ServiceError extends ExecutionBaseError {
 
 	constructor(
 		readonly failure: Failure,
-		{ message, reason, advice, detail }: ErrorTexts,
+		{ message, reason, advice, detail }: ErrorTexts = meaningOf(failure),
 		{ mayHaveActed = false, job }: { mayHaveActed?: boolean; job?: NamedJob | undefined } = {},
 	) {
 		super(asTitle(message), { level: 'warning' });
 		this.description = asPlainText([advice, reason, detail].filter(Boolean).join('\n'));
-		this.context = contextOf(failure);
+		ownFailures.add(failure);
+		this.context = { failure };
 		this.mayHaveActed = mayHaveActed;
 		this.job = job;
 	}
@@ -51,18 +42,32 @@ export class ServiceError extends ExecutionBaseError {
 	}
 }
 
-/**
- * All in the title, where nothing else is shown: in the test of a credential. The service's own words stay out, and
- * so do the system's codes: n8n replaces a title that holds one it knows.
- */
-export function asTitleOnly({ message, advice, detail = '', ...rest }: ErrorTexts): ErrorTexts {
-	const texts = [message, [advice, detail.replace(/ \(E[A-Z_]+\)/g, '')].filter(Boolean).join(' ')];
-	return { ...rest, message: texts.filter(Boolean).join('. '), advice: '' };
+/** All in the title, where nothing else is shown: in the test of a credential. Words that it has already aren't repeated. */
+export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
+	const { message, advice, reason, detail = '' } = texts;
+	const { words } = failure.kind === 'status' ? failure : {};
+	const isSaid = words !== undefined && message.includes(words);
+	const more = [advice, isSaid ? '' : reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
+	const rest = more.filter(Boolean).join(' ');
+	const title = rest === '' ? message : `${message.replace(/\.$/, '')}. ${rest}`;
+	return { message: unreplaced(title), advice: '' };
 }
 
-/** A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". */
+/**
+ * A title that n8n leaves as it is. It replaces one in which it finds a system's code, even inside a longer word, such as
+ * EPERM in "experiment": then an invisible character parts such words.
+ */
+function unreplaced(title: string): string {
+	const isLeft = new NodeApiError({} as INode, { message: title }).message === title;
+	return isLeft ? title : title.replace(/(?<=[eg])(?=[a-z_]{4})/gi, '\u2060');
+}
+
+/**
+ * A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". Where more follows
+ * the service's words, their full stop goes.
+ */
 export function asTitle(text: string): string {
-	return asPlainText(text).replaceAll('canceled', 'cancelled');
+	return asPlainText(text).replaceAll('canceled', 'cancelled').replaceAll('.; ', '; ');
 }
 
 /**

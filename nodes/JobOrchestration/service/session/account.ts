@@ -2,8 +2,6 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { explain } from '../errors/explain';
-import type { FailureOf } from '../errors/failure';
 import { ServiceError } from '../errors/serviceError';
 
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
@@ -52,23 +50,30 @@ export function tokenOf(stored: unknown): string | undefined {
 function readBaseUrl(text: unknown): string {
 	const problem = problemOf(text);
 	if (problem !== undefined) {
-		const corrected = problem === 'otherScheme' ? withScheme(String(text).trim()) : undefined;
-		const failure = { kind: 'baseUrl', problem, corrected } as const;
-		throw new ServiceError(failure, explain(failure));
+		const corrected = withScheme(String(text).trim());
+		throw new ServiceError({ kind: 'baseUrl', problem, corrected });
 	}
 	return new URL(String(text).trim()).href.replace(/(?<!\/)\/+$/, '');
 }
 
-function problemOf(text: unknown): FailureOf<'baseUrl'>['problem'] | undefined {
-	if (typeof text !== 'string' || text.trim() === '') return 'empty';
+/** What is wrong with a Base URL, as the end of a sentence. */
+function problemOf(text: unknown): string | undefined {
+	if (typeof text !== 'string' || text.trim() === '') {
+		return 'is empty: enter the address of the service';
+	}
 	const url = parse(text.trim());
-	if (withScheme(text.trim()) !== undefined) return 'otherScheme';
-	if (url === undefined) return 'notAnAddress';
-	if (!/^https?:$/.test(url.protocol)) return 'otherScheme';
+	const isOfOtherScheme = url !== undefined && !/^https?:$/.test(url.protocol);
+	if (withScheme(text.trim()) !== undefined || isOfOtherScheme) {
+		return 'must start with https:// or http://';
+	}
 	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
-	if (!/^https?:\/\//i.test(text.trim())) return 'notAnAddress';
-	if (url.username !== '' || url.password !== '') return 'holdsUser';
-	return /[?#]/.test(text) ? 'holdsQuery' : undefined;
+	if (url === undefined || !/^https?:\/\//i.test(text.trim())) {
+		return 'must be an address such as https://jobs.example.com';
+	}
+	if (url.username !== '' || url.password !== '') {
+		return 'must not contain a user name or a password';
+	}
+	return /[?#]/.test(text) ? 'must not contain ? or #: remove it and what follows' : undefined;
 }
 
 /** A host and a port with a scheme before them; undefined for any other text, which may hold a password. */

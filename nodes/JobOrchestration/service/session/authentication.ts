@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { explain } from '../errors/explain';
 import type { Failure } from '../errors/failure';
+import { meaningOf } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { isWithin } from '../timers';
 import type { Account } from './account';
@@ -183,7 +183,7 @@ function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 }
 
 function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
-	const message = explain(failure, { baseUrl });
+	const texts = meaningOf(failure, { baseUrl });
 	// The test of a credential shows only the message, so it holds the advice as well.
-	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(message) : message);
+	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(failure, texts) : texts);
 }

@@ -1,9 +1,9 @@
 import type { IDataObject, IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
-import { LOGIN_TIMEOUT } from '../errors/explain';
 import type { Failure } from '../errors/failure';
-import { requestFailureFromError } from '../errors/failure';
+import { LOGIN_TIMEOUT } from '../errors/failure';
+import { failureFromError } from '../errors/fromError';
 import type { Result } from '../errors/response';
 import { resultOf } from '../errors/response';
 import type { Secrets } from '../errors/secrets';
@@ -84,6 +84,6 @@ export async function sendDirectly<Body>(
 		});
 		return resultOf(answer, request, secrets);
 	} catch (error) {
-		return { failure: abortSignal.aborted ? { kind: 'timeout' } : requestFailureFromError(error) };
+		return { failure: abortSignal.aborted ? { kind: 'timeout' } : failureFromError(error) };
 	}
 }

@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../json';
+import { isJsonObject } from '../../json';
+import type { Failure } from './failure';
+import { ownFailures } from './serviceError';
+
+const unreachable = (code: string, address = 'the service'): Failure => ({
+	kind: 'unreachable',
+	code,
+	address,
+});
+
+const CERTIFICATE =
+	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
+
+/**
+ * A failed handshake, and why in OpenSSL's words. EPROTO with "write" means that the request was still waiting for it: an
+ * alert or a broken record that comes later is read, and has a code of its own (ERR_SSL_...).
+ */
+const HANDSHAKE = /\bwrite EPROTO\b(?: \w+:error:\w+:[^:]*:[^:]*:(?:(?:tls|ssl)v\d+ )?([^:\n]+))?/;
+
+/** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
+const MAX_TEXT = 1_000;
+
+/**
+ * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
+ * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
+ */
+const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failure]> = [
+	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
+	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
+	[
+		/^The request was blocked because .*\brestricted\b.*/,
+		([reason = '']) => ({ kind: 'blocked', reason }),
+	],
+	[CERTIFICATE, ([code = '']) => ({ kind: 'certificate', code })],
+	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: reason ? `EPROTO, ${reason}` : 'EPROTO' })],
+	[/before secure TLS connection was established/, () => unreachable('ECONNRESET')],
+	[
+		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
+		([, code = '', address]) => unreachable(code, address),
+	],
+	// These come before a connection exists, no matter which system call reports them.
+	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => unreachable(code)],
+	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
+	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
+	[/incorrect host \(domain\) value/i, () => unreachable('ENOTFOUND')],
+	[
+		/^timeout of \d+\s?ms exceeded$|^timeout exceeded$|\bETIMEDOUT\b|connection timed out/,
+		() => ({ kind: 'timeout' }),
+	],
+];
+
+/**
+ * The failure behind an error: the one that the credential has put into it, or one that n8n has wrapped; or else the
+ * request's; of one that was certainly not sent, n8n's in its own words.
+ *
+ * @param redact takes the secrets out of a text
+ */
+export function failureFromError(
+	error: unknown,
+	{ isUnsent = false, redact = (text: string) => text } = {},
+): Failure {
+	const chain = causesOf(error);
+	const own = chain
+		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
+		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
+	if (own !== undefined) return own;
+	const failure = requestFailureIn(chain);
+	if (!isUnsent) return failure;
+	if (failure.kind === 'cancelled') return { ...failure, sent: false };
+	const reason = error instanceof Error ? error.message : String(error);
+	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
+}
+
+/**
+ * The failure in an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
+ * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
+ */
+function requestFailureIn(chain: JsonObject[]): Failure {
+	const codes = chain.map(({ code }) => code).filter(isText);
+	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
+	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));
+	const calls = chain.map(({ syscall, code }) => `${String(syscall)} ${String(code)}`);
+	for (const [pattern, failureFrom] of PATTERNS) {
+		for (const text of [...codes, ...texts, ...calls]) {
+			const match = pattern.exec(text);
+			if (match !== null) return failureFrom(match);
+		}
+	}
+	if (chain.some(isUnauthorized)) return { kind: 'status', status: 401 };
+	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** An error and the errors behind it, outermost first, each seen once. */
+function causesOf(error: unknown): JsonObject[] {
+	const chain: JsonObject[] = [];
+	const waiting: unknown[] = [error];
+	while (waiting.length > 0 && chain.length < 10) {
+		const next = waiting.shift();
+		if (!isJsonObject(next) || chain.includes(next)) continue;
+		chain.push(next);
+		// If a name has two addresses, a refused connection is an AggregateError without a message.
+		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
+	}
+	return chain;
+}
+
+function isUnauthorized({ httpCode, response }: JsonObject): boolean {
+	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
+}

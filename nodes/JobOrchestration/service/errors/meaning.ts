@@ -1,0 +1,78 @@
+/** What the end of a request says about the service, for the limiter. `failed`: answered, but unclearly; `unknown`: nothing. */
+export type Condition =
+	| 'answered'
+	| 'failed'
+	| 'throttled'
+	| 'unavailable'
+	| 'unreachable'
+	| 'broken'
+	| 'loginFailed'
+	| 'timedOut'
+	| 'unknown';
+
+/** What an answer says of the request's token: the service doesn't accept it, or may not accept it any more. */
+export type TokenDoubt = 'rejected' | 'doubtful';
+
+/** What follows from the end of a request. */
+export interface Consequence {
+	condition: Condition;
+	/** Which requests may be sent again: all, those that do the same if sent twice, or none. */
+	resend: 'all' | 'idempotent' | 'none';
+	/** Whether the service may have acted on it without having said so. False only if it certainly has not. */
+	mayHaveActed: boolean;
+	/** Set if another token might help. */
+	token?: TokenDoubt | undefined;
+	/** Set if the service asks for a wait. */
+	retryAfterMs?: number | undefined;
+	/** Set if it is about the credential or the connection, so that it would meet every item. */
+	isAboutAllItems?: true;
+}
+
+/** What an error says. */
+export interface ErrorTexts {
+	/** What happened, in about 80 characters at most. */
+	message: string;
+	/** What to do. */
+	advice: string;
+	/** The service's own words. */
+	reason?: string | undefined;
+	/** What else is known. */
+	detail?: string | undefined;
+}
+
+/** All that a failure means: what follows from it, and what its error says. */
+export type Meaning = Consequence & ErrorTexts;
+
+/** What a request was for, as far as its error says so. */
+export interface About {
+	/** The address of the service, as the credential has it. */
+	baseUrl?: string;
+	/** Of one request, in milliseconds. */
+	timeout?: number;
+	/** What the request was to do, as in "The service refused to ...". */
+	action?: string;
+	/** What a user who is refused may have mixed up. */
+	hint?: string;
+	/** The call's own words for a status. */
+	byStatus?: Partial<Record<number, Partial<ErrorTexts>>>;
+}
+
+export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
+export const UNKNOWN: Consequence = { ...ANSWERED, condition: 'unknown' };
+export const UNCLEAR: Consequence = { ...ANSWERED, condition: 'failed', mayHaveActed: true };
+export const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
+export const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
+export const THROTTLED: Consequence = { ...ANSWERED, condition: 'throttled', resend: 'all' };
+
+/** Characters of an ID or an address in a title at most: a whole UUID fits. */
+const MAX_IN_TITLE = 36;
+
+/** A text for a title, cut if it is long. */
+export function truncate(text: string, max = MAX_IN_TITLE): string {
+	// No more than the beginning is split into characters.
+	const characters = [...text.slice(0, 2 * max + 1)];
+	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/** The settings that name a proxy. */
+export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
