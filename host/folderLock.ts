@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Problem } from './problem';
@@ -11,18 +11,28 @@ import { Problem } from './problem';
 export async function lockFolder(folder: string, what: string): Promise<() => Promise<void>> {
 	const path = join(folder, 'in-use-by.pid');
 	await mkdir(folder, { recursive: true });
-	const holder = Number(await readFile(path, 'utf8').catch(() => ''));
-	if (holder > 0 && holder !== process.pid && isAlive(holder)) {
+	const holder = async () => Number(await readFile(path, 'utf8').catch(() => ''));
+	const last = await holder();
+	if (last === process.pid || !isAlive(last)) await rm(path, { force: true });
+	// Of two that come at once, one makes the link.
+	const own = `${path}.${process.pid}`;
+	await writeFile(own, String(process.pid));
+	try {
+		await link(own, path);
+	} catch {
+		const other = await holder();
 		throw new Problem(
-			`${what} is running already, as process ${holder}: stop that one first, with Ctrl-C. ` +
+			`${what} is running already, as process ${other}: stop that one first, with Ctrl-C. ` +
 				`(If that process is something else, delete ${path}.)`,
 		);
+	} finally {
+		await rm(own, { force: true });
 	}
-	await writeFile(path, String(process.pid));
 	return async () => await rm(path, { force: true });
 }
 
 function isAlive(pid: number): boolean {
+	if (!(pid > 0)) return false;
 	try {
 		process.kill(pid, 0);
 		return true;

@@ -5,10 +5,15 @@ import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 
 import { killTree, ownGroup, runNpm, type CommandOptions } from './command';
+import { lockFolder } from './folderLock';
 import { emptyFolder } from './install';
 import { Problem } from './problem';
+import { waitFor } from './wait';
 
 const projectFolder = join(__dirname, '..');
+
+/** A build takes a quarter of a minute where the machine is idle. */
+const LONGEST_BUILD_MS = 300_000;
 
 /** What the packed node is made from. */
 const sources = [
@@ -21,14 +26,28 @@ const sources = [
  * @returns the packed node, a .tgz
  */
 export async function buildAndPack(options: Omit<CommandOptions, 'cwd' | 'env'>): Promise<string> {
-	const packed = join(__dirname, '.data', 'packed', `${await fingerprint()}.tgz`);
+	const folder = join(__dirname, '.data', 'packed');
+	// Test files that start at once share the build, whose folder is one.
+	const free = await waitFor(
+		async () => await lockFolder(folder, 'A build of the node').catch(() => undefined),
+		{ timeout: LONGEST_BUILD_MS, signal: options.signal },
+	);
+	if (free === undefined) throw new Problem(`Another build of the node takes too long: ${folder}.`);
+	try {
+		return await packInto(folder, { cwd: projectFolder, ...options });
+	} finally {
+		await free();
+	}
+}
+
+async function packInto(folder: string, command: CommandOptions): Promise<string> {
+	const packed = join(folder, `${await fingerprint()}.tgz`);
 	if (existsSync(packed)) return packed;
-	const command = { cwd: projectFolder, ...options };
 	await runNpm(['run', 'build'], command);
 	const packFolder = await emptyFolder(`${packed}-${process.pid}`);
 	await runNpm(['pack', '--loglevel=error', '--pack-destination', packFolder], command);
 	const [name] = await readdir(packFolder);
-	if (name === undefined) throw new Problem('npm packed no node.', options.logFile);
+	if (name === undefined) throw new Problem('npm packed no node.', command.logFile);
 	await rename(join(packFolder, name), packed);
 	await rm(packFolder, { recursive: true });
 	return packed;

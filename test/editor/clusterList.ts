@@ -18,12 +18,6 @@ export class ClusterList {
 		this.search = page.getByTestId('rlc-search');
 	}
 
-	/** Opens the drop-down, and waits until it shows something. */
-	async open(): Promise<void> {
-		await this.field.getByTestId('rlc-input-container').click();
-		await this.opened();
-	}
-
 	/** The field while it has the cursor: with it, the drop-down opens, and its search takes the cursor over. */
 	get withCursor(): Locator {
 		return this.search.or(this.input.and(this.page.locator(':focus')));
@@ -32,13 +26,6 @@ export class ClusterList {
 	/** Waits until the drop-down shows something. */
 	async opened(): Promise<void> {
 		await this.entries.first().waitFor();
-	}
-
-	/** Scrolls to the end of what is there, and waits until there is more. */
-	async scrollOn(): Promise<void> {
-		const before = await this.entries.count();
-		await this.entries.last().scrollIntoViewIfNeeded();
-		await this.entries.nth(before).waitFor();
 	}
 
 	/** Types into its search, which has the cursor from the start, and waits until this entry alone is left. */

@@ -37,31 +37,6 @@ describe('creating a job', () => {
 		await takePictures(page, 'create-job', form.formAndOutput);
 	});
 
-	it('lists the clusters by pages, and searches them', async ({ page, editor, api, sandbox }) => {
-		const { id } = await api.createWorkflow(
-			afterStart('Work clusters', [create({ displayName: 'Report' })]),
-		);
-		await editor.open(id);
-		await editor.openNode('Create');
-		const clusters = new ClusterList(page);
-
-		await clusters.open();
-		// A page, or two: n8n goes on by itself where the list is shorter than its box.
-		const atFirst = await clusters.entries.count();
-		expect([100, 200]).toContain(atFirst);
-		expect(await clusters.entries.nth(3).innerText()).toBe(
-			'west-master-4 (master, Pending when listed)',
-		);
-		await clusters.scrollOn();
-		expect(await clusters.entries.count()).toBeGreaterThan(atFirst);
-
-		await clusters.searchFor('virtual-341', 'north-virtual-341 (virtual)');
-		await clusters.searchFor('WC-000340', 'west-master-340 (master)');
-		await clusters.entries.first().click();
-		await editor.form.execute();
-		expect([...sandbox.store.jobs.values()].at(-1)?.cluster.metadata.uid).toBe('wc-000340');
-	});
-
 	it('takes IDs, expressions and parameters as JSON', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
 			afterStart('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),

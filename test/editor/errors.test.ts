@@ -94,23 +94,4 @@ describe('an item that fails', () => {
 		expect(description).toContain('stop job \'‹a href="evil:example"›Session expired\'');
 		expect(await page.locator('a[href*="evil"]').count()).toBe(0);
 	});
-
-	it('is counted in a hint where the node continues', async ({ editor, api, sandbox }) => {
-		sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation !== 'createJob' || nOfOperation > 2) return undefined;
-			return nOfOperation === 1
-				? { kind: 'break', when: 'afterActing' }
-				: answer(400, { message: 'No quota' });
-		});
-		const goesOn = create({}, { onError: 'continueRegularOutput' });
-		const { id } = await api.createWorkflow(afterStart('A batch that goes on', [goesOn], rows));
-		await editor.open(id);
-		const form = await editor.openNode('Create');
-		await form.execute();
-
-		const hint = form.output.getByText(
-			'2 of 4 items failed: items 0 and 1 (counted from 0). The job may exist for item 0: look for it on the service before you run the item again.',
-		);
-		await hint.waitFor();
-	});
 });

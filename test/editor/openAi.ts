@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import fastify from 'fastify';
 
 /** What a model answers: it asks for a tool, or says something. */
 export type Answer = { tool: string; arguments: Record<string, unknown> } | { says: string };
@@ -29,48 +26,30 @@ export interface OpenAi {
 export async function startOpenAi(): Promise<OpenAi> {
 	const requests: ChatRequest[] = [];
 	const answers: Answer[] = [];
-	const server = createServer((request, response) => {
-		void (async () => {
-			if (request.url !== '/v1/chat/completions') return refuse(response, 404, 'No such call');
-			const asked = (await json(request)) as ChatRequest;
-			requests.push(asked);
-			const answer = answers.shift();
-			if (answer === undefined) return refuse(response, 400, 'Nothing was laid down to answer');
-			send(response, asked, messageOf(answer, requests.length));
-		})();
+	const server = fastify({ bodyLimit: 10_000_000, forceCloseConnections: true });
+	server.post<{ Body: ChatRequest }>('/v1/chat/completions', async ({ body }, reply) => {
+		requests.push(body);
+		const answer = answers.shift();
+		if (answer === undefined) {
+			return await reply.code(400).send({ error: { message: 'Nothing was laid down to answer' } });
+		}
+		const message = messageOf(answer, requests.length);
+		const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls';
+		const about = { id: 'chatcmpl-1', created: 0, model: body.model };
+		if (body.stream !== true) {
+			const choices = [{ index: 0, message, finish_reason }];
+			return { ...about, object: 'chat.completion', choices, usage };
+		}
+		const choices = [{ index: 0, delta: message, finish_reason }];
+		const chunk = JSON.stringify({ ...about, object: 'chat.completion.chunk', choices });
+		return await reply.type('text/event-stream').send(`data: ${chunk}\n\ndata: [DONE]\n\n`);
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
 	return {
-		url: `http://127.0.0.1:${port}/v1`,
+		url: `${await server.listen({ host: '127.0.0.1', port: 0 })}/v1`,
 		requests,
 		willAnswer: (...next) => void answers.splice(0, answers.length, ...next),
-		close: async () => {
-			server.closeAllConnections();
-			server.close();
-			await once(server, 'close');
-		},
+		close: async () => await server.close(),
 	};
-}
-
-function send(
-	response: ServerResponse,
-	{ model, stream }: ChatRequest,
-	message: ReturnType<typeof messageOf>,
-): void {
-	const about = { id: 'chatcmpl-1', created: 0, model };
-	const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls';
-	if (stream !== true) {
-		const choices = [{ index: 0, message, finish_reason }];
-		response.setHeader('content-type', 'application/json');
-		response.end(JSON.stringify({ ...about, object: 'chat.completion', choices, usage }));
-		return;
-	}
-	const choices = [{ index: 0, delta: message, finish_reason }];
-	const chunk = JSON.stringify({ ...about, object: 'chat.completion.chunk', choices });
-	response.setHeader('content-type', 'text/event-stream');
-	response.end(`data: ${chunk}\n\ndata: [DONE]\n\n`);
 }
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
@@ -84,9 +63,4 @@ function messageOf(answer: Answer, n: number) {
 		content: null,
 		tool_calls: [{ index: 0, id: `call_${n}`, type: 'function', function: call }],
 	};
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-	response.writeHead(status, { 'content-type': 'application/json' });
-	response.end(JSON.stringify({ error: { message } }));
 }

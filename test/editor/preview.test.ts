@@ -1,5 +1,4 @@
-import { jobNode, node } from '../../host/workflow';
-import type { Editor } from './editor';
+import { jobNode } from '../../host/workflow';
 import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart } from './workflows';
@@ -8,33 +7,6 @@ const it = useStage();
 
 const workCluster = { __rl: true, mode: 'id', value: 'wc-000001' };
 const create = jobNode('Create', { workflowUid: 'report', displayName: 'Report', workCluster });
-const afterChange = ['metadata', 'namespace', 'uid', 'operation', 'success', 'response'];
-
-/** What each operation gives, as it is shown before it has run. */
-const previews = [
-	{
-		of: create,
-		fields: [
-			...['metadata', 'namespace', 'uid', 'name', 'displayName', 'group', 'workflow', 'uid'],
-			...['priority', 'status', 'startedAt', 'finishedAt', 'workspace', 'workCluster'],
-		],
-	},
-	...['suspend', 'resume', 'stop', 'terminate'].map((operation) => ({
-		of: jobNode(operation, { operation, jobId: 'a-job' }),
-		fields: afterChange,
-	})),
-	{
-		of: jobNode('Clusters', { resource: 'cluster', operation: 'getAll' }),
-		fields: [
-			...['metadata', 'uid', 'name', 'type', 'self', 'selector'],
-			...['status', 'createdAt', 'updatedAt', 'phase'],
-		],
-	},
-];
-
-/** The fields that the node before gives, as the node that is open shows them. */
-const fieldsBefore = ({ page }: Editor) =>
-	page.getByTestId('ndv-input-panel').getByTestId('run-data-schema-item');
 
 describe('before anything has run', () => {
 	it('a job ID is dragged into the next node', async ({ page, editor, api, sandbox }) => {
@@ -53,23 +25,5 @@ describe('before anything has run', () => {
 		await takePictures(page, 'before-first-run', form.inputAndForm);
 		await form.execute();
 		expect([...sandbox.store.jobs.values()].map(({ state }) => state)).toEqual(['stopped']);
-	});
-
-	it('each operation shows what it gives', async ({ editor, api }) => {
-		const end = node('End', 'n8n-nodes-base.noOp', {});
-		const { id } = await api.createWorkflow(
-			afterStart('Previews', [...previews.map(({ of }) => of), end]),
-		);
-		await editor.open(id);
-		for (const [index, { fields }] of previews.entries()) {
-			const form = await editor.openNode(previews[index + 1]?.of.name ?? end.name);
-			await fieldsBefore(editor)
-				.nth(fields.length - 1)
-				.waitFor();
-			const shown = (await fieldsBefore(editor).allInnerTexts()).map((text) => text.trim());
-			// Where there is room, n8n's own variables stand below.
-			expect(shown.filter((text) => !text.startsWith('$')).sort()).toEqual([...fields].sort());
-			await form.close();
-		}
 	});
 });

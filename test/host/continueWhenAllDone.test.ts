@@ -1,33 +1,21 @@
-import type { Host } from '../../host/host';
-import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { hasEnded, restart, START_TIMEOUT, startTestHost } from './host';
-import { example, fillIn } from './workflows';
+import { hasEnded, useHost } from './host';
+import { customers, example, fillIn } from './workflows';
 
 /* The example that continues once all jobs are done, in a real n8n whose jobs call in the same moment. */
 
 const file = 'continue-when-all-done.json';
 const COUNT = 50;
 
-let host: Host;
-let restarted: RunningN8n | undefined;
+const host = useHost('all');
 
-beforeAll(async () => {
-	host = await startTestHost('all');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await restarted?.stop();
-	await host?.stop();
-});
-
-const customers = Array.from({ length: COUNT }, (_, n) => `Customer ${n}`);
+const names = Array.from({ length: COUNT }, (_, n) => `Customer ${n}`);
 
 /** Three are refused, five never call, all others call in the same moment. */
 const isRefused = (customer: string) => /\b[0-2]$/.test(customer);
 const neverCalls = (customer: string) => /\b[3-7]$/.test(customer);
 
-const results = customers.map((customer) => {
+const results = names.map((customer) => {
 	const displayName = `Report for ${customer}`;
 	const jobId = expect.any(String);
 	if (isRefused(customer)) {
@@ -43,13 +31,7 @@ const results = customers.map((customer) => {
 test('fifty jobs, of which some fail, and n8n is killed: it continues once, with the result of each', async () => {
 	const callAt = Date.now() + 40_000;
 	await fillIn(host, file, {
-		'Jobs to create': {
-			assignments: {
-				assignments: [
-					{ id: 'customers', name: 'customers', value: JSON.stringify(customers), type: 'array' },
-				],
-			},
-		},
+		'Jobs to create': customers(names),
 		'Create job': {
 			workCluster: {
 				__rl: true,
@@ -69,7 +51,7 @@ test('fifty jobs, of which some fail, and n8n is killed: it continues once, with
 	);
 	expect(waiting).toBe(true);
 	await host.n8n.kill();
-	restarted = await restart(host, 'all');
+	await host.restart();
 
 	const ended = await waitFor(
 		async () => {

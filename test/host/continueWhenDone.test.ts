@@ -1,8 +1,7 @@
 import type { Execution, WorkflowNode } from '../../host/api';
-import type { Host } from '../../host/host';
 import { waitFor } from '../../host/wait';
-import { hasEnded, START_TIMEOUT, startTestHost } from './host';
-import { example, fillIn } from './workflows';
+import { hasEnded, useHost } from './host';
+import { customers, example, fillIn } from './workflows';
 
 /*
  * The example that waits for jobs, in a real n8n: each job has an execution of its own, which waits for the
@@ -14,15 +13,7 @@ const file = 'continue-when-done.json';
 /** A minute more than a job takes: n8n looks for waits that are over once a minute. */
 const patience = { timeout: 100_000 };
 
-let host: Host;
-
-beforeAll(async () => {
-	host = await startTestHost('continue');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await host?.stop();
-});
+const host = useHost('continue');
 
 /** What the example hands to a job, and how long that job runs. */
 function inputs(seconds: string): WorkflowNode['parameters'] {
@@ -32,14 +23,6 @@ function inputs(seconds: string): WorkflowNode['parameters'] {
 		] }}`,
 	};
 }
-
-const customers = (names: string[]): WorkflowNode['parameters'] => ({
-	assignments: {
-		assignments: [
-			{ id: 'customers', name: 'customers', value: JSON.stringify(names), type: 'array' },
-		],
-	},
-});
 
 /** Starts the example, and gives what looks at the executions that it has started for the jobs. */
 async function start(): Promise<() => Promise<Execution[]>> {

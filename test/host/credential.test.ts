@@ -1,24 +1,23 @@
 import type { WorkflowNode } from '../../host/api';
 import { credentialName } from '../../host/examples';
-import type { Host } from '../../host/host';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
-import { actAndAnswer, answer } from '../support/answer';
-import { runToEnd, START_TIMEOUT, startTestHost } from './host';
+import { actAndAnswer } from '../support/answer';
+import { runToEnd, useHost } from './host';
 
 /*
  * The credential in a real n8n: what its form tests after an edit, what runs do then, and what n8n's HTTP Request node
  * does with it.
  */
 
-let host: Host;
+const host = useHost('credential');
 let other: Sandbox;
 
 beforeAll(async () => {
-	host = await startTestHost('credential');
 	other = await startSandbox({ userName: 'ann', password: 'of the other service' });
-}, START_TIMEOUT);
+});
+afterAll(async () => await other.close());
 
 beforeEach(async () => {
 	const { url, userName, password } = host.sandbox;
@@ -29,11 +28,6 @@ beforeEach(async () => {
 });
 afterEach(() => {
 	host.sandbox.faults.clear();
-});
-
-afterAll(async () => {
-	await host?.stop();
-	await other?.close();
 });
 
 type Form = Record<string, unknown>;
@@ -156,7 +150,6 @@ describe("n8n's HTTP Request node", () => {
 	const creates = () => operations(host.sandbox).filter((name) => name === 'createJob').length;
 
 	test.each<[string, Fault]>([
-		['404', answer(404)],
 		['500', actAndAnswer(500)],
 		['a time-out', { kind: 'stall', when: 'afterActing' }],
 	])('sends a POST once that ends in %s', async (_, fault) => {

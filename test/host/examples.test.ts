@@ -1,25 +1,16 @@
 import type { Execution } from '../../host/api';
 import { firstRun } from '../../host/firstRun';
-import type { Host } from '../../host/host';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, rows, webhook } from '../../host/workflow';
-import { START_TIMEOUT, startTestHost } from './host';
-import { example, fillIn, run } from './workflows';
+import { inARow, rows, webhook } from '../../host/workflow';
+import { useHost } from './host';
+import { createNode, example, fillIn, run } from './workflows';
 
 /*
  * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
  * of jobs, and an address. (The AI agent's is run with the browser tests.)
  */
 
-let host: Host;
-
-beforeAll(async () => {
-	host = await startTestHost('examples');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await host?.stop();
-});
+const host = useHost('examples');
 
 /** The executions of a workflow, once there is one that has ended. */
 async function endedOf(workflowId: string): Promise<Execution[]> {
@@ -102,10 +93,6 @@ test('a webhook stops or terminates a job', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test('a job waits for room and is made where there is some', async () => {
-	expect(stateOf(await newJob())).toBe('running');
-});
-
 test('what failed is tried again without making a job twice', async () => {
 	let broken = false;
 	host.sandbox.faults.plan(({ operation }) => {
@@ -177,14 +164,9 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 test('an error workflow says which jobs a failed workflow leaves behind', async () => {
 	const notify = example(host, 'notify-of-uncertain-jobs.json');
 	await host.api.activate(notify);
-	const create = {
-		workflowUid: 'template-1',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName: '=Report for {{ $json.customer }}',
-		options: { concurrency: 1 },
-	};
+	const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
 	const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
-	const nodes = [webhook('fails'), ...customers, jobNode('Create', create)];
+	const nodes = [webhook('fails'), ...customers, create];
 	const workflow = inARow('Nightly reports', nodes);
 	workflow.settings = { ...workflow.settings, errorWorkflow: notify.id };
 	const failing = await host.api.createWorkflow(workflow);

@@ -20,30 +20,34 @@ export const dataFolderOf = (name: string) => join(projectHost, '.data', name);
 export const START_TIMEOUT = 15 * 60_000;
 
 /**
- * Starts an n8n whose data folder is new: the host's own, or the release whose folder N8N_UNDER_TEST names.
+ * Gives the tests of a file an n8n whose data folder is new: the host's own, or the release whose folder N8N_UNDER_TEST
+ * names. It is there while tests run, and stopped after them.
  *
  * @param name of its data folder
+ * @returns also what starts its n8n again with the same data, once that was stopped or killed
  */
-export async function startTestHost(name: string): Promise<Host> {
-	const dataFolder = await emptyFolder(dataFolderOf(name));
-	return await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
-}
-
-/**
- * Starts a test's n8n again with the same data.
- *
- * @param name of its data folder
- */
-export async function restart(host: Host, name: string): Promise<RunningN8n> {
-	const folder = dataFolderOf(name);
-	const n8n = await startN8n({
-		hostFolder,
-		userFolder: join(folder, 'n8n'),
-		port: host.n8n.port,
-		logFile: join(folder, 'n8n-restarted.log'),
+export function useHost(name: string): Host & { restart(): Promise<void> } {
+	const dataFolder = dataFolderOf(name);
+	let restarted: RunningN8n | undefined;
+	const host = {
+		async restart() {
+			const { port } = host.n8n;
+			const logFile = join(dataFolder, 'n8n-restarted.log');
+			const userFolder = join(dataFolder, 'n8n');
+			restarted = await startN8n({ hostFolder, userFolder, port, logFile });
+			host.api = await N8nApi.open(restarted.url, host.owner);
+		},
+	} as ReturnType<typeof useHost>;
+	beforeAll(async () => {
+		await emptyFolder(dataFolder);
+		const steps = new Steps(hostSteps);
+		Object.assign(host, await startHost({ hostFolder, dataFolder, port: 0, steps }));
+	}, START_TIMEOUT);
+	afterAll(async () => {
+		await restarted?.stop();
+		await (host as Partial<Host>).stop?.();
 	});
-	host.api = await N8nApi.open(n8n.url, host.owner);
-	return n8n;
+	return host;
 }
 
 /** Whether an execution has ended. One that is resumed has a time at which it stopped, from when it began to wait. */

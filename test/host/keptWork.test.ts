@@ -1,22 +1,16 @@
 import { join } from 'node:path';
 
 import { credentialName, firstExample, saveCredential, saveExamples } from '../../host/examples';
-import { hostSteps, startHost, type Host } from '../../host/host';
+import { hostSteps, startHost } from '../../host/host';
 import { Steps } from '../../host/steps';
-import { dataFolderOf, hostFolder, START_TIMEOUT, startTestHost } from './host';
+import { dataFolderOf, hostFolder, START_TIMEOUT, useHost } from './host';
 import { example } from './workflows';
 
 /*
  * Whatever a user changed, the next start keeps it, and comes up.
  */
 
-let host: Host;
-beforeAll(async () => {
-	host = await startTestHost('kept-work');
-}, START_TIMEOUT);
-afterAll(async () => {
-	await host?.stop();
-});
+const host = useHost('kept-work');
 
 test('an archived example and a credential of another service stay as they are', async () => {
 	const { api, sandbox } = host;
@@ -40,7 +34,8 @@ test(
 		await host.api.call('PATCH', '/rest/me/password', passwords);
 		await host.stop();
 		const dataFolder = dataFolderOf('kept-work');
-		host = await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
+		const steps = new Steps(hostSteps);
+		Object.assign(host, await startHost({ hostFolder, dataFolder, port: 0, steps }));
 		expect(host).toMatchObject({ api: { isNew: false }, notBroughtIn: expect.any(String) });
 		expect(host.notBroughtIn).toContain('/rest/login');
 	},

@@ -1,8 +1,6 @@
-import type { Host } from '../../host/host';
-import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { hasEnded, restart, START_TIMEOUT, startTestHost } from './host';
-import { example, fillIn } from './workflows';
+import { hasEnded, useHost } from './host';
+import { customers, example, fillIn } from './workflows';
 
 /*
  * n8n is off at the moment when a wait ends. As soon as it starts, it resumes such executions: before its data
@@ -11,27 +9,11 @@ import { example, fillIn } from './workflows';
 
 const file = 'continue-when-all-done.json';
 
-let host: Host;
-let restarted: RunningN8n | undefined;
-
-beforeAll(async () => {
-	host = await startTestHost('restarts');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await restarted?.stop();
-	await host?.stop();
-});
+const host = useHost('restarts');
 
 test('n8n is off when the wait for a job and the wait for all jobs end: the batch continues once', async () => {
 	await fillIn(host, file, {
-		'Jobs to create': {
-			assignments: {
-				assignments: [
-					{ id: 'customers', name: 'customers', value: '["Alder", "Birch"]', type: 'array' },
-				],
-			},
-		},
+		'Jobs to create': customers(['Alder', 'Birch']),
 		// Birch's job doesn't call within its minute.
 		'Create job': {
 			inputsJson: "={{ [{ id: 'seconds', default: $json.customer === 'Birch' ? '3600' : '0' }] }}",
@@ -53,7 +35,7 @@ test('n8n is off when the wait for a job and the wait for all jobs end: the batc
 	const stoppedAt = Date.now();
 	// Both waits began before n8n was stopped, and end a minute and 70 seconds later.
 	await waitFor(() => Date.now() > stoppedAt + 71_000 || undefined, { timeout: 80_000 });
-	restarted = await restart(host, 'restarts');
+	await host.restart();
 
 	const ended = await waitFor(
 		async () => (await host.api.executions(id)).every(hasEnded) || undefined,

@@ -1,30 +1,25 @@
 import type { WorkflowFile } from '../../host/api';
-import type { Host } from '../../host/host';
-import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
+import { inARow, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
-import { isNewest, runToEnd, START_TIMEOUT, startTestHost } from './host';
+import { isNewest, runToEnd, useHost } from './host';
 import { McpClient } from './mcpClient';
+import { createNode } from './workflows';
 
 /*
  * Whatever runs the node again in a real n8n, no job is made twice: n8n's Retry button, and Retry On Fail of
  * a tool, of an MCP client's and of agents that run their tools in either way.
  */
 
-let host: Host;
+const host = useHost('retry');
 let openAi: OpenAi;
 let jobsBefore: number;
 
 beforeAll(async () => {
-	host = await startTestHost('retry');
 	openAi = await startOpenAi();
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await openAi?.close();
-	await host?.stop();
 });
+afterAll(async () => await openAi.close());
 
 beforeEach(() => {
 	host.sandbox.clearCalls();
@@ -37,24 +32,12 @@ const creates = () => host.sandbox.calls.filter(({ operation }) => operation ===
 const jobs = () =>
 	[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ displayName }) => displayName);
 
-const createParameters = {
-	resource: 'job',
-	operation: 'create',
-	namespace: 'default',
-	workflowUid: 'template-1',
-	workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-};
-
 /** One row for each number, and a job for each row, one after the other. */
 function batchOf(numbers: number[], displayName = '=Job {{ $json.n }}'): WorkflowFile {
 	return inARow('Batch', [
 		manualTrigger(),
 		...rows(JSON.stringify(numbers.map((n) => ({ n })))),
-		jobNode('Create', {
-			...createParameters,
-			displayName,
-			options: { concurrency: 1 },
-		}),
+		createNode(displayName, { options: { concurrency: 1 } }),
 		node('Created', 'n8n-nodes-base.noOp', {}),
 	]);
 }
@@ -137,17 +120,13 @@ test("a sub-workflow's error, which the parent shows, names the execution whose 
 });
 
 describe('Retry On Fail of a tool', () => {
-	const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-	const tool = jobNode(
-		'Create a job',
+	const tool = createNode(
+		"={{ $fromAI('displayName', 'Name of the job', 'string') }}",
+		{ descriptionType: 'manual', toolDescription: 'Creates a job', options: { timeout: 500 } },
 		{
-			...createParameters,
-			descriptionType: 'manual',
-			toolDescription: 'Creates a job',
-			displayName: "={{ $fromAI('displayName', 'Name of the job', 'string') }}",
-			options: { timeout: 500 },
+			...{ name: 'Create a job', type: 'n8n-nodes-job-orchestration.jobOrchestrationTool' },
+			...{ retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
 		},
-		{ type: 'n8n-nodes-job-orchestration.jobOrchestrationTool', ...again },
 	);
 
 	/** One of n8n's nodes for AI, by its name, its type and its version. */

@@ -2,35 +2,32 @@ import { readFile } from 'node:fs/promises';
 
 import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
-import type { Host } from '../../host/host';
-import type { RunningN8n } from '../../host/n8n';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, node } from '../../host/workflow';
+import { inARow, node } from '../../host/workflow';
 import { Client } from '../sandbox/client';
-import { isNewest, restart, START_TIMEOUT, startTestHost } from './host';
-import { inALoop } from './workflows';
+import { isNewest, START_TIMEOUT, useHost } from './host';
+import { createNode, inALoop } from './workflows';
 
 /* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
 
-let host: Host;
-let restarted: RunningN8n | undefined;
-
-beforeAll(async () => {
-	host = await startTestHost('wait');
-}, START_TIMEOUT);
-
-afterAll(async () => {
-	await restarted?.stop();
-	await host?.stop();
-});
-
-beforeEach(() => host.sandbox.clearCalls());
+const host = useHost('wait');
 
 /** n8n looks once a minute for what waits, so a limit of a second is over after up to a minute. */
 const SLOWEST_MS = 80_000;
 
-const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
-const lastJob = () => [...host.sandbox.store.jobs.keys()].at(-1) ?? '';
+interface NewJobBody {
+	job: { displayName: string; inputs?: Array<{ id: string; default?: string }> };
+}
+
+/** The creates of jobs with this name. */
+const createsOf = (displayName: string) =>
+	host.sandbox.calls
+		.filter(({ operation }) => operation === 'createJob')
+		.map(({ body }) => (body as NewJobBody).job)
+		.filter((job) => job.displayName === displayName);
+
+const jobIdOf = (displayName: string) =>
+	[...host.sandbox.store.jobs.values()].find((job) => job.displayName === displayName)?.uid ?? '';
 
 const trigger = node(
 	'Every night',
@@ -44,24 +41,23 @@ interface Create {
 	name?: string;
 	/** The job calls when it has run this long. Without it, the test calls in its place. */
 	seconds?: string;
-	limit?: number;
-	displayName?: string;
+	limit?: number | string;
 	settings?: Record<string, unknown>;
 }
 
-function create({ name = 'Create', seconds, limit = 60, ...more }: Create = {}): WorkflowNode {
+/** A create of a job with a name that no other test has. */
+function create(
+	displayName: string,
+	{ name = 'Create', seconds, limit = 60, settings }: Create = {},
+): WorkflowNode {
+	const inputs = seconds === undefined ? [] : [{ id: 'seconds', value: seconds }];
 	const parameters = {
-		resource: 'job',
-		operation: 'create',
-		namespace: 'default',
-		workflowUid: seconds === undefined ? 'template-1' : 'call-when-done',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName: more.displayName ?? 'Report',
-		inputs: { input: seconds === undefined ? [] : [{ id: 'seconds', value: seconds }] },
+		...(seconds !== undefined && { workflowUid: 'call-when-done' }),
+		inputs: { input: inputs },
 		outputs: { output: [{ id: 'report', value: 'alder.pdf' }] },
 		options: { waitUntilCalled: 'callbackUrl', waitLimit: limit },
 	};
-	return jobNode(name, parameters, more.settings);
+	return createNode(displayName, parameters, { name, ...settings });
 }
 
 interface Started {
@@ -105,21 +101,13 @@ function follow(workflowId: string, id: string): Started {
 	};
 }
 
-interface NewJobBody {
-	job: { inputs?: Array<{ id: string; default?: string }> };
-}
-
-/** The address that a job was given, by its number in the test. */
-async function addressOf(jobNumber: number): Promise<string> {
+/** The address that a job was given. */
+async function addressOf(displayName: string): Promise<string> {
 	const address = await waitFor(
-		() => {
-			const { body } = creates()[jobNumber] ?? {};
-			const { inputs = [] } = (body as NewJobBody | undefined)?.job ?? {};
-			return inputs.find(({ id }) => id === 'callbackUrl')?.default;
-		},
+		() => createsOf(displayName)[0]?.inputs?.find(({ id }) => id === 'callbackUrl')?.default,
 		{ timeout: SLOWEST_MS },
 	);
-	if (address === undefined) throw new Error(`There is no job ${jobNumber}`);
+	if (address === undefined) throw new Error(`There is no job '${displayName}'`);
 	return address;
 }
 
@@ -144,33 +132,44 @@ async function callUntilTaken(address: string, request?: Call): Promise<void> {
 	if (taken === undefined) throw new Error(`n8n never took the call of ${address}`);
 }
 
-const called = {
-	displayName: 'Report',
+/** What the next node has been given. */
+const given = async ({ result }: Started) => (await result()).output['Next'];
+
+const called = expect.objectContaining({
 	callback: expect.objectContaining({ state: 'succeeded', outputs: { report: 'alder.pdf' } }),
-};
+}) as unknown;
+
+/** Two rounds, of which only the first has a limit. */
+const limited = (name: string) =>
+	inALoop(
+		trigger,
+		'["A", "B"]',
+		create(`=${name} {{ $json.rows }}`, { limit: '={{ $json.rows === "A" ? 0.02 : 60 }}' }),
+	);
+
+const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+let late: Started;
+let past: Started[];
+
+// The last tests look at these: n8n's minute passes meanwhile.
+beforeAll(async () => {
+	late = await start(limited('Late'));
+	past = await Promise.all(
+		onErrors.map(async (onError) => {
+			const creating = create(onError, { limit: 0.02, settings: { onError } });
+			return await start(inARow(`Limit, ${onError}`, [trigger, creating, next]));
+		}),
+	);
+}, START_TIMEOUT);
 
 test('the next node has the job and the body of its call', async () => {
-	const execution = await start(inARow('One', [trigger, create({ seconds: '1' }), next]));
+	const execution = await start(inARow('One', [trigger, create('One', { seconds: '1' }), next]));
 	expect(await execution.reaches('success', 'error')).toBe('success');
-	const { output } = await execution.result();
-	expect(output['Next']).toEqual([expect.objectContaining(called)]);
-	expect(creates()).toHaveLength(1);
+	expect(await given(execution)).toEqual([called]);
+	expect(createsOf('One')).toHaveLength(1);
 });
 
-test.each(['a }} b', '{{ $json }}', 'constructor', `it's "x" \\ \``])(
-	'a node named %s continues as well',
-	async (name) => {
-		const execution = await start(inARow('Name', [trigger, create({ name }), next]));
-		await execution.reaches('waiting');
-		expect(await call(await addressOf(0))).toBe(202);
-		expect(await execution.reaches('success', 'error')).toBe('success');
-		expect((await execution.result()).output['Next']).toEqual([
-			expect.objectContaining({ callback: { from: 'job' } }),
-		]);
-	},
-);
-
-describe('what the job says', () => {
+describe('what the job says is handed on', () => {
 	const form = (fields: Record<string, string | Blob>) => {
 		const body = new FormData();
 		for (const [name, value] of Object.entries(fields)) body.append(name, value);
@@ -185,7 +184,7 @@ describe('what the job says', () => {
 	const curlForm = 'application/x-www-form-urlencoded';
 	const image = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 0xff]);
 
-	test.each<[string, Call, unknown]>([
+	const bodies: Array<[what: string, Call, unknown]> = [
 		['JSON', typed('application/json', result), parsed],
 		['JSON with a charset', typed('application/json; charset=utf-8', result), parsed],
 		['a cloud event', typed('application/cloudevents+json', result), parsed],
@@ -210,28 +209,46 @@ describe('what the job says', () => {
 			form({ state: 'done', log: new Blob(['abc'], { type: 'text/x-log' }) }),
 			{ state: 'done', log: [{ contentType: 'text/x-log', bytes: 3 }] },
 		],
-	])('%s', async (_, request, callback) => {
-		const execution = await start(inARow('Body', [trigger, create(), next]));
-		await execution.reaches('waiting');
-		expect(await call(await addressOf(0), request)).toBe(202);
-		expect(await execution.reaches('success', 'error')).toBe('success');
-		expect((await execution.result()).output['Next']).toEqual([
-			expect.objectContaining({ displayName: 'Report', callback }),
-		]);
-	});
+	];
+	const names = ['a }} b', '{{ $json }}', 'constructor', `it's "x" \\ \`\``];
+
+	test('whatever its type and whatever the name of the node', async () => {
+		const cases = [
+			...bodies.map(([what, ...rest]) => ({ what, rest, name: 'Create' })),
+			...names.map((name) => ({
+				...{ what: `A node named ${name}`, name },
+				rest: [json({ from: 'job' }), { from: 'job' }] as const,
+			})),
+		];
+		const executions: Started[] = [];
+		for (const { what, name } of cases) {
+			executions.push(await start(inARow(what, [trigger, create(what, { name }), next])));
+		}
+		const found: unknown[] = [];
+		for (const [n, execution] of executions.entries()) {
+			const { what, rest } = cases[n] as (typeof cases)[number];
+			await execution.reaches('waiting');
+			expect([what, await call(await addressOf(what), rest[0])]).toEqual([what, 202]);
+			await execution.reaches('success', 'error');
+			found.push(
+				(await given(execution))?.map(({ displayName, callback }) => [displayName, callback]),
+			);
+		}
+		expect(found).toEqual(cases.map(({ what, rest }) => [[what, rest[1]]]));
+	}, 300_000);
 });
 
 describe('a call that is not the one waited for', () => {
-	const jobs = (result: ExecutionResult) =>
-		result.output['Next']?.map(({ displayName, callback }) => ({ displayName, callback }));
+	const jobs = async (execution: Started) =>
+		(await given(execution))?.map(({ displayName, callback }) => ({ displayName, callback }));
 
 	test('the repeated call of an earlier round gets 409, and the round continues with its own', async () => {
 		const execution = await start(
-			inALoop(trigger, '["A", "B"]', create({ displayName: '=Report {{ $json.rows }}' })),
+			inALoop(trigger, '["A", "B"]', create('=Repeated {{ $json.rows }}')),
 		);
-		const first = await addressOf(0);
+		const first = await addressOf('Repeated A');
 		await callUntilTaken(first, json('A'));
-		const second = await addressOf(1);
+		const second = await addressOf('Repeated B');
 		await execution.reaches('waiting');
 		for (const address of [
 			first,
@@ -247,27 +264,22 @@ describe('a call that is not the one waited for', () => {
 		expect(await execution.reaches('waiting')).toBe('waiting');
 		await callUntilTaken(second, json('B'));
 		expect(await execution.reaches('success', 'error')).toBe('success');
-		expect(jobs(await execution.result())).toEqual([
-			{ displayName: 'Report A', callback: 'A' },
-			{ displayName: 'Report B', callback: 'B' },
+		expect(await jobs(execution)).toEqual([
+			{ displayName: 'Repeated A', callback: 'A' },
+			{ displayName: 'Repeated B', callback: 'B' },
 		]);
 	});
 
 	test('a call after its limit, while the next job is waited for, gets 409', async () => {
-		const name = '=Report {{ $json.rows }}';
-		const limit = '={{ $json.rows === "A" ? 0.02 : 60 }}';
-		const creating = create({ displayName: name });
-		creating.parameters['options'] = { waitUntilCalled: '', waitLimit: limit };
-		const execution = await start(inALoop(trigger, '["A", "B"]', creating));
-		const first = await addressOf(0);
-		const second = await addressOf(1);
-		await execution.reaches('waiting');
+		const first = await addressOf('Late A');
+		const second = await addressOf('Late B');
+		await late.reaches('waiting');
 		expect(await call(first, json('late'))).toBe(409);
 		await callUntilTaken(second, json('B'));
-		expect(await execution.reaches('success', 'error')).toBe('success');
-		expect(jobs(await execution.result())).toEqual([
-			{ displayName: 'Report A', callback: null },
-			{ displayName: 'Report B', callback: 'B' },
+		expect(await late.reaches('success', 'error')).toBe('success');
+		expect(await jobs(late)).toEqual([
+			{ displayName: 'Late A', callback: null },
+			{ displayName: 'Late B', callback: 'B' },
 		]);
 	});
 
@@ -278,9 +290,9 @@ describe('a call that is not the one waited for', () => {
 			{ resume: 'webhook', httpMethod: 'POST' },
 			{ typeVersion: 1.1, webhookId: 'wait-until-called' },
 		);
-		const execution = await start(inARow('Wait', [trigger, create(), wait, next]));
+		const execution = await start(inARow('Wait', [trigger, create('Then a wait'), wait, next]));
 		await execution.reaches('waiting');
-		const address = await addressOf(0);
+		const address = await addressOf('Then a wait');
 		await callUntilTaken(address);
 		await waitFor(async () => (await execution.result()).output['Wait'] && true, {
 			timeout: 20_000,
@@ -294,58 +306,53 @@ describe('a call that is not the one waited for', () => {
 });
 
 test('after the limit, the job leaves with no callback, whatever On Error is', async () => {
-	const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
-	// All begin before n8n looks for the first time.
-	const executions = [];
-	for (const onError of onErrors) {
-		const creating = create({ limit: 0.02, settings: { onError } });
-		executions.push(await start(inARow(`Limit, ${onError}`, [trigger, creating, next])));
-	}
-	for (const execution of executions) {
+	for (const [n, execution] of past.entries()) {
 		expect(await execution.reaches('success', 'error')).toBe('success');
-		expect((await execution.result()).output['Next']).toEqual([
-			expect.objectContaining({ displayName: 'Report', callback: null }),
+		expect(await given(execution)).toEqual([
+			expect.objectContaining({ displayName: onErrors[n], callback: null }),
 		]);
 	}
 });
 
 test('a cancel ends the wait, and Retry creates no second job', async () => {
-	const execution = await start(inARow('Cancel', [trigger, create(), next]));
+	const execution = await start(inARow('Cancel', [trigger, create('Cancelled'), next]));
 	const highlighted = async () => (await host.api.execution(execution.id)).customData;
-	const job = () => ({ job: `${lastJob()} ('Report' in namespace 'default')` });
+	const named = () => `${jobIdOf('Cancelled')} ('Cancelled' in namespace 'default')`;
 	expect(await execution.reaches('waiting')).toBe('waiting');
 	// n8n 1.x gives nodes no access to it.
-	if (isNewest) expect(await highlighted()).toEqual(job());
-	const address = await addressOf(0);
+	if (isNewest) expect(await highlighted()).toEqual({ job: named() });
+	const address = await addressOf('Cancelled');
 	await host.api.call('POST', `/rest/executions/${execution.id}/stop`);
 	expect(await execution.reaches('canceled')).toBe('canceled');
-	if (isNewest) expect(await highlighted()).toEqual(job());
+	if (isNewest) expect(await highlighted()).toEqual({ job: named() });
 	const log = await readFile(host.n8n.logFile, 'utf8');
-	expect(log).toContain(`waits for the call of job ${lastJob()} ('Report' in namespace`);
+	expect(log).toContain(`waits for the call of job ${named()}`);
 	expect(await call(address)).toBe(409);
 	expect(await execution.reaches('canceled')).toBe('canceled');
 	for (const savedWorkflow of [false, true]) {
-		const { result, reaches } = await execution.retry({ savedWorkflow });
-		await reaches('success', 'error');
-		expect((await result()).output['Next']).toEqual([
-			expect.objectContaining({ displayName: 'Report', callback: null }),
+		const retried = await execution.retry({ savedWorkflow });
+		await retried.reaches('success', 'error');
+		expect(await given(retried)).toEqual([
+			expect.objectContaining({ displayName: 'Cancelled', callback: null }),
 		]);
 	}
-	expect(creates()).toHaveLength(1);
+	expect(createsOf('Cancelled')).toHaveLength(1);
 });
 
 test('n8n is restarted while it waits, and continues', async () => {
-	const execution = await start(inARow('Restart', [trigger, create({ seconds: '2' }), next]));
+	const execution = await start(
+		inARow('Restart', [trigger, create('Restarted', { seconds: '2' }), next]),
+	);
 	// Suspended, so that it doesn't call before n8n is back.
 	const client = new Client(host.sandbox);
 	await client.login();
-	await addressOf(0);
-	await client.change('suspend', lastJob());
+	await addressOf('Restarted');
+	await client.change('suspend', jobIdOf('Restarted'));
 	expect(await execution.reaches('waiting')).toBe('waiting');
 	await host.n8n.stop();
-	restarted = await restart(host, 'wait');
-	await client.change('resume', lastJob());
+	await host.restart();
+	await client.change('resume', jobIdOf('Restarted'));
 	expect(await execution.reaches('success', 'error', 'crashed')).toBe('success');
-	expect((await execution.result()).output['Next']).toEqual([expect.objectContaining(called)]);
-	expect(creates()).toHaveLength(1);
+	expect(await given(execution)).toEqual([called]);
+	expect(createsOf('Restarted')).toHaveLength(1);
 }, 120_000);

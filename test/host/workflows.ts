@@ -1,7 +1,8 @@
 import type { SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import type { Host } from '../../host/host';
-import { inARow, node, rows } from '../../host/workflow';
+import { inARow, jobNode, node, rows } from '../../host/workflow';
+import { CLUSTER, clusterById } from '../support/fixture';
 import { runToEnd } from './host';
 
 /** An example as the host holds it. */
@@ -10,6 +11,18 @@ export function example({ examples }: Host, file: string): SavedWorkflow {
 	if (workflow === undefined) throw new Error(`There is no examples/${file}`);
 	return workflow;
 }
+
+/** A node that creates a job. @param parameters what differs from a usual one */
+export const createNode = (
+	displayName: string,
+	parameters: WorkflowNode['parameters'] = {},
+	more: Partial<WorkflowNode> = {},
+) =>
+	jobNode(
+		more.name ?? 'Create',
+		{ workflowUid: 'template-1', workCluster: clusterById(CLUSTER), displayName, ...parameters },
+		more,
+	);
 
 /** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
 export async function run(host: Host, file: string, trigger?: string): Promise<ExecutionResult> {
@@ -34,6 +47,15 @@ export async function fillIn(
 	}));
 	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
 }
+
+/** The customers for whom the examples that continue create a job each, as their node holds them. */
+export const customers = (names: string[]): WorkflowNode['parameters'] => ({
+	assignments: {
+		assignments: [
+			{ id: 'customers', name: 'customers', value: JSON.stringify(names), type: 'array' },
+		],
+	},
+});
 
 /**
  * Loop Over Items: a node for one item after the other. What has come of all of them reaches the node Next.

@@ -71,7 +71,6 @@ describe('A redirect', () => {
 	};
 
 	test.each<[string | undefined, unknown]>([
-		['/jobs/nightly/', undefined],
 		['/jobs/account-sso-login', undefined],
 		['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
 		[undefined, { success: false }],

@@ -56,24 +56,6 @@ describe('filters', () => {
 		expect(await list({ returnAll: true, filters })).toEqual(exact);
 	});
 
-	test('by the phase: only those, in their order', async () => {
-		const clusters = await list({ returnAll: true, filters: { phase: 'Pending' } });
-		expect(clusters.length).toBeGreaterThan(10);
-		expect(new Set(clusters.map(({ status }) => (status as IDataObject).phase))).toEqual(
-			new Set(['Pending']),
-		);
-		expect(asked()).toHaveLength(3);
-	});
-
-	test('by the type', async () => {
-		const clusters = await list({ filters: { type: 'virtual' }, limit: 3 });
-		expect(clusters.map(({ name, type }) => [name, type])).toEqual([
-			['south-virtual-2', 'virtual'],
-			['east-virtual-3', 'virtual'],
-			['north-virtual-5', 'virtual'],
-		]);
-	});
-
 	test('by both, which have to hold together', async () => {
 		const both = await list({ returnAll: true, filters: { phase: 'Pending', type: 'master' } });
 		expect(both.length).toBeGreaterThan(0);
@@ -113,22 +95,6 @@ describe('filters', () => {
 		const [page] = await list({ filters: { phase: 'Pending' }, options: { rawPage: true } });
 		expect(page?.items).toHaveLength(50);
 	});
-});
-
-test('Raw Page gives the first page, where Continue From is not given', async () => {
-	const [page] = await list({ limit: 2, options: { rawPage: true } });
-	expect(page?.items).toMatchObject([
-		{ metadata: { uid: 'wc-000001' } },
-		{ metadata: { uid: 'wc-000002' } },
-	]);
-	expect(asked()).toEqual([{ 'ListOption.limit': '2' }]);
-});
-
-test.each([
-	['true', 250],
-	['false', 50],
-])('Return All as the text "%s" is what the text says', async (text, count) => {
-	expect(await list({ returnAll: `={{ "${text}" }}` })).toHaveLength(count);
 });
 
 test('with Return All by an expression, a Limit that is left over says nothing', async () => {
@@ -189,13 +155,9 @@ describe('An empty page', () => {
 		{ total: 0, nextPageToken: '' },
 	];
 
-	test.each(empty)('%j is an empty list', async (page) => {
+	test.each(empty)('%j is an empty list, and the end of one', async (page) => {
 		answerWithPages(page);
 		expect(await list({ returnAll: true })).toEqual([]);
-		expect(await list({ filters: { phase: 'Running' } })).toEqual([]);
-	});
-
-	test.each(empty)('%j ends a list', async (page) => {
 		answerWithPages({ items: clustersOf(1, 3), metadata: { continue: 'b' } }, page);
 		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
 	});
@@ -252,10 +214,8 @@ describe('Pages that are counted', () => {
 
 	test.each<[INodeParameters, number, string[]]>([
 		[{ limit: 150 }, 150, ['100', '100']],
-		[{ limit: 100 }, 100, ['100']],
 		[{ limit: 101 }, 101, ['100', '100']],
 		[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
-		[{ limit: 3, options: { pageSize: 1 } }, 3, ['1', '1', '1']],
 		[{ returnAll: true }, 300, ['100', '100', '100']],
 		[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
 		[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
@@ -268,15 +228,6 @@ describe('Pages that are counted', () => {
 		expect(items.map(({ json }) => json)).toEqual(all.slice(0, count));
 		const asked = counting.callsOf('listClusters').map(({ query }) => query['ListOption.limit']);
 		expect(asked).toEqual(sizes);
-	});
-
-	test('go on where a raw page of the same settings ended', async () => {
-		const run = async (options: INodeParameters) =>
-			(await counting.engine.run({ parameters: getAll({ limit: 20, options }) })).items;
-		const [raw] = await run({ rawPage: true });
-		const { continue: token } = raw?.json.metadata as { continue: string };
-		const [next] = await run({ continue: token });
-		expect(next?.json).toMatchObject({ metadata: { uid: 'wc-000021' } });
 	});
 });
 
@@ -317,22 +268,6 @@ describe('A cluster that comes twice', () => {
 		answerWithPages({ items: [...clustersOf(1, 1), ...clustersOf(1, 1)] });
 		const [page] = await list({ options: { rawPage: true } });
 		expect(page?.items).toHaveLength(2);
-	});
-});
-
-describe('A page size that the service refuses', () => {
-	const strict = useSandbox({ clusters: 60, maxPageSize: 50, refuseLargerPages: true });
-
-	test('is named, and can be lowered', async () => {
-		const parameters = { returnAll: true };
-		const { error } = await strict.engine.run({ parameters: getAll(parameters) });
-		expect(error?.message).toMatch(
-			/^The service refused to list the work clusters: must be ‹= 50$/,
-		);
-		expect(error?.description).toMatch(/Options › Page Size: .* 100 clusters at once/);
-		const options = { pageSize: 50 };
-		const { items } = await strict.engine.run({ parameters: getAll({ ...parameters, options }) });
-		expect(items).toHaveLength(60);
 	});
 });
 

@@ -1,7 +1,8 @@
 import type { INodeParameters, INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
-import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
+import { loadPackage } from '../support/packageUnderTest';
+import { workflowOf } from '../support/workflow';
 
 /*
  * Every word, default and condition of the two forms stands in the snapshot: a change shows there, and is accepted by
@@ -79,26 +80,17 @@ test.each([
 	[{ resource: 'job', operation: 'stop', jobId: 'job-1' }, 'job-1'],
 	[{ resource: 'cluster', operation: 'getAll' }, ''],
 ])('below the name of a node with %j stands "%s"', async (parameters, subtitle) => {
-	const { node, nodeTypes } = await loadPackage();
-	const workflow = new Workflow({
-		nodes: [
-			{
-				id: '1',
-				name: 'Node',
-				type: NODE_TYPE,
-				typeVersion: 1,
-				position: [0, 0],
-				parameters,
-			},
-		],
-		connections: {},
-		active: false,
-		nodeTypes,
-	});
-	const stored = workflow.getNode('Node');
+	const loaded = await loadPackage();
+	const workflow = new Workflow(workflowOf([{ parameters }], loaded));
+	const stored = workflow.getNode('Node 1');
 	if (stored === null) throw new Error('The workflow has lost its node');
 	expect(
-		workflow.expression.getSimpleParameterValue(stored, node.description.subtitle, 'internal', {}),
+		workflow.expression.getSimpleParameterValue(
+			stored,
+			loaded.node.description.subtitle,
+			'internal',
+			{},
+		),
 	).toBe(subtitle);
 });
 

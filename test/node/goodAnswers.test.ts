@@ -104,10 +104,3 @@ test.each([
 	expect(items).toEqual([]);
 	expect(error?.message).toMatch(/instead of a list of work clusters/);
 });
-
-test('a list without metadata has one page', async () => {
-	fixture.answerWith('listClusters', { items: [{ name: 'one' }] });
-	const { items } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
-	expect(items).toMatchObject([{ json: { name: 'one' } }]);
-	expect(fixture.callsOf('listClusters')).toHaveLength(1);
-});

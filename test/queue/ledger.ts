@@ -10,6 +10,7 @@ export const CHUNK = 50;
 
 /** What became of the rows of a batch, counted against the jobs that there are. */
 export interface LedgerCount {
+	/** Rows that say they were created, and have a job. */
 	created: number;
 	/** Rows that a person has to look into, though some of their keys may be recorded as created, too. */
 	setAside: number;
@@ -19,10 +20,6 @@ export interface LedgerCount {
 	doubled: number;
 	/** Jobs that are neither recorded nor in a row that was set aside. */
 	lost: string[];
-	/** Rows that say they were created, and have no job. */
-	neverMade: string[];
-	/** Rows whose key is there no more. */
-	missing: string[];
 }
 
 /** The example of the batch that survives a crash, which looks for work every two seconds. */
@@ -103,16 +100,17 @@ export class Ledger {
 	}
 
 	/** Counts the rows of a batch against what a sandbox holds. */
-	async count(batch: string, size: number, { store }: Sandbox): Promise<LedgerCount> {
+	async count(batch: string, { store }: Sandbox): Promise<LedgerCount> {
 		const rows = await this.rows(batch);
-		const created = rows.filter(({ state }) => state === 'created');
+		const created = rows.filter(
+			({ state, jobId }) => state === 'created' && store.jobs.has(String(jobId)),
+		);
 		const setAside = rows.filter(({ state }) => state === 'may exist');
 		const jobs = [...store.jobs.values()].filter(({ displayName }) =>
 			displayName.startsWith(`Invoice ${batch} `),
 		);
 		const recorded = new Set(created.map(({ jobId }) => jobId));
 		const names = new Set(setAside.map(nameOf));
-		const keys = new Set(rows.map(({ key }) => key));
 		return {
 			created: created.length,
 			setAside: setAside.length,
@@ -121,10 +119,6 @@ export class Ledger {
 			lost: jobs
 				.filter(({ uid, displayName }) => !recorded.has(uid) && !names.has(displayName))
 				.map(({ displayName }) => displayName),
-			neverMade: created.filter(({ jobId }) => !store.jobs.has(String(jobId))).map(nameOf),
-			missing: Array.from({ length: size }, (_, index) => String(index).padStart(3, '0')).filter(
-				(number) => !keys.has(`${batch} ${number}`),
-			),
 		};
 	}
 }

@@ -1,10 +1,9 @@
 import type { SavedWorkflow } from '../../host/api';
 import { waitFor } from '../../host/wait';
-import { inARow, jobNode, rows, webhook } from '../../host/workflow';
+import { inARow, rows, webhook } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { endOf } from '../host/host';
-import { manyCalls } from '../host/manyCalls';
-import { inALoop } from '../host/workflows';
+import { createNode, inALoop } from '../host/workflows';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { begunBy, byWebhook, post, publish } from './load';
 import { useCluster } from './useCluster';
@@ -52,30 +51,6 @@ function jobsOf({ store }: Sandbox) {
 const callsOf = ({ calls }: Sandbox, operation: string) =>
 	calls.filter((call) => call.operation === operation);
 
-/** How many executions each worker has begun so far. */
-async function begun(): Promise<number[]> {
-	const ids = await Promise.all(cluster().workers.map(begunBy));
-	return ids.map(({ length }) => length);
-}
-
-test('the token that one worker fetched is used by the other', async () => {
-	const sandbox = await cluster().useSandbox();
-	await callNightly(1);
-	const [first] = await begun();
-	const other = first === 1 ? 1 : 0;
-	const bothHaveWorked = await waitFor(
-		async () => {
-			await callNightly(4);
-			return ((await begun())[other] ?? 0) > 0 || undefined;
-		},
-		{ timeout: 30_000 },
-	);
-	expect(bothHaveWorked).toBe(true);
-	const tokens = callsOf(sandbox, 'createJob').map(({ token }) => token);
-	expect(new Set(tokens).size).toBe(1);
-	expect(callsOf(sandbox, 'login')).toHaveLength(1);
-});
-
 test('a cancel ends an execution on its worker, and terminates its jobs where it is set so', async () => {
 	const sandbox = await cluster().useSandbox();
 	const { api, main } = cluster();
@@ -84,12 +59,7 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 		inARow('Cancelled', [
 			webhook('cancelled'),
 			...rows('[0, 1, 2, 3, 4, 5, 6]'),
-			jobNode('Create', {
-				workflowUid: 'template-1',
-				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-				displayName: 'Cancelled',
-				options: { concurrency: 1, ifStopped: 'terminate' },
-			}),
+			createNode('Cancelled', { options: { concurrency: 1, ifStopped: 'terminate' } }),
 		]),
 	);
 	sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -118,10 +88,8 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 test('an execution that waits for each of its jobs continues, on either worker, with what that job says', async () => {
 	const sandbox = await cluster().useSandbox();
 	const { api, main } = cluster();
-	const create = jobNode('a }} b', {
+	const parameters = {
 		workflowUid: 'call-when-done',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-		displayName: '=Report {{ $json.rows }}',
 		// Each job calls again while the execution waits for the next one.
 		inputs: {
 			input: Object.entries({ seconds: '1', calls: '2', contentType: 'text/plain' }).map(
@@ -129,7 +97,8 @@ test('an execution that waits for each of its jobs continues, on either worker, 
 			),
 		},
 		options: { waitUntilCalled: 'callbackUrl', waitLimit: 5 },
-	});
+	};
+	const create = createNode('=Report {{ $json.rows }}', parameters, { name: 'a }} b' });
 	const names = ['Report A', 'Report B', 'Report C'];
 	const workflow = await publish(api, inALoop(webhook('waiting'), '["A", "B", "C"]', create));
 	await post(`${main.url}/webhook/waiting`, 4, 4);
@@ -167,19 +136,6 @@ test('executions whose logins end the token before share it: few logins, no job 
 	expect(await cluster().api.executions(nightly.id, ['error', 'crashed'])).toEqual([]);
 }, 300_000);
 
-test('where the service takes ten at a time, each worker leaves few jobs uncertain', async () => {
-	const sandbox = await cluster().useSandbox();
-	const { api, main } = cluster();
-	const { jobs, answered, errors, slowestPageMs } = await manyCalls(api, main.url, sandbox);
-	expect(errors.length).toBeLessThanOrEqual(10);
-	expect(errors.filter((error) => !/the job may exist/.test(String(error)))).toEqual([]);
-	expect(answered.failed).toBeLessThanOrEqual(errors.length);
-	expect(answered.never).toBeLessThanOrEqual(2);
-	expect(new Set(jobs).size).toBe(200 - errors.length);
-	expect(jobs).toHaveLength(200 - errors.length);
-	expect(slowestPageMs).toBeLessThan(2_000);
-}, 120_000);
-
 // The last of these, since only one worker is left after it.
 test("n8n's Retry by another worker makes what is missing, once", async () => {
 	const sandbox = await cluster().useSandbox();
@@ -192,12 +148,7 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 		inARow('Retried', [
 			webhook('retried'),
 			...rows(JSON.stringify([0, 1, 2, 3].map((n) => ({ n })))),
-			jobNode('Create', {
-				workflowUid: 'template-1',
-				workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
-				displayName: '=Job {{ $json.n }}',
-				options: { concurrency: 1 },
-			}),
+			createNode('=Job {{ $json.n }}', { options: { concurrency: 1 } }),
 		]),
 	);
 	const jobs = () => jobsOf(sandbox).names;

@@ -1,11 +1,8 @@
-import type { OnError } from 'n8n-workflow';
-
 import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
 import type { NodeOptions, Result } from '../support/run';
-import { until } from '../sandbox/client';
-import { batch, brokenAfter, cancelWhen, contextOf, createdIn, gate, itemOf } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, itemOf } from './batch';
 import { namesIn, refused, useBatch } from './batch';
 
 /*
@@ -65,28 +62,10 @@ describe('A Retry with another account', () => {
 		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
 	});
 
-	test('gives each item its end where the workflow continues, and sends nothing', async () => {
-		const failed = await refusedAtSixth();
-		const sent = fixture.sandbox.calls.length;
-		edit({ baseUrl: other.url });
-		const onError = 'continueErrorOutput';
-		const { items } = await fixture.engine.retry(failed, [{ ...oneByOne, onError }]);
-		expect(callsAfter(sent)).toEqual([]);
-		expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(5);
-		expect(items).toHaveLength(10);
-	});
-
 	test('is the same where only the spelling of the address differs', async () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
 		expect(namesIn(await fixture.engine.retry(failed, [oneByOne]))).toHaveLength(10);
-	});
-
-	test('runs all items again whose jobs were ended', async () => {
-		const failed = await refusedAtSixth(terminate);
-		edit({ baseUrl: other.url });
-		expect(namesIn(await fixture.engine.retry(failed, [terminate]))).toHaveLength(10);
-		expect(other.store.jobs.size).toBe(10);
 	});
 
 	test('ends no job there that it has to end, and says why', async () => {
@@ -116,41 +95,6 @@ describe('A Retry with another account', () => {
 		expect(other.calls).toEqual([]);
 		expect(again.error?.message).toContain('item 0 (counted from 0) was done with another account');
 	});
-});
-
-test('Retry On Fail does not go on with an account that was edited in between', async () => {
-	creates((item) => (item === 1 ? refused : undefined));
-	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
-	const running = fixture.engine.start([{ ...oneByOne, settings }], numbered(3));
-	await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
-	edit({ baseUrl: other.url });
-	const { error } = await running.result;
-	expect(error?.message).toContain('item 0 (counted from 0) was done with another account');
-	expect(other.calls).toEqual([]);
-});
-
-describe('A credential that is edited in the middle of a run', () => {
-	test.each(['stopWorkflow', 'continueRegularOutput'] as OnError[])(
-		'changes nothing about a cancel: jobs are ended where they were created, %s',
-		async (onError) => {
-			const held = gate();
-			creates((item) =>
-				item === 2 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
-			);
-			await cancelWhen(
-				fixture.engine,
-				{ node: { ...terminate, onError }, items: numbered(5) },
-				() => jobsOnService().length === 3,
-				() => {
-					edit({ baseUrl: other.url });
-					held.open();
-				},
-			);
-			expect(other.calls).toEqual([]);
-			const states = [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
-			expect(states).toEqual(['terminated', 'terminated', 'terminated']);
-		},
-	);
 });
 
 describe('A credential with expressions of the item', () => {

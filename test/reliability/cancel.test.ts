@@ -140,19 +140,11 @@ describe('A cancel', () => {
 		expect(fixture.callsOf('createJob')).toEqual([]);
 	});
 
-	test.each([1, 2])('cuts off a list that is being read, item %i', async (item) => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'listClusters' && nOfOperation === item
-				? { kind: 'drip', when: 'beforeActing' }
-				: undefined,
+	test('cuts off a list that is being read', async () => {
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'listClusters' ? { kind: 'drip', when: 'beforeActing' } : undefined,
 		);
-		let readAt = Infinity;
-		const { result, took } = await cancel({ parameters: getAll() }, item, () => {
-			const done = lists().filter(({ status }) => status === 200).length;
-			if (lists().length === item && done === item - 1) readAt = Math.min(readAt, Date.now());
-			// The node has to have read the answer before, too.
-			return Date.now() - readAt > 200;
-		});
+		const { result, took } = await cancel({ parameters: getAll() }, 1, () => lists().length === 1);
 		expect(result.error).toMatchObject(THE_CANCEL);
 		// Else the answer would go on for a minute.
 		expect(took).toBeLessThan(15_000);

@@ -3,22 +3,12 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
+import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { NodeOptions, Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import {
-	batch,
-	brokenAfter,
-	cancelWhen,
-	contextOf,
-	gate,
-	itemOf,
-	namesIn,
-	uncertainIn,
-} from './batch';
+import { batch, brokenAfter, cancelWhen, contextOf, itemOf } from './batch';
 import { refused, useBatch } from './batch';
-import { awayUntil } from './useService';
 
 /*
  * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
@@ -101,14 +91,18 @@ describe('If an error stops the node', () => {
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
 	});
 
-	test('a job that can not be ended is named, with the reason, before those that were', async () => {
+	test.each<[string, Fault, RegExp]>([
+		['can not be ended', refused, /^The service refused to terminate the job/],
+		['is always told to wait', { kind: 'rateLimit' }, /^The service is receiving too many/],
+	])('a job that %s is named, with the reason, before those that were', async (_, fault, why) => {
+		hurry();
 		faults(
 			(item) => (item === 3 ? refused : undefined),
-			(item) => (item === 1 ? refused : undefined),
+			(item) => (item === 1 ? fault : undefined),
 		);
 		const result = await fixture.engine.run(terminate(), numbered(5));
 		expect(states()).toEqual(['terminated', 'running', 'terminated']);
-		const message = expect.stringMatching(/^The service refused to terminate the job/) as unknown;
+		const message = expect.stringMatching(why) as unknown;
 		const [first, last] = ended(2);
 		expect(endingsIn(result)).toEqual([
 			...[first, { operation: 'terminate', success: false, message }, last],
@@ -118,7 +112,7 @@ describe('If an error stops the node', () => {
 			/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
 		);
 		expect(description).toMatch(
-			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service refused to terminate the job.*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
+			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service .*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
 		);
 	});
 
@@ -163,19 +157,6 @@ const tries = (maxTries: number, waitBetweenTries = 1): Partial<INode> => ({
 });
 
 describe('A later run', () => {
-	test("n8n's Retry makes again what was ended, and not what could not be ended", async () => {
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			(item) => (item === 1 ? refused : undefined),
-		);
-		const failed = await fixture.engine.run(terminate(), numbered(4));
-		fixture.sandbox.faults.clear();
-		const result = await fixture.engine.retry(failed, [terminate()]);
-		expect(namesIn(result)).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
-		expect(timesSent()).toEqual([2, 1, 2, 1]);
-		expect(states()).toEqual(['terminated', ...running(4)]);
-	});
-
 	test('that meets no service waits for it, and ends the jobs of the earlier ones', async () => {
 		creates((item) => (item === 2 ? refused : undefined));
 		const failed = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(4));
@@ -239,25 +220,6 @@ describe('If a cancel stops the node', () => {
 		expect(log).toEqual([expect.stringContaining('was cancelled')]);
 		for (const uid of jobsOnService()) expect(log[0]).toContain(`"uid":"${uid}"`);
 		expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
-	});
-
-	test('what was in flight is ended or named', async () => {
-		const held = gate();
-		creates((item) =>
-			item >= 4 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
-		);
-		const { result } = await cancelWhen(
-			fixture.engine,
-			{ node: terminate({ concurrency: 2 }), items: numbered(20) },
-			() => fixture.callsOf('createJob').length === 6,
-			held.open,
-		);
-		const uncertain = uncertainIn(result);
-		for (const { displayName, state } of fixture.sandbox.store.jobs.values()) {
-			const item = Number(displayName.replace('Job ', ''));
-			expect(state === 'terminated' || uncertain.includes(item)).toBe(true);
-		}
-		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 1]);
 	});
 
 	test('the log names them where the cancel comes between two tries', async () => {

@@ -3,7 +3,6 @@ import type { INodeParameters } from 'n8n-workflow';
 import { change, credentialFor, numbered } from '../support/fixture';
 import { stored } from '../support/run';
 import type { NodeOptions, Result } from '../support/run';
-import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, metadataOf, namesIn, refused } from './batch';
 import { useBatch } from './batch';
 
@@ -72,32 +71,6 @@ describe("n8n's Retry", () => {
 		expect(JSON.stringify(result.branches[1])).toMatch(/the job may exist/);
 		expect(metadataOf(result)).toEqual({});
 		expect(timesSent()).toEqual([1, 1, 1, 1]);
-	});
-
-	test('with Execute Once in between forgets no job: the error names it, and the next Retry makes none again', async () => {
-		const othersMade = until(() => jobsOnService().length === 3);
-		creates((item) =>
-			item === 0 ? [{ kind: 'wait', when: 'beforeActing', until: othersMade }, refused] : undefined,
-		);
-		const node = { parameters: batch() };
-		const failed = await fixture.engine.run(node, numbered(4));
-		creates((item) => (item === 0 ? refused : undefined));
-		const once = await fixture.engine.retry(failed, [{ ...node, settings: { executeOnce: true } }]);
-		expect(createdIn(once).sort()).toEqual(jobsOnService().sort());
-		fixture.sandbox.faults.clear();
-		expect((await fixture.engine.retry(once, [node])).items).toHaveLength(4);
-		expect(timesSent()).toEqual([3, 1, 1, 1]);
-	});
-
-	test('may fail again, and be tried again: each time with what is still missing', async () => {
-		const failed = await refusedAtThird();
-		creates((item) => (item === 3 ? refused : undefined));
-		const again = await fixture.engine.retry(failed, [oneByOne()]);
-		expect(contextOf(again)).toMatchObject({ itemIndex: 3 });
-		expect(createdIn(again)).toEqual(jobsOnService());
-		fixture.sandbox.faults.clear();
-		expect(namesIn(await fixture.engine.retry(again, [oneByOne()]))).toEqual(allNames);
-		expect(timesSent()).toEqual([1, 1, 2, 2]);
 	});
 
 	test.each([

@@ -4,7 +4,7 @@ import type { INode } from 'n8n-workflow';
 import { actAndAnswer, answer } from '../support/answer';
 import { getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf, namesIn } from './batch';
+import { batch, brokenAfter, gate, metadataOf, namesIn } from './batch';
 import { refused, useBatch } from './batch';
 
 /*
@@ -41,24 +41,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(timesSent()).toEqual([1, 1, 1]);
 	});
 
-	test('does not send an item again whose job may exist, runs the rest, and says everything once', async () => {
-		creates((item) => (item === 2 ? brokenAfter : undefined));
-		const result = await fixture.engine.run(oneByOne, numbered(5));
-		expect(result.error?.message).toMatch(/; the job may exist$/);
-		const context = { itemIndex: 2, jobMayExist: true, uncertainItems: [{ itemIndex: 2 }] };
-		expect(contextOf(result)).toMatchObject(context);
-		expect(timesSent()).toEqual([1, 1, 1, 1, 1]);
-		expect(jobsOnService()).toHaveLength(5);
-		expect(createdIn(result)).toHaveLength(4);
-		for (const said of [
-			/It was sent in an earlier try, and was not sent again/g,
-			/Don't execute this node again/g,
-			/Jobs already created/g,
-		]) {
-			expect(result.error?.description?.match(said)).toHaveLength(1);
-		}
-	});
-
 	test.each(onErrors)('makes no job twice where n8n fails after the calls: %s', async (onError) => {
 		creates((item) => (item === 0 ? refused : undefined));
 		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
@@ -71,18 +53,6 @@ describe("n8n's Retry On Fail", () => {
 		const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
 		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3', 'Job 4']);
 	});
-
-	test.each(onErrors)(
-		'makes no job twice with %s, and stores nothing of any try',
-		async (onError) => {
-			creates((item) => (item === 0 ? refused : item === 1 ? brokenAfter : undefined));
-			const result = await fixture.engine.run({ ...node, onError }, numbered(6));
-			expect(result.items).toHaveLength(6);
-			expect(timesSent()).toEqual(onceEachBut(6, 0, 3));
-			expect(jobsOnService()).toHaveLength(5);
-			expect(metadataOf(result)).toEqual({});
-		},
-	);
 
 	test('keeps nothing for the next run of a loop', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
@@ -132,12 +102,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(error).toBeUndefined();
 		expect(items).toHaveLength(3);
 		expect(jobsOnService()).toHaveLength(6);
-	});
-
-	test('keeps nothing for the next execution', async () => {
-		await fixture.engine.run(node, numbered(2));
-		await fixture.engine.run(node, numbered(2));
-		expect(jobsOnService()).toHaveLength(4);
 	});
 });
 

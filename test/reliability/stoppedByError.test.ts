@@ -1,11 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 
-import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
+import { batch, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
 
 /*
  * What an error that stops the workflow says of the jobs that were made before.
@@ -115,35 +114,6 @@ describe('Where an error stops the workflow', () => {
 		expect(result.error?.message).toMatch(/^Job not created for item/);
 		const job = { uid: uid ?? jobsOnService()[0], displayName: 'Job 0' };
 		expect(contextOf(result).createdJobs).toEqual([{ itemIndex: 0, namespace: 'default', ...job }]);
-	});
-
-	test('the other items whose job may exist are named', async () => {
-		const refusal = gate();
-		// The refusal is the first error: the others are held back until it has been sent.
-		fixture.sandbox.faults.plan((call) => {
-			if (call.operation !== 'createJob') return undefined;
-			if (itemOf(call) === 0) return refused;
-			const wait: Fault = { kind: 'wait', when: 'beforeActing', until: refusal.opened };
-			return itemOf(call) % 2 === 0 ? [wait, brokenAfter] : wait;
-		});
-		const running = fixture.engine.start([{ parameters: batch({ concurrency: 6 }) }], numbered(20));
-		await until(() => fixture.callsOf('createJob').length === 6);
-		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
-		refusal.open();
-		const result = await running.result;
-		expect(contextOf(result)).toMatchObject({
-			itemIndex: 0,
-			jobMayExist: false,
-			uncertainItems: [
-				{ itemIndex: 2, displayName: 'Job 2', namespace: 'default' },
-				{ itemIndex: 4 },
-			],
-		});
-		expect(result.error?.description).toContain(
-			"Jobs that may exist (2) in namespace 'default':\n• item 2: 'Job 2'\n• item 4: 'Job 4'\n",
-		);
-		expect(createdIn(result)).toHaveLength(3);
-		expect(jobsOnService()).toHaveLength(5);
 	});
 
 	test('an item that waits to be sent again is not sent again, and is certain', async () => {

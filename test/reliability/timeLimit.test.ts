@@ -1,4 +1,3 @@
-import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { until } from '../sandbox/client';
@@ -65,15 +64,14 @@ test('a token that is rejected late leaves its login the whole Timeout, and no o
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
-test.each([0.5, 2 ** 31, 1e15])('a Timeout of %s ms is one', async (timeout) => {
+test.each([2 ** 31, 1e15])('a Timeout of %s ms is not over at once', async (timeout) => {
 	const { error } = await fixture.engine.run({
 		parameters: getAll({ options: { maxRetries: 0, timeout } }),
 	});
-	if (timeout < 1) expect(error?.message).toContain('Timeout');
-	else expect(error).toBeUndefined();
+	expect(error).toBeUndefined();
 });
 
-test('where a login never ends, all items fail with it, together', async () => {
+test('where a login never ends, all items fail with it, and the next caller logs in again', async () => {
 	const { orRunOut } = hurry();
 	fixture.sandbox.faults.plan(({ operation }) =>
 		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
@@ -94,6 +92,9 @@ test('where a login never ends, all items fail with it, together', async () => {
 	}
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.callsOf('createJob')).toHaveLength(0);
+	fixture.sandbox.faults.clear();
+	expect((await fixture.engine.run({ parameters: create() })).error).toBeUndefined();
+	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
 test('an item whose Timeout is too short for the login takes none down that has more time', async () => {
@@ -112,41 +113,4 @@ test('an item whose Timeout is too short for the login takes none down that has 
 	const { items } = await running.result;
 	expect(items[0]?.json.message).toBe("The service didn't answer the login within 50 ms");
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
-});
-
-test('an answer that says it is compressed, and is not, ends', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob'
-			? actAndAnswer(200, 'not compressed', { 'content-encoding': 'gzip' })
-			: undefined,
-	);
-	const { error } = await fixture.engine.run({
-		parameters: create({ options: { maxRetries: 0, timeout: 2_000 } }),
-	});
-	expect(error?.message).toMatch(/; the job may exist$/);
-});
-
-test('a login that drips in is given up, and the next caller logs in again', async () => {
-	const { timeout } = AbortSignal;
-	// No other request of this file has this time limit, so none shares the deadline.
-	const options = { timeout: 50_000 };
-	jest
-		.spyOn(AbortSignal, 'timeout')
-		.mockImplementation((time) => timeout(time >= 50_000 ? 300 : time));
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'login' && nOfOperation === 1 ? { kind: 'drip', when: 'afterActing' } : undefined,
-	);
-	const dripping = ['first', 'second'].map(
-		async (displayName) =>
-			await fixture.engine.run({ parameters: create({ displayName, options }) }),
-	);
-	for (const { error } of await Promise.all(dripping)) {
-		expect(error?.message).toContain("didn't answer the login within 50 s");
-	}
-	expect(fixture.callsOf('login')).toHaveLength(1);
-
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
-	expect(fixture.callsOf('login')).toHaveLength(2);
-	expect(fixture.sandbox.store.jobs.size).toBe(1);
 });

@@ -4,6 +4,7 @@ import {
 	type NewJob,
 	type OperationId,
 	type Sandbox,
+	type Verb,
 } from '../../sandbox';
 
 /** An answer. A JSON body is parsed; an empty one is undefined. */
@@ -19,12 +20,11 @@ export interface Sent {
 	token?: string;
 	body?: unknown;
 	headers?: Record<string, string>;
-	signal?: AbortSignal;
 }
 
 /** Sends a call and takes whatever comes. */
 export async function send(url: string, sent: Sent = {}): Promise<Answer> {
-	const { method = 'GET', token, body, headers = {}, signal } = sent;
+	const { method = 'GET', token, body, headers = {} } = sent;
 	const answer = await fetch(url, {
 		method,
 		redirect: 'manual',
@@ -34,7 +34,6 @@ export async function send(url: string, sent: Sent = {}): Promise<Answer> {
 			...headers,
 		},
 		...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-		...(signal && { signal }),
 	});
 	const text = await answer.text();
 	const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
@@ -59,36 +58,29 @@ export class Client {
 
 	constructor(private readonly sandbox: Sandbox) {}
 
-	async login(body: unknown = this.rightLogin): Promise<Answer> {
+	async login(): Promise<Answer> {
+		const { userName, password } = this.sandbox;
+		const body = { userName, password, type: 'basic' };
 		const answer = await this.call('login', '/oauth/login', { method: 'POST', body });
-		if (answer.status === 200) this.token = (answer.body as { access_token: string }).access_token;
+		this.token = (answer.body as { access_token: string }).access_token;
 		return answer;
 	}
 
-	async create(job: object = smallestJob, namespace = 'default'): Promise<Answer> {
-		return await this.createRaw({ namespace, job }, namespace);
-	}
-
-	async createRaw(body: unknown, namespace = 'default'): Promise<Answer> {
-		const path = `/api/v1/namespaces/${namespace}/jobs`;
+	async create(body: unknown): Promise<Answer> {
+		const path = '/api/v1/namespaces/default/jobs';
 		return await this.call('createJob', path, { method: 'POST', token: this.token, body });
 	}
 
 	/** Creates a job that must be created. */
 	async createdJob(job: object = smallestJob): Promise<Job> {
-		const answer = await this.create(job);
+		const answer = await this.create({ namespace: 'default', job });
 		if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
 		return answer.body as Job;
 	}
 
-	async change(verb: string, jobId: string, namespace = 'default'): Promise<Answer> {
-		const path = `/api/v1/namespaces/${namespace}/jobs/${encodeURIComponent(jobId)}/${verb}`;
+	async change(verb: Verb, jobId: string): Promise<Answer> {
+		const path = `/api/v1/namespaces/default/jobs/${jobId}/${verb}`;
 		return await this.call('changeJobState', path, { method: 'PUT', token: this.token });
-	}
-
-	private get rightLogin(): object {
-		const { userName, password } = this.sandbox;
-		return { userName, password, type: 'basic' };
 	}
 
 	private async call(operation: OperationId, path: string, sent: Sent): Promise<Answer> {
@@ -107,9 +99,6 @@ export function messageOf({ body }: Answer): string {
 /** How long, in milliseconds, a test waits for something: less than Jest gives it, so that it says for what. */
 const LONGEST_WAIT = 15_000;
 
-/** With a poll in each turn of the event loop, a test that waits would keep a core busy. */
-const POLL_MS = 2;
-
 /**
  * Resolves as soon as something is so.
  * @throws Error with the condition in it, where it isn't so in time
@@ -119,6 +108,6 @@ export async function until(isSo: () => boolean): Promise<void> {
 	while (!isSo()) {
 		if (Number(process.hrtime.bigint() - began) / 1e6 > LONGEST_WAIT)
 			throw new Error(`Waited too long for ${String(isSo)}`);
-		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+		await new Promise((resolve) => setTimeout(resolve, 2));
 	}
 }

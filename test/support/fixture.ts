@@ -13,6 +13,8 @@ type Operation = Sandbox['calls'][number]['operation'];
 export interface Fixture {
 	sandbox: Sandbox;
 	engine: Engine;
+	/** Gives a test a sandbox with other options, and a new engine with a credential for it. */
+	start(options: SandboxOptions): Promise<void>;
 	/** The calls of one operation that the sandbox has seen. */
 	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
 	/** Answers each call of one operation with this body, instead of acting. */
@@ -39,16 +41,18 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		return value;
 	};
 
-	beforeEach(async () => {
-		fixture.sandbox = await newSandbox(options);
+	const start = async (others: SandboxOptions) => {
+		fixture.sandbox = await newSandbox(others);
 		fixture.engine = await Engine.load();
 		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-	});
+	};
+	beforeEach(async () => await start(options));
 	afterEach(async () => {
 		await Promise.all(started.splice(0).map(async (sandbox) => await sandbox.close()));
 	});
 
 	return {
+		start,
 		get sandbox() {
 			return part(fixture.sandbox);
 		},

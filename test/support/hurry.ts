@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
 import type * as Timers from '../../nodes/JobOrchestration/service/timers';
-import type { Fault } from '../../sandbox';
+import type { Fault, Sandbox } from '../../sandbox';
 
 /** Taken before anything is mocked, since more than one test of a file may hurry. */
 const timer = AbortSignal.timeout.bind(AbortSignal);
@@ -19,10 +19,23 @@ function count(message: unknown): void {
 beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
-/** The hurried clock stands still until this is done, as it does while a request is in flight. */
-export async function clockStandsFor(work: Promise<void>): Promise<void> {
-	inFlight += 1;
-	await work.finally(() => (inFlight -= 1));
+/** Takes the service away until a number of requests to paths with this end have not reached it. */
+export async function awayUntil(
+	{ sandbox }: { sandbox: Sandbox },
+	end: string,
+	requests: number,
+): Promise<void> {
+	let missed = 0;
+	const onRequest = (message: unknown) => {
+		const { path } = (message as { request: ClientRequest }).request;
+		if (!path.endsWith(end) || (missed += 1) < requests) return;
+		unsubscribe('http.client.request.start', onRequest);
+		// The hurried clock stands still meanwhile, as it does while a request is in flight.
+		inFlight += 1;
+		void sandbox.comeBack().finally(() => (inFlight -= 1));
+	};
+	await sandbox.goAway();
+	subscribe('http.client.request.start', onRequest);
 }
 
 /** A request that may begin is sent some turns later: n8n reads the credential first. */
@@ -32,7 +45,7 @@ const QUIET_TURNS = 4;
 export interface Limits {
 	/** The time is up for all that is in flight. */
 	runOut: () => void;
-	/** A fault as it is; where it lets a request wait for ever, the time is up as soon as it has struck. */
+	/** A fault as it is; where it lets a request wait for ever, its time is up once nothing else is in flight. */
 	orRunOut: (fault: Fault) => Fault;
 }
 
@@ -48,22 +61,34 @@ export function hurry(): Limits {
 	jest.spyOn(performance, 'now').mockImplementation(clock);
 
 	const waits: Array<{ until: number; end: AbortController }> = [];
+	/** How many of the requests in flight wait for ever. */
+	let stuck = 0;
 	let quiet = 0;
+	let isGoing = false;
 	const goOn = () => {
-		quiet = inFlight === 0 ? quiet + 1 : 0;
+		quiet = inFlight <= stuck ? quiet + 1 : 0;
 		if (quiet >= QUIET_TURNS) {
 			quiet = 0;
-			const next = waits.shift();
-			skipped += Math.max(0, (next?.until ?? 0) - clock());
-			next?.end.abort();
+			if (stuck > 0) runOut();
+			else {
+				const next = waits.shift();
+				skipped += Math.max(0, (next?.until ?? 0) - clock());
+				next?.end.abort();
+			}
 		}
-		if (waits.length > 0) setTimeout(goOn, 1);
+		isGoing = false;
+		go();
+	};
+	const go = () => {
+		if (isGoing || (waits.length === 0 && stuck === 0)) return;
+		isGoing = true;
+		setTimeout(goOn, 1);
 	};
 	jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
 		const wait = { until: clock() + milliseconds, end: new AbortController() };
-		if (waits.length === 0) setTimeout(goOn, 1);
 		waits.push(wait);
 		waits.sort((a, b) => a.until - b.until);
+		go();
 		return wait.end.signal;
 	});
 
@@ -77,12 +102,13 @@ export function hurry(): Limits {
 	const timers = builtTimers();
 	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
 	const runOut = () => {
+		stuck = 0;
 		for (const limit of limits) limit.abort();
 		limits.clear();
 	};
 	const orRunOut = (fault: Fault) => {
-		// The sandbox carries a call out without a pause: it has when this runs.
-		if (fault.kind === 'stall' || fault.kind === 'drip') setImmediate(runOut);
+		if (fault.kind === 'stall' || fault.kind === 'drip') stuck += 1;
+		go();
 		return fault;
 	};
 	return { runOut, orRunOut };

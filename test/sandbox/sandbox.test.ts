@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { startSandbox, wrongWithAnswer, type Job, type Sandbox } from '../../sandbox';
+import { help, readCommandLine } from '../../sandbox/commandLine';
+import { contractOperation } from '../../sandbox/contract/contract';
+import type { Snapshot } from '../../sandbox/page/snapshot';
+import { Client, messageOf, send, smallestJob } from './client';
+
+let sandbox: Sandbox;
+let client: Client;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ clusters: 1000 });
+	client = new Client(sandbox);
+	await client.login();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => sandbox.clearCalls());
+
+describe('The contract', () => {
+	it('is valid by a standard OpenAPI linter, with its examples and without a warning', async () => {
+		const linter = join(dirname(require.resolve('@redocly/cli/package.json')), 'bin', 'cli.js');
+		const { stdout } = await promisify(execFile)(
+			process.execPath,
+			[linter, 'lint', 'contract/openapi.yaml', '--extends=recommended', '--format=json'],
+			{
+				cwd: join(__dirname, '..', '..'),
+				env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+			},
+		);
+		const found: unknown = JSON.parse(stdout.slice(stdout.indexOf('{')));
+		expect(found).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
+	}, 30_000);
+
+	it.each([
+		['changeJobState', 200, undefined, undefined],
+		['changeJobState', 200, {}, 'changeJobState answers 200 with no body'],
+		['listClusters', 200, { items: [] }, "value must have required property 'metadata'"],
+		['login', 204, undefined, 'login has no answer with status 204'],
+	] as const)('says of the answer %s %i %j: %j', (operation, status, body, wrong) => {
+		expect(wrongWithAnswer(operation, status, body)).toBe(wrong);
+	});
+
+	it('has the job that the sandbox gives, but for its id, its time and its engine', async () => {
+		const exampleOf = (wanted: string): unknown =>
+			contractOperation('createJob').examples.find(({ name }) => name === wanted)?.value;
+		const { body } = await client.create(exampleOf('everything'));
+		const expected = exampleOf('created') as Job;
+		const { metadata, status } = body as Job;
+		const answered = JSON.stringify(body)
+			.replaceAll(metadata.uid, expected.metadata.uid)
+			.replace(status.startedAt, expected.status.startedAt);
+		const { engineWorkflow } = expected;
+		expect({ ...(JSON.parse(answered) as Job), engineWorkflow }).toEqual(expected);
+	});
+});
+
+describe('The sandbox refuses', () => {
+	const withJob = (change: object): object => ({
+		namespace: 'default',
+		job: { ...smallestJob, ...change },
+	});
+	const jobs = '/api/v1/namespaces/default/jobs';
+	const clusters = '/api/v1/clusters?ListOption';
+
+	it.each<[string, string, unknown, string]>([
+		['POST', jobs, { ...withJob({}), extra: 1 }, 'body must NOT have additional properties: extra'],
+		['POST', jobs, withJob({ priority: '3' }), 'body/job/priority must be number'],
+		['POST', jobs, withJob({ workCluster: 'wc-9' }), "there is no cluster 'wc-9'"],
+		['POST', jobs, withJob({ namespace: 'other' }), "body/job/namespace is 'other'"],
+		['POST', jobs, '{"namespace":', 'Body is not valid JSON'],
+		['GET', `${clusters}.limit=0`, undefined, 'ListOption.limit must be >= 1'],
+		['GET', `${clusters}.continue=abc`, undefined, 'ListOption.continue is not a token'],
+		['PUT', `${jobs}/a/pause`, undefined, 'params/status must be equal to one of the allowed'],
+		['PUT', `${jobs}/%zz/stop`, undefined, 'is not percent-encoded properly'],
+		['PUT', `${jobs}/job-1/stop`, {}, 'body is not expected, this call takes none'],
+	])('%s %s with %j by a 400 that names what is wrong', async (method, path, body, message) => {
+		const before = sandbox.store.jobs.size;
+		const answer = await send(sandbox.url + path, { method, body, token: client.token });
+		expect(answer.status).toBe(400);
+		expect(messageOf(answer)).toContain(message);
+		expect(sandbox.store.jobs.size).toBe(before);
+	});
+
+	it.each([
+		['POST', '/oauth/login', 415, 'body must be application/json'],
+		['GET', '/oauth/login', 404, 'There is no call GET /oauth/login'],
+		['GET', '/api/v2/clusters', 404, 'There is no call GET /api/v2/clusters'],
+	])('%s %s, of no kind that the contract has, by a %i', async (method, path, status, message) => {
+		const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+		const sent = method === 'POST' ? { method, headers, body: 'userName=demo' } : { method };
+		const answer = await send(sandbox.url + path, sent);
+		expect(answer.status).toBe(status);
+		expect(messageOf(answer)).toContain(message);
+	});
+
+	it('a port that is taken; it listens on loopback', async () => {
+		const { hostname, port } = new URL(sandbox.url);
+		expect(hostname).toBe('127.0.0.1');
+		const second = startSandbox({ port: Number(port) });
+		await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+	});
+});
+
+describe('The command line', () => {
+	it.each<[string[], object]>([
+		[['--page-numbers'], { pageNumbers: true }],
+		[['--max-page-size', '50'], { maxPageSize: 50, refuseLargerPages: true }],
+		[['--empty-lists-omitted'], { emptyListsOmitted: true }],
+		[['--burst', '2', '--per-second', '9'], { limits: { burst: 2, perSecond: 9 } }],
+	])('%j is explained, and gives %j', (args, options) => {
+		expect(readCommandLine(args)).toEqual({ recordCalls: false, ...options });
+		expect(help).toContain(`  ${args[0]} `);
+	});
+
+	it('says what is wrong with it', () => {
+		expect(() => readCommandLine(['--max-page-size', '0'])).toThrow(
+			"--max-page-size must be a whole number from 1 to 1000000000, not '0'",
+		);
+	});
+});
+
+describe('The page', () => {
+	const snapshot = async (at = sandbox) => (await send(`${at.url}/page/snapshot`)).body as Snapshot;
+
+	it.each([
+		['/', 'html'],
+		['/page/page.css', 'css'],
+		['/page/page.js', 'javascript'],
+		['/page/lit-html.js', 'javascript'],
+	])('loads %s, which loads nothing from anywhere else', async (path, type) => {
+		const { status, body, headers } = await send(sandbox.url + path);
+		expect(status).toBe(200);
+		expect(headers.get('content-type')).toBe(`text/${type}; charset=utf-8`);
+		expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+		expect(body).not.toMatch(
+			/https?:\/\/(?!www\.w3\.org)|@import|url\(|\b(src|href)="(?!page\/|data:,)/,
+		);
+	});
+
+	it('shows the newest jobs, the first clusters, and the number of all', async () => {
+		const before = await snapshot();
+		await Promise.all(Array.from({ length: 101 }, async () => await client.createdJob()));
+		const uid = [...sandbox.store.jobs.keys()].at(-1);
+		const { jobs, clusters } = await snapshot();
+		expect(jobs.total).toBe(before.jobs.total + 101);
+		expect(jobs.newest).toHaveLength(100);
+		expect(jobs.newest[0]).toMatchObject({ uid, state: 'running' });
+		expect(clusters.total).toBe(1000);
+		const [first] = before.clusters.first;
+		expect(clusters.first[0]).toMatchObject({
+			name: 'north-master-1',
+			jobs: Number(first?.jobs) + 101,
+		});
+	});
+
+	it('shows the latest calls, and why they were refused, but no token', async () => {
+		const { metadata } = await client.createdJob();
+		await client.change('stop', metadata.uid);
+		await client.change('resume', metadata.uid);
+		const { calls } = await snapshot();
+		expect(calls.latest.map(({ what, status, reason }) => [what, status, reason])).toEqual([
+			['Resume job', 409, `Can't resume job '${metadata.uid}', it is stopped`],
+			['Stop job', 200, null],
+			['Create job', 200, null],
+		]);
+		expect(JSON.stringify(await snapshot())).not.toContain(client.token);
+	});
+
+	it.each([
+		['demo', 'demo-password', 'demo-password'],
+		['ann', 'not-for-the-page', null],
+	])('of the login of %s with %s shows the password %s', async (userName, password, shown) => {
+		const other = await startSandbox({ userName, password });
+		const { logIn, ...others } = await snapshot(other);
+		await other.close();
+		expect(logIn).toEqual({ pathPrefix: '', userName, password: shown });
+		expect(JSON.stringify(others)).not.toContain(password);
+	});
+});
