@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import type { Fault } from '../../sandbox';
 import { contextOf, itemOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
@@ -131,6 +132,26 @@ describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, .
 	});
 });
 
+test("a verb that isn't idempotent is sent once if it may have been acted on, though its token has expired", async () => {
+	const jobs = jest.requireActual<typeof Jobs>(
+		'../../dist/nodes/JobOrchestration/service/calls/jobs',
+	);
+	const { changeJobState } = jobs;
+	jest
+		.spyOn(jobs, 'changeJobState')
+		.mockImplementation((verb) => changeJobState({ ...verb, idempotent: false }));
+	for (const [fault, sent] of [
+		[answer(500), 1],
+		[answer(401), 2],
+	] as const) {
+		await expireBy(fault);
+		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
+		expect(fixture.callsOf('changeJobState')).toHaveLength(sent);
+		expect(contextOf(result)).toMatchObject({ httpStatus: sent === 1 ? 500 : 404 });
+		expect(logins()).toBe(1);
+	}
+});
+
 describe('A token that is good', () => {
 	const aboutTheJob: Array<[string, Fault, string]> = [
 		...[
@@ -199,7 +220,7 @@ describe('What an expired token costs', () => {
 		['the user may list clusters', 403, false, 10],
 		['nor may the user list clusters', 403, true, 10],
 		// A young token's rejection takes no earlier answer.
-		['the user may list clusters', 401, false, 20],
+		['the user may list clusters', 401, false, 40],
 	])('items that are refused cost few: %s (%i)', async (_, status, isQuestionRefused, most) => {
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {

@@ -68,8 +68,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Sends a request, and again with another token if the service doesn't accept the first one, unless it may have acted
-	 * on a POST. A cancel aborts reads only: other answers are awaited, since they say what was done.
+	 * Sends a request, and again with another token if the service doesn't accept the first one, unless it may have been
+	 * acted on and isn't idempotent. A cancel aborts reads only: other answers are awaited, since they say what was done.
 	 *
 	 * @param onSent called each time it is sent
 	 */
@@ -99,7 +99,7 @@ export class HttpClient {
 			const accepts = session.accepts(context.helpers, token, doubt);
 			// After a cancel, nothing is sent again.
 			if (await unlessAborted(accepts, signal).catch(() => mayHaveActed)) return result;
-			if (request.method === 'POST' && mayHaveActed) {
+			if (!request.idempotent && mayHaveActed) {
 				return { failure: await this.withRenewal(failure, options) };
 			}
 			rejection ??= failure;

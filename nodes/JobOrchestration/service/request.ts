@@ -9,6 +9,8 @@ export interface ServiceRequest<Body> {
 	path: string;
 	qs?: Record<string, string | number>;
 	body?: JsonObject;
+	/** Whether sending it twice does the same as sending it once. If not, it is sent again only if it was not acted on. */
+	idempotent: boolean;
 	/** As in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;

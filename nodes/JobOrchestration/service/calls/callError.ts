@@ -10,8 +10,6 @@ import type { ServiceRequest } from '../request';
 export interface Call<Body> extends ServiceRequest<Body> {
 	/** Its name in the contract. */
 	operationId: string;
-	/** Whether sending it twice does the same as sending it once, so that it may be sent again. */
-	idempotent: boolean;
 	/** The job that it is to make. */
 	job?: NamedJob;
 	/** What its errors say, put together when one is made: thousands of calls wait, and few fail. */

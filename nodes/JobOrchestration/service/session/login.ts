@@ -35,6 +35,7 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 		method: 'POST',
 		path: '/oauth/login',
 		body: { userName, password, type: 'basic' },
+		idempotent: false,
 		expected: 'a token',
 		isExpected: hasToken,
 		isSecret: true,

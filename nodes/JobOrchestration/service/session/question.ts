@@ -11,6 +11,7 @@ export const QUESTION = {
 	method: 'GET',
 	path: '/api/v1/clusters',
 	qs: { 'ListOption.limit': 1 },
+	idempotent: true,
 	expected: 'a list of work clusters',
 	// A service may leave out an empty list.
 	isExpected: (body: unknown): body is unknown =>
