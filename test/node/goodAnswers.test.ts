@@ -70,9 +70,9 @@ describe('A create that succeeds without a job', () => {
 			operation === 'createJob' ? answer(status, body) : undefined,
 		);
 		const onError = 'continueRegularOutput';
-		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(9));
-		expect(fixture.callsOf('createJob')).toHaveLength(9);
-		expect(items).toHaveLength(9);
+		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(30));
+		expect(fixture.callsOf('createJob')).toHaveLength(30);
+		expect(items).toHaveLength(30);
 		for (const { json } of items) {
 			expect(json).toMatchObject({
 				message: `The service answered with ${title}`,
