@@ -85,14 +85,13 @@ export async function* clusterPages(
 		tokens.add(next);
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
-		if (next !== undefined && tokens.has(next))
-			throw service.errorOf(call, { kind: 'endlessList' });
+		if (next !== undefined && tokens.has(next)) throw new ServiceError({ kind: 'endlessList' });
 		const isSilent = token === undefined && remaining === undefined;
 		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
-			throw service.errorOf(call, { kind: 'cutList', remaining: Number(remaining) });
+			throw new ServiceError({ kind: 'cutList', remaining: Number(remaining) });
 		if (next === undefined) return;
-		if (tokens.size === MAX_PAGES) throw service.errorOf(call, { kind: 'endlessList' });
+		if (tokens.size === MAX_PAGES) throw new ServiceError({ kind: 'endlessList' });
 	}
 }
 

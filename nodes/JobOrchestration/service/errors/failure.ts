@@ -73,9 +73,7 @@ const KINDS = {
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		...{ ...FAILED, condition: 'timedOut' },
-		message: ofLogin
-			? `The service didn't answer the login within ${inSeconds(after ?? LOGIN_TIMEOUT)}`
-			: `The service didn't answer within ${inSeconds(after ?? timeout)}`,
+		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT : timeout)) / 1_000} s`,
 		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
 	}),
 	/** The connection broke after it was made. */
@@ -170,13 +168,11 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
  * unless the answer says that the service is away. To wait for one without an answer is enough.
  */
 function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
-	const isAway = resend === 'all' || condition === 'unavailable' || condition === 'broken';
-	const common = { ...UNKNOWN, token: undefined, isAboutAllItems: true } as const;
-	if (!isAway) return common;
+	const isAway = resend === 'all' || condition === 'unavailable';
 	return {
-		...common,
-		resend: 'all',
-		condition: condition === 'broken' ? 'loginFailed' : condition,
+		...{ ...UNKNOWN, token: undefined, isAboutAllItems: true },
+		...(isAway && { resend: 'all', condition }),
+		...(condition === 'broken' && { resend: 'all', condition: 'loginFailed' }),
 	};
 }
 
@@ -189,9 +185,3 @@ export function withoutServiceText(failure: Failure): Failure {
 
 const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;
 const n8nSays = (reason: string) => `Nothing was sent. n8n says: "${reason}".`;
-
-function inSeconds(milliseconds: number): string {
-	return milliseconds < 100
-		? `${milliseconds} ms`
-		: `${Number((milliseconds / 1000).toFixed(1))} s`;
-}
