@@ -134,7 +134,6 @@ const isNoWebPage = (body: unknown): body is GenericValue => !isHtml(body);
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
 	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
-	// What is undefined is not sent.
 	const retryOption = hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined;
 	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
 }

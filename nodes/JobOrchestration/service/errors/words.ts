@@ -107,13 +107,10 @@ function unrepeated(texts: string[]): string[] {
 
 /** As many of the texts as fit, and of the first one as much as fits. */
 function joined(texts: string[], max: number): string {
-	let words = '';
-	for (const text of texts) {
-		const separator = /[.!?:;。]$/.test(words) ? ' ' : ': ';
-		const more = words === '' ? text : `${words}${separator}${text}`;
-		if (words !== '' && more.length > max) break;
-		words = more;
-	}
+	const words = texts.reduce((earlier, text) => {
+		const more = `${earlier}${/[.!?:;。]$/.test(earlier) ? ' ' : ': '}${text}`;
+		return more.length > max ? earlier : more;
+	});
 	return truncate(words, max);
 }
 
