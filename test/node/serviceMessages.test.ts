@@ -380,16 +380,17 @@ test.each<[unknown, string]>([
 	[null, 'nothing'],
 	['', 'nothing'],
 	[[], 'a list'],
+	[['one'], 'a list: ["one"]'],
 	[{}, 'an empty object'],
 	[{ message: 'one' }, 'the message "one"'],
-	[{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, 'an object with the fields a, b, c, d, e'],
+	[{ a: 1, b: 2 }, 'an object: {"a":1,"b":2}'],
 	[
 		{ code: 40301, error: { text: 'quota used up' } },
-		'the object {"code":40301,"error":{"text":"quota used up"}}',
+		'an object: {"code":40301,"error":{"text":"quota used up"}}',
 	],
 	['<!-- login --><html>', 'an HTML page'],
-	['one\ntwo', 'the text "one two"'],
-	[7, 'the text "7"'],
+	['one\ntwo', 'the message "one two"'],
+	[7, 'a text: 7'],
 ])('%j instead of a job is described as %s', async (body, words) => {
 	const { description } = await errorAfter(answer(200, body));
 	expect(description).toContain(`It sent ${shown(words)} (HTTP 200).`);

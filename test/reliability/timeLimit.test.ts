@@ -111,6 +111,6 @@ test('an item whose Timeout is too short for the login takes none down that has 
 	await until(() => fixture.callsOf('login').length === 2);
 	held.open();
 	const { items } = await running.result;
-	expect(items[0]?.json.message).toBe("The service didn't answer the login within 50 ms");
+	expect(items[0]?.json.message).toBe("The service didn't answer the login within 0.05 s");
 	expect(fixture.sandbox.store.jobs.size).toBe(7);
 });

@@ -72,7 +72,8 @@ export async function* clusterPages(
 ): AsyncGenerator<Found & { next: string | undefined }> {
 	const tokens = new Set<string | undefined>();
 	const uids = new Set<string>();
-	for (let next = pageToken; ; ) {
+	let next = pageToken;
+	do {
 		const call = listClusters({ pageToken: next, pageSize });
 		// A later page that fails may not be the end: its token may have expired.
 		const page = await service.send(call, { mayGoOn: tokens.size > 0 });
@@ -85,15 +86,13 @@ export async function* clusterPages(
 		tokens.add(next);
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
-		if (next !== undefined && tokens.has(next))
-			throw service.errorOf(call, { kind: 'endlessList' });
+		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
+			throw new ServiceError({ kind: 'endlessList' });
 		const isSilent = token === undefined && remaining === undefined;
 		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
-			throw service.errorOf(call, { kind: 'cutList', remaining: Number(remaining) });
-		if (next === undefined) return;
-		if (tokens.size === MAX_PAGES) throw service.errorOf(call, { kind: 'endlessList' });
-	}
+			throw new ServiceError({ kind: 'cutList', remaining: Number(remaining) });
+	} while (next !== undefined);
 }
 
 /**

@@ -71,10 +71,6 @@ export function createJob(job: NewJob): Call<Job> {
 					message: 'The namespace, the workflow template or the work cluster was not found',
 					advice: `Check 'Namespace' (${shorten(namespace)}), 'Workflow UID' (${shorten(workflowUid)}) and 'Work Cluster' (${shorten(workCluster)}). ${CLUSTER_HINT}`,
 				},
-				409: {
-					message: 'The new job conflicts with something on the service',
-					advice: "Change this node's fields, or resolve the conflict on the service.",
-				},
 			},
 			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 		}),
@@ -138,7 +134,6 @@ const isNoWebPage = (body: unknown): body is GenericValue => !isHtml(body);
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
 	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
-	// What is undefined is not sent.
 	const retryOption = hasRetryOption ? { maxretry: maxRetry, retryInterval } : undefined;
 	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
 }

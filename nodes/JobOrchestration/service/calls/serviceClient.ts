@@ -1,9 +1,6 @@
-import type { Failure } from '../errors/failure';
-import type { ServiceError } from '../errors/serviceError';
 import type { HttpClient } from '../http';
 import type { RequestOptions } from '../request';
 import type { Call } from './callError';
-import { callError } from './callError';
 import { sendWithRetries } from './sendWithRetries';
 
 /** Sends the service's calls over one HTTP client and with the same options. */
@@ -27,11 +24,5 @@ export class ServiceClient {
 	async send<Body>(call: Call<Body>, { mayGoOn = false } = {}): Promise<Body> {
 		const options = mayGoOn ? { ...this.options, onFailure: undefined } : this.options;
 		return await sendWithRetries(this.httpClient, call, options);
-	}
-
-	/** The error of a call whose answer is wrong only in view of earlier ones. */
-	errorOf(call: Call<unknown>, failure: Failure): ServiceError {
-		const { baseUrl } = this.httpClient;
-		return callError(call, failure, { ...this.options, baseUrl, timesSent: 1 });
 	}
 }

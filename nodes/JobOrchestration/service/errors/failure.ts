@@ -62,7 +62,6 @@ const KINDS = {
 			"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 		detail: endedUnsent(code),
 	}),
-	/** The certificate isn't trusted: nothing was sent. */
 	certificate: ({ code }: { code: string }, about) => ({
 		...UNSENT,
 		message: `The certificate of ${serviceIn(about)} isn't trusted`,
@@ -73,12 +72,9 @@ const KINDS = {
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		...{ ...FAILED, condition: 'timedOut' },
-		message: ofLogin
-			? `The service didn't answer the login within ${inSeconds(after ?? LOGIN_TIMEOUT)}`
-			: `The service didn't answer within ${inSeconds(after ?? timeout)}`,
+		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT : timeout)) / 1_000} s`,
 		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
 	}),
-	/** The connection broke after it was made. */
 	broken: ({ code }: { code: string }) => ({
 		...{ ...FAILED, condition: 'broken' },
 		message: 'The connection broke before the answer was complete',
@@ -109,7 +105,6 @@ const KINDS = {
 			"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
 		detail: `The redirect is to ${location} (HTTP ${status}). Redirects aren't followed, so that the token stays with the service.`,
 	}),
-	/** A status that isn't success, or a body that says so. */
 	status: (facts: Common & StatusFacts, about) => meaningOfStatus(facts, about),
 	/** An answer with a success's status that isn't what the interface shows: what it is, and what it holds. */
 	unexpectedResponse: (
@@ -121,7 +116,6 @@ const KINDS = {
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
 		detail: `It sent ${facts.received} (HTTP ${facts.status}).`,
 	}),
-	/** A list without an end. */
 	endlessList: () => ({
 		...ANSWERED,
 		message: 'The list of work clusters never ends',
@@ -129,7 +123,6 @@ const KINDS = {
 			"Raise 'Page Size' if it is small. Otherwise, report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
 		detail: 'A page token came twice, or there are more than a thousand pages.',
 	}),
-	/** A list whose last page says how many more there are, but not where they begin. */
 	cutList: ({ remaining }: { remaining: number }) => ({
 		...ANSWERED,
 		message: 'The list of work clusters is cut off',
@@ -170,13 +163,11 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
  * unless the answer says that the service is away. To wait for one without an answer is enough.
  */
 function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
-	const isAway = resend === 'all' || condition === 'unavailable' || condition === 'broken';
-	const common = { ...UNKNOWN, token: undefined, isAboutAllItems: true } as const;
-	if (!isAway) return common;
+	const isAway = resend === 'all' || condition === 'unavailable';
 	return {
-		...common,
-		resend: 'all',
-		condition: condition === 'broken' ? 'loginFailed' : condition,
+		...{ ...UNKNOWN, token: undefined, isAboutAllItems: true },
+		...(isAway && { resend: 'all', condition }),
+		...(condition === 'broken' && { resend: 'all', condition: 'loginFailed' }),
 	};
 }
 
@@ -189,9 +180,3 @@ export function withoutServiceText(failure: Failure): Failure {
 
 const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;
 const n8nSays = (reason: string) => `Nothing was sent. n8n says: "${reason}".`;
-
-function inSeconds(milliseconds: number): string {
-	return milliseconds < 100
-		? `${milliseconds} ms`
-		: `${Number((milliseconds / 1000).toFixed(1))} s`;
-}

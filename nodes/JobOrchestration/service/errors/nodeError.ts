@@ -32,13 +32,13 @@ export function plainErrorOf(cause: unknown): PlainError {
 	const message = asTitle(error.message);
 	const description = typeof error.description === 'string' ? asPlainText(error.description) : '';
 	if (!(cause instanceof ServiceError)) return { message, description };
-	const { failure, httpStatus, jobMayExist, mayHaveActed, job } = cause;
+	const { failure, httpStatus, mayHaveActed, job } = cause;
 	const { condition, token, isAboutAllItems } = consequenceOf(failure);
 	const isRefused = failure.kind === 'status' && condition === 'answered';
 	const isOfUser = httpStatus === 403 || token === 'rejected';
 	return {
 		...{ message, description, httpStatus, mayHaveActed },
-		...(jobMayExist && job && { uncertainJob: withShortNames(job) }),
+		...(mayHaveActed && job && { uncertainJob: withShortNames(job) }),
 		...(isRefused && !isOfUser && !mayHaveActed && { isWrongValue: true }),
 		...(isAboutAllItems && { scope: 'all items' }),
 	};

@@ -1,22 +1,12 @@
 import type { Failure } from './failure';
+import { truncate } from './meaning';
 import type { Secrets } from './secrets';
 import { WITHHELD } from './secrets';
+import type { StatusFacts } from './statuses';
 import { MAX_SHOWN, saidIn } from './words';
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
 import type { ServiceRequest } from '../request';
-
-/** What n8n's request helper gives where `returnFullResponse` is set, as far as it is used here. */
-interface HttpResponse {
-	/** 0 if what was returned is no response at all. */
-	status: number;
-	body: unknown;
-	/** By their name in lower case. */
-	headers: JsonObject;
-}
-
-/** Names of an object's fields in an error. */
-const MAX_FIELDS = 5;
 
 /** The body of the expected answer, or why it didn't come. */
 export type Result<Body> = { body: Body } | { failure: Failure };
@@ -27,50 +17,34 @@ export function resultOf<Body>(
 	{ expected, isExpected, maySayFailed = false, isSecret = false }: ServiceRequest<Body>,
 	secrets: Secrets,
 ): Result<Body> {
-	const response = readResponse(answer);
-	const { status } = response;
+	const { statusCode: status, body: sent, headers } = isJsonObject(answer) ? answer : {};
+	if (typeof status !== 'number') return { failure: { kind: 'broken', code: 'no HTTP response' } };
 	// A 303 says that it is done, and where to look: the body is a note for people (RFC 9110, 15.4.4).
 	const isDone = maySayFailed && status === 303;
-	const body = isDone || response.body === undefined || response.body === '' ? null : response.body;
-	if (isDone && isExpected(body)) return { body };
-	const failure =
-		failureOfStatus(response, secrets) ??
-		(maySayFailed && saysFailed(body) ? refusalOf(response, secrets) : undefined);
-	if (failure !== undefined) return { failure };
+	const isSuccess = isDone || (status >= 200 && status < 300);
+	const body = isDone || sent === undefined || sent === '' ? null : sent;
+	const given = isJsonObject(headers) ? headers : {};
+	if (!isSuccess && status >= 300 && status < 400) {
+		const location = typeof given.location === 'string' ? secrets.redact(given.location) : '';
+		// The query is left out: a service may put anything there.
+		const address = location.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
+		return { failure: { kind: 'redirect', status, location: address || 'another address' } };
+	}
+	if (!isSuccess || (maySayFailed && saysFailed(body))) {
+		const retryAfterMs = parseRetryAfter(given);
+		return { failure: { kind: 'status', status, retryAfterMs, ...reasonIn(body, secrets) } };
+	}
 	if (isExpected(body)) return { body };
-	const unexpected = { status, ...describeBody(body, secrets, isSecret), expected };
+	const unexpected = { status, expected, ...describe(body, secrets, isSecret) };
 	return { failure: { kind: 'unexpectedResponse', ...unexpected } };
 }
 
-function readResponse(answer: unknown): HttpResponse {
-	const { statusCode, body, headers } = isJsonObject(answer) ? answer : {};
-	return {
-		status: typeof statusCode === 'number' ? statusCode : 0,
-		body,
-		headers: isJsonObject(headers) ? headers : {},
-	};
-}
-
-/** The failure that an answer's status stands for; undefined if it is a success. */
-function failureOfStatus(response: HttpResponse, secrets: Secrets): Failure | undefined {
-	const { status, headers } = response;
-	if (status === 0) return { kind: 'broken', code: 'no HTTP response' };
-	if (status >= 200 && status < 300) return undefined;
-	if (status < 300 || status >= 400) return refusalOf(response, secrets);
-	const { location } = headers;
-	const given = typeof location === 'string' ? secrets.redact(location) : '';
-	// The query is left out: a service may put anything there.
-	const address = given.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
-	return { kind: 'redirect', status, location: address || 'another address' };
-}
-
-function refusalOf({ status, body, headers }: HttpResponse, secrets: Secrets): Failure {
-	const form = isHtml(body) ? 'page' : typeof body === 'string' ? 'text' : 'json';
-	const facts = { kind: 'status', status, form, retryAfterMs: parseRetryAfter(headers) } as const;
-	if (form === 'page') return { ...facts, note: 'An HTML page came' };
-	const said = saidIn(body, secrets);
+/** What the body of a refusal says, as facts of its failure. */
+function reasonIn(body: unknown, secrets: Secrets): Partial<StatusFacts> {
+	if (isHtml(body)) return { form: 'page', note: 'An HTML page came' };
+	const form = typeof body === 'string' ? 'text' : 'json';
 	const note = "The service's message isn't shown because it contains the password or token";
-	return said === undefined ? { ...facts, note } : { ...facts, ...said };
+	return { form, ...(saidIn(body, secrets) ?? { note }) };
 }
 
 /** Whether a body says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
@@ -82,34 +56,32 @@ export function saysFailed(body: unknown): boolean {
 	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
 }
 
-/**
- * What an answer is that isn't what was wanted, and what it holds, in a few words.
- *
- * @param isSecret whether a text that isn't clearly a message is not shown, as it may be a token
- */
-function describeBody(body: unknown, secrets: Secrets, isSecret: boolean) {
-	const same = (what: string) => ({ what, received: what });
-	if (body === undefined || body === null || body === '') return same('nothing');
-	if (Array.isArray(body)) return same('a list');
-	if (isHtml(body)) return same('an HTML page');
-	if (!isJsonObject(body)) {
-		if (isSecret) return same('a text');
-		const { text = WITHHELD } = saidIn(String(body), secrets) ?? {};
-		return { what: 'a text', received: `the text ${text}` };
-	}
-	const what = 'an object';
-	const names = Object.keys(body).slice(0, MAX_FIELDS).join(', ');
-	if (names === '') return same('an empty object');
-	const { message, error, msg } = body;
-	const clear = [message, error, msg].filter((text) => typeof text === 'string');
-	const said = saidIn(isSecret ? { message: clear.join(': ') } : body, secrets);
-	if (said === undefined || secrets.areIn(names))
-		return { what, received: `${what} with ${WITHHELD}` };
-	if (said.words === undefined) return { what, received: `${what} with the fields ${names}` };
-	return {
-		what,
-		received: `the ${said.text?.startsWith('"') ? 'message' : 'object'} ${said.text}`,
-	};
+/** What an answer is that isn't what was wanted, and what it holds. @param isSecret whether any text may be a token */
+function describe(body: unknown, secrets: Secrets, isSecret: boolean) {
+	const what = kindOf(body);
+	if (body === null || isHtml(body)) return { what, received: what };
+	const said = isSecret ? { text: messagesIn(body, secrets) } : saidIn(body, secrets);
+	const { text } = said ?? { text: WITHHELD };
+	if (text === undefined) return { what, received: what };
+	return { what, received: text.startsWith('"') ? `the message ${text}` : `${what}: ${text}` };
+}
+
+function kindOf(body: unknown): string {
+	if (body === null) return 'nothing';
+	if (Array.isArray(body)) return 'a list';
+	if (isHtml(body)) return 'an HTML page';
+	if (!isJsonObject(body)) return 'a text';
+	return Object.keys(body).length === 0 ? 'an empty object' : 'an object';
+}
+
+/** An object as JSON in which only what is clearly a message is shown. */
+function messagesIn(body: unknown, secrets: Secrets): string | undefined {
+	if (!isJsonObject(body)) return undefined;
+	const entries = Object.entries(body).map(([key, value]) => {
+		const isMessage = ['message', 'error', 'msg'].includes(key) && typeof value === 'string';
+		return [key, isMessage ? value : '…'];
+	});
+	return truncate(secrets.redact(JSON.stringify(Object.fromEntries(entries))), MAX_SHOWN);
 }
 
 /** What may come before the first element of a page or of another XML document. */
@@ -123,27 +95,19 @@ export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && PAGE.test(body.slice(0, MAX_SHOWN).replace(PROLOG, ''));
 }
 
-/** Every date that a header can have names the time of day; Date.parse would read one in many other texts. */
-const DATE = /[a-z].*\d\d:\d\d:\d\d|\d\d:\d\d:\d\d.*[a-z]/i;
-
-/** The longest date or number that a header has. In a longer text, to search for one could take a second. */
-const MAX_HEADER = 64;
-
 /**
  * The wait that a Retry-After header asks for, in milliseconds; undefined if it can't be read. A date is read against the
  * answer's own `date`, since the service's clock may differ.
  */
 export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
 	const retryAfter = headers['retry-after'];
-	if (typeof retryAfter !== 'string' || retryAfter.length > MAX_HEADER) return undefined;
-	if (/^\s*\d+(?:\.\d+)?\s*$/.test(retryAfter)) return Number(retryAfter) * 1000;
-	const until = dateIn(retryAfter);
-	return until === undefined ? undefined : Math.max(0, until - (dateIn(headers.date) ?? now));
+	if (/^\s*\d+(?:\.\d+)?\s*$/.test(String(retryAfter))) return Number(retryAfter) * 1000;
+	const [until, sentAt = now] = [retryAfter, headers.date].map(dateIn);
+	return until === undefined ? undefined : Math.max(0, until - sentAt);
 }
 
-/** A header's date in milliseconds; undefined if it can't be read. */
+/** A header's date in milliseconds; undefined if it can't be read. Each has a time of day, unlike texts that Date reads. */
 function dateIn(header: unknown): number | undefined {
-	const isDate = typeof header === 'string' && header.length <= MAX_HEADER && DATE.test(header);
-	const date = isDate ? Date.parse(header) : Number.NaN;
+	const date = /\d\d:\d\d:\d\d/.test(String(header)) ? Date.parse(String(header)) : Number.NaN;
 	return Number.isNaN(date) ? undefined : date;
 }

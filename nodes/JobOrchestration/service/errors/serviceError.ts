@@ -32,10 +32,6 @@ export class ServiceError extends ExecutionBaseError {
 		this.job = job;
 	}
 
-	get jobMayExist(): boolean {
-		return this.mayHaveActed && this.job !== undefined;
-	}
-
 	/** The HTTP status of the answer; null if none came. */
 	get httpStatus(): number | null {
 		return 'status' in this.failure ? this.failure.status : null;
@@ -44,11 +40,10 @@ export class ServiceError extends ExecutionBaseError {
 
 /** All in the title, where nothing else is shown: in the test of a credential. Words that it has already aren't repeated. */
 export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
-	const { message, advice, reason, detail = '' } = texts;
+	const { message, advice, reason, detail } = texts;
 	const { words } = failure.kind === 'status' ? failure : {};
 	const isSaid = words !== undefined && message.includes(words);
-	const more = [advice, isSaid ? '' : reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
-	const rest = more.filter(Boolean).join(' ');
+	const rest = [advice, !isSaid && reason, detail].filter(Boolean).join(' ');
 	const title = rest === '' ? message : `${message.replace(/\.$/, '')}. ${rest}`;
 	return { message: unreplaced(title), advice: '' };
 }

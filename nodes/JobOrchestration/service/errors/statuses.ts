@@ -1,14 +1,11 @@
 import type { About, Consequence, Meaning } from './meaning';
 import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNAVAILABLE, UNCLEAR } from './meaning';
+import type { Said } from './words';
 import { isStatusName } from './words';
 
 /** A status that isn't success, or a body that says that the request failed. */
-export interface StatusFacts {
+export interface StatusFacts extends Said {
 	status: number;
-	/** The service's words, as many as a title has room for. */
-	words?: string | undefined;
-	/** All that it says: its words, quoted, or the whole body as JSON. */
-	text?: string | undefined;
 	/** Why there are no words. */
 	note?: string | undefined;
 	form?: 'page' | 'text' | 'json';
@@ -25,9 +22,6 @@ type Entries = Partial<Record<number, (answer: Answer) => Partial<Meaning>>>;
 /** Where in the request something is wrong: in a title, it would leave no room for what is wrong. */
 const JSON_PATH = /^[\w$]+(?:[/.][\w$]+)+:? (?=\S)/;
 
-const aboutTheRequest = () => ({ token: undefined });
-const unavailable = () => ({ ...UNAVAILABLE, token: undefined });
-const notOffered = () => UNCLEAR;
 /** Texts that a web page isn't given: what stands before the service has answered with it. */
 const unlessPage = ({ form }: Answer, texts: Partial<Meaning>) => (form === 'page' ? {} : texts);
 
@@ -60,11 +54,6 @@ const OF_ANY_REQUEST: Entries = {
 		advice:
 			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
 	}),
-	501: notOffered,
-	502: unavailable,
-	503: unavailable,
-	504: unavailable,
-	505: notOffered,
 };
 
 const OF_CALL: Entries = {
@@ -75,13 +64,8 @@ const OF_CALL: Entries = {
 			advice:
 				'Ask the administrator of the service for the permission, or use the credential of another user.',
 		}),
-	404: aboutTheRequest,
-	405: aboutTheRequest,
-	409: aboutTheRequest,
-	410: aboutTheRequest,
 	// An expired session or token, in Laravel, IIS and ArcGIS.
 	419: rejectedToken,
-	422: aboutTheRequest,
 	440: rejectedToken,
 	498: rejectedToken,
 };
@@ -126,18 +110,17 @@ export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: 
 		: { action, what: `to ${action}` };
 	const answer = { ...facts, ...doing, baseUrl, hint, said, ofLogin };
 	const isRefusal = status >= 400 && status < 500;
-	const asksToWait = retryAfterMs !== undefined && status !== 401;
+	// Any other 5xx is as unclear with it as without.
+	const mayAsk = status !== 401 && (isRefusal || status === 503 || ofLogin);
+	const asksToWait = mayAsk && retryAfterMs !== undefined;
 	return {
 		...consequenceOfRange(status),
 		...(status >= 500 ? failed : refused)(answer),
 		...OF_ANY_REQUEST[status]?.(answer),
 		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
 		...(ofLogin ? {} : byStatus[status]),
-		...(asksToWait && isRefusal && status !== 429 ? refusedForNow(answer) : {}),
-		// Any other 5xx is as unclear with it as without.
-		...(asksToWait && (isRefusal || status === 503 || ofLogin)
-			? { ...THROTTLED, token: undefined, retryAfterMs }
-			: {}),
+		...(asksToWait && isRefusal && status !== 429 && refusedForNow(answer)),
+		...(asksToWait && { ...THROTTLED, token: undefined, retryAfterMs }),
 		...saidBy(answer),
 	};
 }
@@ -145,9 +128,13 @@ export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: 
 /** What isn't known for certain may have acted. 451 is the last refusal that HTTP knows: 499 may be a call cut off midway. */
 function consequenceOfRange(status: number): Consequence {
 	const token = 'doubtful';
-	// These are the statuses of proxies and CDNs whose service is away.
-	if (status >= 520 && status <= 599) return UNAVAILABLE;
+	// The statuses of proxies and CDNs whose service is away.
+	if ([502, 503, 504].includes(status) || (status >= 520 && status <= 599)) return UNAVAILABLE;
+	// What isn't implemented won't be the next time.
+	if ([501, 505].includes(status)) return { ...UNCLEAR, token };
 	if (status >= 500 && status <= 599) return { ...FAILED, token };
+	// These are about the request, no matter with which token.
+	if ([404, 405, 409, 410, 422].includes(status)) return ANSWERED;
 	if (status >= 400 && status <= 451) return { ...ANSWERED, token };
 	const isSuccess = status >= 200 && status <= 299;
 	return { ...UNCLEAR, token, condition: isSuccess ? 'answered' : 'failed' };

@@ -9,16 +9,16 @@ export const MAX_SHOWN = 500;
 /** The most characters of them in a title. */
 const MAX_IN_TITLE = 80;
 
-/** How deep a body is read, and how many values of it. With more, a huge one would block n8n. */
+/** How deep a body is read, and how many values of it; "…" is what is left out. With more, a huge one would block n8n. */
 const MAX_DEPTH = 20;
 const MAX_VALUES = 1_000;
 
 /** What a body says. Nothing if it is empty; no `words` if there is no text in it. */
 export interface Said {
 	/** The service's words, as many as a title has room for. */
-	words?: string;
-	/** Its words, quoted, or the whole body as JSON if that says more. */
-	text?: string;
+	words?: string | undefined;
+	/** All that it says: its words, quoted, or the whole body as JSON if that says more. */
+	text?: string | undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Said {
  * @returns undefined if there is a secret in it
  */
 export function saidIn(body: unknown, secrets: Secrets): Said | undefined {
-	const { shown, texts, searched, depth } = read(body);
+	const { shown, texts, searched } = read(body);
 	const json = JSON.stringify(shown) ?? '';
 	if (secrets.areIn([...searched, json].join('\n'))) return undefined;
 	if (texts.length === 0) return /^(?:null|""|\[\]|{})?$/.test(json) ? {} : { text: cut(json) };
@@ -37,44 +37,37 @@ export function saidIn(body: unknown, secrets: Secrets): Said | undefined {
 	const said = unrepeated(kinds.find(({ length }) => length > 0) ?? []);
 	const words = joined(said, MAX_IN_TITLE);
 	const quoted = `"${cut(joined(said, MAX_READ))}"`;
-	if (texts.length === 1 && depth <= 1 && !Array.isArray(body)) return { words, text: quoted };
+	const atTop = isJsonObject(shown) ? Object.values(shown) : [shown];
+	if (texts.length === 1 && atTop.includes(texts[0])) return { words, text: quoted };
 	// What is cut off could be the words.
 	return { words, text: json.length > MAX_SHOWN ? `${quoted}, in ${cut(json)}` : json };
 }
 
-/** A body as it is shown; its texts, and how deep the last one is; and what is to be searched for secrets. */
+/** A body as it is shown; its texts; and what is to be searched for secrets. */
 function read(body: unknown) {
 	const texts: string[] = [];
 	const searched: string[] = [];
 	const left = { values: MAX_VALUES, characters: MAX_READ };
-	let depth = 0;
 
-	const copy = (value: unknown, level: number): unknown => {
+	const copy = (value: unknown, depth: number): unknown => {
 		left.values -= 1;
-		if (typeof value === 'string') {
-			searched.push(value.slice(0, left.characters + MAX_READ));
-			const text = onOneLine(value.slice(0, left.characters));
-			left.characters = Math.max(0, left.characters - value.length);
-			if (text !== '') depth = texts.push(text) && level;
-			return text;
+		if (left.values < 0 || left.characters === 0 || depth > MAX_DEPTH) return '…';
+		if (Array.isArray(value)) {
+			return value.slice(0, MAX_VALUES).map((element) => copy(element, depth + 1));
 		}
-		if (Array.isArray(value) || isJsonObject(value)) {
-			if (level === MAX_DEPTH) return '…';
-			const entries: Array<[string, unknown]> = [];
-			for (const [key, element] of Object.entries(
-				Array.isArray(value) ? value.slice(0, left.values) : value,
-			)) {
-				if (left.values <= 0 || left.characters === 0) break;
-				entries.push([key, copy(element, level + 1)]);
-			}
-			return Array.isArray(value)
-				? entries.map(([, element]) => element)
-				: Object.fromEntries(entries);
+		if (isJsonObject(value)) {
+			const entries = Object.entries(value).slice(0, MAX_VALUES);
+			return Object.fromEntries(entries.map(([key, element]) => [key, copy(element, depth + 1)]));
 		}
-		searched.push(String(value));
-		return value;
+		// More is searched than is used, so that a secret across that limit is found.
+		searched.push(String(value).slice(0, left.characters + MAX_READ));
+		if (typeof value !== 'string') return value;
+		const text = onOneLine(value.slice(0, left.characters));
+		left.characters = Math.max(0, left.characters - value.length);
+		if (text !== '') texts.push(text);
+		return text;
 	};
-	return { shown: copy(body, 0), texts, searched, depth };
+	return { shown: copy(body, 0), texts, searched };
 }
 
 /** Where the stack trace of Java, .NET and JavaScript begins; of PHP; of Go. */
@@ -114,13 +107,10 @@ function unrepeated(texts: string[]): string[] {
 
 /** As many of the texts as fit, and of the first one as much as fits. */
 function joined(texts: string[], max: number): string {
-	let words = '';
-	for (const text of texts) {
-		const separator = /[.!?:;。]$/.test(words) ? ' ' : ': ';
-		const more = words === '' ? text : `${words}${separator}${text}`;
-		if (words !== '' && more.length > max) break;
-		words = more;
-	}
+	const words = texts.reduce((earlier, text) => {
+		const more = `${earlier}${/[.!?:;。]$/.test(earlier) ? ' ' : ': '}${text}`;
+		return more.length > max ? earlier : more;
+	});
 	return truncate(words, max);
 }
 
