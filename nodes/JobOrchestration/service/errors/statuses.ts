@@ -113,13 +113,16 @@ export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: 
 	// Any other 5xx is as unclear with it as without.
 	const mayAsk = status !== 401 && (isRefusal || status === 503 || ofLogin);
 	const asksToWait = mayAsk && retryAfterMs !== undefined;
+	const entry: Partial<Meaning> = {
+		...OF_ANY_REQUEST[status]?.(answer),
+		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
+	};
 	return {
 		...consequenceOfRange(status),
 		...(status >= 500 ? failed : refused)(answer),
-		...OF_ANY_REQUEST[status]?.(answer),
-		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
+		...entry,
 		...(ofLogin ? {} : byStatus[status]),
-		...(asksToWait && isRefusal && status !== 429 && refusedForNow(answer)),
+		...(asksToWait && isRefusal && entry.resend !== 'all' && refusedForNow(answer)),
 		...(asksToWait && { ...THROTTLED, token: undefined, retryAfterMs }),
 		...saidBy(answer),
 	};
