@@ -1,9 +1,7 @@
 import type {
 	IAuthenticate,
-	ICredentialDataDecryptedObject,
 	ICredentialTestRequest,
 	ICredentialType,
-	IHttpRequestHelper,
 	INodeProperties,
 } from 'n8n-workflow';
 
@@ -65,13 +63,7 @@ export class JobOrchestrationApi implements ICredentialType {
 		},
 	];
 
-	/** Called by n8n without a token, after a 401, and after any failed request of its HTTP Request node. */
-	async preAuthentication(
-		this: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-	): Promise<{ accessToken?: string }> {
-		return await newToken(this.helpers, credentials);
-	}
+	preAuthentication = newToken;
 
 	authenticate: IAuthenticate = withToken;
 

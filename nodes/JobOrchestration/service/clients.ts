@@ -35,13 +35,12 @@ export class Clients {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
 		session.noteStored(credentials.accessToken);
-		const found = this.bySession.get(session);
-		if (found !== undefined) return found;
-		const execution = executionOf(this.context);
-		const queue = session.limiter.begin({ ...this.limits, execution });
-		const args = [this.context, credentials, itemIndex, session, queue, execution] as const;
-		const client = new HttpClient(...args);
-		this.bySession.set(session, client);
+		let client = this.bySession.get(session);
+		if (client === undefined) {
+			const limits = { ...this.limits, execution: executionOf(this.context) };
+			client = new HttpClient(this.context, credentials, itemIndex, session, limits);
+			this.bySession.set(session, client);
+		}
 		return client;
 	}
 

@@ -172,15 +172,15 @@ export class Session {
 
 	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
 	private knownFailure(asker: Partial<SendingOptions> = {}): Failure | undefined {
-		const { execution = this, run = this, timeout = 0 } = asker;
-		const told = this.told.get(execution) ?? this.told.get(run);
+		const { run, timeout = 0 } = asker;
+		const told = run && (this.told.get(run.execution) ?? this.told.get(run));
 		const hasMoreTime = told?.kind === 'timeout' && timeout > (told.after ?? Infinity);
 		if (told !== undefined && !hasMoreTime) return told;
 		return isWithin(HOLDS_MS, this.refused?.at) ? this.refused?.failure : undefined;
 	}
 
-	private tell({ execution, run }: SendingOptions, failure: Failure): void {
-		if (isFinal(failure)) this.told.set('status' in failure ? execution : run, failure);
+	private tell({ run }: SendingOptions, failure: Failure): void {
+		if (isFinal(failure)) this.told.set('status' in failure ? run.execution : run, failure);
 	}
 
 	private remember(token: string): void {
