@@ -37,7 +37,6 @@ export class HttpClient {
 	readonly limiter: AccountLimiter;
 	/** Its place in that. */
 	queue: RunQueue;
-	readonly execution: object;
 
 	/** @param itemIndex an item to which the credential gives this account */
 	constructor(
@@ -45,10 +44,9 @@ export class HttpClient {
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly itemIndex: number,
 		private readonly session: Session,
-		private readonly limits: RunLimits & { execution: object },
+		private readonly limits: RunLimits,
 	) {
 		this.limiter = session.limiter;
-		this.execution = limits.execution;
 		this.queue = this.limiter.begin(limits);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
 	}
@@ -84,7 +82,7 @@ export class HttpClient {
 		const isCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
 		const cancel = isCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { run: this, timeout, signal, cancel, onSent, readAgain };
+		const options = { run: this.queue, timeout, signal, cancel, onSent, readAgain };
 		let rejection: Failure | undefined;
 		for (let tokens = 1; ; tokens += 1) {
 			const { result, token } = await this.sendOnce(request, options);

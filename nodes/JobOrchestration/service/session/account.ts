@@ -5,18 +5,13 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ServiceError } from '../errors/serviceError';
 
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
-export interface Account {
-	baseUrl: string;
-	userName: string;
-	password: string;
-	ignoreSslIssues: boolean;
-}
+export type Account = ReturnType<typeof accountOf>;
 
 /** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked hash would let passwords be guessed. */
 const WORK = 4096;
 
 /** @throws ServiceError if the Base URL can't be used */
-export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
+export function accountOf(credentials: ICredentialDataDecryptedObject) {
 	return {
 		baseUrl: readBaseUrl(credentials.baseUrl),
 		userName: String(credentials.userName ?? '').trim(),

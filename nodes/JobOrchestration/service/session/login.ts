@@ -77,11 +77,7 @@ export type HttpOptions = IHttpRequestOptions & {
  * A request as this account's: with its token, if there is one, and regardless of another node's options. It follows no
  * redirect. The interface doesn't show how the token is sent; the login says "Bearer".
  */
-export function signed(
-	options: HttpOptions,
-	{ ignoreSslIssues }: Account,
-	token?: string,
-): HttpOptions {
+export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token?: string) {
 	return {
 		...options,
 		headers: { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) },

@@ -4,7 +4,7 @@ import type { Failure } from '../errors/failure';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface SendingOptions {
-	/** The same object for all requests of one run of a node, and in it, of an execution. */
+	/** Where it waits in the limiter: the same object for all requests of one run of a node, and in it, of an execution. */
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
