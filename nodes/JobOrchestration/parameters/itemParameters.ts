@@ -35,14 +35,18 @@ export class ItemParameters {
 		try {
 			value = this.context.getNodeParameter(name, itemIndex, null);
 		} catch (error) {
-			const reason = error instanceof Error ? error.message : String(error);
-			const advice = `n8n says: "${reason}". Correct the expression in this field.`;
-			throw new FieldError(label, 'has an invalid expression', advice);
+			throw unreadable(label, error);
 		}
 		if (field?.type === 'resourceLocator') value = locatedBy(value);
 		if (!holdsExpression(this.stored[name])) this.fixed.set(name, value);
 		return new FieldValue(label, value);
 	}
+}
+
+function unreadable(field: string, error: unknown): FieldError {
+	const reason = error instanceof Error ? error.message : String(error);
+	const advice = `n8n says: "${reason}". Correct the expression in this field.`;
+	return new FieldError(field, 'has an invalid expression', advice);
 }
 
 /** What a resource locator holds, which may be that of another node. n8n's `extractValue` does nothing without a mode. */
