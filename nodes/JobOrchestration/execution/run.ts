@@ -56,7 +56,6 @@ export interface ItemOutcome extends Partial<CallResult> {
 export interface FailedItem {
 	itemIndex: number;
 	error: PlainError;
-	/** What was thrown. */
 	cause?: unknown;
 }
 
