@@ -1,9 +1,4 @@
-import type {
-	IAuthenticate,
-	ICredentialTestRequest,
-	ICredentialType,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 import {
 	newToken,
@@ -65,7 +60,7 @@ export class JobOrchestrationApi implements ICredentialType {
 
 	preAuthentication = newToken;
 
-	authenticate: IAuthenticate = withToken;
+	authenticate = withToken;
 
 	test: ICredentialTestRequest = {
 		request: {

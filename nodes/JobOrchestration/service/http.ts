@@ -79,8 +79,8 @@ export class HttpClient {
 	): Promise<Result<Body>> {
 		const { context, itemIndex, session } = this;
 		// A drop-down has no cancel.
-		const isCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
-		const cancel = isCancelled ? context.getExecutionCancelSignal() : undefined;
+		const canBeCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
+		const cancel = canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const options = { run: this.queue, timeout, signal, cancel, onSent, readAgain };
 		let rejection: Failure | undefined;

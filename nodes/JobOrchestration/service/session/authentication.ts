@@ -80,8 +80,7 @@ async function newTokenForOtherNode(helpers: Helpers, credentials: Credentials):
 	const isGood = mayBeNewest && newest !== undefined && (await session.accepts(helpers, newest));
 	const token = isGood ? newest : tokenIn(await session.token(helpers), session);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	const isSent = request !== undefined;
-	if (isSent && (await session.question.about(helpers, token)) !== undefined) return {};
+	if (request && (await session.question.about(helpers, token)) !== undefined) return {};
 	return { accessToken: session.toStored(token) };
 }
 
