@@ -1,11 +1,4 @@
-import type {
-	IAuthenticate,
-	ICredentialDataDecryptedObject,
-	ICredentialTestRequest,
-	ICredentialType,
-	IHttpRequestHelper,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 import {
 	newToken,
@@ -65,15 +58,9 @@ export class JobOrchestrationApi implements ICredentialType {
 		},
 	];
 
-	/** Called by n8n without a token, after a 401, and after any failed request of its HTTP Request node. */
-	async preAuthentication(
-		this: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-	): Promise<{ accessToken?: string }> {
-		return await newToken(this.helpers, credentials);
-	}
+	preAuthentication = newToken;
 
-	authenticate: IAuthenticate = withToken;
+	authenticate = withToken;
 
 	test: ICredentialTestRequest = {
 		request: {

@@ -93,18 +93,15 @@ export async function waitForCallback(
 export async function receiveCallback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const item: unknown = context.evaluateExpression('{{ $thisItem }}');
 	const query: unknown = context.getQueryData();
-	if (!isJsonObject(item) || !isJsonObject(item.json) || !isJsonObject(query))
-		return refuse(context);
-	const id = item[CALLBACK_ID];
-	if (typeof id !== 'string' || query.call !== id) return refuse(context);
-	const json = { ...item.json, callback: await readBody(context) };
+	const { json: output, [CALLBACK_ID]: id } = isJsonObject(item) ? item : {};
+	const { call } = isJsonObject(query) ? query : {};
+	if (!isJsonObject(output) || typeof id !== 'string' || call !== id) {
+		const message = 'The execution does not wait for this call';
+		context.getResponseObject().status(409).json({ message });
+		return { noWebhookResponse: true };
+	}
+	const json = { ...output, callback: await readBody(context) };
 	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
-}
-
-function refuse(context: IWebhookFunctions): IWebhookResponseData {
-	const message = 'The execution does not wait for this call';
-	context.getResponseObject().status(409).json({ message });
-	return { noWebhookResponse: true };
 }
 
 type Body = IDataObject[string];

@@ -43,9 +43,6 @@ function beginRun(context: IExecuteFunctions): Run {
 	const resource = context.getNodeParameter('resource', 0, null);
 	// n8n drops it where no field is shown for the resource.
 	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
-	if ('message' in operation) {
-		throw Object.assign(new Error(operation.message), { description: operation.description });
-	}
 	const state = recall(context, `${String(resource)}.${operation.value}`);
 	return { ...state, context, operation, calls: [], clients: new Clients(context) };
 }
@@ -136,11 +133,9 @@ function outputOf(
 		const { output = [], error } = run?.outcomes[itemIndex] ?? { error: errorOfOthers };
 		const pairedItem = { item: itemIndex };
 		if (error === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { message, description, httpStatus = null } = error;
-		const details = { description, itemIndex, httpStatus };
-		const jobMayExist = error.uncertainJob !== undefined;
-		const createsJobs = run?.operation.createsJobs === true;
-		const json = { message, error: createsJobs ? { ...details, jobMayExist } : details };
+		const { message, description, httpStatus = null, uncertainJob } = error;
+		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
+		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
 		return [{ json, ...(binary && { binary }), pairedItem }];
 	});
 }

@@ -145,13 +145,11 @@ function otherAccountError(
 	{ outcomes, clients }: Run,
 	given: Array<HttpClient | undefined>,
 ): FailedItem | undefined {
-	const clientOf = (itemIndex: number) =>
-		itemIndex < given.length
-			? given[itemIndex]
-			: (clients.of(outcomes[itemIndex]?.account) ?? given[0]);
 	const others = outcomes.flatMap((outcome, itemIndex) => {
-		const now = clientOf(itemIndex)?.account;
 		const account = outcome?.account;
+		const isGiven = itemIndex < given.length;
+		const client = isGiven ? given[itemIndex] : (clients.of(account) ?? given[0]);
+		const now = client?.account;
 		const isSame = account === undefined || now === undefined || account === now;
 		return isSame ? [] : [{ itemIndex, account, now }];
 	});

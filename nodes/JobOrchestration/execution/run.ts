@@ -56,7 +56,6 @@ export interface ItemOutcome extends Partial<CallResult> {
 export interface FailedItem {
 	itemIndex: number;
 	error: PlainError;
-	/** What was thrown. */
 	cause?: unknown;
 }
 
@@ -64,25 +63,16 @@ export interface FailedItem {
 export type ListedJob = CreatedJob & { itemIndex: number };
 
 /** A run's items and jobs, counted: all that is said of them is made from this. Items are named by their numbers. */
-export interface Summary {
-	/** How many items there are. */
-	count: number;
-	failed: number[];
-	/** The jobs of all tries. */
-	created: ListedJob[];
-	/** Those that this node hasn't ended. */
-	running: ListedJob[];
-	/** The items whose job may exist. */
-	uncertain: Array<{ itemIndex: number } & NamedJob>;
-	/** The items that certainly have no job that runs. */
-	withoutJob: number[];
-}
+export type Summary = ReturnType<typeof summaryOf>;
 
-export function summaryOf({ outcomes, endedJobs }: RunState): Summary {
-	const failed: Summary['failed'] = [];
+export function summaryOf({ outcomes, endedJobs }: RunState) {
+	const failed: number[] = [];
+	/** The jobs of all tries. */
 	const created = [...endedJobs];
-	const uncertain: Summary['uncertain'] = [];
-	const withoutJob: Summary['withoutJob'] = [];
+	/** The items whose job may exist. */
+	const uncertain: Array<{ itemIndex: number } & NamedJob> = [];
+	/** The items that certainly have no job that runs. */
+	const withoutJob: number[] = [];
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		const { error, createdJob } = outcome ?? {};
 		if (error) failed.push(itemIndex);
@@ -90,6 +80,7 @@ export function summaryOf({ outcomes, endedJobs }: RunState): Summary {
 		if (error?.uncertainJob) uncertain.push({ itemIndex, ...error.uncertainJob });
 		else if (createdJob === undefined || isEnded(createdJob)) withoutJob.push(itemIndex);
 	}
+	/** The jobs that this node hasn't ended. */
 	const running = created.filter((job) => !isEnded(job));
 	return { count: outcomes.length, failed, created, running, uncertain, withoutJob };
 }

@@ -58,18 +58,26 @@ export const properties: INodeProperties[] = [
 		};
 	}),
 	toolNotice,
-	...resources.flatMap(({ value, operations }) =>
-		operations.flatMap((operation) =>
-			operation.fields.map((field) => shownFor(field, value, operation.value)),
+	...resources.flatMap(({ value: resource, operations }) =>
+		operations.flatMap(({ value: operation, fields }) =>
+			fields.map((field): INodeProperties => {
+				const show = {
+					resource: [resource],
+					operation: [operation],
+					...field.displayOptions?.show,
+				};
+				return { ...field, displayOptions: { ...field.displayOptions, show } };
+			}),
 		),
 	),
 ];
 
-/** The operation that a workflow names, or what to say of it: one written by hand may name what the editor doesn't offer. */
-export function findOperation(
-	resource: unknown,
-	operation: unknown,
-): Operation | { message: string; description: string } {
+/**
+ * The operation that a workflow names.
+ *
+ * @throws Error with a description if there is none: a workflow written by hand may name what the editor doesn't offer
+ */
+export function findOperation(resource: unknown, operation: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);
 	const found = known?.operations.find(({ value }) => value === operation);
 	if (found !== undefined) return found;
@@ -78,18 +86,7 @@ export function findOperation(
 	const choices = resources.flatMap(({ value, operations }) =>
 		operations.map((each) => `${value}: ${each.value}`),
 	);
-	return {
-		message: known === undefined ? `There is no ${named}` : noOperation,
-		description: `Enter one of these as resource and operation, spelt as here: ${choices.join(', ')}.`,
-	};
-}
-
-function shownFor(field: INodeProperties, resource: string, operation: string): INodeProperties {
-	return {
-		...field,
-		displayOptions: {
-			...field.displayOptions,
-			show: { resource: [resource], operation: [operation], ...field.displayOptions?.show },
-		},
-	};
+	const description = `Enter one of these as resource and operation, spelt as here: ${choices.join(', ')}.`;
+	const message = known === undefined ? `There is no ${named}` : noOperation;
+	throw Object.assign(new Error(message), { description });
 }

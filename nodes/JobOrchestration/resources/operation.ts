@@ -4,7 +4,6 @@ import type { JsonObject } from '../json';
 import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/calls/serviceClient';
 
-/** A job that was created. */
 export interface CreatedJob {
 	namespace: string;
 	/** As errors and logs show it, without secrets: the service could repeat one in it. */
@@ -16,13 +15,12 @@ export interface CreatedJob {
 		| { operation: string; success: false; message: string };
 }
 
-/** The job's call of n8n that ends the execution's wait for it. */
+/** The job's call of n8n, for which the execution waits until `limitMs` are over. */
 export interface Callback {
 	/** A random part of the address: what tells it from any other call. */
 	id: string;
 	/** The address that the job is to call. */
 	url: string;
-	/** How long the execution waits. */
 	limitMs: number;
 }
 
@@ -30,11 +28,9 @@ export interface Callback {
 export interface CallResult {
 	/** The JSON of the item's output items. */
 	output: JsonObject[];
-	/** The job that the call has created. */
 	createdJob?: CreatedJob;
 	/** Why there is no output, for the user. */
 	hint?: string | undefined;
-	/** The callback that the execution is to wait for. */
 	callback?: Callback | undefined;
 }
 

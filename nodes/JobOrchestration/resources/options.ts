@@ -7,19 +7,6 @@ const TIMEOUT_MS = 60_000;
 const KEEP = 'keep';
 const JOB_ENDS = [KEEP, 'stop', 'terminate'] as const;
 
-/** What an item sets in the field Options. */
-export interface ItemOptions {
-	/** Requests in flight at most; undefined if the service's own pace decides. The limiter bounds it (MAX_LIMIT). */
-	concurrency: number | undefined;
-	maxRetries: number;
-	/** Milliseconds for one request. */
-	timeout: number;
-	/** What to do with the created jobs if an item's error or a cancel ends the node. */
-	ifStopped: (typeof JOB_ENDS)[number];
-	/** Whether the item is created again if an earlier execution left it uncertain. */
-	createUncertainAgain: boolean;
-}
-
 /** The option by which a user says that an uncertain job doesn't exist. Not offered to agents: they have no Retry. */
 export const createUncertainAgainOption: INodeProperties = {
 	displayName: 'Create Again If Uncertain',
@@ -88,15 +75,22 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 	};
 }
 
+/** What an item sets in the field Options. */
+export type ItemOptions = ReturnType<typeof readOptions>;
+
 /** @throws FieldError */
-export function readOptions(getField: GetField): ItemOptions {
+export function readOptions(getField: GetField) {
 	const option = (name: string) => getField('options', name);
 	const ifStopped = option('ifStopped');
 	return {
+		/** Requests in flight at most; undefined if the service's own pace decides. The limiter bounds it (MAX_LIMIT). */
 		concurrency: option('concurrency').optionalNumber({ min: 1, integer: true }),
 		maxRetries: option('maxRetries').optionalNumber({ min: 0, integer: true }) ?? MAX_RETRIES,
+		/** Milliseconds for one request. */
 		timeout: option('timeout').optionalNumber({ min: 1 }) ?? TIMEOUT_MS,
+		/** Whether the item is created again if an earlier execution left it uncertain. */
 		createUncertainAgain: option(createUncertainAgainOption.name).boolean(),
+		/** What to do with the created jobs if an item's error or a cancel ends the node. */
 		ifStopped: ifStopped.isMissing ? KEEP : ifStopped.oneOf(JOB_ENDS),
 	};
 }

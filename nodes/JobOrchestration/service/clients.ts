@@ -3,7 +3,6 @@ import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
 import { meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
-import type { ErrorTexts } from './errors/meaning';
 import { ServiceError } from './errors/serviceError';
 import type { N8nContext } from './http';
 import { CREDENTIAL, HttpClient } from './http';
@@ -11,6 +10,12 @@ import type { RunLimits } from './pace/requests';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
 import { unlessAborted } from './timers';
+
+/** For a credential that was deleted or can't be used here: n8n throws a UserError (its credentials-helper.js). */
+const UNUSABLE = {
+	message: "n8n can't use this node's credential",
+	advice: 'Choose another credential in this node.',
+};
 
 /**
  * The clients of one run of the node, one for each account: with expressions, a credential gives items different ones.
@@ -35,13 +40,12 @@ export class Clients {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
 		session.noteStored(credentials.accessToken);
-		const found = this.bySession.get(session);
-		if (found !== undefined) return found;
-		const execution = executionOf(this.context);
-		const queue = session.limiter.begin({ ...this.limits, execution });
-		const args = [this.context, credentials, itemIndex, session, queue, execution] as const;
-		const client = new HttpClient(...args);
-		this.bySession.set(session, client);
+		let client = this.bySession.get(session);
+		if (client === undefined) {
+			const limits = { ...this.limits, execution: executionOf(this.context) };
+			client = new HttpClient(this.context, credentials, itemIndex, session, limits);
+			this.bySession.set(session, client);
+		}
 		return client;
 	}
 
@@ -66,18 +70,10 @@ export class Clients {
 			// What n8n says about the node's settings is clear.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
 			const failure = failureFromError(error, { isUnsent: true });
-			throw new ServiceError(failure, { ...meaningOf(failure), ...textsOfSettings(error) });
+			const texts = error instanceof UserError ? UNUSABLE : {};
+			throw new ServiceError(failure, { ...meaningOf(failure), ...texts });
 		});
 	}
-}
-
-/** The words for a credential that was deleted or can't be used here: n8n throws a UserError (its credentials-helper.js). */
-function textsOfSettings(error: unknown): Partial<ErrorTexts> {
-	if (!(error instanceof UserError)) return {};
-	return {
-		message: "n8n can't use this node's credential",
-		advice: 'Choose another credential in this node.',
-	};
 }
 
 /** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */

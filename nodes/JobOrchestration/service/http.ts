@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { AccountLimiter } from './pace/limiter';
-import type { RunQueue } from './pace/requests';
+import type { RunLimits, RunQueue } from './pace/requests';
 import type { Failure } from './errors/failure';
 import { failureFromError } from './errors/fromError';
 import type { Result } from './errors/response';
@@ -33,6 +33,10 @@ const MAX_TOKENS = 9;
 export class HttpClient {
 	/** Whose the jobs are: what tells accounts apart, as errors show it, without a secret. */
 	readonly account: string;
+	/** The limiter of the account, for all executions in this process. */
+	readonly limiter: AccountLimiter;
+	/** Its place in that. */
+	queue: RunQueue;
 
 	/** @param itemIndex an item to which the credential gives this account */
 	constructor(
@@ -40,22 +44,17 @@ export class HttpClient {
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly itemIndex: number,
 		private readonly session: Session,
-		/** Its place in the account's limiter. */
-		public queue: RunQueue,
-		private readonly execution: object,
+		private readonly limits: RunLimits,
 	) {
+		this.limiter = session.limiter;
+		this.queue = this.limiter.begin(limits);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
 	}
 
 	/** What is sent from now on waits for the service if it is away, as it has answered before. */
 	startAgain(): void {
-		this.queue = this.limiter.begin(this.queue.limits);
+		this.queue = this.limiter.begin(this.limits);
 		this.queue.execution.wasAnswered = true;
-	}
-
-	/** The limiter of the account, for all executions in this process. */
-	get limiter(): AccountLimiter {
-		return this.session.limiter;
 	}
 
 	get baseUrl(): string {
@@ -78,10 +77,12 @@ export class HttpClient {
 		{ timeout, signal }: RequestOptions,
 		onSent = () => {},
 	): Promise<Result<Body>> {
-		const { context, itemIndex, session, execution } = this;
-		const cancel = request.method === 'GET' ? cancelSignalOf(context) : undefined;
+		const { context, itemIndex, session } = this;
+		// A drop-down has no cancel.
+		const canBeCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
+		const cancel = canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { execution, run: this, timeout, signal, cancel, onSent, readAgain };
+		const options = { run: this.queue, timeout, signal, cancel, onSent, readAgain };
 		let rejection: Failure | undefined;
 		for (let tokens = 1; ; tokens += 1) {
 			const { result, token } = await this.sendOnce(request, options);
@@ -146,9 +147,4 @@ export class HttpClient {
 		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
 		return { result, token: sending.token };
 	}
-}
-
-/** The execution's cancel; undefined for a drop-down. */
-function cancelSignalOf(context: N8nContext): AbortSignal | undefined {
-	return 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 }

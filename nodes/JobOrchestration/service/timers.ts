@@ -91,7 +91,7 @@ export const realClock = {
 	now: () => performance.now(),
 	/** How long this process has been idle in all. */
 	idle: () => performance.eventLoopUtilization().idle,
-	wait: async (ms: number, signal?: AbortSignal) => await wait(ms, signal),
+	wait,
 	/** Gives the event loop a turn, hundreds of times a second, for which an AbortSignal's timer is too slow. */
 	pause: async () => await sleep(1),
 };

@@ -147,10 +147,9 @@ export const create: Operation = {
 			const uid = service.redact(String(created.metadata.uid));
 			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, displayName };
-			const output = shape(created);
-			if (expected === undefined) return { output: [output], createdJob };
-			const { callback } = expected;
-			return { output: [{ ...output, callback: null }], createdJob, callback };
+			const callback = expected?.callback;
+			const output = { ...shape(created), ...(callback && { callback: null }) };
+			return { output: [output], createdJob, callback };
 		};
 	},
 };

@@ -145,18 +145,16 @@ export class Gate {
 
 	/** Closes for Retry-After, or for a wait that each failed probe doubles, five seconds at most. */
 	private close(isProbe: boolean, consequence: Consequence, now: number): void {
-		const { condition, mayHaveActed, retryAfterMs = 0 } = consequence;
+		const { condition, mayHaveActed, retryAfterMs } = consequence;
 		let firstMs = cannotBeReached(condition) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
-		if (this.probesFromEnd) firstMs = LONG_WAIT_MS;
-		else if (!this.isClosed) {
-			// The question was answered, the create wasn't: to ask again soon would cost another create.
-			if (isProbe) firstMs = LONG_WAIT_MS;
-			if (condition === 'throttled') this.rate.throttled(now, retryAfterMs === 0);
-			else if (condition === 'unavailable') this.rate.throttled(now, false);
-		}
+		// The question was answered, the create wasn't: to ask again soon would cost another create.
+		if (this.probesFromEnd || (isProbe && !this.isClosed)) firstMs = LONG_WAIT_MS;
 		if (!this.isClosed) {
-			if (this.answeredAt >= this.closedAt) this.forgetOutage(now);
 			this.changedAt = now;
+			if (this.answeredAt >= this.closedAt) this.forgetOutage(now);
+			const isThrottled = condition === 'throttled';
+			const isTooMuch = isThrottled || condition === 'unavailable';
+			if (isTooMuch && !this.probesFromEnd) this.rate.throttled(now, isThrottled && !retryAfterMs);
 		}
 		this.isClosed = true;
 		this.doubtsCreates ||= mayHaveActed;

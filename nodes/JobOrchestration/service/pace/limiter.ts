@@ -28,7 +28,7 @@ export class AccountLimiter {
 	/** A run of the node takes its place. */
 	begin(limits: RunLimits = {}): RunQueue {
 		const key = limits.execution ?? limits;
-		const execution = this.executions.get(key) ?? { inFlight: 0, wasAnswered: false };
+		const execution = this.executions.get(key) ?? { places: new Set(), wasAnswered: false };
 		this.executions.set(key, execution);
 		return new RunQueue(limits, execution, this.clock.now());
 	}
@@ -37,7 +37,7 @@ export class AccountLimiter {
 	async acquire(request: LimitedRequest): Promise<Permit | Denial> {
 		const { queue, isCreate, options } = request;
 		const now = this.clock.now();
-		this.endPlace(request);
+		queue.execution.places.delete(request);
 		if (options.signal?.aborted === true) return {};
 		if (this.gate.inFlight + this.turns.size === 0) this.forget(now);
 		if (queue.denial !== undefined) return queue.denial;
@@ -81,7 +81,7 @@ export class AccountLimiter {
 		const { queue, hasTurn, isThrottledAlone } = request;
 		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
 		const { condition } = consequence;
-		if (!comesBack || !hasTurn) this.endPlace(request);
+		if (!comesBack || !hasTurn) queue.execution.places.delete(request);
 		queue.execution.wasAnswered ||= failure === undefined || 'status' in failure;
 		// That a request is throttled while others are answered says nothing about the service.
 		const isOwn = condition === 'throttled' && isThrottledAlone && !permit.isProbe;
@@ -155,7 +155,7 @@ export class AccountLimiter {
 			const [first] = queue.waiting;
 			if (first === undefined) this.turns.delete(queue);
 			// A Concurrency is never exceeded.
-			if (first === undefined || execution.inFlight >= concurrency) continue;
+			if (first === undefined || execution.places.size >= concurrency) continue;
 			const most = Math.max(gate.concurrency.value, limits.concurrency ?? 0);
 			if (gate.isFull(Math.min(most, MAX_LIMIT))) return Infinity;
 			const delay = gate.delay(now, first.isCreate);
@@ -169,8 +169,8 @@ export class AccountLimiter {
 	/** Four starts, then the event loop's turn. */
 	private start(request: LimitedRequest, now: number): void {
 		const { queue } = request;
-		queue.execution.inFlight += 1;
-		request.hasPlace = request.hasTurn = true;
+		queue.execution.places.add(request);
+		request.hasTurn = true;
 		// It is the last one's turn again.
 		this.turns.delete(queue);
 		this.turns.add(queue);
@@ -181,12 +181,6 @@ export class AccountLimiter {
 			this.burst = 0;
 			this.admit();
 		});
-	}
-
-	/** A request no longer counts for a Concurrency. */
-	private endPlace(request: LimitedRequest): void {
-		if (request.hasPlace) request.queue.execution.inFlight -= 1;
-		request.hasPlace = false;
 	}
 
 	private comeBack(waitMs: number): void {

@@ -40,10 +40,13 @@ export class RunQueue {
 	/** Why it sends nothing more. */
 	denial: Denial | undefined;
 
-	/** @param execution what the runs of one execution share: it may run several nodes, and tools at once */
+	/**
+	 * @param execution what the runs of one execution share: it may run several nodes, and tools at once. `places` are those
+	 * that count for a Concurrency: in flight, or soon again
+	 */
 	constructor(
 		readonly limits: RunLimits,
-		readonly execution: { inFlight: number; wasAnswered: boolean },
+		readonly execution: { readonly places: Set<LimitedRequest>; wasAnswered: boolean },
 		readonly startedAt: number,
 	) {}
 
@@ -65,8 +68,6 @@ export class LimitedRequest {
 	settle: (result: Permit | Denial) => void = () => {};
 	/** Whether it was sent before, and has not slept for long since. */
 	hasTurn = false;
-	/** Whether it counts for a Concurrency: in flight, or soon again. */
-	hasPlace = false;
 	timesThrottled = 0;
 	/** Whether others were answered between the last two times. */
 	isThrottledAlone = false;

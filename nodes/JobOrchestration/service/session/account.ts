@@ -5,18 +5,13 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ServiceError } from '../errors/serviceError';
 
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
-export interface Account {
-	baseUrl: string;
-	userName: string;
-	password: string;
-	ignoreSslIssues: boolean;
-}
+export type Account = ReturnType<typeof accountOf>;
 
 /** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked hash would let passwords be guessed. */
 const WORK = 4096;
 
 /** @throws ServiceError if the Base URL can't be used */
-export function accountOf(credentials: ICredentialDataDecryptedObject): Account {
+export function accountOf(credentials: ICredentialDataDecryptedObject) {
 	return {
 		baseUrl: readBaseUrl(credentials.baseUrl),
 		userName: String(credentials.userName ?? '').trim(),
@@ -47,27 +42,23 @@ export function tokenOf(stored: unknown): string | undefined {
  *
  * @throws ServiceError if it can't be used. It doesn't repeat the field's text, which may hold a password
  */
-function readBaseUrl(text: unknown): string {
+function readBaseUrl(value: unknown): string {
+	const text = typeof value === 'string' ? value.trim() : '';
 	const problem = problemOf(text);
-	if (problem !== undefined) {
-		const corrected = withScheme(String(text).trim());
-		throw new ServiceError({ kind: 'baseUrl', problem, corrected });
-	}
-	return new URL(String(text).trim()).href.replace(/(?<!\/)\/+$/, '');
+	if (problem === undefined) return new URL(text).href.replace(/(?<!\/)\/+$/, '');
+	throw new ServiceError({ kind: 'baseUrl', problem, corrected: withScheme(text) });
 }
 
 /** What is wrong with a Base URL, as the end of a sentence. */
-function problemOf(text: unknown): string | undefined {
-	if (typeof text !== 'string' || text.trim() === '') {
-		return 'is empty: enter the address of the service';
-	}
-	const url = parse(text.trim());
+function problemOf(text: string): string | undefined {
+	if (text === '') return 'is empty: enter the address of the service';
+	const url = parse(text);
 	const isOfOtherScheme = url !== undefined && !/^https?:$/.test(url.protocol);
-	if (withScheme(text.trim()) !== undefined || isOfOtherScheme) {
+	if (withScheme(text) !== undefined || isOfOtherScheme) {
 		return 'must start with https:// or http://';
 	}
 	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
-	if (url === undefined || !/^https?:\/\//i.test(text.trim())) {
+	if (url === undefined || !/^https?:\/\//i.test(text)) {
 		return 'must be an address such as https://jobs.example.com';
 	}
 	if (url.username !== '' || url.password !== '') {

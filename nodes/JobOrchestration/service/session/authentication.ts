@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IHttpRequestHelper } from 'n8n-workflow';
 
 import type { Failure } from '../errors/failure';
 import { meaningOf } from '../errors/failure';
@@ -6,7 +6,8 @@ import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { isWithin } from '../timers';
 import type { Account } from './account';
 import { isBelow, resolveUrl } from './account';
-import type { Helpers, TokenResult } from './login';
+import type { Helpers, HttpOptions, TokenResult } from './login';
+import { signed } from './login';
 import { QUESTION } from './question';
 import type { Sending } from './sending';
 import type { Session } from './session';
@@ -14,14 +15,6 @@ import { sessionOf } from './sessions';
 
 type Credentials = ICredentialDataDecryptedObject;
 type NewToken = { accessToken?: string };
-
-/** n8n's HTTP Request node sends options of an older kind, with other names. */
-type HttpOptions = IHttpRequestOptions & {
-	uri?: unknown;
-	followRedirect?: boolean;
-	followAllRedirects?: boolean;
-	rejectUnauthorized?: boolean;
-};
 
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
 export const sendings = new WeakMap<object, { session: Session; sending: Sending }>();
@@ -46,11 +39,16 @@ const NEW_TOKEN_MS = 5_000;
 export const TEST_REQUEST = { url: QUESTION.path, qs: QUESTION.qs } as const;
 
 /**
- * The token for n8n to store in the credential; nothing if the token must not be replaced.
+ * The token for n8n to store in the credential, which it asks for without one, after a 401, and after any failed request
+ * of its HTTP Request node; nothing if the token must not be replaced.
  *
  * @throws ServiceError whose failure is a login's, or a `baseUrl` that can't be used
  */
-export async function newToken(helpers: Helpers, credentials: Credentials): Promise<NewToken> {
+export async function newToken(
+	this: IHttpRequestHelper,
+	credentials: Credentials,
+): Promise<NewToken> {
+	const { helpers } = this;
 	const own = sendings.get(credentials);
 	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
 	const { session, sending } = own;
@@ -82,8 +80,7 @@ async function newTokenForOtherNode(helpers: Helpers, credentials: Credentials):
 	const isGood = mayBeNewest && newest !== undefined && (await session.accepts(helpers, newest));
 	const token = isGood ? newest : tokenIn(await session.token(helpers), session);
 	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	const isSent = request !== undefined;
-	if (isSent && (await session.question.about(helpers, token)) !== undefined) return {};
+	if (request && (await session.question.about(helpers, token)) !== undefined) return {};
 	return { accessToken: session.toStored(token) };
 }
 
@@ -94,7 +91,7 @@ function tokenIn(result: TokenResult, { account }: Session): string {
 }
 
 /**
- * Adds the token to a request. The interface doesn't show how it is sent; the login says "Bearer".
+ * Adds the token to a request.
  *
  * @throws ServiceError if the request goes elsewhere, or was cancelled; with status 401 if there is no usable token:
  * n8n then asks for a new one before it sends anything
@@ -102,7 +99,7 @@ function tokenIn(result: TokenResult, { account }: Session): string {
 export async function withToken(
 	credentials: Credentials,
 	options: HttpOptions,
-): Promise<IHttpRequestOptions> {
+): Promise<HttpOptions> {
 	const own = sendings.get(credentials);
 	if (own === undefined) return signedForOtherNode(credentials, options);
 	// After an edit, the credentials may be another account's by now.
@@ -114,7 +111,7 @@ export async function withToken(
 	const token = session.newest ?? stored;
 	sending.send(token);
 	// Instead of the execution's cancel, which n8n has put there: it would cut off the answer to a create.
-	return { ...signed(options, token, session.account), abortSignal: sending.signal };
+	return { ...signed(options, session.account, token), abortSignal: sending.signal };
 }
 
 /** Its request may only go to the Base URL or below it: not elsewhere, and not through a proxy that a workflow names. */
@@ -136,21 +133,7 @@ function signedForOtherNode(credentials: Credentials, options: HttpOptions): Htt
 		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTION_TIMEOUT_MS);
 		otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
 	}
-	return signed({ ...options, url: checked.address }, token, account);
-}
-
-/** A request with its token, which follows no redirect. */
-function signed(options: HttpOptions, token: string, { ignoreSslIssues }: Account): HttpOptions {
-	return {
-		...options,
-		headers: { ...options.headers, Authorization: `Bearer ${token}` },
-		disableFollowRedirect: true,
-		followRedirect: false,
-		followAllRedirects: false,
-		// Regardless of another node's options.
-		skipSslCertificateValidation: ignoreSslIssues,
-		rejectUnauthorized: !ignoreSslIssues,
-	};
+	return signed({ ...options, url: checked.address }, account, token);
 }
 
 /** n8n takes an error with this response for a rejected token. */

@@ -1,4 +1,4 @@
-import type { IDataObject, IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
 import type { Failure } from '../errors/failure';
@@ -40,7 +40,7 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 		isExpected: hasToken,
 		isSecret: true,
 	};
-	const result = await sendDirectly(helpers, sender, request, { timeoutMs: LOGIN_TIMEOUT });
+	const result = await sendDirectly(helpers, sender, request, LOGIN_TIMEOUT);
 	if ('body' in result) return { token: result.body.access_token };
 	return { failure: { ...result.failure, ofLogin: true } };
 }
@@ -66,23 +66,42 @@ export function httpOptionsOf(
 	};
 }
 
+/** n8n's HTTP Request node sends options of an older kind, with other names. */
+export type HttpOptions = IHttpRequestOptions & {
+	uri?: unknown;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
+	rejectUnauthorized?: boolean;
+};
+
+/**
+ * A request as this account's: with its token, if there is one, and regardless of another node's options. It follows no
+ * redirect. The interface doesn't show how the token is sent; the login says "Bearer".
+ */
+export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token?: string) {
+	return {
+		...options,
+		headers: { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) },
+		disableFollowRedirect: true,
+		followRedirect: false,
+		followAllRedirects: false,
+		skipSslCertificateValidation: ignoreSslIssues,
+		rejectUnauthorized: !ignoreSslIssues,
+	};
+}
+
 /** Sends a request without n8n's credential. It never throws. */
 export async function sendDirectly<Body>(
 	helpers: Helpers,
 	{ account, secrets }: Sender,
 	request: ServiceRequest<Body>,
-	{ headers = {}, timeoutMs }: { headers?: IDataObject; timeoutMs: number },
+	timeoutMs: number,
+	token?: string,
 ): Promise<Result<Body>> {
 	const abortSignal = timeoutSignal(timeoutMs);
-	const options = httpOptionsOf(request, account);
+	const options = signed(httpOptionsOf(request, account), account, token);
 	try {
-		const answer: unknown = await helpers.httpRequest({
-			...options,
-			headers: { ...options.headers, ...headers },
-			abortSignal,
-			skipSslCertificateValidation: account.ignoreSslIssues,
-			disableFollowRedirect: true,
-		});
+		const answer: unknown = await helpers.httpRequest({ ...options, abortSignal });
 		return resultOf(answer, request, secrets);
 	} catch (error) {
 		return { failure: abortSignal.aborted ? { kind: 'timeout' } : failureFromError(error) };

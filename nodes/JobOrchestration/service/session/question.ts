@@ -28,11 +28,17 @@ const COLLECT_MS = 50;
 /** How long its answer counts for a doubt. Without it, a batch of items that are all refused would ask 20 times a second. */
 const KEPT_MS = 2_000;
 
+interface Asked {
+	token: string;
+	isSent: boolean;
+	/** In ms since 1970. */
+	answeredAt?: number;
+	answer: Promise<TokenDoubt | undefined>;
+}
+
 /** The question whether the service accepts a token: asked once for all that ask at about the same time. */
 export class Question {
-	private last?: { token: string; isSent: boolean; answer: Promise<TokenDoubt | undefined> };
-	/** In ms since 1970; undefined while there is no answer. */
-	private answeredAt: number | undefined;
+	private last?: Asked;
 
 	constructor(private readonly sender: Sender) {}
 
@@ -46,24 +52,18 @@ export class Question {
 		token: string,
 		doubt?: TokenDoubt,
 	): Promise<TokenDoubt | undefined> {
-		const { last, answeredAt = Date.now() } = this;
-		const mayBeSent = doubt === 'doubtful' && isWithin(KEPT_MS, answeredAt);
-		const counts = last?.token === token && (mayBeSent || !last.isSent);
-		return await (counts ? last : this.ask(helpers, token)).answer;
-	}
-
-	private ask(helpers: Helpers, token: string) {
+		const { last } = this;
+		const { isSent = false, answeredAt = Date.now() } = last ?? {};
+		const counts = !isSent || (doubt === 'doubtful' && isWithin(KEPT_MS, answeredAt));
+		if (last?.token === token && counts) return await last.answer;
 		const answer = wait(COLLECT_MS).then(async () => {
 			asked.isSent = true;
-			const headers = { Authorization: `Bearer ${token}` };
-			const options = { headers, timeoutMs: QUESTION_TIMEOUT_MS };
-			const result = await sendDirectly(helpers, this.sender, QUESTION, options);
-			if (this.last === asked) this.answeredAt = Date.now();
+			const result = await sendDirectly(helpers, this.sender, QUESTION, QUESTION_TIMEOUT_MS, token);
+			asked.answeredAt = Date.now();
 			return 'failure' in result ? doubtIn(result.failure) : undefined;
 		});
-		const asked: NonNullable<typeof this.last> = { token, isSent: false, answer };
+		const asked: Asked = { token, isSent: false, answer };
 		this.last = asked;
-		this.answeredAt = undefined;
-		return asked;
+		return await answer;
 	}
 }

@@ -4,10 +4,8 @@ import type { Failure } from '../errors/failure';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface SendingOptions {
-	/** The same object for all requests of an execution. */
-	execution: object;
-	/** The same object for all requests of one run of a node. */
-	run: object;
+	/** Where it waits in the limiter: the same object for all requests of one run of a node, and in it, of an execution. */
+	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
 	/** Once it is aborted, nothing is sent. */
@@ -26,28 +24,26 @@ export class Sending {
 	token: string | undefined;
 	/** Whether it has certainly not been sent. Not at first: if n8n copied the credentials, the credential wouldn't find it. */
 	isUnsent = false;
-	private isTimedOut = false;
 	private readonly controller = new AbortController();
 	readonly signal = this.controller.signal;
+	private readonly deadline: AbortSignal;
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: SendingOptions) {
 		const { timeout, signal, cancel } = options;
 		const abort = () => this.controller.abort();
+		this.deadline = timeoutSignal(timeout);
 		this.stopListening = [
 			onAbort(cancel, abort),
 			onAbort(signal, () => this.isUnsent && abort()),
-			onAbort(timeoutSignal(timeout), () => {
-				this.isTimedOut = true;
-				abort();
-			}),
+			onAbort(this.deadline, abort),
 		];
 	}
 
 	/** Why it was stopped; undefined if it wasn't. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
-		if (!this.isTimedOut) return { kind: 'cancelled', sent: !this.isUnsent };
+		if (!this.deadline.aborted) return { kind: 'cancelled', sent: !this.isUnsent };
 		const { timeout: after } = this.options;
 		return this.isUnsent ? { kind: 'timeout', after, ofLogin: true } : { kind: 'timeout' };
 	}

@@ -122,7 +122,10 @@ export class Session {
 		const result = found ?? (failure && { failure });
 		// Another request was stopped before it could log in for all.
 		if (result === undefined) return await this.token(helpers, sending);
-		if (sending !== undefined && 'failure' in result) this.tell(sending.options, result.failure);
+		if (sending !== undefined && 'failure' in result && isFinal(result.failure)) {
+			const { run } = sending.options;
+			this.told.set('status' in result.failure ? run.execution : run, result.failure);
+		}
 		return result;
 	}
 
@@ -171,16 +174,11 @@ export class Session {
 	}
 
 	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
-	private knownFailure(asker: Partial<SendingOptions> = {}): Failure | undefined {
-		const { execution = this, run = this, timeout = 0 } = asker;
-		const told = this.told.get(execution) ?? this.told.get(run);
+	private knownFailure({ run, timeout = 0 }: Partial<SendingOptions> = {}): Failure | undefined {
+		const told = run && (this.told.get(run.execution) ?? this.told.get(run));
 		const hasMoreTime = told?.kind === 'timeout' && timeout > (told.after ?? Infinity);
 		if (told !== undefined && !hasMoreTime) return told;
 		return isWithin(HOLDS_MS, this.refused?.at) ? this.refused?.failure : undefined;
-	}
-
-	private tell({ execution, run }: SendingOptions, failure: Failure): void {
-		if (isFinal(failure)) this.told.set('status' in failure ? execution : run, failure);
 	}
 
 	private remember(token: string): void {
