@@ -167,7 +167,7 @@ test('of a hundred that may start, a few do at a time, and n8n goes on in betwee
 });
 
 const mayExist = ({ failed }: { failed: Array<{ error: Error }> }) =>
-	failed.filter(({ error }) => 'jobMayExist' in error && error.jobMayExist === true).length;
+	failed.filter(({ error }) => 'mayHaveActed' in error && error.mayHaveActed === true).length;
 
 test.each([
 	[59, 30],
@@ -198,7 +198,7 @@ describe('A service that falls silent', () => {
 		expect(execution.done).toHaveLength(20);
 		expect(lastAt(execution.failed)).toBeLessThan(seconds(90));
 		expect(Object(execution.failed.at(-1)?.error)).toMatchObject({
-			jobMayExist: false,
+			mayHaveActed: false,
 			description: expect.stringMatching(
 				/All requests waited \d\d s for the service \(probes: \d+\)/,
 			),
