@@ -2,10 +2,6 @@ const { types } = require('node:util');
 
 const { TestEnvironment } = require('jest-environment-node');
 
-// A worker that has nothing left to do has half a second to end, and would spend it on freeing the memory of its files.
-if (process.send !== undefined)
-	process.once('beforeExit', () => process.kill(process.pid, 'SIGKILL'));
-
 /**
  * Where the tests run: Jest's own environment, and a way past it to modules that are loaded once for all files
  * (loadOnce.ts). Those that need modules of their own say so at their head: `@jest-environment node`.
