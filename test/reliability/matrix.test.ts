@@ -158,6 +158,8 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 			/waited \d+ s for the service \(probes: \d+\)/,
 			'waited … s for the service (probes: …)',
 		)
+		// n8n 1.x says it in words of its own.
+		.replace(/(?<=ended the connection )\([^)]*\)/, '(<code>)')
 		.replace(/tried \d\d+ times/, 'tried many times')
 		.replaceAll(/x{20,}…/g, 'xxx…');
 	const exists = jobMayExist === true ? ', the job may exist' : '';

@@ -40,10 +40,12 @@ export class ServiceError extends ExecutionBaseError {
 
 /** All in the title, where nothing else is shown: in the test of a credential. Words that it has already aren't repeated. */
 export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
-	const { message, advice, reason, detail } = texts;
+	const { message, advice, reason, detail = '' } = texts;
 	const { words } = failure.kind === 'status' ? failure : {};
 	const isSaid = words !== undefined && message.includes(words);
-	const rest = [advice, !isSaid && reason, detail].filter(Boolean).join(' ');
+	// Without a system's code: n8n would put its own text in place of this one.
+	const more = [advice, !isSaid && reason, detail.replace(/ \(E[A-Z_]+\)/g, '')];
+	const rest = more.filter(Boolean).join(' ');
 	const title = rest === '' ? message : `${message.replace(/\.$/, '')}. ${rest}`;
 	return { message: unreplaced(title), advice: '' };
 }
