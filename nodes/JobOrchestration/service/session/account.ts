@@ -73,9 +73,7 @@ function withScheme(text: string): string | undefined {
 	return /^(localhost|[\d.]+):/.test(text) ? `http://${text}` : `https://${text}`;
 }
 
-function parse(text: string): URL | undefined {
-	return URL.canParse(text) ? new URL(text) : undefined;
-}
+const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 
 /** The address that n8n's HTTP client (axios) would send a request to; undefined if it isn't one. */
 export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {

@@ -161,8 +161,7 @@ function addressForToken(
 }
 
 function isTest({ url, qs, baseURL }: HttpOptions): boolean {
-	const limit = qs?.['ListOption.limit'];
-	return baseURL !== undefined && url === TEST_REQUEST.url && limit === 1;
+	return baseURL !== undefined && url === TEST_REQUEST.url && qs?.['ListOption.limit'] === 1;
 }
 
 function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
