@@ -208,7 +208,7 @@ describe('What JSON would leave out or change:', () => {
 	]);
 });
 
-describe('A number that is none, or out of bounds:', () => {
+describe("What isn't a number, or is out of bounds:", () => {
 	areRefused(/^Enter a (whole )?number/, [
 		['Priority', 'high', 'is "high", not a number'],
 		['Priority', '1,000', 'is "1,000", not a number'],
@@ -677,7 +677,7 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 		[{ returnAll: 'true', limit: 5 }, 6],
 		[{ returnAll: true, limit: 5 }, 6],
 		[{ limit: 5 }, 5],
-	])('%j lists so many clusters', async (parameters, count) => {
+	])('%j lists %i clusters', async (parameters, count) => {
 		const { items } = await fixture.engine.run({ parameters: getAll(parameters) });
 		expect(items).toHaveLength(count);
 	});

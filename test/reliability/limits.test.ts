@@ -30,11 +30,11 @@ function counted(items: INodeExecutionData[]) {
 	return { made: items.length - errors.length, mayExist, failed: errors.length - mayExist };
 }
 
-/** Runs a batch of so many items. */
+/** Runs a batch of `count` items. */
 const runBatch = async (count: number, options = {}) =>
 	counted((await fixture.engine.run(creates(options), numbered(count))).items);
 
-/** Runs so many executions of one item each, all at once. */
+/** Runs `count` executions of one item each, all at once. */
 async function runEach(count: number, options = {}) {
 	const runs = numbered(count).map(
 		async (item) => await fixture.engine.run(creates(options), [item]),

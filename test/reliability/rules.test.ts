@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
-import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
 import {
 	consequenceOf,
 	doubtIn,
 	mayRetry,
-	retryDelay,
-} from '../../nodes/JobOrchestration/service/errors/rules';
+} from '../../nodes/JobOrchestration/service/errors/failure';
+import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
+import { retryDelay } from '../../nodes/JobOrchestration/service/pace/requests';
 import { statusFailure as status } from './statusFailure';
 
 const login = (failure: Failure): Failure => ({ ...failure, ofLogin: true });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type {
+	GenericValue,
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
@@ -12,7 +13,7 @@ import type {
 import { isJsonObject } from '../json';
 import { FieldError } from '../parameters/fieldError';
 import type { Callback, CreatedJob } from '../resources/operation';
-import { nameOf } from '../service/errors/namedJob';
+import { nameOf } from '../service/errors/meaning';
 import { asPlainText } from '../service/errors/serviceError';
 import { logForUser } from './report';
 
@@ -104,8 +105,6 @@ export async function receiveCallback(context: IWebhookFunctions): Promise<IWebh
 	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
 }
 
-type Body = IDataObject[string];
-
 /** n8n's request, as far as it is needed here. */
 interface RawRequest {
 	/** Reads the body, unless n8n has. */
@@ -121,7 +120,7 @@ interface RawRequest {
  *
  * @returns text that isn't JSON as it is, a form's fields, `{}` for no body, `{ contentType, bytes }` for what isn't text
  */
-async function readBody(context: IWebhookFunctions): Promise<Body> {
+async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 	const contentType = context.getHeaderData()['content-type'] ?? '';
 	if (/^multipart\/form-data/i.test(contentType)) return fieldsOf(context.getBodyData());
 
@@ -132,7 +131,7 @@ async function readBody(context: IWebhookFunctions): Promise<Body> {
 	if (text === undefined) return { contentType, bytes: bytes.length };
 	if (text.trim() === '') return {};
 	try {
-		const json: Body = JSON.parse(text);
+		const json: GenericValue = JSON.parse(text);
 		return json ?? {};
 	} catch {
 		const isForm = /^application\/x-www-form-urlencoded/i.test(contentType) && text.includes('=');
@@ -150,13 +149,13 @@ function decode(bytes: Uint8Array, charset?: string): string | undefined {
 }
 
 /** A multipart form: n8n has put its files into temporary ones, whose paths are not shown. */
-function fieldsOf({ data, files }: IDataObject): Body {
+function fieldsOf({ data, files }: IDataObject): GenericValue {
 	const entries = Object.entries(isJsonObject(files) ? files : {});
 	const sizes = entries.map(([name, file]) => [name, [file].flat().map(sizeOf)]);
 	return { ...(isJsonObject(data) ? data : {}), ...Object.fromEntries(sizes) };
 }
 
-function sizeOf(file: unknown): Body {
+function sizeOf(file: unknown): GenericValue {
 	const { mimetype, size } = isJsonObject(file) ? file : {};
 	return { contentType: mimetype, bytes: size };
 }

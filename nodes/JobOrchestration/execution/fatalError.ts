@@ -1,6 +1,6 @@
 import type { CreatedJob } from '../resources/operation';
-import type { NamedJob } from '../service/errors/namedJob';
-import { nameOf } from '../service/errors/namedJob';
+import type { NamedJob } from '../service/errors/meaning';
+import { nameOf } from '../service/errors/meaning';
 import type { NodeError, PlainError } from '../service/errors/nodeError';
 import { nodeErrorOf } from '../service/errors/nodeError';
 import { asPlainText } from '../service/errors/serviceError';

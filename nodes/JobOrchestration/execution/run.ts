@@ -3,8 +3,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CallResult, CreatedJob, Operation, PreparedCall } from '../resources/operation';
 import type { ItemOptions } from '../resources/options';
 import type { Clients } from '../service/clients';
-import type { NamedJob } from '../service/errors/namedJob';
-import { withShortNames } from '../service/errors/namedJob';
+import type { NamedJob } from '../service/errors/meaning';
+import { withShortNames } from '../service/errors/meaning';
 import type { PlainError } from '../service/errors/nodeError';
 import type { HttpClient } from '../service/http';
 

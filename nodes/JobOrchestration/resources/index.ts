@@ -75,7 +75,7 @@ export const properties: INodeProperties[] = [
 /**
  * The operation that a workflow names.
  *
- * @throws Error with a description if there is none: a workflow written by hand may name what the editor doesn't offer
+ * @throws Error with a description if it doesn't exist: a workflow written by hand may name what the editor doesn't offer
  */
 export function findOperation(resource: unknown, operation: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);

@@ -7,10 +7,10 @@ import type {
 import type { AccountLimiter } from './pace/limiter';
 import type { RunLimits, RunQueue } from './pace/requests';
 import type { Failure } from './errors/failure';
+import { consequenceOf, doubtIn } from './errors/failure';
 import { failureFromError } from './errors/fromError';
 import type { Result } from './errors/response';
 import { resultOf } from './errors/response';
-import { consequenceOf, doubtIn } from './errors/rules';
 import type { RequestOptions, ServiceRequest } from './request';
 import { unlessAborted } from './timers';
 import { sendings } from './session/authentication';
@@ -87,7 +87,7 @@ export class HttpClient {
 		for (let tokens = 1; ; tokens += 1) {
 			const { result, token } = await this.sendOnce(request, options);
 			if ('body' in result) {
-				session.vainLogins = 0;
+				session.unacceptedLogins = 0;
 				return result;
 			}
 			const { failure } = result;

@@ -95,3 +95,15 @@ export const realClock = {
 	/** Gives the event loop a turn, hundreds of times a second, for which an AbortSignal's timer is too slow. */
 	pause: async () => await sleep(1),
 };
+
+/**
+ * A wait in milliseconds, which doubles with each earlier one.
+ *
+ * @param jitter the part of the wait, from 0 to 1, that chance may take off, so that what failed together comes back apart
+ */
+export function backoffMs(
+	earlier: number,
+	{ firstMs, maxMs, jitter }: Record<'firstMs' | 'maxMs' | 'jitter', number>,
+): number {
+	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * Math.random());
+}

@@ -1,7 +1,6 @@
 import type { Failure } from '../errors/failure';
 import { meaningOf } from '../errors/failure';
-import type { About } from '../errors/meaning';
-import type { NamedJob } from '../errors/namedJob';
+import type { About, NamedJob } from '../errors/meaning';
 import { ServiceError } from '../errors/serviceError';
 import type { Denial } from '../pace/requests';
 import type { ServiceRequest } from '../request';

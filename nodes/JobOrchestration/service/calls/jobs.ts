@@ -2,9 +2,8 @@ import type { GenericValue } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
 import { isJsonObject } from '../../json';
+import { nameOf, shorten, truncate } from '../errors/meaning';
 import { isHtml } from '../errors/response';
-import { nameOf, shorten } from '../errors/namedJob';
-import { truncate } from '../errors/meaning';
 import type { Call } from './callError';
 
 /** Where a parameter takes its value from, as the interface's parameter record has it. */

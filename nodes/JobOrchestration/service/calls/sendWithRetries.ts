@@ -1,5 +1,5 @@
 import type { Failure } from '../errors/failure';
-import { consequenceOf } from '../errors/rules';
+import { consequenceOf } from '../errors/failure';
 import type { HttpClient } from '../http';
 import type { Denial } from '../pace/requests';
 import { LimitedRequest } from '../pace/requests';
@@ -15,7 +15,7 @@ export class StoppedBeforeSending extends Error {}
 
 /**
  * One loop for a call: acquire, send (or ask), release with what came of it; then fail, resend through the limiter, or
- * sleep and resend (rules.ts).
+ * sleep and resend.
  *
  * @throws ServiceError if it failed, StoppedBeforeSending if the signal came first
  */

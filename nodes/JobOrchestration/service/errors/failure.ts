@@ -1,4 +1,4 @@
-import type { About, Meaning } from './meaning';
+import type { About, Consequence, Meaning, TokenDoubt } from './meaning';
 import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNCLEAR, UNKNOWN } from './meaning';
 import type { StatusFacts } from './statuses';
 import { meaningOfStatus } from './statuses';
@@ -169,6 +169,22 @@ function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
 		...(isAway && { resend: 'all', condition }),
 		...(condition === 'broken' && { resend: 'all', condition: 'loginFailed' }),
 	};
+}
+
+/** What follows from a failure, apart from its words. */
+export function consequenceOf(failure: Failure): Consequence {
+	return meaningOf(failure);
+}
+
+/** Whether a request that failed so may be resent. @param call `idempotent` if sending it twice does the same as once */
+export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
+	const { resend } = consequenceOf(failure);
+	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
+}
+
+/** What a failure says of the request's token; undefined if another token can't help. */
+export function doubtIn(failure: Failure): TokenDoubt | undefined {
+	return consequenceOf(failure).token;
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */

@@ -1,9 +1,9 @@
 import type { INode } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import type { NamedJob } from './namedJob';
-import { withShortNames } from './namedJob';
-import { consequenceOf } from './rules';
+import { consequenceOf } from './failure';
+import type { NamedJob } from './meaning';
+import { withShortNames } from './meaning';
 import { asPlainText, asTitle, ServiceError } from './serviceError';
 
 /** An error as n8n shows it: with title and description. */

@@ -3,8 +3,7 @@ import { ExecutionBaseError, NodeApiError } from 'n8n-workflow';
 
 import type { Failure } from './failure';
 import { meaningOf } from './failure';
-import type { ErrorTexts } from './meaning';
-import type { NamedJob } from './namedJob';
+import type { ErrorTexts, NamedJob } from './meaning';
 
 /** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
 export const ownFailures = new WeakSet<object>();

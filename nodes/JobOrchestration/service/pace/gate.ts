@@ -1,5 +1,5 @@
-import type { Condition, Consequence } from '../errors/rules';
-import { backoffMs } from '../errors/rules';
+import type { Condition, Consequence } from '../errors/meaning';
+import { backoffMs } from '../timers';
 import { ConcurrencyLimit, INITIAL_LIMIT, RateLimit } from './limits';
 
 /** A Retry-After counts for no longer than this, or one of an hour would hold an item for as long. */

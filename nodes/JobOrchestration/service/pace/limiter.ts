@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/failure';
-import { withoutServiceText } from '../errors/failure';
-import { ANSWERED, consequenceOf } from '../errors/rules';
+import { consequenceOf, withoutServiceText } from '../errors/failure';
+import { ANSWERED } from '../errors/meaning';
 import { onAbort, realClock } from '../timers';
 import type { Permit } from './gate';
 import { cannotBeReached, Gate, MINUTE_MS } from './gate';

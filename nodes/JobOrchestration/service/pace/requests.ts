@@ -1,6 +1,7 @@
 import type { Failure } from '../errors/failure';
-import { consequenceOf, mayRetry, retryDelay } from '../errors/rules';
+import { consequenceOf, mayRetry } from '../errors/failure';
 import type { RequestOptions } from '../request';
+import { backoffMs } from '../timers';
 import type { Permit } from './gate';
 import { cannotBeReached, FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './gate';
 
@@ -123,4 +124,17 @@ export class LimitedRequest {
 		this.hasTurn = this.isInOrder && sleepMs <= LONG_WAIT_MS;
 		return sleepMs;
 	}
+}
+
+/**
+ * With less at first, the retries of a crowd would keep a restarting service down; with more at the end, a Retry-After of an
+ * hour would hold an execution for as long.
+ */
+const RETRIES = { firstMs: 300, maxMs: 30_000, jitter: 0.5 };
+
+/** Milliseconds to wait before a request is resent: what the service asks for, else longer with each earlier retry. */
+export function retryDelay(failure: Failure, earlier: number): number {
+	const asked = failure.kind === 'status' ? failure.retryAfterMs : undefined;
+	const waitMs = asked ?? backoffMs(earlier, RETRIES);
+	return Math.round(Math.min(waitMs, RETRIES.maxMs));
 }

@@ -13,9 +13,6 @@ import type { Sending } from './sending';
 import type { Session } from './session';
 import { sessionOf } from './sessions';
 
-type Credentials = ICredentialDataDecryptedObject;
-type NewToken = { accessToken?: string };
-
 /** By the credentials object, made for each request: n8n passes nothing else to the credential. */
 export const sendings = new WeakMap<object, { session: Session; sending: Sending }>();
 
@@ -46,8 +43,8 @@ export const TEST_REQUEST = { url: QUESTION.path, qs: QUESTION.qs } as const;
  */
 export async function newToken(
 	this: IHttpRequestHelper,
-	credentials: Credentials,
-): Promise<NewToken> {
+	credentials: ICredentialDataDecryptedObject,
+): Promise<{ accessToken?: string }> {
 	const { helpers } = this;
 	const own = sendings.get(credentials);
 	if (own === undefined) return await newTokenForOtherNode(helpers, credentials);
@@ -63,7 +60,10 @@ export async function newToken(
  * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
  * none unless the service doesn't accept the current one, and clearly accepts the new one.
  */
-async function newTokenForOtherNode(helpers: Helpers, credentials: Credentials): Promise<NewToken> {
+async function newTokenForOtherNode(
+	helpers: Helpers,
+	credentials: ICredentialDataDecryptedObject,
+): Promise<{ accessToken?: string }> {
 	const session = sessionOf(credentials);
 	const request = otherRequests.get(credentials);
 	if (request?.isTest === true) {
@@ -97,7 +97,7 @@ function tokenIn(result: TokenResult, { account }: Session): string {
  * n8n then asks for a new one before it sends anything
  */
 export async function withToken(
-	credentials: Credentials,
+	credentials: ICredentialDataDecryptedObject,
 	options: HttpOptions,
 ): Promise<HttpOptions> {
 	const own = sendings.get(credentials);
@@ -115,7 +115,10 @@ export async function withToken(
 }
 
 /** Its request may only go to the Base URL or below it: not elsewhere, and not through a proxy that a workflow names. */
-function signedForOtherNode(credentials: Credentials, options: HttpOptions): HttpOptions {
+function signedForOtherNode(
+	credentials: ICredentialDataDecryptedObject,
+	options: HttpOptions,
+): HttpOptions {
 	const session = sessionOf(credentials);
 	const { account } = session;
 	const checked = addressForToken(options, account);

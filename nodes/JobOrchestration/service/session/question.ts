@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../json';
-import type { TokenDoubt } from '../errors/rules';
-import { doubtIn } from '../errors/rules';
+import { doubtIn } from '../errors/failure';
+import type { TokenDoubt } from '../errors/meaning';
 import type { ServiceRequest } from '../request';
 import { isWithin, wait } from '../timers';
 import type { Helpers, Sender } from './login';

@@ -1,10 +1,9 @@
 import type { Failure } from '../errors/failure';
-import { withoutServiceText } from '../errors/failure';
-import type { TokenDoubt } from '../errors/rules';
-import { backoffMs, mayRetry } from '../errors/rules';
+import { mayRetry, withoutServiceText } from '../errors/failure';
+import type { TokenDoubt } from '../errors/meaning';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
-import { isWithin, unlessAborted, wait } from '../timers';
+import { backoffMs, isWithin, unlessAborted, wait } from '../timers';
 import type { Account } from './account';
 import { hashOf, tokenOf } from './account';
 import type { Helpers, TokenResult } from './login';
@@ -22,7 +21,7 @@ const WAITS = { firstMs: 500, maxMs: 4_000, jitter: 0.8 };
 const MAX_WAITS = 3;
 
 /** Logins in a row without an accepted token. With one, a token that is overwritten in n8n's store would fail requests. */
-const MAX_VAIN_LOGINS = 2;
+const MAX_UNACCEPTED_LOGINS = 2;
 
 /** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
 const HOLDS_MS = 5_000;
@@ -45,7 +44,7 @@ export class Session {
 	/** The token of the last login, and when it came, in ms since 1970. The age of other tokens is unknown. */
 	lastLogin: { token: string; at: number } | undefined;
 	/** Logins since a request was answered as expected. */
-	vainLogins = 0;
+	unacceptedLogins = 0;
 	/** What all requests without a token wait for: the search for another token, with the login if that finds none. */
 	private renewal: Promise<TokenResult | undefined> | undefined;
 	private login: Promise<TokenResult> | undefined;
@@ -90,7 +89,7 @@ export class Session {
 		const isClear = doubt === (isYoung ? 'doubtful' : 'rejected');
 		const said = isClear ? doubt : await this.question.about(helpers, token, doubt);
 		if (said === undefined || (said === 'doubtful' && isYoung)) {
-			this.vainLogins = 0;
+			this.unacceptedLogins = 0;
 			return true;
 		}
 		this.rejected.add(token);
@@ -149,15 +148,15 @@ export class Session {
 
 	/** @returns undefined if the request was stopped before there was a login. It never throws */
 	private async findOrLogIn(helpers: Helpers, sending?: Sending): Promise<TokenResult | undefined> {
-		if (!isWithin(YOUNG_MS, this.lastLogin?.at)) this.vainLogins = 0;
+		if (!isWithin(YOUNG_MS, this.lastLogin?.at)) this.unacceptedLogins = 0;
 		// Else other processes are logging in, too, and each login ends the token before it.
-		const mayLogIn = this.vainLogins < MAX_VAIN_LOGINS;
+		const mayLogIn = this.unacceptedLogins < MAX_UNACCEPTED_LOGINS;
 		const waits = mayLogIn ? Math.min(this.rejected.size, 1) : MAX_WAITS;
 		const token = sending && (await this.look(sending, waits));
 		if (token !== undefined) return { token };
 		if (sending?.signal.aborted === true) return undefined;
 		const result = mayLogIn ? await this.logIn(helpers) : { failure: NO_TOKEN };
-		if ('token' in result) this.vainLogins += 1;
+		if ('token' in result) this.unacceptedLogins += 1;
 		if (!mayLogIn) this.refused = { failure: NO_TOKEN, at: Date.now() };
 		return result;
 	}
