@@ -266,13 +266,13 @@ test('an agent is told of a number whose digits would not arrive', async () => {
 });
 
 test('a long text of digits, quotes and escapes takes no long time, and no long error', async () => {
-	const million = 1_000_000;
-	const given = { n: '"\\'.repeat(million), digits: '1'.repeat(million), one: 1.5 };
+	const many = 200_000;
+	const given = { n: '"\\'.repeat(many), digits: '1'.repeat(many), one: 1.5 };
 	const metadata = (text: string) => fixture.engine.run({ parameters: added('metadata')(text) });
 	await metadata(JSON.stringify(given));
 	expect(sentJob()).toMatchObject({ metadata: given });
-	const zeros = '0'.repeat(million);
-	for (const bad of ['1'.repeat(million), `0.${zeros}1`, `1${zeros}.5`]) {
+	const zeros = '0'.repeat(many);
+	for (const bad of ['1'.repeat(many), `0.${zeros}1`, `1${zeros}.5`]) {
 		const { error } = await metadata(`{"n":${bad}}`);
 		expect(error?.message).toMatch(/contains [\d.]{40}…, a number that would lose digits\.$/);
 	}

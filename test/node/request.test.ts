@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { freePort } from '../../host/ports';
 import '../reliability/seed';
 import { change, create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
 
 declare const requireOnce: NodeJS.Require | undefined;
+
+/** Loads a module as n8n's engine has it. */
+const load = typeof requireOnce === 'function' ? requireOnce : require;
 
 /*
  * How requests pass n8n's HTTP client: what is meant arrives as it was entered.
@@ -143,7 +147,6 @@ test.each([
 });
 
 describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
-	const load = typeof requireOnce === 'function' ? requireOnce : require;
 	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
 	const { defaults } = load(path) as { defaults: { timeout: number } };
 	const { timeout: usual } = defaults;
@@ -164,4 +167,24 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 		expect(error?.message ?? '').not.toMatch(/answer/);
 		expect(sandbox.calls.map(({ operation }) => operation)).toHaveLength(2);
 	});
+});
+
+test("a proxy of n8n's that can't be reached is named", async () => {
+	const proxy = `127.0.0.1:${await freePort()}`;
+	const { env } = load('node:process') as NodeJS.Process;
+	env.HTTP_PROXY = `http://${proxy}`;
+	try {
+		fixture.engine.editCredential({ baseUrl: 'http://jobs.example.com' });
+		const { error } = await fixture.engine.run({
+			parameters: getAll({ options: { maxRetries: 0 } }),
+		});
+		expect(error).toMatchObject({
+			message: "The service at http://jobs.example.com can't be reached",
+			description: expect.stringMatching(
+				`^Check .*the service or its proxy .*\nNo connection to ${proxy} was possible`,
+			),
+		});
+	} finally {
+		delete env.HTTP_PROXY;
+	}
 });
