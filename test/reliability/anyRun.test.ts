@@ -6,9 +6,8 @@ import { actAndAnswer, answer } from '../support/answer';
 import { credentialFor, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
-import type { NodeOptions, Result } from '../support/run';
-import { Engine } from '../support/run';
-import { batch, contextOf, itemOf, uncertainIn, watchNode } from './batch';
+import { Engine, type NodeOptions, type Result } from '../support/run';
+import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
 import './seed';
 
 /*
@@ -172,13 +171,6 @@ class Oracle {
 		);
 	}
 }
-
-interface ListedJob {
-	uid: string;
-	cleanup?: { success: boolean };
-}
-
-const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
 
 /** What a run says: the jobs, each with whether it was ended, and the uncertain items that it names. */
 function saidBy(result: Result) {

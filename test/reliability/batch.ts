@@ -39,12 +39,16 @@ export function uncertainIn(result: Result): number[] {
 	return (uncertainItems as Array<{ itemIndex: number }>).map(({ itemIndex }) => itemIndex);
 }
 
-/** The uids of the jobs that an error lists. */
-export function createdIn(result: Result): string[] {
-	const { createdJobs } = contextOf(result);
-	if (!Array.isArray(createdJobs)) throw new Error('The error lists no jobs');
-	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
+interface ListedJob {
+	uid: string;
+	cleanup?: { operation: string; success: boolean; message?: string };
 }
+
+/** The jobs that an error lists. */
+export const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
+
+/** Their uids. */
+export const createdIn = (result: Result) => listedIn(result).map(({ uid }) => uid);
 
 /** The display names in a node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);

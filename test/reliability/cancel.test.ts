@@ -172,11 +172,4 @@ describe('A cancel', () => {
 		expect(log).toEqual([expect.stringMatching(/: \[\]\. Items whose job may exist: \[\]$/)]);
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
-
-	test('that comes before the first request sends none', async () => {
-		const running = fixture.engine.start([{ parameters: batch() }], numbered(5));
-		running.cancel();
-		await running.result;
-		expect(fixture.sandbox.calls).toEqual([]);
-	});
 });

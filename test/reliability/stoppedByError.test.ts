@@ -1,13 +1,18 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
+import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
+import { refused, useBatch } from './batch';
 
 /*
- * What an error that stops the workflow says of the jobs that were made before.
+ * What an error that stops the workflow says: what happened, what to do, and what became of the jobs.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
@@ -160,4 +165,83 @@ describe('Where an error stops the workflow', () => {
 		);
 		expect(contextOf(list)).toMatchObject({ itemIndex: 1, createdJobs: [] });
 	});
+});
+
+const node = (parameters: INodeParameters = {}, options: INodeParameters = {}): NodeOptions => ({
+	parameters: { ...batch({ concurrency: 1, ...options }), ...parameters },
+});
+
+/** Runs a batch whose creates meet these faults, by their order; the logins after the first are refused. */
+async function run(of: NodeOptions, faults: Record<number, Fault>): Promise<Result> {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' && nOfOperation > 1
+			? answer(401)
+			: operation === 'createJob'
+				? faults[nOfOperation - 1]
+				: undefined,
+	);
+	return await fixture.engine.run(of, numbered(6));
+}
+
+const tries = { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 } };
+const isRefused = { 3: refused };
+const isLost = { 3: brokenAfter };
+
+/* What happened, what to do, what is missing, what may exist, and what exists. */
+test.each<[string, () => Promise<Result>]>([
+	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
+	['an item is refused', () => run(node(), isRefused)],
+	['an item is uncertain', () => run(node(), isLost)],
+	[
+		'two are uncertain after all tries',
+		() => run({ ...node(), ...tries }, { 1: brokenAfter, 3: brokenAfter }),
+	],
+	[
+		'the token expires, and the password has changed',
+		() => run(node(), { 3: { kind: 'expireTokens' } }),
+	],
+	[
+		'a sub-workflow fails',
+		() => {
+			fixture.engine.mode = 'integrated';
+			return run(node(), isLost);
+		},
+	],
+	[
+		'a Retry leaves an item uncertain',
+		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
+	],
+	[
+		'a Retry has a wrong value',
+		async () => {
+			const failed = await run(node(), isRefused);
+			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
+		},
+	],
+	['the jobs are terminated', () => run(node({}, { ifStopped: 'terminate' }), isLost)],
+	[
+		'the jobs have namespaces of their own',
+		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),
+	],
+])('the error of a batch of six where %s', async (_, play) => {
+	const { error } = await play();
+	let description = error?.description ?? '';
+	for (const uid of fixture.sandbox.store.jobs.keys()) {
+		description = description.replaceAll(uid, 'ID');
+	}
+	// What the service said, and what was requested, is the same in the error of a single item.
+	const [whatToDo = '', ...lists] = description.split('\n\n');
+	expect([error?.message, whatToDo.split('\n')[0], ...lists].join('\n\n')).toMatchSnapshot();
+});
+
+test('of long names, the beginning is enough', async () => {
+	const displayName = '={{ "x".repeat(20000) + $json.n }}';
+	const failed = await run(node({ displayName }), { 1: refused, 4: brokenAfter });
+	const result = await fixture.engine.retry(failed, [node({ displayName })]);
+	for (const { error } of [failed, result]) {
+		const { message, description, context } = error as NonNullable<typeof error> & {
+			context: object;
+		};
+		expect(JSON.stringify({ message, description, context })).not.toContain('x'.repeat(101));
+	}
 });

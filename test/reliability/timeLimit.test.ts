@@ -37,14 +37,11 @@ test('one limit covers a login and the request after it', async () => {
 	fixture.sandbox.faults.plan(({ operation }) => ({
 		kind: 'wait',
 		when: 'afterActing',
-		until: operation === 'login' ? after(300) : new Promise(() => {}),
+		until: after(operation === 'login' ? 600 : 900),
 	}));
-	const began = Date.now();
-	const result = await fixture.engine.run({
-		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),
-	});
+	const parameters = create({ options: { maxRetries: 0, timeout: 1_000 } });
+	const result = await fixture.engine.run({ parameters });
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: null });
-	expect(Date.now() - began).toBeLessThan(15_000);
 });
 
 test('a token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {

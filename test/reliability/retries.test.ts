@@ -1,0 +1,318 @@
+import { ExecuteContext } from 'n8n-core';
+import type { INode, INodeParameters } from 'n8n-workflow';
+
+import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
+import { actAndAnswer, answer } from '../support/answer';
+import { change, credentialFor, getAll, numbered } from '../support/fixture';
+import { type NodeOptions, type Result, stored } from '../support/run';
+import { until } from '../sandbox/client';
+import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf } from './batch';
+import { namesIn, refused, useBatch } from './batch';
+
+/*
+ * How n8n runs a node again: by its setting Retry On Fail, and by Retry of a failed execution, with all of its items.
+ */
+
+const { fixture, creates, jobsOnService, timesSent } = useBatch();
+afterEach(() => jest.restoreAllMocks());
+
+const settings: Partial<INode> = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const oneByOne = (change: INodeParameters = {}): NodeOptions => ({
+	parameters: { ...batch({ concurrency: 1 }), ...change },
+});
+const tried = { ...oneByOne(), settings };
+const node = { parameters: batch(), settings };
+const allNames = ['Job 0', 'Job 1', 'Job 2', 'Job 3'];
+
+describe("n8n's Retry On Fail", () => {
+	test('sends only the item that failed, and what was not begun', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
+		const result = await fixture.engine.run(tried, numbered(4));
+		expect(result.error).toBeUndefined();
+		expect(namesIn(result)).toEqual(allNames);
+		expect(timesSent()).toEqual([1, 2, 1, 1]);
+		expect(jobsOnService()).toHaveLength(4);
+		expect(metadataOf(result)).toEqual({});
+	});
+
+	test('makes no job twice whose fields n8n takes for a failure', async () => {
+		const body = { metadata: { uid: 'job-1' }, error: 'none' };
+		creates(() => actAndAnswer(200, body));
+		const { items } = await fixture.engine.run(node, numbered(3));
+		expect(items.map(({ json }) => json)).toEqual([body, body, body]);
+		expect(timesSent()).toEqual([1, 1, 1]);
+	});
+
+	test('makes no job twice where n8n fails after the calls', async () => {
+		creates((item) => (item === 0 ? refused : undefined));
+		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
+		hint.mockImplementationOnce(() => {
+			throw new Error('n8n failed');
+		});
+		const onError = 'continueErrorOutput';
+		const { branches } = await fixture.engine.run({ ...node, onError }, numbered(4));
+		expect(timesSent()).toEqual([3, 1, 1, 1]);
+		const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
+		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3']);
+	});
+
+	test('makes no job twice where an error comes before the jobs are ended', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 3 ? refused : undefined));
+		const built = jest.requireActual<typeof Built>(
+			'../../dist/nodes/JobOrchestration/execution/endJobs',
+		);
+		jest.spyOn(built, 'endJobs').mockRejectedValueOnce(new Error('n8n failed'));
+		const { error } = await fixture.engine.run(tried, numbered(4));
+		expect(error).toBeUndefined();
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test('keeps nothing for the next run of a loop', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+		const { result } = fixture.engine.start(
+			[{ ...node, onError: 'continueRegularOutput', runs: 2 }],
+			numbered(1),
+		);
+		const { runData } = (await result).run.data.resultData;
+		expect(runData['Node 1']?.map(({ data }) => data?.main?.[0]?.[0]?.json)).toEqual([
+			expect.objectContaining({ error: expect.anything() }),
+			expect.objectContaining({ displayName: 'Job 0' }),
+		]);
+		expect(timesSent()).toEqual([2]);
+	});
+
+	test('does not take the pages that a stopped list had so far for the whole list', async () => {
+		const held = gate();
+		fixture.sandbox.faults.plan(({ operation, query, nOfOperation }) => {
+			if (operation !== 'listClusters') return undefined;
+			if (query['ListOption.continue'] === 'wrong') {
+				return nOfOperation < 4 ? refused : answer(200, { items: [] });
+			}
+			return nOfOperation < 4
+				? { kind: 'wait', when: 'beforeActing', until: held.opened }
+				: undefined;
+		});
+		const options = { pageSize: 2, continue: '={{ $json.from }}' };
+		const running = fixture.engine.start(
+			[{ parameters: getAll({ returnAll: true, options }), settings }],
+			[{ from: '' }, { from: 'wrong' }],
+		);
+		await until(() => fixture.callsOf('listClusters').some(({ status }) => status === 400));
+		held.open();
+		const { items, error } = await running.result;
+		expect(error?.message).toBeUndefined();
+		expect(items).toHaveLength(6);
+	});
+
+	test('of two nodes in a row does not mix them up', async () => {
+		creates((_, { nOfOperation }) => ([2, 5].includes(nOfOperation) ? refused : undefined));
+		const again = { ...tried.parameters, displayName: '={{ $json.displayName }}' };
+		const { result } = fixture.engine.start(
+			[tried, { parameters: again, settings }],
+			numbered(3),
+		);
+		const { items, error } = await result;
+		expect(error).toBeUndefined();
+		expect(items).toHaveLength(3);
+		expect(jobsOnService()).toHaveLength(6);
+	});
+});
+
+describe("n8n's Retry On Fail of a tool", () => {
+	const tool = {
+		parameters: { ...batch(), displayName: "=Job {{ $fromAI('n', 'Number', 'number') }}" },
+		settings,
+	};
+
+	test('does not send a create again whose job may exist; each call is another wish', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+		const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
+		expect(answers).toEqual([
+			expect.stringMatching(/^Error: .*the job may exist/),
+			expect.stringContaining('"displayName":"Job 7"'),
+			expect.stringContaining('"displayName":"Job 1"'),
+		]);
+		expect(jobsOnService()).toHaveLength(3);
+		expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
+	});
+
+	test('sends again what certainly failed', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation < 3 ? refused : undefined));
+		const { answers } = await fixture.engine.callTool(tool, [{ n: 0 }]);
+		expect(answers).toEqual([expect.stringContaining('"displayName":"Job 0"')]);
+		expect(timesSent()).toEqual([3]);
+	});
+});
+
+/** A batch of four whose third item was refused: items 0 and 1 have their jobs. */
+async function refusedAtThird(node: NodeOptions = oneByOne()): Promise<Result> {
+	creates((item) => (item === 2 ? refused : undefined));
+	const result = await fixture.engine.run(node, numbered(4));
+	expect(result.error?.message).toMatch(/^Job not created for item/);
+	expect(jobsOnService()).toHaveLength(2);
+	fixture.sandbox.faults.clear();
+	return result;
+}
+
+/** A batch of four, of which item 1 has a job that was not answered. */
+async function lostAtSecond(): Promise<Result> {
+	creates((item) => (item === 1 ? brokenAfter : undefined));
+	const failed = await fixture.engine.run(oneByOne(), numbered(4));
+	fixture.sandbox.faults.clear();
+	return failed;
+}
+
+describe("n8n's Retry", () => {
+	test('makes only what is missing, gives the results of all in their order, and leaves nothing behind', async () => {
+		const result = await fixture.engine.retry(await refusedAtThird(), [oneByOne()]);
+		expect(result.error).toBeUndefined();
+		expect(namesIn(result)).toEqual(allNames);
+		expect(result.items.map(({ json }) => (json.metadata as { uid: string }).uid)).toEqual(
+			jobsOnService(),
+		);
+		expect(result.items.map(({ pairedItem }) => pairedItem)).toEqual(
+			numbered(4).map(({ n }) => ({ item: n })),
+		);
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+		expect(metadataOf(result)).toEqual({});
+		expect(JSON.stringify(stored(result.run)).match(/"displayName":"Job 0"/g)).toHaveLength(1);
+	});
+
+	test('finds neither the password nor the token in what is left', async () => {
+		const { run } = await refusedAtThird();
+		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
+		expect(text).toContain('"displayName":"Job 0"');
+		expect(text).not.toContain(fixture.engine.storedToken);
+		expect(text).not.toContain(fixture.sandbox.password);
+	});
+
+	test('of a node that is now set to continue gives each item its end', async () => {
+		const result = await fixture.engine.retry(await lostAtSecond(), [
+			{ ...oneByOne(), onError: 'continueErrorOutput' },
+		]);
+		expect(result.error).toBeUndefined();
+		expect(result.branches.map((items) => items.map(({ pairedItem }) => pairedItem))).toEqual([
+			[{ item: 0 }, { item: 2 }, { item: 3 }],
+			[{ item: 1 }],
+		]);
+		expect(JSON.stringify(result.branches[1])).toMatch(/the job may exist/);
+		expect(metadataOf(result)).toEqual({});
+		expect(timesSent()).toEqual([1, 1, 1, 1]);
+	});
+
+	test.each([
+		[{ displayName: '=New {{ $json.n }}' }, ['Job 0', 'Job 1', 'New 2', 'New 3']],
+		// It gives something else each time.
+		[{ group: '={{ $now.toMillis() + $execution.id }}' }, allNames],
+	])(
+		'with the changed fields %j makes what is missing by them, and nothing twice',
+		async (fields, names) => {
+			const result = await fixture.engine.retry(await refusedAtThird(), [oneByOne(fields)]);
+			expect(namesIn(result)).toEqual(names);
+			expect(jobsOnService()).toHaveLength(4);
+		},
+	);
+
+	test.each([
+		[
+			'a field that is wrong',
+			{ workflowUid: '={{ "" }}' },
+			/^Nothing more was sent\. 'Workflow UID'/,
+		],
+		['an operation that this version does not have', { operation: 'archive' }, /"archive"/],
+		['a credential that can not be used', {}, /Base URL/],
+	])('with %s sends nothing, and forgets nothing', async (what, fields, message) => {
+		const failed = await refusedAtThird();
+		const { baseUrl } = credentialFor(fixture.sandbox);
+		const isCredential = what.startsWith('a credential');
+		if (isCredential) fixture.engine.editCredential({ baseUrl: 'ftp://nowhere' });
+		const again = await fixture.engine.retry(failed, [oneByOne(fields)]);
+		expect(again.error?.message).toMatch(message);
+		if (!('operation' in fields)) expect(createdIn(again)).toEqual(jobsOnService());
+		fixture.engine.editCredential({ baseUrl });
+		expect(namesIn(await fixture.engine.retry(again, [oneByOne()]))).toEqual(allNames);
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test('with another operation starts from the beginning', async () => {
+		const failed = await refusedAtThird();
+		const [uid = ''] = jobsOnService();
+		const stop = { parameters: change('stop', { jobId: uid }) };
+		expect((await fixture.engine.retry(failed, [stop])).items).toHaveLength(4);
+		expect(fixture.callsOf('changeJobState')).toHaveLength(4);
+	});
+
+	test('of a state change sends only those that had not succeeded', async () => {
+		await fixture.engine.run(oneByOne(), numbered(2));
+		const jobIds = jobsOnService();
+		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
+		const ids = [jobIds[0], 'gone', jobIds[1]].map((id) => ({ id }));
+		const failed = await fixture.engine.run({ parameters }, ids);
+		expect(contextOf(failed)).toMatchObject({ itemIndex: 1 });
+		fixture.sandbox.clearCalls();
+		const again = await fixture.engine.retry(failed, [
+			{ parameters: { ...parameters, options: {} } },
+		]);
+		expect(contextOf(again)).toMatchObject({ itemIndex: 1 });
+		const sent = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
+		expect(sent).toEqual(['gone', jobIds[1]]);
+	});
+
+	test('starts from the beginning where another version of the node has stored something', async () => {
+		const failed = await refusedAtThird();
+		const outcomes = [{ output: [{}] }];
+		const jobOrchestration = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
+		for (const entry of failed.run.data.executionData?.nodeExecutionStack ?? []) {
+			Object.assign(entry, { jobOrchestration });
+		}
+		const result = await fixture.engine.retry(failed, [oneByOne()]);
+		expect(namesIn(result)).toEqual(allNames);
+		expect(jobsOnService()).toHaveLength(6);
+	});
+});
+
+describe('Create Again If Uncertain', () => {
+	const again = (value: unknown = true): NodeOptions => ({
+		parameters: batch({ concurrency: 1, createUncertainAgain: value as boolean }),
+	});
+
+	test('creates what an earlier execution left uncertain', async () => {
+		const failed = await lostAtSecond();
+		expect(failed.error?.description).toContain("'Create Again If Uncertain'");
+		const result = await fixture.engine.retry(failed, [again()]);
+		expect(namesIn(result)).toEqual(allNames);
+		expect(timesSent()).toEqual([1, 2, 1, 1]);
+	});
+
+	test('does so for the items that its expression names', async () => {
+		creates((item) => (item < 3 ? brokenAfter : undefined));
+		const failed = await fixture.engine.run(tried, numbered(4));
+		fixture.sandbox.faults.clear();
+		const result = await fixture.engine.retry(failed, [again('={{ $itemIndex === 2 }}')]);
+		expect(contextOf(result)).toMatchObject({
+			itemIndex: 0,
+			uncertainItems: [{ itemIndex: 0 }, { itemIndex: 1 }],
+		});
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test.each(['a first execution', 'a Retry'])('never acts in the tries of %s', async (what) => {
+		const node = { ...again(), settings };
+		creates((item) => (item === 1 ? brokenAfter : undefined));
+		let result = await fixture.engine.run(node, numbered(2));
+		if (what === 'a Retry') result = await fixture.engine.retry(result, [node]);
+		expect(timesSent()).toEqual([1, what === 'a Retry' ? 2 : 1]);
+		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
+	});
+
+	test('leaves an item uncertain that was not sent again', async () => {
+		creates((item) => (item === 1 ? brokenAfter : undefined));
+		const failed = await fixture.engine.run(oneByOne(), numbered(2));
+		creates(() => refused);
+		const first = {
+			parameters: { ...again().parameters, displayName: '={{ $json.n ? "" : "x" }}' },
+		};
+		const stopped = await fixture.engine.retry(failed, [first]);
+		expect(contextOf(stopped)).toMatchObject({ uncertainItems: [{ itemIndex: 1 }] });
+	});
+});
