@@ -216,11 +216,9 @@ function check(oracle: Oracle, result: Result, setting: Setting, given: number):
 
 async function play(drawn: Case): Promise<void> {
 	const sandboxes = await Promise.all([newSandbox(), newSandbox()]);
-	try {
-		await playAt(sandboxes, drawn);
-	} finally {
+	const close = async () =>
 		await Promise.all(sandboxes.map(async (sandbox) => await sandbox.close()));
-	}
+	await playAt(sandboxes, drawn).finally(close);
 }
 
 async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {

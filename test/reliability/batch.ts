@@ -67,11 +67,11 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 /** What a node does in a run: n8n keeps neither the error nor the output of one that is cancelled. */
 export function watchNode({ loaded }: Engine) {
 	const execute = jest.spyOn(loaded.node, 'execute');
-	/** What it says in n8n's log, from when it has begun. */
-	const log = async (level: 'info' | 'warn') => {
+	/** Its warnings in n8n's log, from when it has begun. */
+	const log = async () => {
 		await until(() => execute.mock.calls.length === 1);
 		const { logger } = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
-		const said = jest.spyOn(logger, level).mockImplementation();
+		const said = jest.spyOn(logger, 'warn').mockImplementation();
 		return () => said.mock.calls.map(([text]) => text);
 	};
 	/** What its last try ends in. */
@@ -100,7 +100,7 @@ export async function cancelWhen(
 ) {
 	const watched = watchNode(engine);
 	const running = engine.start([node], items);
-	const log = await watched.log('warn');
+	const log = await watched.log();
 	await until(hasCome);
 	const cancelledAt = performance.now();
 	running.cancel();

@@ -122,24 +122,17 @@ describe('Where the workflow continues', () => {
 		]);
 	});
 
-	test.each([
-		['continueRegularOutput', [3]],
-		['continueErrorOutput', [0, 3]],
-	] as const)(
-		'each item ends as its error where this version does not have the operation: %s',
-		async (onError, lengths) => {
-			const node = { parameters: { ...batch(), operation: 'archive' }, onError };
-			const { branches, items } = await fixture.engine.run(node, numbered(3));
-			expect(branches.map(({ length }) => length)).toEqual(lengths);
-			expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
-				[0, 1, 2].map((item) => ({ item })),
-			);
-			for (const { json } of items) {
-				expect(JSON.stringify(json)).toMatch(/has no operation \\"archive\\"/);
-			}
-			expect(fixture.sandbox.calls).toEqual([]);
-		},
-	);
+	test('each item ends as its error where this version does not have the operation', async () => {
+		const node = { parameters: { ...batch(), operation: 'archive' } };
+		const onError = 'continueErrorOutput';
+		const { branches, items } = await fixture.engine.run({ ...node, onError }, numbered(3));
+		expect(branches.map(({ length }) => length)).toEqual([0, 3]);
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2].map((item) => ({ item })));
+		for (const { json } of items) {
+			expect(JSON.stringify(json)).toMatch(/has no operation \\"archive\\"/);
+		}
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
 
 	test('a failed item keeps its files', async () => {
 		creates((item) => (item === 1 ? refused : undefined));

@@ -107,10 +107,7 @@ describe("n8n's Retry On Fail", () => {
 	test('of two nodes in a row does not mix them up', async () => {
 		creates((_, { nOfOperation }) => ([2, 5].includes(nOfOperation) ? refused : undefined));
 		const again = { ...tried.parameters, displayName: '={{ $json.displayName }}' };
-		const { result } = fixture.engine.start(
-			[tried, { parameters: again, settings }],
-			numbered(3),
-		);
+		const { result } = fixture.engine.start([tried, { parameters: again, settings }], numbered(3));
 		const { items, error } = await result;
 		expect(error).toBeUndefined();
 		expect(items).toHaveLength(3);
@@ -213,22 +210,17 @@ describe("n8n's Retry", () => {
 		},
 	);
 
-	test.each([
-		[
-			'a field that is wrong',
-			{ workflowUid: '={{ "" }}' },
-			/^Nothing more was sent\. 'Workflow UID'/,
-		],
-		['an operation that this version does not have', { operation: 'archive' }, /"archive"/],
-		['a credential that can not be used', {}, /Base URL/],
-	])('with %s sends nothing, and forgets nothing', async (what, fields, message) => {
+	test.each<[INodeParameters, baseUrl: string, says: RegExp, jobs: number]>([
+		[{ workflowUid: '={{ "" }}' }, '', /^Nothing more was sent\. 'Workflow UID'/, 2],
+		[{ operation: 'archive' }, '', /"archive"/, 0],
+		[{}, 'ftp://nowhere', /Base URL/, 2],
+	])('with %j and the Base URL "%s" sends and forgets nothing', async (fields, url, says, jobs) => {
 		const failed = await refusedAtThird();
 		const { baseUrl } = credentialFor(fixture.sandbox);
-		const isCredential = what.startsWith('a credential');
-		if (isCredential) fixture.engine.editCredential({ baseUrl: 'ftp://nowhere' });
+		fixture.engine.editCredential({ baseUrl: url || baseUrl });
 		const again = await fixture.engine.retry(failed, [oneByOne(fields)]);
-		expect(again.error?.message).toMatch(message);
-		if (!('operation' in fields)) expect(createdIn(again)).toEqual(jobsOnService());
+		expect(again.error?.message).toMatch(says);
+		expect(createdIn(again)).toEqual(jobsOnService().slice(0, jobs));
 		fixture.engine.editCredential({ baseUrl });
 		expect(namesIn(await fixture.engine.retry(again, [oneByOne()]))).toEqual(allNames);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
