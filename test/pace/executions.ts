@@ -134,10 +134,7 @@ export class Executions {
 				inFlight -= 1;
 				return result;
 			};
-			const client: Pick<HttpClient, 'baseUrl' | 'limiter' | 'queue' | 'ask'> & { send: unknown } =
-				{
-					...{ baseUrl: 'https://jobs.example.com', limiter, queue, ask, send },
-				};
+			const client: unknown = { baseUrl: 'https://jobs.example.com', limiter, queue, ask, send };
 			const job = { namespace: 'default', displayName: 'Report' };
 			const call = { ...CALL, idempotent: !creates, ...(creates && { job }) };
 			const options = { maxRetries, timeout: 1_000, signal: abort.signal };

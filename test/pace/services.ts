@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
 import { statusFailure } from '../reliability/statusFailure';
@@ -17,22 +15,16 @@ export type Service = (n: number, at: number) => Answer;
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
 export const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
 
-/** Random numbers from 0 to 1, from a seed: some thousands, and then the same again. */
-export function randomFrom(seed: number): () => number {
-	const numbers = fc.noBias(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
-	const drawn = fc.sample(numbers, { seed, numRuns: 5_000 });
-	let next = 0;
-	return () => (drawn[next++ % drawn.length] ?? 0) / 2 ** 31;
+/** Random numbers from 0 to 1, the same each time (Park and Miller's generator). */
+export function randomNumbers(): () => number {
+	let last = 1;
+	return () => (last = (16_807 * last) % (2 ** 31 - 1)) / (2 ** 31 - 1);
 }
 
 /** Accepts a number of requests per second, and some of them at once: a token bucket. */
-export function bucket(
-	perSecond: number,
-	burst: number,
-	{ failure = rejected() as Failure, latency = 2 } = {},
-): Service {
+export function bucket(perSecond: number, burst: number, failure: Failure = rejected()): Service {
 	const limit = new RateLimit({ perSecond, burst, retryAfter: 0 });
-	return (_, at) => ({ failure: limit.take(at) ? undefined : failure, after: latency });
+	return (_, at) => ({ failure: limit.take(at) ? undefined : failure, after: 2 });
 }
 
 /** Accepts a number of requests in each window of time; may say how long it lasts. */

@@ -13,9 +13,7 @@ const { fixture, creates, jobsOnService, timesSent } = useBatch();
 afterEach(() => jest.restoreAllMocks());
 
 const oneByOne: NodeOptions = { parameters: batch({ concurrency: 1 }) };
-const terminate: NodeOptions = {
-	parameters: batch({ concurrency: 1, ifStopped: 'terminate' }),
-};
+const terminate: NodeOptions = { parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) };
 
 let other: Sandbox;
 

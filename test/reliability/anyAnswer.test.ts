@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { IDataObject, INodeParameters, OnError } from 'n8n-workflow';
 
-import type { OperationId, Sandbox } from '../../sandbox';
-import { startSandbox } from '../../sandbox';
+import { type OperationId, type Sandbox, startSandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { credentialFor, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';

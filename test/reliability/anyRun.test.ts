@@ -6,9 +6,8 @@ import { actAndAnswer, answer } from '../support/answer';
 import { credentialFor, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
-import type { NodeOptions, Result } from '../support/run';
-import { Engine } from '../support/run';
-import { batch, contextOf, itemOf, uncertainIn, watchNode } from './batch';
+import { Engine, type NodeOptions, type Result } from '../support/run';
+import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
 import './seed';
 
 /*
@@ -173,13 +172,6 @@ class Oracle {
 	}
 }
 
-interface ListedJob {
-	uid: string;
-	cleanup?: { success: boolean };
-}
-
-const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
-
 /** What a run says: the jobs, each with whether it was ended, and the uncertain items that it names. */
 function saidBy(result: Result) {
 	const uids = new Map<string, boolean>();
@@ -224,11 +216,9 @@ function check(oracle: Oracle, result: Result, setting: Setting, given: number):
 
 async function play(drawn: Case): Promise<void> {
 	const sandboxes = await Promise.all([newSandbox(), newSandbox()]);
-	try {
-		await playAt(sandboxes, drawn);
-	} finally {
+	const close = async () =>
 		await Promise.all(sandboxes.map(async (sandbox) => await sandbox.close()));
-	}
+	await playAt(sandboxes, drawn).finally(close);
 }
 
 async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {

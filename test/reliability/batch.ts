@@ -39,12 +39,16 @@ export function uncertainIn(result: Result): number[] {
 	return (uncertainItems as Array<{ itemIndex: number }>).map(({ itemIndex }) => itemIndex);
 }
 
-/** The uids of the jobs that an error lists. */
-export function createdIn(result: Result): string[] {
-	const { createdJobs } = contextOf(result);
-	if (!Array.isArray(createdJobs)) throw new Error('The error lists no jobs');
-	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
+interface ListedJob {
+	uid: string;
+	cleanup?: { operation: string; success: boolean; message?: string };
 }
+
+/** The jobs that an error lists. */
+export const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
+
+/** Their uids. */
+export const createdIn = (result: Result) => listedIn(result).map(({ uid }) => uid);
 
 /** The display names in a node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
@@ -63,11 +67,11 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 /** What a node does in a run: n8n keeps neither the error nor the output of one that is cancelled. */
 export function watchNode({ loaded }: Engine) {
 	const execute = jest.spyOn(loaded.node, 'execute');
-	/** What it says in n8n's log, from when it has begun. */
-	const log = async (level: 'info' | 'warn') => {
+	/** Its warnings in n8n's log, from when it has begun. */
+	const log = async () => {
 		await until(() => execute.mock.calls.length === 1);
 		const { logger } = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
-		const said = jest.spyOn(logger, level).mockImplementation();
+		const said = jest.spyOn(logger, 'warn').mockImplementation();
 		return () => said.mock.calls.map(([text]) => text);
 	};
 	/** What its last try ends in. */
@@ -96,7 +100,7 @@ export async function cancelWhen(
 ) {
 	const watched = watchNode(engine);
 	const running = engine.start([node], items);
-	const log = await watched.log('warn');
+	const log = await watched.log();
 	await until(hasCome);
 	const cancelledAt = performance.now();
 	running.cancel();

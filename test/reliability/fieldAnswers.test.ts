@@ -1,4 +1,3 @@
-import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
 import { contextOf } from './batch';
@@ -78,13 +77,8 @@ test('a create that is answered with a refusal may exist, and shows the words of
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 200 });
 });
 
-test.each<[string, Fault]>([
-	['the login', answer(407)],
-	['a request', answer(407)],
-])('407 to %s: the proxy wants a login, and the setting is named', async (which, fault) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		(operation === 'login') === (which === 'the login') ? fault : undefined,
-	);
+test.each(['login', 'listClusters'])('407 to %s: the proxy wants a login', async (of) => {
+	fixture.sandbox.faults.plan(({ operation }) => (operation === of ? answer(407) : undefined));
 	const { error } = await fixture.engine.run({ parameters: getAll() });
 	expect(error?.message).toMatch(/proxy/i);
 	expect(error?.description).toMatch(/HTTPS_PROXY/);

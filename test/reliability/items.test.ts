@@ -4,7 +4,7 @@ import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, gate, itemOf, refused, useBatch } from './batch';
+import { batch, brokenAfter, gate, refused, useBatch } from './batch';
 
 /*
  * What becomes of the items of a batch when some of them go wrong.
@@ -14,55 +14,35 @@ const { fixture, creates, jobsOnService } = useBatch();
 
 describe('The output', () => {
 	test('is in the order of the items, whichever is answered first', async () => {
-		const gates = Array.from({ length: 12 }, gate);
+		const order = [11, 3, 7, 0, 10, 1, 9, 2, 8, 4, 6, 5];
+		const answered = () => fixture.callsOf('createJob').filter(({ status }) => status === 200);
 		creates((item) => ({
-			kind: 'wait',
-			when: 'afterActing',
-			until: gates[item]?.opened ?? Promise.resolve(),
+			...{ kind: 'wait', when: 'afterActing' },
+			until: until(() => answered().length === order.indexOf(item)),
 		}));
-		const running = fixture.engine.start(
-			[{ parameters: batch({ concurrency: 12 }) }],
-			numbered(12),
-		);
-		await until(() => fixture.sandbox.store.jobs.size === 12);
-
-		const answered: number[] = [];
-		for (const item of [11, 3, 7, 0, 10, 1, 9, 2, 8, 4, 6, 5]) {
-			gates[item]?.open();
-			await until(() =>
-				fixture.callsOf('createJob').some((c) => c.status === 200 && itemOf(c) === item),
-			);
-			answered.push(item);
-		}
-		const { items } = await running.result;
-		expect(answered[0]).toBe(11);
+		const parameters = batch({ concurrency: 12 });
+		const { items } = await fixture.engine.run({ parameters }, numbered(12));
 		expect(items.map(({ json, pairedItem }) => [json.displayName, pairedItem])).toEqual(
 			numbered(12).map(({ n }) => [`Job ${String(n)}`, { item: n }]),
 		);
 	});
 
 	test('of items that give several is in their order as well', async () => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			const until = nOfOperation === 1 ? second.opened : Promise.resolve();
-			return operation === 'listClusters'
-				? { kind: 'wait', when: 'afterActing', until }
-				: undefined;
-		});
-		const second = gate();
-		const running = fixture.engine.start(
-			[{ parameters: getAll({ limit: '={{ $json.n + 1 }}' }) }],
-			numbered(3),
+		const answered = () => fixture.callsOf('listClusters').filter((c) => c.status === 200);
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'listClusters' && nOfOperation === 1
+				? { kind: 'wait', when: 'afterActing', until: until(() => answered().length === 2) }
+				: undefined,
 		);
-		await until(() => fixture.callsOf('listClusters').filter((c) => c.status === 200).length === 2);
-		second.open();
-		const { items } = await running.result;
+		const parameters = getAll({ limit: '={{ $json.n + 1 }}' });
+		const { items } = await fixture.engine.run({ parameters }, numbered(3));
 		expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
 			[0, 1, 1, 2, 2, 2].map((item) => ({ item })),
 		);
 	});
 });
 
-test.each<[concurrency: number | string | undefined, count: number, most: number]>([
+test.each<[concurrency: number | string, count: number, most: number]>([
 	[1, 30, 1],
 	[3, 60, 3],
 	// It is the lowest that holds.
@@ -71,22 +51,14 @@ test.each<[concurrency: number | string | undefined, count: number, most: number
 ])(
 	'with a Concurrency of %s, %i items are in flight %i at once',
 	async (concurrency, count, most) => {
-		const all = gate();
-		let inFlight = 0;
-		let highest = 0;
-		creates(() => {
-			inFlight += 1;
-			highest = Math.max(highest, inFlight);
-			const answered = all.opened.then(() => new Promise((resolve) => setImmediate(resolve)));
-			return { kind: 'wait', when: 'afterActing', until: answered.then(() => (inFlight -= 1)) };
-		});
-		const parameters = batch(concurrency === undefined ? {} : { concurrency });
+		const held = gate();
+		creates(() => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
+		const parameters = batch({ concurrency });
 		const running = fixture.engine.start([{ parameters }], numbered(count));
-		await until(() => inFlight === most);
-		all.open();
+		await until(() => fixture.callsOf('createJob').length === most);
+		held.open();
 		expect((await running.result).items).toHaveLength(count);
-		// Without one, the node sends more as long as answers are quick.
-		if (concurrency !== undefined) expect(highest).toBe(most);
+		expect(fixture.sandbox.limits.met.most).toBe(most);
 		// One may be left of the login.
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(Math.max(most, 10) + 1);
 	},
@@ -129,46 +101,38 @@ describe('Where the workflow continues', () => {
 
 	test('state changes say per item what came of them', async () => {
 		await fixture.engine.run({ parameters: batch() }, numbered(2));
-		const ids = [jobsOnService()[0], 'gone', jobsOnService()[1]];
+		const [first, last] = jobsOnService();
+		const parameters = change('stop', { jobId: '={{ $json.id }}' });
 		const { branches } = await fixture.engine.run(
-			{ parameters: change('stop', { jobId: '={{ $json.id }}' }), onError: 'continueErrorOutput' },
-			ids.map((id) => ({ id })),
+			{ parameters, onError: 'continueErrorOutput' },
+			[first, 'gone', last].map((id) => ({ id })),
 		);
-		expect(branches[0]?.map(({ json }) => json.metadata)).toMatchObject([
-			{ uid: ids[0] },
-			{ uid: ids[2] },
-		]);
-		expect(branches[1]?.map(({ json }) => json)).toEqual([
-			{
-				id: 'gone',
-				message: "No job 'gone' in namespace 'default'",
-				error: {
-					itemIndex: 1,
-					httpStatus: 404,
-					description: expect.stringMatching(/\nThe service says/),
+		const description = expect.stringMatching(/\nThe service says/) as unknown;
+		expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
+			[first, last].map((uid) =>
+				expect.objectContaining({ metadata: { uid, namespace: 'default' } }),
+			),
+			[
+				{
+					id: 'gone',
+					message: "No job 'gone' in namespace 'default'",
+					error: { itemIndex: 1, httpStatus: 404, description },
 				},
-			},
+			],
 		]);
 	});
 
-	test.each([
-		['continueRegularOutput', [3]],
-		['continueErrorOutput', [0, 3]],
-	] as const)(
-		'each item ends as its error where this version does not have the operation: %s',
-		async (onError, lengths) => {
-			const node = { parameters: { ...batch(), operation: 'archive' }, onError };
-			const { branches, items } = await fixture.engine.run(node, numbered(3));
-			expect(branches.map(({ length }) => length)).toEqual(lengths);
-			expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
-				[0, 1, 2].map((item) => ({ item })),
-			);
-			for (const { json } of items) {
-				expect(JSON.stringify(json)).toMatch(/has no operation \\"archive\\"/);
-			}
-			expect(fixture.sandbox.calls).toEqual([]);
-		},
-	);
+	test('each item ends as its error where this version does not have the operation', async () => {
+		const node = { parameters: { ...batch(), operation: 'archive' } };
+		const onError = 'continueErrorOutput';
+		const { branches, items } = await fixture.engine.run({ ...node, onError }, numbered(3));
+		expect(branches.map(({ length }) => length)).toEqual([0, 3]);
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2].map((item) => ({ item })));
+		for (const { json } of items) {
+			expect(JSON.stringify(json)).toMatch(/has no operation \\"archive\\"/);
+		}
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
 
 	test('a failed item keeps its files', async () => {
 		creates((item) => (item === 1 ? refused : undefined));

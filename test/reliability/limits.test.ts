@@ -220,24 +220,6 @@ describe('A service that fails', () => {
 });
 
 describe('A service that is away', () => {
-	test.each([
-		[{}, 40],
-		[{ concurrency: 1 }, 8],
-	])('in mid-batch leaves little without a clear answer, with %j', async (options, most) => {
-		await fixture.start({ latency: 10 });
-		hurry();
-		let missed = 0;
-		fixture.sandbox.faults.plan(() =>
-			jobs().length >= 20 && (missed += 1) <= 12
-				? { kind: 'break', when: 'beforeActing' }
-				: undefined,
-		);
-		const { made, mayExist, failed } = await runBatch(100, options);
-		expect({ failed, all: made + mayExist }).toEqual({ failed: 0, all: 100 });
-		expect(mayExist).toBeLessThanOrEqual(most);
-		expect(new Set(jobs().map(({ displayName }) => displayName)).size).toBe(made);
-	});
-
 	test('and refuses connections in mid-batch loses what was in flight alone', async () => {
 		await fixture.start({ latency: 10 });
 		hurry();

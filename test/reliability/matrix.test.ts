@@ -4,10 +4,8 @@ import { Client } from '../sandbox/client';
 import { actAndAnswer, answer, answerWhen } from '../support/answer';
 import { pass } from '../support/clock';
 import { useSandbox } from '../support/fixture';
-import { hurry } from '../support/hurry';
-import type { Limits } from '../support/hurry';
-import type { KnownOperation } from '../support/operations';
-import { operations, verbOf } from '../support/operations';
+import { hurry, type Limits } from '../support/hurry';
+import { type KnownOperation, operations, verbOf } from '../support/operations';
 import { contextOf } from './batch';
 
 /*

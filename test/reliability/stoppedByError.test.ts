@@ -1,51 +1,39 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage } from 'node:http';
+import type { INodeParameters } from 'n8n-workflow';
 
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
+import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, contextOf, createdIn, gate, itemOf, refused, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
+import { refused, useBatch } from './batch';
 
 /*
- * What an error that stops the workflow says of the jobs that were made before.
+ * What an error that stops the workflow says: what happened, what to do, and what became of the jobs.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
 
-/** Does something once the node has read that a request was refused. @returns what ends it */
-function onceRefused(then: () => void): () => void {
-	const onResponse = (message: unknown) => {
-		const { response } = message as { response: IncomingMessage };
-		if (response.statusCode === 400) response.once('end', () => setImmediate(then));
-	};
-	subscribe('http.client.response.finish', onResponse);
-	return () => void unsubscribe('http.client.response.finish', onResponse);
-}
-
 describe('Where an error stops the workflow', () => {
-	test('item 30 of 200 is refused: few more are sent, and the error lists every job', async () => {
-		creates((item) => (item === 30 ? refused : undefined));
-		const result = await fixture.engine.run(
-			{ parameters: batch({ concurrency: 8 }) },
-			numbered(200),
-		);
-		expect(result.error?.message).toMatch(
-			/^Job not created for item 30 \(counted from 0\); 37 of 200 jobs were created: no$/,
+	test('of many jobs, few more are sent; all are in the context, and a hundred in the text', async () => {
+		creates((item) => (item === 150 ? refused : undefined));
+		const parameters = batch({ concurrency: 8 });
+		const result = await fixture.engine.run({ parameters }, numbered(200));
+		const made = jobsOnService();
+		const { message, description } = result.error ?? {};
+		expect(message).toBe(
+			`Job not created for item 150 (counted from 0); ${made.length} of 200 jobs were created: no`,
 		);
 		expect(contextOf(result)).toMatchObject({
-			itemIndex: 30,
-			httpStatus: 400,
-			jobMayExist: false,
-			uncertainItems: [],
+			...{ itemIndex: 150, httpStatus: 400, jobMayExist: false, uncertainItems: [] },
 		});
-		expect(fixture.callsOf('createJob').length).toBeLessThanOrEqual(30 + 8);
-		expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
-		expect(jobsOnService().length).toBeGreaterThanOrEqual(30 - 7);
-		expect(result.error?.description).toContain("Don't execute this node again");
-		expect(result.error?.description).not.toMatch(/Jobs that may exist|and \S+ more, in/);
-		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
-			expect(result.error?.description).toContain(`: ${uid} ('${displayName}')`);
-		}
+		expect(fixture.callsOf('createJob').length).toBeLessThanOrEqual(150 + 8);
+		expect(createdIn(result).sort()).toEqual(made.sort());
+		expect(made.length).toBeGreaterThanOrEqual(150 - 7);
+		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
+		expect(description).toContain(
+			`• and ${made.length - 100} more, in the error's context.createdJobs`,
+		);
 	});
 
 	test('those that wait for their turn are not sent, also where the node finds its own pace', async () => {
@@ -57,11 +45,12 @@ describe('Where an error stops the workflow', () => {
 		);
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
 		await until(() => fixture.callsOf('createJob').length === 10);
-		// The others are answered once the node has the refusal.
-		const end = onceRefused(others.open);
 		refusal.open();
+		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		// The others are answered once the node has read the refusal.
+		for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+		others.open();
 		const result = await running.result;
-		end();
 		expect(timesSent()).toEqual(new Array(10).fill(1));
 		expect(createdIn(result)).toHaveLength(9);
 	});
@@ -86,33 +75,13 @@ describe('Where an error stops the workflow', () => {
 		expect(jobsOnService()).toEqual([]);
 	});
 
-	test('more than a hundred jobs: a hundred in the text, all of them in the context', async () => {
-		creates((item) => (item === 150 ? refused : undefined));
-		const result = await fixture.engine.run({ parameters: batch() }, numbered(160));
-		const made = jobsOnService();
-		expect(made.length).toBeGreaterThan(100);
-		expect(createdIn(result).sort()).toEqual(made.sort());
-		const { description } = result.error ?? {};
-		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
-		expect(description).toContain(`Jobs already created (${made.length}) in namespace 'default':`);
-		expect(description).toContain(
-			`• and ${made.length - 100} more, in the error's context.createdJobs`,
-		);
-	});
-
 	test.each([
-		['its names', undefined, undefined],
-		[
-			'the names that were asked for, where the answer has an odd shape',
-			{ metadata: { uid: 'odd-1', namespace: { toString: 1 } }, displayName: { a: 1 } },
-			'odd-1',
-		],
-		['the name that was asked for, where the answer has none', { metadata: { uid: 'b-1' } }, 'b-1'],
-	])('a job is listed with its item, its namespace and %s', async (_, body, uid) => {
-		creates((item) => (item > 0 ? refused : body && answer(200, body)));
+		{ metadata: { uid: 'job-0' } },
+		{ metadata: { uid: 'job-0', namespace: { toString: 1 } }, displayName: { a: 1 } },
+	])('the job %j is listed by the names that were asked for', async (body) => {
+		creates((item) => (item > 0 ? refused : answer(200, body)));
 		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(3));
-		expect(result.error?.message).toMatch(/^Job not created for item/);
-		const job = { uid: uid ?? jobsOnService()[0], displayName: 'Job 0' };
+		const job = { uid: 'job-0', displayName: 'Job 0' };
 		expect(contextOf(result).createdJobs).toEqual([{ itemIndex: 0, namespace: 'default', ...job }]);
 	});
 
@@ -160,4 +129,83 @@ describe('Where an error stops the workflow', () => {
 		);
 		expect(contextOf(list)).toMatchObject({ itemIndex: 1, createdJobs: [] });
 	});
+});
+
+const node = (parameters: INodeParameters = {}, options: INodeParameters = {}): NodeOptions => ({
+	parameters: { ...batch({ concurrency: 1, ...options }), ...parameters },
+});
+
+/** Runs a batch whose creates meet these faults, by their order; the logins after the first are refused. */
+async function run(of: NodeOptions, faults: Record<number, Fault>): Promise<Result> {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' && nOfOperation > 1
+			? answer(401)
+			: operation === 'createJob'
+				? faults[nOfOperation - 1]
+				: undefined,
+	);
+	return await fixture.engine.run(of, numbered(6));
+}
+
+const tries = { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 } };
+const isRefused = { 3: refused };
+const isLost = { 3: brokenAfter };
+
+/* What happened, what to do, what is missing, what may exist, and what exists. */
+test.each<[string, () => Promise<Result>]>([
+	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
+	['an item is refused', () => run(node(), isRefused)],
+	['an item is uncertain', () => run(node(), isLost)],
+	[
+		'two are uncertain after all tries',
+		() => run({ ...node(), ...tries }, { 1: brokenAfter, 3: brokenAfter }),
+	],
+	[
+		'the token expires, and the password has changed',
+		() => run(node(), { 3: { kind: 'expireTokens' } }),
+	],
+	[
+		'a sub-workflow fails',
+		() => {
+			fixture.engine.mode = 'integrated';
+			return run(node(), isLost);
+		},
+	],
+	[
+		'a Retry leaves an item uncertain',
+		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
+	],
+	[
+		'a Retry has a wrong value',
+		async () => {
+			const failed = await run(node(), isRefused);
+			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
+		},
+	],
+	['the jobs are terminated', () => run(node({}, { ifStopped: 'terminate' }), isLost)],
+	[
+		'the jobs have namespaces of their own',
+		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),
+	],
+])('the error of a batch of six where %s', async (_, play) => {
+	const { error } = await play();
+	let description = error?.description ?? '';
+	for (const uid of fixture.sandbox.store.jobs.keys()) {
+		description = description.replaceAll(uid, 'ID');
+	}
+	// What the service said, and what was requested, is the same in the error of a single item.
+	const [whatToDo = '', ...lists] = description.split('\n\n');
+	expect([error?.message, whatToDo.split('\n')[0], ...lists].join('\n\n')).toMatchSnapshot();
+});
+
+test('of long names, the beginning is enough', async () => {
+	const displayName = '={{ "x".repeat(20000) + $json.n }}';
+	const failed = await run(node({ displayName }), { 1: refused, 4: brokenAfter });
+	const result = await fixture.engine.retry(failed, [node({ displayName })]);
+	for (const { error } of [failed, result]) {
+		const { message, description, context } = error as NonNullable<typeof error> & {
+			context: object;
+		};
+		expect(JSON.stringify({ message, description, context })).not.toContain('x'.repeat(101));
+	}
 });

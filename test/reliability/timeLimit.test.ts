@@ -37,14 +37,11 @@ test('one limit covers a login and the request after it', async () => {
 	fixture.sandbox.faults.plan(({ operation }) => ({
 		kind: 'wait',
 		when: 'afterActing',
-		until: operation === 'login' ? after(300) : new Promise(() => {}),
+		until: after(operation === 'login' ? 600 : 900),
 	}));
-	const began = Date.now();
-	const result = await fixture.engine.run({
-		parameters: create({ options: { maxRetries: 0, timeout: 1_000 } }),
-	});
+	const parameters = create({ options: { maxRetries: 0, timeout: 1_000 } });
+	const result = await fixture.engine.run({ parameters });
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: null });
-	expect(Date.now() - began).toBeLessThan(15_000);
 });
 
 test('a token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {
@@ -81,14 +78,11 @@ test('where a login never ends, all items fail with it, and the next caller logs
 		numbered(300),
 	);
 	expect(items).toHaveLength(300);
+	const says = /^Try again later, or allow more time with the option 'Timeout' if/;
+	const description = expect.stringMatching(says) as unknown;
 	for (const { json } of items) {
 		expect(json.message).toBe("The service didn't answer the login within 20 s");
-		expect(json.error).toMatchObject({
-			description: expect.stringMatching(
-				/^Try again later, or allow more time with the option 'Timeout' if/,
-			),
-			jobMayExist: false,
-		});
+		expect(json.error).toMatchObject({ description, jobMayExist: false });
 	}
 	expect(fixture.callsOf('login')).toHaveLength(1);
 	expect(fixture.callsOf('createJob')).toHaveLength(0);

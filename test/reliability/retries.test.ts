@@ -1,21 +1,145 @@
-import type { INodeParameters } from 'n8n-workflow';
+import { ExecuteContext } from 'n8n-core';
+import type { INode, INodeParameters } from 'n8n-workflow';
 
-import { change, credentialFor, numbered } from '../support/fixture';
-import { stored } from '../support/run';
-import type { NodeOptions, Result } from '../support/run';
-import { batch, brokenAfter, contextOf, createdIn, metadataOf, namesIn, refused } from './batch';
-import { useBatch } from './batch';
+import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
+import { actAndAnswer, answer } from '../support/answer';
+import { change, credentialFor, getAll, numbered } from '../support/fixture';
+import { type NodeOptions, type Result, stored } from '../support/run';
+import { until } from '../sandbox/client';
+import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf } from './batch';
+import { namesIn, refused, useBatch } from './batch';
 
 /*
- * n8n's Retry of a failed execution: it runs the node that failed again, with all of its items.
+ * How n8n runs a node again: by its setting Retry On Fail, and by Retry of a failed execution, with all of its items.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
+afterEach(() => jest.restoreAllMocks());
 
+const settings: Partial<INode> = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 const oneByOne = (change: INodeParameters = {}): NodeOptions => ({
 	parameters: { ...batch({ concurrency: 1 }), ...change },
 });
+const tried = { ...oneByOne(), settings };
+const node = { parameters: batch(), settings };
 const allNames = ['Job 0', 'Job 1', 'Job 2', 'Job 3'];
+
+describe("n8n's Retry On Fail", () => {
+	test('sends only the item that failed, and what was not begun', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
+		const result = await fixture.engine.run(tried, numbered(4));
+		expect(result.error).toBeUndefined();
+		expect(namesIn(result)).toEqual(allNames);
+		expect(timesSent()).toEqual([1, 2, 1, 1]);
+		expect(jobsOnService()).toHaveLength(4);
+		expect(metadataOf(result)).toEqual({});
+	});
+
+	test('makes no job twice whose fields n8n takes for a failure', async () => {
+		const body = { metadata: { uid: 'job-1' }, error: 'none' };
+		creates(() => actAndAnswer(200, body));
+		const { items } = await fixture.engine.run(node, numbered(3));
+		expect(items.map(({ json }) => json)).toEqual([body, body, body]);
+		expect(timesSent()).toEqual([1, 1, 1]);
+	});
+
+	test('makes no job twice where n8n fails after the calls', async () => {
+		creates((item) => (item === 0 ? refused : undefined));
+		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
+		hint.mockImplementationOnce(() => {
+			throw new Error('n8n failed');
+		});
+		const onError = 'continueErrorOutput';
+		const { branches } = await fixture.engine.run({ ...node, onError }, numbered(4));
+		expect(timesSent()).toEqual([3, 1, 1, 1]);
+		const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
+		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3']);
+	});
+
+	test('makes no job twice where an error comes before the jobs are ended', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 3 ? refused : undefined));
+		const built = jest.requireActual<typeof Built>(
+			'../../dist/nodes/JobOrchestration/execution/endJobs',
+		);
+		jest.spyOn(built, 'endJobs').mockRejectedValueOnce(new Error('n8n failed'));
+		const { error } = await fixture.engine.run(tried, numbered(4));
+		expect(error).toBeUndefined();
+		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test('keeps nothing for the next run of a loop', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+		const { result } = fixture.engine.start(
+			[{ ...node, onError: 'continueRegularOutput', runs: 2 }],
+			numbered(1),
+		);
+		const { runData } = (await result).run.data.resultData;
+		expect(runData['Node 1']?.map(({ data }) => data?.main?.[0]?.[0]?.json)).toEqual([
+			expect.objectContaining({ error: expect.anything() }),
+			expect.objectContaining({ displayName: 'Job 0' }),
+		]);
+		expect(timesSent()).toEqual([2]);
+	});
+
+	test('does not take the pages that a stopped list had so far for the whole list', async () => {
+		const held = gate();
+		fixture.sandbox.faults.plan(({ operation, query, nOfOperation }) => {
+			if (operation !== 'listClusters') return undefined;
+			if (query['ListOption.continue'] === 'wrong') {
+				return nOfOperation < 4 ? refused : answer(200, { items: [] });
+			}
+			return nOfOperation < 4
+				? { kind: 'wait', when: 'beforeActing', until: held.opened }
+				: undefined;
+		});
+		const options = { pageSize: 2, continue: '={{ $json.from }}' };
+		const running = fixture.engine.start(
+			[{ parameters: getAll({ returnAll: true, options }), settings }],
+			[{ from: '' }, { from: 'wrong' }],
+		);
+		await until(() => fixture.callsOf('listClusters').some(({ status }) => status === 400));
+		held.open();
+		const { items, error } = await running.result;
+		expect(error?.message).toBeUndefined();
+		expect(items).toHaveLength(6);
+	});
+
+	test('of two nodes in a row does not mix them up', async () => {
+		creates((_, { nOfOperation }) => ([2, 5].includes(nOfOperation) ? refused : undefined));
+		const again = { ...tried.parameters, displayName: '={{ $json.displayName }}' };
+		const { result } = fixture.engine.start([tried, { parameters: again, settings }], numbered(3));
+		const { items, error } = await result;
+		expect(error).toBeUndefined();
+		expect(items).toHaveLength(3);
+		expect(jobsOnService()).toHaveLength(6);
+	});
+});
+
+describe("n8n's Retry On Fail of a tool", () => {
+	const tool = {
+		parameters: { ...batch(), displayName: "=Job {{ $fromAI('n', 'Number', 'number') }}" },
+		settings,
+	};
+
+	test('does not send a create again whose job may exist; each call is another wish', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+		const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
+		expect(answers).toEqual([
+			expect.stringMatching(/^Error: .*the job may exist/),
+			expect.stringContaining('"displayName":"Job 7"'),
+			expect.stringContaining('"displayName":"Job 1"'),
+		]);
+		expect(jobsOnService()).toHaveLength(3);
+		expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
+	});
+
+	test('sends again what certainly failed', async () => {
+		creates((_, { nOfOperation }) => (nOfOperation < 3 ? refused : undefined));
+		const { answers } = await fixture.engine.callTool(tool, [{ n: 0 }]);
+		expect(answers).toEqual([expect.stringContaining('"displayName":"Job 0"')]);
+		expect(timesSent()).toEqual([3]);
+	});
+});
 
 /** A batch of four whose third item was refused: items 0 and 1 have their jobs. */
 async function refusedAtThird(node: NodeOptions = oneByOne()): Promise<Result> {
@@ -86,22 +210,17 @@ describe("n8n's Retry", () => {
 		},
 	);
 
-	test.each([
-		[
-			'a field that is wrong',
-			{ workflowUid: '={{ "" }}' },
-			/^Nothing more was sent\. 'Workflow UID'/,
-		],
-		['an operation that this version does not have', { operation: 'archive' }, /"archive"/],
-		['a credential that can not be used', {}, /Base URL/],
-	])('with %s sends nothing, and forgets nothing', async (what, fields, message) => {
+	test.each<[INodeParameters, baseUrl: string, says: RegExp, jobs: number]>([
+		[{ workflowUid: '={{ "" }}' }, '', /^Nothing more was sent\. 'Workflow UID'/, 2],
+		[{ operation: 'archive' }, '', /"archive"/, 0],
+		[{}, 'ftp://nowhere', /Base URL/, 2],
+	])('with %j and the Base URL "%s" sends and forgets nothing', async (fields, url, says, jobs) => {
 		const failed = await refusedAtThird();
 		const { baseUrl } = credentialFor(fixture.sandbox);
-		const isCredential = what.startsWith('a credential');
-		if (isCredential) fixture.engine.editCredential({ baseUrl: 'ftp://nowhere' });
+		fixture.engine.editCredential({ baseUrl: url || baseUrl });
 		const again = await fixture.engine.retry(failed, [oneByOne(fields)]);
-		expect(again.error?.message).toMatch(message);
-		if (!('operation' in fields)) expect(createdIn(again)).toEqual(jobsOnService());
+		expect(again.error?.message).toMatch(says);
+		expect(createdIn(again)).toEqual(jobsOnService().slice(0, jobs));
 		fixture.engine.editCredential({ baseUrl });
 		expect(namesIn(await fixture.engine.retry(again, [oneByOne()]))).toEqual(allNames);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
@@ -159,8 +278,7 @@ describe('Create Again If Uncertain', () => {
 
 	test('does so for the items that its expression names', async () => {
 		creates((item) => (item < 3 ? brokenAfter : undefined));
-		const settings = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-		const failed = await fixture.engine.run({ ...oneByOne(), settings }, numbered(4));
+		const failed = await fixture.engine.run(tried, numbered(4));
 		fixture.sandbox.faults.clear();
 		const result = await fixture.engine.retry(failed, [again('={{ $itemIndex === 2 }}')]);
 		expect(contextOf(result)).toMatchObject({
@@ -171,7 +289,7 @@ describe('Create Again If Uncertain', () => {
 	});
 
 	test.each(['a first execution', 'a Retry'])('never acts in the tries of %s', async (what) => {
-		const node = { ...again(), settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 } };
+		const node = { ...again(), settings };
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		let result = await fixture.engine.run(node, numbered(2));
 		if (what === 'a Retry') result = await fixture.engine.retry(result, [node]);

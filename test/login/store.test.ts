@@ -1,0 +1,222 @@
+import { type ICredentialDataDecryptedObject, UserError } from 'n8n-workflow';
+
+import { cancelWhen, gate } from '../reliability/batch';
+import { until } from '../sandbox/client';
+import { answer } from '../support/answer';
+import { CredentialsInMemory } from '../support/credentialsHelper';
+import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { Engine } from '../support/run';
+
+/*
+ * n8n's store of credentials isn't part of its engine: here it fails, never answers, writes back what it has read, or
+ * another process has stored a token in it.
+ */
+
+const fixture = useSandbox();
+afterEach(() => jest.restoreAllMocks());
+
+const onError = 'continueRegularOutput';
+const creates = { parameters: create(), onError } as const;
+const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
+const never = async () => await new Promise<never>(() => {});
+
+const spyOnReads = () => jest.spyOn(fixture.engine.credentials, 'getDecrypted');
+const spyOnWrites = () => jest.spyOn(fixture.engine.credentials, 'updateCredentials');
+
+/** Lets something happen before each read. */
+function beforeReads(happens: () => void): void {
+	const { credentials } = fixture.engine;
+	const read = credentials.getDecrypted.bind(credentials);
+	spyOnReads().mockImplementation(async (...args) => {
+		happens();
+		return await read(...args);
+	});
+}
+
+/** As n8n's own up to 2.20: with the token, it stores all that the request has read before. */
+class Overwriting extends CredentialsInMemory {
+	protected override async withToken(
+		_id: string,
+		credentials: ICredentialDataDecryptedObject,
+		output: ICredentialDataDecryptedObject,
+	) {
+		return await Promise.resolve({ ...credentials, ...output });
+	}
+}
+
+test('an edit is not undone where the store writes back what was read', async () => {
+	const engine = await Engine.load(Overwriting);
+	engine.saveCredential(credentialFor(fixture.sandbox));
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
+	);
+	const running = engine.run({ parameters: create() });
+	await until(() => fixture.callsOf('login').length === 1);
+	const edit = { password: 'edited', userName: 'somebody else' };
+	engine.editCredential(edit);
+	held.open();
+	expect((await running).error).toBeUndefined();
+	expect(engine.credentials.look('1')).toMatchObject(edit);
+});
+
+describe('A store that never answers', () => {
+	const late = {
+		message: "The service didn't answer the login within 60 s",
+		error: { jobMayExist: false, httpStatus: null },
+	};
+
+	test('a read before a login: Timeout ends it, for all items', async () => {
+		const { runOut } = hurry();
+		const hangs = gate();
+		const data = fixture.engine.credentials.look('1');
+		// Each item has been read before.
+		const reads = spyOnReads().mockResolvedValueOnce(data).mockResolvedValueOnce(data);
+		reads.mockImplementation(async () => {
+			hangs.open();
+			return await never();
+		});
+		const parameters = create({ options: { concurrency: 1 } });
+		const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
+		await hangs.opened;
+		runOut();
+		expect((await result).items).toMatchObject([{ json: late }, { json: late }]);
+	});
+
+	test('the write of the token: Timeout ends it, and other items have their jobs', async () => {
+		const { runOut } = hurry();
+		const writes = spyOnWrites().mockImplementationOnce(never);
+		const { result } = fixture.engine.start([creates], [{}]);
+		await until(() => writes.mock.calls.length === 1);
+		await fixture.engine.run({ parameters: create() }, numbered(20));
+		expect(fixture.sandbox.store.jobs.size).toBe(20);
+		runOut();
+		expect((await result).items).toMatchObject([{ json: late }]);
+	});
+
+	test('the write of the token: a cancel ends it at once', async () => {
+		const writes = spyOnWrites().mockImplementationOnce(never);
+		const cancelled = { node: { parameters: create() }, items: [{}] };
+		const hasCome = () => writes.mock.calls.length === 1;
+		const { result } = await cancelWhen(fixture.engine, cancelled, hasCome);
+		expect(result.error?.message).toBe('The execution was cancelled');
+		expect(fixture.callsOf('createJob')).toEqual([]);
+	});
+});
+
+describe('A store that fails', () => {
+	test('in one read fails one item', async () => {
+		spyOnReads().mockRejectedValueOnce(locked);
+		const { items } = await fixture.engine.run(creates, numbered(20));
+		const failed = items.filter(({ json }) => json.error !== undefined);
+		expect(failed).toMatchObject([{ json: { error: { jobMayExist: false } } }]);
+		expect(JSON.stringify(failed)).toContain('database is locked');
+	});
+
+	test('in two writes fails no item', async () => {
+		spyOnWrites().mockRejectedValueOnce(locked).mockRejectedValueOnce(locked);
+		const { error } = await fixture.engine.run({ parameters: create() }, numbered(20));
+		expect(error).toBeUndefined();
+		expect(fixture.sandbox.store.jobs.size).toBe(20);
+	});
+
+	test.each([
+		['a read', spyOnReads, locked, /n8n says: "database is locked"/],
+		['a write', spyOnWrites, locked, /n8n says: "database is locked"/],
+		['a write', spyOnWrites, refused, /n8n says: ".*refused the connection/],
+	])(
+		'in %s, again and again: the error says that nothing was sent',
+		async (_, spy, thrown, says) => {
+			spy().mockRejectedValue(thrown);
+			const { error } = await fixture.engine.run({
+				parameters: create({ options: { maxRetries: 1 } }),
+			});
+			expect(error).toMatchObject({
+				message: "n8n couldn't send the request",
+				description: expect.stringMatching(says),
+				context: { jobMayExist: false, httpStatus: null },
+			});
+			expect(fixture.callsOf('createJob')).toEqual([]);
+		},
+	);
+
+	test('since the node may not use the credential: the error says to choose another', async () => {
+		const says = 'This credential cannot be used in workflows';
+		spyOnReads().mockRejectedValue(new UserError(says));
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error).toMatchObject({
+			message: "n8n can't use this node's credential",
+			description: `Choose another credential in this node.\nNothing was sent. n8n says: "${says}".`,
+			context: { jobMayExist: false, httpStatus: null },
+		});
+	});
+});
+
+/*
+ * A token that the service rejects as soon as this process has it: another process may have logged in. Both use the
+ * stored credential, where each finds the other's token.
+ */
+describe("Another process's login, which ends the token of this one:", () => {
+	beforeEach(() => void hurry());
+
+	/** What the other process does with the stored credential. */
+	const isIdle = () => {};
+	const locksIt = () => {
+		throw locked;
+	};
+	const stores = (token: string) => () => {
+		const [hash] = fixture.engine.storedToken.split('.');
+		fixture.engine.editCredential({ accessToken: `${hash}.${token}` });
+	};
+
+	/** Lists clusters at a service that rejects all tokens but one. */
+	async function list(accepted?: string, onCall: (n: number) => void = () => {}, count = 3) {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) => {
+			if (operation !== 'listClusters') return undefined;
+			onCall(nOfOperation);
+			return token === accepted ? answer(200, { items: [{ name: 'one' }] }) : answer(401);
+		});
+		const { items, error } = await fixture.engine.run({ parameters: getAll() }, numbered(count));
+		return {
+			result: error?.message ?? items.map(({ json }) => json.name),
+			tokens: fixture.callsOf('listClusters').map(({ token }) => token),
+			logins: fixture.callsOf('login').length,
+		};
+	}
+
+	/** With the third list and a question, the first token is known as rejected; with four more, that of a second login. */
+	test.each<[when: string, nOfCall: number, reads: Array<() => void>, logins: number]>([
+		['at once', 4, [stores('other')], 1],
+		['at the second look', 4, [isIdle, stores('other')], 1],
+		['once it can be read', 4, [locksIt, stores('other')], 1],
+		['after two logins', 8, [stores('other')], 2],
+		['at the last look', 8, [isIdle, isIdle, isIdle, stores('other')], 2],
+	])("that one's token is found %s", async (_, nOfCall, reads, expected) => {
+		let meanwhile: Array<() => void> = [];
+		beforeReads(() => meanwhile.shift()?.());
+		const { result, tokens, logins } = await list('other', (n) => {
+			if (n === nOfCall) meanwhile = [...reads];
+		});
+		expect(result).toEqual(['one', 'one', 'one']);
+		expect(tokens.slice(-3)).toEqual(['other', 'other', 'other']);
+		expect(logins).toBe(expected);
+	});
+
+	test('if no token is there, two logins are made, and the request fails', async () => {
+		const { result, logins } = await list();
+		expect(result).toBe('The service rejected the token that it had just issued');
+		expect(logins).toBe(2);
+	});
+
+	test('if each token is rejected, a request ends with the ninth', async () => {
+		let newest = isIdle;
+		beforeReads(() => newest());
+		const onCall = (n: number) => (newest = stores(`other ${n}`));
+		const { result, tokens, logins } = await list(undefined, onCall, 1);
+		expect(result).toBe('The service rejected the token that it had just issued');
+		expect(new Set(tokens).size).toBe(9);
+		expect(logins).toBe(1);
+	});
+});
