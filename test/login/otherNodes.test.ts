@@ -2,6 +2,7 @@ import type { IDataObject, IHttpRequestOptions, IRequestOptions } from 'n8n-work
 
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
+import { pass } from '../support/clock';
 import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { CREDENTIAL } from '../support/packageUnderTest';
@@ -277,4 +278,17 @@ describe('The test of a credential shows only a message, which says what to do: 
 		fixture.sandbox.faults.plan(() => answer(status));
 		await expect(ask({ userName: 'another' })).rejects.toThrow(said);
 	});
+});
+
+test('A wrong password is tried again after five seconds, not before', async () => {
+	fixture.engine.editCredential({ password: 'wrong for other nodes' });
+	for (const [ms, logins] of [
+		[0, 1],
+		[3_000, 1],
+		[4_000, 2],
+	] as const) {
+		pass(ms);
+		await expect(post()).rejects.toThrow('The username or the password is wrong');
+		expect(counts()).toEqual([0, 0, logins]);
+	}
 });
