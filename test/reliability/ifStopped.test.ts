@@ -186,6 +186,19 @@ describe('A later run', () => {
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 	});
 
+	test("of Retry creates ended jobs again, but not one that couldn't be ended", async () => {
+		faults(
+			(item) => (item === 2 ? refused : undefined),
+			(item) => (item === 1 ? refused : undefined),
+		);
+		const failed = await fixture.engine.run(terminate(), numbered(3));
+		expect(states()).toEqual(['terminated', 'running']);
+		fixture.sandbox.faults.clear();
+		expect((await fixture.engine.retry(failed, [terminate()])).items).toHaveLength(3);
+		expect(timesSent()).toEqual([2, 1, 2]);
+		expect(states()).toEqual(['terminated', ...running(3)]);
+	});
+
 	test('makes no job only to end it, where the job of an item may exist', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));

@@ -209,3 +209,10 @@ test('of long names, the beginning is enough', async () => {
 		expect(JSON.stringify({ message, description, context })).not.toContain('x'.repeat(101));
 	}
 });
+
+test('the context has the items whose job may exist, by number, namespace and display name', async () => {
+	const failed = contextOf(await run(node({ namespace: '=team-{{ $json.n }}' }), isLost));
+	expect(failed).toMatchObject({ itemIndex: 3, jobMayExist: true });
+	const items = [{ itemIndex: 3, namespace: 'team-3', displayName: 'Job 3' }];
+	expect(failed.uncertainItems).toEqual(items);
+});
