@@ -114,6 +114,12 @@ const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type
 const clustersOf = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
 
+/** How the description of an error of one list ends. */
+const endsIn = (detail: string) =>
+	expect.stringMatching(
+		new RegExp(`${detail} Request: list clusters at ${fixture.sandbox.url}\\.$`),
+	) as unknown;
+
 /** What Get Many gives, with the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
 	const { engine } = fixture;
@@ -253,7 +259,7 @@ describe('A last page that is full', () => {
 		const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
 		expect(error).toMatchObject({
 			message: 'The list of work clusters is cut off',
-			description: expect.stringContaining('The last page says that 12 more follow, but not where'),
+			description: endsIn('The last page says that 12 more follow, but not where.'),
 		});
 		expect(await list({ limit: 100 })).toHaveLength(100);
 	});
@@ -271,9 +277,7 @@ describe('A list without an end', () => {
 	])('has a page that %s', async (_, pages, parameters) => {
 		answerWithPages(...pages);
 		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
-		const description = expect.stringContaining(
-			'A page token came twice, or there are more than a thousand pages.',
-		) as unknown;
+		const description = endsIn('A page token came twice, or there are more than a thousand pages.');
 		expect(error).toMatchObject({ message, description });
 		expect(asked()).toHaveLength(Math.max(2, pages.length));
 		await expect(fixture.engine.listSearch('searchClusters', 'x')).rejects.toMatchObject({

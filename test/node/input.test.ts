@@ -441,3 +441,21 @@ test('a message of ours is not replaced by n8n, even with the name of a system e
 	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
 });
+
+test("n8n's event loop turns while a thousand items are read", async () => {
+	const startedAt = performance.now();
+	let [last, longest] = [startedAt, 0];
+	const tick = () => {
+		longest = Math.max(longest, performance.now() - last);
+		last = performance.now();
+	};
+	const ticking = setInterval(tick, 1);
+	// One wrong value, so that the node reads and sends nothing.
+	const displayName = '={{ $json.n < 999 ? `Job ${$json.n}` : "" }}';
+	const parameters = create({ displayName });
+	const { error } = await fixture.engine.run({ parameters }, numbered(1_000));
+	clearInterval(ticking);
+	tick();
+	expect(error).toMatchObject({ context: { itemIndex: 999 } });
+	expect(longest).toBeLessThan((performance.now() - startedAt) / 2);
+});
