@@ -56,12 +56,12 @@ test('with Never Error, n8n sees no error in a rejected token, and asks for no o
 });
 
 describe('A request that fails is sent once', () => {
-	test.each<[string, Fault, number]>([
-		['404', answer(404), 1],
-		['a connection that breaks after acting', { kind: 'break', when: 'afterActing' }, 1],
+	test.each<[string, number, Fault]>([
+		['404', 1, answer(404)],
+		['a connection that breaks after acting', 1, { kind: 'break', when: 'afterActing' }],
 		// A request that was not answered was not rejected: there is nothing to ask.
-		['a time-out', { kind: 'stall', when: 'afterActing' }, 0],
-	])('after %s', async (_, fault, questions) => {
+		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
+	])('after %s, with %i questions for one cluster', async (_, questions, fault) => {
 		creates(fault);
 		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
 		expect(counts()).toEqual([1, questions, 0]);

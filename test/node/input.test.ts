@@ -298,7 +298,7 @@ describe('Several bad items are one error that', () => {
 	const evenly = numbered(14).map(({ n }) => [2 * Number(n), empty] as const);
 
 	test.each<[string, count: number, bad: Record<number, object>]>([
-		['names all of them', 20, { 4: empty, 14: empty }],
+		['names all of them, before the first request', 20, { 4: empty, 14: empty }],
 		[
 			'lists them by what is wrong',
 			20,
@@ -327,7 +327,7 @@ describe('Several bad items are one error that', () => {
 	});
 });
 
-test('with the error output, a bad item is an error there and the others are sent', async () => {
+test('with the error output, a bad item is an error there, with no httpStatus, and the others are sent', async () => {
 	const { branches, error } = await fixture.engine.run(
 		{ parameters: create({ displayName: '={{ $json.v }}' }), onError: 'continueErrorOutput' },
 		[{ v: 'A' }, { v: '' }, { v: 'C' }],

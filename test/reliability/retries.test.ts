@@ -201,7 +201,7 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
-	test('finds neither the password nor the token in what is left', async () => {
+	test("finds in what is left the service's responses, and neither the password nor the token", async () => {
 		const { run } = await refusedAtThird();
 		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
 		expect(text).toContain('"displayName":"Job 0"');

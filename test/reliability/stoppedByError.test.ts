@@ -155,7 +155,7 @@ const isLost = { 3: brokenAfter };
 test.each<[string, () => Promise<Result>]>([
 	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
 	['an item is refused', () => run(node(), isRefused)],
-	['an item is uncertain', () => run(node(), isLost)],
+	['an item is uncertain, and the batch ends there', () => run(node(), isLost)],
 	[
 		'two are uncertain after all tries',
 		() => run({ ...node(), ...tries }, { 1: brokenAfter, 3: brokenAfter }),
@@ -172,7 +172,7 @@ test.each<[string, () => Promise<Result>]>([
 		},
 	],
 	[
-		'a Retry leaves an item uncertain',
+		'a Retry leaves an item uncertain, and runs all others',
 		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
 	],
 	[
