@@ -300,21 +300,6 @@ test('if the service accepts nothing, those that sleep fail with those that wait
 	expect(lastAt(failed)).toBeLessThan(seconds(80));
 });
 
-test.each<[string, number]>([
-	['a probe', 100],
-	['all that may be in flight', 0],
-])('a drop-down does not wait for the end of %s', async (_, failsUntil) => {
-	const executions = new Executions((_n, at) =>
-		at < failsUntil ? statusFailure(503) : { ...silence, after: seconds(600) },
-	);
-	executions.begin(range(300));
-	await executions.clock.pass(seconds(1));
-	const dropDown = executions.begin([0], { patienceMs: seconds(5), creates: false });
-	await executions.clock.pass(seconds(5.1));
-	expect(dropDown.sent).toEqual([]);
-	expect(dropDown.failed).toHaveLength(1);
-});
-
 test('a service that was never there fails all within about two seconds', async () => {
 	const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
 	const executions = new Executions(() => unreachable);

@@ -37,7 +37,6 @@ const tls = (reason: string): Failure => ({ kind: 'tls', code: `EPROTO, ${reason
 const certificate = (code: string): Failure => ({ kind: 'certificate', code });
 const timeout: Failure = { kind: 'timeout' };
 const cancelled: Failure = { kind: 'cancelled', sent: true };
-const rejected: Failure = { kind: 'status', status: 401 };
 const broken = (code: string): Failure => ({ kind: 'broken', code });
 
 test.each<[name: string, error: unknown, failure: Failure]>([
@@ -110,8 +109,6 @@ test.each<[name: string, error: unknown, failure: Failure]>([
 	['a slow read', systemError('ETIMEDOUT', 'read ETIMEDOUT', 'read'), timeout],
 	['a cancel by its code', { code: 'ERR_CANCELED' }, cancelled],
 	['a cancel by its text', { message: 'canceled' }, cancelled],
-	['a 401', { response: { status: 401 } }, rejected],
-	["n8n's 401", { message: 'outside', cause: { httpCode: '401' } }, rejected],
 	// Anything else is a broken connection, after which no create is sent again.
 	['a code', systemError('ECONNRESET'), broken('ECONNRESET')],
 	['a read', systemError('EHOSTUNREACH', '', 'read'), broken('EHOSTUNREACH')],

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure, FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
-import {
-	consequenceOf,
-	doubtIn,
-	mayRetry,
-} from '../../nodes/JobOrchestration/service/errors/failure';
+import { mayRetry, meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { TokenDoubt } from '../../nodes/JobOrchestration/service/errors/meaning';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
-import { retryDelay } from '../../nodes/JobOrchestration/service/pace/requests';
 import { statusFailure as status } from './statusFailure';
 
 const login = (failure: Failure): Failure => ({ ...failure, ofLogin: true });
@@ -96,8 +92,8 @@ const rows: Row[] = [
 const consequencesOf = (failure: Failure) => ({
 	idempotent: mayRetry(failure, { idempotent: true }),
 	create: mayRetry(failure, { idempotent: false }),
-	acted: consequenceOf(failure).mayHaveActed,
-	condition: consequenceOf(failure).condition,
+	acted: meaningOf(failure).mayHaveActed,
+	condition: meaningOf(failure).condition,
 });
 
 test.each(rows)('after %s', (_name, failure, idempotent, create, acted, condition) => {
@@ -133,31 +129,25 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 
 test('no create is sent again if the service may have acted', () => {
 	const doubled = rows.filter(
-		([, failure]) =>
-			mayRetry(failure, { idempotent: false }) && consequenceOf(failure).mayHaveActed,
+		([, failure]) => mayRetry(failure, { idempotent: false }) && meaningOf(failure).mayHaveActed,
 	);
 	expect(doubled).toEqual([]);
 });
 
-test.each<[ReturnType<typeof doubtIn>, Failure[]]>([
+test.each<[TokenDoubt | undefined, Failure[]]>([
 	['rejected', [401, 419, 440, 498].map((code) => status(code))],
 	['doubtful', [400, 403, 406, 408, 413, 418, 451, 500, 501, 505].map((code) => status(code))],
 	['doubtful', [...[301, 302, 303, 307].map(redirect), unexpected]],
 	[undefined, [404, 405, 409, 410, 422, 429, 502, 503, 504, 520, 530].map((code) => status(code))],
 	[undefined, [unreachable, broken, timeout, login(status(401)), login(redirect(302))]],
 ])('a token is %s after %j', (doubt, failures) => {
-	expect(failures.map(doubtIn)).toEqual(failures.map(() => doubt));
+	expect(failures.map((failure) => meaningOf(failure).token)).toEqual(failures.map(() => doubt));
 });
 
-test('a wait is as long as the service asks for; the limiter learns it from a rejection alone', () => {
+test('the limiter learns from a rejection alone how long the service asks to wait', () => {
 	const failures = [status(423, 7_000), status(503, 7_000), login(status(500, 7_000))];
-	expect(failures.map((failure) => retryDelay(failure, 3))).toEqual([7_000, 7_000, 7_000]);
-	expect(failures.map((failure) => consequenceOf(failure).retryAfterMs)).toEqual([
-		7_000, 7_000, 7_000,
-	]);
-	expect(retryDelay(status(500, 7_000), 3)).toBe(7_000);
-	expect(consequenceOf(status(500, 7_000)).retryAfterMs).toBeUndefined();
-	expect(retryDelay(timeout, 3)).toBeLessThanOrEqual(2_400);
+	expect(failures.map((failure) => meaningOf(failure).retryAfterMs)).toEqual([7_000, 7_000, 7_000]);
+	expect(meaningOf(status(500, 7_000)).retryAfterMs).toBeUndefined();
 });
 
 describe('Retry-After', () => {
