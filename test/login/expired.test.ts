@@ -87,7 +87,10 @@ const expired: Array<[string, Fault, { isClear: boolean; questions?: number }]> 
 ];
 
 describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, ...asked }) => {
-	beforeEach(async () => await expireBy(fault));
+	beforeEach(async () => {
+		hurry();
+		await expireBy(fault);
+	});
 
 	test('is renewed for a list and a state change, which are sent again', async () => {
 		const { error, items } = await fixture.engine.run({ parameters: getAll() });
