@@ -4,8 +4,6 @@
  */
 import './support/quiet.cjs';
 
-import type { INodeExecutionData } from 'n8n-workflow';
-
 import type { Sandbox } from '../sandbox';
 import { startSandbox } from '../sandbox';
 import { change, clusterById, create, credentialFor, getAll } from './support/fixture';
@@ -62,7 +60,7 @@ async function runSteps(engine: Engine, sandbox: Sandbox): Promise<void> {
 		print(`\n${index + 1}. ${title}`);
 		printRequests(sandbox, operations);
 		const [item] = run.data.resultData.runData[`Node ${index + 1}`]?.[0]?.data?.main?.[0] ?? [];
-		const uid = item === undefined ? undefined : uidOf(item);
+		const { uid } = Object(item?.json.metadata) as { uid?: unknown };
 		if (typeof uid !== 'string') throw new Error(error?.message ?? `There is no ${result}`);
 		print(`   → ${result} ${uid}`);
 	}
@@ -103,13 +101,6 @@ function printRequests(sandbox: Sandbox, operations: string[]): void {
 		counts.set(line, (counts.get(line) ?? 0) + 1);
 	}
 	for (const [line, count] of counts) print(`   ${count === 1 ? '' : `${count} × `}${line}`);
-}
-
-function uidOf({ json }: INodeExecutionData): unknown {
-	const { metadata } = json;
-	return typeof metadata === 'object' && metadata !== null && 'uid' in metadata
-		? metadata.uid
-		: undefined;
 }
 
 main().catch((error: unknown) => {

@@ -1,8 +1,6 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer, connect } from 'node:net';
 
-import type { IDataObject } from 'n8n-workflow';
-
 import { freePort } from '../../host/ports';
 import { answer } from '../support/answer';
 import { create, credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
@@ -14,24 +12,18 @@ import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 const fixture = useSandbox();
 
-/** The error that a list of clusters ends in, with a credential that differs so. */
-async function errorWith(changed: IDataObject) {
-	const { userName, password } = fixture.sandbox;
-	fixture.engine.saveCredential({
-		...credentialFor(fixture.sandbox),
-		userName,
-		password,
-		...(changed as Record<string, string>),
-	});
-	const { error } = await fixture.engine.run({
-		parameters: getAll({ options: { maxRetries: 0 } }),
-	});
-	return { message: error?.message, description: error?.description };
+const options = { maxRetries: 0 };
+
+/** The error that a node ends in, with a credential that differs so. */
+async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...changed });
+	const { error } = await fixture.engine.run({ parameters });
+	return error;
 }
 
 test('nothing listens there', async () => {
 	const baseUrl = `http://127.0.0.1:${await freePort()}`;
-	expect(await errorWith({ baseUrl })).toEqual({
+	expect(await errorWith({ baseUrl })).toMatchObject({
 		message: `The service at ${baseUrl} can't be reached`,
 		description: expect.stringMatching(
 			new RegExp(
@@ -42,20 +34,22 @@ test('nothing listens there', async () => {
 });
 
 test('no such host', async () => {
-	const { message, description } = await errorWith({ baseUrl: 'http://no-such-host.invalid' });
-	expect(message).toBe("The service at http://no-such-host.invalid can't be reached");
-	expect(description).toMatch(
-		/^Check the 'Base URL' .*\nNo connection to no-such-host\.invalid was possible \((ENOTFOUND|EAI_AGAIN)\)\./,
-	);
+	expect(await errorWith({ baseUrl: 'http://no-such-host.invalid' })).toMatchObject({
+		message: "The service at http://no-such-host.invalid can't be reached",
+		description: expect.stringMatching(
+			/^Check the 'Base URL' .*\nNo connection to no-such-host\.invalid was possible \((ENOTFOUND|EAI_AGAIN)\)\./,
+		),
+	});
 });
 
 test('a certificate that is not trusted, and the switch that accepts it', async () => {
 	const sandbox = await newSandbox({ tls: selfSignedCertificate });
-	const { message, description } = await errorWith({ baseUrl: sandbox.url });
-	expect(message).toBe(`The certificate of ${sandbox.url} isn't trusted`);
-	expect(description).toMatch(
-		/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
-	);
+	expect(await errorWith({ baseUrl: sandbox.url })).toMatchObject({
+		message: `The certificate of ${sandbox.url} isn't trusted`,
+		description: expect.stringMatching(
+			/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+		),
+	});
 	// Not even the login, which would have been the password.
 	expect(sandbox.calls).toEqual([]);
 	fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
@@ -65,34 +59,20 @@ test('a certificate that is not trusted, and the switch that accepts it', async 
 });
 
 test.each([
-	['', "The credential's 'Base URL' is empty: enter the address of the service"],
-	[
-		'jobs.example.com',
-		"The credential's 'Base URL' must be an address such as https://jobs.example.com",
-	],
-	['127.0.0.1:8765', "The credential's 'Base URL' must start with https:// or http://"],
-	['localhost:8765', "The credential's 'Base URL' must start with https:// or http://"],
-	['ftp://jobs.example.com', "The credential's 'Base URL' must start with https:// or http://"],
-	[
-		'http://me:hidden@jobs.example.com',
-		"The credential's 'Base URL' must not contain a user name or a password",
-	],
-	[
-		'http://jobs.example.com/?a=b',
-		"The credential's 'Base URL' must not contain ? or #: remove it and what follows",
-	],
-])('the base URL %j', async (baseUrl, message) => {
-	const error = await errorWith({ baseUrl });
-	expect(error).toEqual({ message, description: expect.stringMatching(/^Open the credential/) });
-	expect(JSON.stringify(error)).not.toContain('hidden');
-});
-
-test.each([
-	['127.0.0.1:8765', 'http://127.0.0.1:8765'],
-	['jobs.example.com:8443', 'https://jobs.example.com:8443'],
-])('the base URL %s: the error has the corrected one', async (baseUrl, corrected) => {
-	const { description } = await errorWith({ baseUrl });
-	expect(description).toBe(`Open the credential and enter ${corrected}.`);
+	['', 'is empty: enter the address of the service'],
+	['jobs.example.com', 'must be an address such as https://jobs.example.com'],
+	['127.0.0.1:8765', 'must start with https:// or http://', 'http://127.0.0.1:8765'],
+	['jobs.example.com:8443', 'must start with https://', 'https://jobs.example.com:8443'],
+	['localhost:8765', 'must start with https:// or http://'],
+	['ftp://jobs.example.com', 'must start with https:// or http://'],
+	['http://me:hidden@jobs.example.com', 'must not contain a user name or a password'],
+	['http://jobs.example.com/?a=b', 'must not contain ? or #: remove it and what follows'],
+])('the base URL %j %s', async (baseUrl, problem, corrected = '') => {
+	const { message, description } = (await errorWith({ baseUrl })) ?? {};
+	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
+	expect(description).toMatch(/^Open the credential/);
+	expect(description).toContain(corrected);
+	expect(`${message} ${description}`).not.toContain('hidden');
 });
 
 test('the base URL may have spaces around it, slashes at its end and a path', async () => {
@@ -107,9 +87,7 @@ test('the base URL may have spaces around it, slashes at its end and a path', as
 
 test('a service that speaks http behind an https address: nothing was sent', async () => {
 	const baseUrl = fixture.sandbox.url.replace('http:', 'https:');
-	// Another test's service may have had the same port: its refused login is remembered by account.
-	fixture.engine.saveCredential({ baseUrl, userName: 'over-https', password: 'not sent' });
-	const { error } = await fixture.engine.run({ parameters: create() });
+	const error = await errorWith({ baseUrl }, create());
 	expect(error).toMatchObject({
 		message: `No secure connection to ${baseUrl} is possible`,
 		description: expect.stringMatching(
@@ -134,34 +112,14 @@ describe('A connection by TLS', () => {
 	/** A fatal alert (RFC 8446, 6). */
 	const alert = (code: number) => Buffer.from([21, 3, 3, 0, 2, 2, code]);
 
-	test.each<[string, (socket: Socket) => void, RegExp]>([
-		[
-			'internal error',
-			(socket) => socket.end(alert(80)),
-			/^No secure connection .*alert internal error/s,
-		],
-		[
-			'no application protocol',
-			(socket) => socket.end(alert(120)),
-			/^No secure .*\(EPROTO, alert no application/s,
-		],
-		[
-			'access denied',
-			(socket) => socket.end(alert(49)),
-			/^No secure connection .*alert access denied/s,
-		],
-		[
-			'what is not TLS',
-			(socket) => socket.end('SSH-2.0-x\r\n'),
-			/^No secure connection .*\(EPROTO, /s,
-		],
-		['an end', (socket) => socket.end(), /can't be reached.*ECONNRESET/s],
-	])('that ends in the handshake: nothing was sent: %s', async (_, answers, words) => {
-		const baseUrl = await serverThat((socket) => socket.once('data', () => answers(socket)));
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
-		const { error } = await fixture.engine.run({
-			parameters: create({ options: { maxRetries: 0 } }),
-		});
+	test.each<[string, end: Buffer | string, RegExp]>([
+		['internal error', alert(80), /^No secure connection .*alert internal error/s],
+		['access denied', alert(49), /^No secure connection .*alert access denied/s],
+		['what is not TLS', 'SSH-2.0-x\r\n', /^No secure connection .*\(EPROTO, /s],
+		['an end', '', /can't be reached.*ECONNRESET/s],
+	])('that ends in the handshake: nothing was sent: %s', async (_, end, words) => {
+		const baseUrl = await serverThat((socket) => socket.once('data', () => socket.end(end)));
+		const error = await errorWith({ baseUrl }, create({ options }));
 		expect(`${error?.message} ${error?.description}`).toMatch(words);
 		expect(error).toMatchObject({ context: { jobMayExist: false } });
 	});
@@ -187,7 +145,7 @@ describe('A connection by TLS', () => {
 
 test('an address that is another service', async () => {
 	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
-	expect(await errorWith({})).toEqual({
+	expect(await errorWith({})).toMatchObject({
 		message: 'The service answered with an HTML page instead of a token',
 		description: expect.stringMatching(
 			/^Check that the 'Base URL' .*\nIt sent an HTML page \(HTTP 200\)\./,
@@ -197,14 +155,13 @@ test('an address that is another service', async () => {
 
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
 	fixture.sandbox.faults.plan(() => answer(200, { access_token }));
-	const { message } = await errorWith({});
-	expect(message).toBe('The service answered with an object instead of a token');
+	const error = await errorWith({});
+	expect(error?.message).toBe('The service answered with an object instead of a token');
 	expect(fixture.sandbox.calls).toHaveLength(1);
 });
 
 test('an error that would meet all items names none of them, and no job', async () => {
-	const { url, userName } = fixture.sandbox;
-	fixture.engine.saveCredential({ baseUrl: url, userName, password: 'wrong' });
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong' });
 	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
 	expect(error?.message).toBe('The username or the password is wrong');
 	expect(error?.description).not.toMatch(/item|'Report'/);
@@ -214,9 +171,7 @@ test('an error that would meet all items names none of them, and no job', async 
 test.each(['/api/v1', '/oauth/login'])(
 	'a Base URL with %s: the error says where to cut it',
 	async (path) => {
-		const { url, userName, password } = fixture.sandbox;
-		fixture.engine.saveCredential({ baseUrl: `${url}${path}`, userName, password });
-		const { error } = await fixture.engine.run({ parameters: create() });
+		const error = await errorWith({ baseUrl: `${fixture.sandbox.url}${path}` });
 		expect(error?.message).toContain('No login endpoint at ');
 		expect(error?.description).toContain(
 			`Remove ${path}. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,

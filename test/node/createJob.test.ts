@@ -1,7 +1,6 @@
 import { contractOperation } from '../../sandbox/contract/contract';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
-import type { NodeOptions } from '../support/run';
 import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
 
 const fixture = useSandbox();
@@ -33,80 +32,45 @@ test('with the required fields alone, what has a default is sent and nothing els
 	});
 });
 
-test('the output is the job as the service sent it, paired with its item', async () => {
-	const { items } = await fixture.engine.run({ parameters: create() });
-	expect(items).toHaveLength(1);
-	expect(items[0]?.pairedItem).toEqual({ item: 0 });
-	const [job] = [...fixture.sandbox.store.jobs.values()];
-	expect(items[0]?.json).toMatchObject({
-		metadata: { uid: job?.uid, namespace: 'default' },
-		name: `job-${job?.uid}`,
-		status: { finishedAt: null },
-		workCluster: CLUSTER,
-	});
-});
-
-/** The fields of the one job that a node gives, in their order, and what was sent for them. */
-async function fieldsGiven(node: NodeOptions): Promise<string[]> {
-	const { items: given, error } = await fixture.engine.run(node);
-	expect(error).toBeUndefined();
-	const json: IDataObject = given[0]?.json ?? {};
-	const [job] = [...fixture.sandbox.store.jobs.values()];
-	expect(json.metadata).toEqual({ namespace: 'default', uid: job?.uid });
-	expect(json.displayName).toBe('Report');
-	return Object.keys(json);
-}
+/** A job as the contract has it. */
+const { value: created = {} } = contractOperation('createJob').examples.find(
+	({ name }) => name === 'created',
+) as { value?: object };
 
 const SIMPLE =
 	'metadata name displayName group workflow priority status workspace workCluster'.split(' ');
-const NOISE = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
-const everything = { additionalFields: { workspace: 'ws-1', maxRetry: 1 } };
+const ALL = [...SIMPLE, 'type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
+const NAMES = ['metadata', 'displayName'];
 
 describe('the output is', () => {
-	test.each<[string, INodeParameters, string[]]>([
+	const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
+
+	test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
 		['simplified by default', {}, SIMPLE],
 		['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
 		['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
-		['the whole job without Simplify', { simplify: false }, [...SIMPLE, ...NOISE]],
-		['the whole job by an expression', { simplify: '={{ "false" }}' }, [...SIMPLE, ...NOISE]],
-		['simplified for a tool by default', { asTool: true }, SIMPLE],
+		['the whole job without Simplify', { simplify: false }, ALL],
+		['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
+		['simplified for a tool by default', {}, SIMPLE, true],
+		['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
 		[
-			'the whole job for a tool, whatever Simplify says',
-			{ asTool: true, output: 'raw', simplify: true },
-			[...SIMPLE, ...NOISE],
+			'selected for a tool, with what names the job',
+			selected,
+			[...NAMES, 'status', 'inputs'],
+			true,
 		],
-		[
-			'selected fields for a tool, with what names the job',
-			{ asTool: true, output: 'selectedFields', outputFields: ['status', 'inputs'] },
-			['metadata', 'displayName', 'status', 'inputs'],
-		],
-		[
-			'what names the job for a tool, with no fields selected',
-			{ asTool: true, output: 'selectedFields' },
-			['metadata', 'displayName'],
-		],
-	])('%s', async (_, { asTool, ...parameters }, fields) => {
-		const node = { parameters: create({ ...everything, ...parameters }), asTool: asTool === true };
-		expect((await fieldsGiven(node)).sort()).toEqual([...fields].sort());
-	});
-
-	test('an error before anything is sent, if Output is not one of its choices', async () => {
-		const { error } = await fixture.engine.run({
-			parameters: create({ output: 'everything' }),
-			asTool: true,
-		});
-		expect(error).toMatchObject({
-			message: `Nothing was sent. 'Output' is "everything", not one of the choices.`,
-			description: expect.stringMatching(/^Enter one of these: simplified, raw, selectedFields\./),
-		});
-		expect(fixture.sandbox.calls).toEqual([]);
+		['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
+	])('%s', async (_, parameters, fields, asTool = false) => {
+		fixture.answerWith('createJob', created);
+		const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
+		const wanted = Object.entries(created).filter(([name]) => fields.includes(name));
+		expect(wanted).toHaveLength(fields.length);
+		expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
 	});
 });
 
 test('an agent reads a fifth of the text where the job is simplified', async () => {
-	const { examples } = contractOperation('createJob');
-	const body = examples.find(({ name }) => name === 'created')?.value;
-	fixture.answerWith('createJob', body);
+	fixture.answerWith('createJob', created);
 	const lengthOf = async (output: string) => {
 		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
 		return answers.join().length;
@@ -116,35 +80,18 @@ test('an agent reads a fifth of the text where the job is simplified', async () 
 	expect(simplified / raw).toBeCloseTo(1 / 5, 1);
 });
 
-test('a simplified job is listed by name in an error that stops the batch after it', async () => {
-	const { error } = await fixture.engine.run(
-		{
-			parameters: create({
-				workCluster: clusterById('={{ $json.cluster }}'),
-				output: 'selectedFields',
-				options: { concurrency: 1 },
-			}),
-			asTool: true,
-		},
-		[{ cluster: CLUSTER }, { cluster: 'none' }],
-	);
-	const [job] = [...fixture.sandbox.store.jobs.values()];
-	expect(error).toMatchObject({
-		context: { createdJobs: [{ itemIndex: 0, uid: job?.uid, displayName: 'Report' }] },
-	});
-});
-
+const anchor = { source: 'step-1', sourceAnchor: 'threshold' };
 const record = {
 	id: 'in-1',
 	displayName: 'A',
 	controls: 'slider',
 	default: '1',
 	type: 'number',
-	anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
+	anchors: [anchor],
 };
 /** A record as the form has it. */
-const { default: value, anchors: anchor, ...common } = record;
-const inForm = { ...common, value, anchors: { anchor } };
+const { default: value, anchors, ...common } = record;
+const inForm = { ...common, value, anchors: { anchor: anchors } };
 /** What a record is sent as if only its ID is given. */
 const usual = {
 	...record,
@@ -205,13 +152,11 @@ test.each<[string, INodeParameters, object]>([
 		input({ value: given }),
 		{ inputs: [{ ...usual, default: sent }] },
 	]),
-	...[{}, { source: '', sourceAnchor: '' }, { source: ' ', sourceAnchor: '' }].map(
-		(empty): [string, INodeParameters, object] => [
-			`an anchor with nothing in it, ${JSON.stringify(empty)},`,
-			input({ anchors: { anchor: [empty, { source: 's', sourceAnchor: 'a' }, empty] } }),
-			{ inputs: [{ ...usual, anchors: [{ source: 's', sourceAnchor: 'a' }] }] },
-		],
-	),
+	[
+		'anchors with nothing in them',
+		input({ anchors: { anchor: [{}, anchor, { source: ' ', sourceAnchor: '' }] } }),
+		{ inputs: [{ ...usual, anchors: [anchor] }] },
+	],
 	['inputs as JSON text', list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
 	['inputs as a list', list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
 	['inputs of spaces', list(' '), { inputs: [] }],
@@ -226,11 +171,7 @@ test.each<[string, INodeParameters, object]>([
 			metadata: { team: 'data' },
 		},
 	],
-	[
-		'metadata as an object',
-		additional({ metadata: `={{ ({ at: ${date} }) }}` }),
-		{ metadata: { at: isoDate } },
-	],
+	['metadata', additional({ metadata: `={{ ({ at: ${date} }) }}` }), { metadata: { at: isoDate } }],
 	[
 		'the retry fields as they are added',
 		additional({ maxRetry: 0, retryInterval: 0 }),
@@ -241,11 +182,7 @@ test.each<[string, INodeParameters, object]>([
 		additional({ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}', priority: '={{ "-5" }}' }),
 		{ retryOption: { maxretry: 2, retryInterval: 10 }, priority: -5 },
 	],
-	[
-		'Job Retry Interval alone',
-		additional({ retryInterval: 10 }),
-		{ retryOption: { retryInterval: 10 } },
-	],
+	['one of them', additional({ retryInterval: 10 }), { retryOption: { retryInterval: 10 } }],
 	['a priority of 1.5', additional({ priority: 1.5 }), { priority: 1.5 }],
 	[
 		'IDs with spaces around them, without these',

@@ -3,45 +3,294 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/nodeError';
 import type { Fault } from '../../sandbox';
+import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
-import { change, create, credentialFor, getAll, useSandbox } from '../support/fixture';
+import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import type { Limits } from '../support/hurry';
 
 /*
- * What a person reads when it fails, as n8n has it in the end.
+ * What a person reads when it fails, as n8n has it in the end. The errors stand in the snapshot.
  */
 
 const fixture = useSandbox();
-let limits: Limits;
 
-beforeEach(() => {
-	limits = hurry();
-});
-afterEach(() => {
-	jest.restoreAllMocks();
-});
+beforeEach(() => void hurry());
+afterEach(() => jest.restoreAllMocks());
 
-/** The error that an operation ends in when the service answers it so. */
-async function errorAfter(fault: Fault, parameters = create()) {
+/** The error of a node if the service answers its login so, or its other requests. */
+async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) {
 	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? undefined : limits.orRunOut(fault),
+		(operation === 'login') === ofLogin ? fault : undefined,
 	);
-	const { error } = await fixture.engine.run({
-		parameters: { ...parameters, options: { maxRetries: 0 } },
-	});
-	return { message: error?.message ?? '', description: error?.description ?? '' };
+	const result = await fixture.engine.run({ parameters });
+	const { message: title = '', description } = result.error ?? {};
+	return { title, description: description ?? '', httpStatus: contextOf(result).httpStatus };
 }
 
-describe('what looks like markup is replaced by what looks like it', () => {
-	const link = '<a href="https://evil.example">Session expired</a>';
+const errorAfterLogin = async (fault: Fault) => await errorAfter(fault, getAll(), true);
 
-	test('in the words of the service, in the description', async () => {
-		const { description } = await errorAfter(answer(400, '1 < 2 & <b>3</b> &lt; `4`'));
-		expect(description).toContain('"1 ‹ 2 & ‹b›3‹/b› ＆lt; ˋ4ˋ" (HTTP 400)');
+/**
+ * The errors after these answers, each of a service that is asked for the first time: the title, the advice unless the job
+ * is to be looked for, and what the service said.
+ */
+async function pageOf(answers: Array<[status: number, body: unknown]>, after = errorAfter) {
+	const said: string[] = [];
+	for (const [status, body] of answers) {
+		await fixture.start({});
+		const { title, description, httpStatus } = await after(answer(status, body));
+		expect(httpStatus ?? status).toBe(status);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+		const lines = description.split('\n').map((line) => {
+			return line.replace(/(^| )(Request: |The login at |Before you).*/, '');
+		});
+		const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines.filter(Boolean)].join(
+			'\n\t',
+		);
+		said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
+	}
+	return said.join('\n');
+}
+
+const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
+const timestamp = '2026-11-27T05:02:15.123+00:00';
+
+describe('A create is answered with', () => {
+	const refusals: unknown[] = [
+		// One text, and nothing around it.
+		'no such group',
+		'  one\n\ttwo\r\n\r\nthree ',
+		{ message: 'no such group' },
+		{ reason: 'no such group', code: 7, data: null, more: [] },
+		{ msg: 'group', ok: false },
+		// Markup, which is replaced by what looks like it.
+		...[{ message: '<img src=x> <b>one</b>' }, '1 < 2 & <b>3</b> &lt; `4`'],
+		// The advice is about the field that is named.
+		{ message: 'spec.workCluster not found: "north"' },
+		{ message: 'spec.inputs[0].default: 0.5 is not a string' },
+		// FastAPI, Prefect, Django REST, SOAP, ASP.NET, Laravel, JSON:API, Jira.
+		{ detail: [{ loc: ['body', 'job', 'priority'], msg: 'Input should be a valid integer' }] },
+		{ exception_message: 'Invalid request.', exception_detail: [{ msg: 'Field required' }] },
+		{ displayName: ['This field may not be blank.'] },
+		{ Fault: { Reason: 'quota group unknown' } },
+		{ title: 'Validation errors occurred.', errors: { '$.job.priority': ['No number.'] } },
+		{ message: 'The data was invalid.', errors: { group: ['The group is required.'] } },
+		{ errors: [{ field: 'maxretry', message: 'may not exceed 10' }] },
+		{ errors: [{ status: '422', source: { pointer: '/job/group' }, title: 'Unknown group' }] },
+		{ errorMessages: ['No such project.'], errors: { priority: 'Priority is too high' } },
+		// Spring, Kubernetes, problem+json, OAuth, Google.
+		{ timestamp, error: 'Bad Request', message: 'Unknown', trace: `a.NoGroup: Unknown${trace}` },
+		{ timestamp, status: 400, error: 'Bad Request', path: '/x' },
+		{ kind: 'Status', status: 'Failure', message: '"a" is forbidden', reason: 'Forbidden' },
+		{ type: 'https://x.example/quota', title: 'Quota Exceeded', detail: 'You have used 10 of 10' },
+		{ error: 'invalid_request', error_description: 'The group is unknown' },
+		{ error: { code: 400, message: 'Invalid value', status: 'INVALID_ARGUMENT' } },
+		// Words for programs only.
+		{ error: 'invalid_group', code: 'E1001' },
+		{ title: 'Bad Request', status: '400' },
+		// Alphabets, also those that don't need a space.
+		{ code: 'E1001', message: 'グループがありません' },
+		{ path: 'POST /jobs', message: '配额已用完' },
+		{ code: 'E7', error: 'กลุ่มไม่ถูกต้อง' },
+		{ code: 'E7', error: 'Ungültig' },
+		{ сообщение: ['Группа не найдена'] },
+		// Lists, repetitions, depth; names that JavaScript has, too.
+		['one two', { deeper: [null, '', ['three four']] }],
+		{ message: 'one two', details: ['one two', 'two'] },
+		JSON.parse('{"__proto__":"one two","constructor":{"x":7}}'),
+		// Nothing.
+		...[undefined, null, ' \n', {}, []],
+		...[{ code: 1042 }, { message: '', error: [], id: 7 }],
+	];
+	const failures: unknown[] = [
+		{ message: 'No space left.' },
+		`Error: boom${trace}`,
+		'System.Exception: boom\r\n   at X.Y() in C:\\x.cs:line 3',
+		'Error: boom\n    at async /srv/app.js:12:3',
+		'boom\n    at new Jobs (/srv/app.js:1:2)\n    at async f (a.js:3:4)',
+		'boom\n    at Jobs.add [as create] (/srv/app.js:1:2)',
+		'Traceback (most recent call last):\n  File "x.py", line 1\n    y()\nKeyError: boom',
+		'group is missing:\n  at least one is needed',
+	];
+	const noJobs: unknown[] = [
+		...[undefined, null, '', [], ['one'], {}, { message: 'one' }, { a: 1, b: 2 }],
+		{ code: 40301, error: { text: 'quota used up' } },
+		...['<!-- login --><html>', 'one\ntwo', 7],
+	];
+
+	test.each<[string, status: number, bodies: unknown[]]>([
+		['a refusal', 400, refusals],
+		['a failure', 500, failures],
+		['no job', 200, noJobs],
+		['too much', 413, [undefined, '<html>413</html>', { message: 'Payload Too Large' }]],
+	])('%s: what a person reads', async (_, status, bodies) => {
+		expect(await pageOf(bodies.map((body) => [status, body]))).toMatchSnapshot();
 	});
 
+	test('long words: they are cut in a title, and in a description at 500 characters', async () => {
+		const long = 'x'.repeat(501);
+		const one = await errorAfter(answer(400, { message: long }));
+		expect(one.title).toBe(`The service refused to create the job: ${'x'.repeat(79)}…`);
+		expect(one.description).toContain(`The service says: "${'x'.repeat(500)}…" (HTTP 400).`);
+
+		const many = await errorAfter(answer(400, { errors: ['a '.repeat(20), 'b '.repeat(30)] }));
+		expect(many.title).toBe(`The service refused to create the job: ${'a '.repeat(20).trim()}`);
+
+		// The words aren't lost with what is cut off.
+		const behind = await errorAfter(answer(400, { echo: [long], message: 'no such group' }));
+		expect(behind.title).toMatch(/: no such group$/);
+		expect(behind.description).toContain('"no such group", in {"echo":["xxx');
+		expect(behind.description.length).toBeLessThan(1_300);
+	});
+
+	test.each([
+		['a list', JSON.stringify(new Array(100_000).fill('a b'))],
+		['an object', JSON.stringify(Object.fromEntries(numbered(50_000).map(({ n }) => [n, 'a'])))],
+		['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
+		['blanks', `"${' '.repeat(1_000_000)}a b"`],
+		['frames', JSON.stringify('\n\tat '.repeat(100_000))],
+	])('what is searched for words for a moment only: %s', async (_, text) => {
+		const since = performance.now();
+		const { description } = await errorAfter(answer(400, JSON.parse(text)), getAll());
+		expect(description.length).toBeLessThan(2_000);
+		expect(performance.now() - since).toBeLessThan(3_000);
+	});
+
+	test.each<[string | undefined, string]>([
+		['https://elsewhere.example/a?b=c&d', 'https://elsewhere.example/a'],
+		['https://elsewhere.example/a#b?c', 'https://elsewhere.example/a'],
+		['', 'another address'],
+		[undefined, 'another address'],
+	])('a redirect to %j', async (location, said) => {
+		const headers = location === undefined ? {} : { location };
+		const { description } = await errorAfter(answer(302, undefined, headers));
+		expect(description).toContain(`The redirect is to ${said} (HTTP 302).`);
+	});
+
+	test.each([400, 403, 404, 409, 423, 425, 451])(
+		'%i and a Retry-After: it means "not now", and the create is sent again',
+		async (status) => {
+			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
+			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+				operation === 'createJob' && nOfOperation <= 2 ? notNow : undefined,
+			);
+			const { error } = await fixture.engine.run({ parameters: create() });
+			expect(error).toBeUndefined();
+			expect(fixture.callsOf('createJob')).toHaveLength(3);
+			expect(fixture.sandbox.store.jobs.size).toBe(1);
+		},
+	);
+});
+
+describe('A login that is refused', () => {
+	test('what a person reads', async () => {
+		const page = await pageOf(
+			[
+				// In the service's words.
+				[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
+				[403, { message: 'MFA required' }],
+				[400, { error: 'terms_not_accepted', error_description: 'Accept the terms first' }],
+				[404, { message: 'invalid login' }],
+				[404, { error: 'user_not_found' }],
+				[405, { fehler: 'Anmeldung hier gesperrt' }],
+				[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
+				[423, 'アカウントがロックされています'],
+				// With nothing more to say.
+				[401, undefined],
+				[401, { message: 'The username or the password is wrong' }],
+				[401, 'Unauthorized'],
+				[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
+				// By what is no login.
+				[404, undefined],
+				[404, '404 page not found'],
+				[404, '<html><body>invalid login</body></html>'],
+				[404, { detail: 'Not Found' }],
+				[404, { timestamp, status: 404, error: 'Not Found', path: '/oauth/login' }],
+				[404, { message: 'Cannot POST /oauth/login', error: 'Not Found' }],
+				[405, { detail: 'Method Not Allowed' }],
+			],
+			errorAfterLogin,
+		);
+		expect(page).toMatchSnapshot();
+	});
+
+	const retried = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+
+	test.each([400, 401, 403, 404, 408, 423, 451, 500, 501, 507])(
+		'by %i in words is not repeated by Retry On Fail: a third one could lock the account',
+		async (status) => {
+			const refusal = answer(status, { message: 'invalid login credentials' });
+			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? refusal : undefined));
+			const node = { parameters: create(), settings: retried };
+			const { error } = await fixture.engine.run(node, numbered(3));
+			expect(error?.description).toContain('The service says: "invalid login credentials".');
+			expect(fixture.callsOf('login')).toHaveLength(1);
+		},
+	);
+
+	test.each<[string, Fault]>([
+		['429', answer(429, { message: 'later' })],
+		['400 with Retry-After', answer(400, { message: 'later' }, { 'retry-after': '0' })],
+		...[502, 503, 504, 520, 530].map((status): [string, Fault] => [`${status}`, answer(status)]),
+		['no answer', { kind: 'break', when: 'beforeActing' }],
+	])('for now, by %s, is repeated', async (_, fault) => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'login' && nOfOperation === 1 ? fault : undefined,
+		);
+		const { error } = await fixture.engine.run({ parameters: create() });
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('login')).toHaveLength(2);
+	});
+});
+
+test('The credential, where nothing but the title of an error is shown', async () => {
+	const page = await pageOf(
+		[
+			[403, { message: 'MFA required' }],
+			[400, { code: 'E7', message: 'Accept the terms first' }],
+			// n8n would show its own text instead: of a system's code, even inside a word, and of a bad gateway.
+			[500, 'connect ECONNREFUSED 10.0.0.1'],
+			[401, { message: 'Renew it first.' }],
+			[400, { message: 'Ask for the experiment' }],
+			[500, { message: 'It was a Bad Gateway' }],
+		],
+		async (fault) => {
+			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
+			// n8n wraps what a credential throws, for any node.
+			const uri = `${fixture.sandbox.url}/api/v1/clusters`;
+			const { message } = await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).then(
+				() => new Error('It was sent'),
+				(error: Error) => error,
+			);
+			return { title: message.replaceAll('\u2060', ''), description: '', httpStatus: undefined };
+		},
+	);
+	expect(page).toMatchSnapshot();
+});
+
+describe('A web page', () => {
+	const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
+	const isFromBefore =
+		/An HTML page came(?: \(HTTP \d+\))?\. A firewall, a proxy or a login page before the service has probably answered\./;
+
+	test.each([401, 403, 406, 418, 451])('with %i, to the login and to a call', async (status) => {
+		for (const after of [errorAfterLogin, errorAfter]) {
+			const { title, description } = await after(answer(status, page));
+			expect(description).toMatch(isFromBefore);
+			expect(title).toMatch(/^Something before the service refused (the login|to create the job)$/);
+			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
+			expect(description).not.toMatch(/permission|'Username'|this node's fields/);
+		}
+	});
+
+	test.each([404, 409, 502])('with %i, which has words of its own', async (status) => {
+		const { description } = await errorAfter(answer(status, page));
+		expect(description).toMatch(isFromBefore);
+	});
+});
+
+describe('What looks like markup is replaced by what looks like it', () => {
 	test("in n8n's own errors", () => {
+		const link = '<a href="https://evil.example">Session expired</a>';
 		const node = { name: 'Create a job' } as INode;
 		const error = new NodeOperationError(node, link, { description: `See ${link}` });
 		const { message, description } = nodeErrorOf(node, error);
@@ -50,45 +299,31 @@ describe('what looks like markup is replaced by what looks like it', () => {
 	});
 
 	test('in a job ID, in title and description, and in an error item', async () => {
-		const jobId = '<b onclick="alert(1)">Session expired';
-		const { message, description } = await errorAfter(answer(404), change('stop', { jobId }));
+		const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
+		const { title: message, description } = await errorAfter(answer(404), parameters);
 		expect(message).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
 		expect(description).toContain(
 			`job '‹b onclick="alert(1)"›Session expired' in namespace 'default'`,
 		);
-		const { items } = await fixture.engine.run({
-			parameters: change('stop', { jobId }),
-			onError: 'continueRegularOutput',
-		});
+		const onError = 'continueRegularOutput';
+		const { items } = await fixture.engine.run({ parameters, onError });
 		expect(items[0]?.json).toMatchObject({ message, error: { description } });
 	});
-});
 
-test("a description has line breaks, and markup for them only where the editor's panel looks", async () => {
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'createJob' && nOfOperation === 2 ? answer(400) : undefined,
-	);
-	const { error } = await fixture.engine.run(
-		{ parameters: create({ displayName: '={{ $json.name }}', options: { concurrency: 1 } }) },
-		[{ name: '<i>A</i>' }, { name: 'B' }],
-	);
-	const [uid = ''] = fixture.sandbox.store.jobs.keys();
-	const lines = [
-		"Check this node's fields. Correct a wrong value in this node, not before it: Retry keeps the items as they came. To continue, use Retry in the list of executions, with the currently saved workflow: it creates only the missing jobs. Don't execute this node again: that creates every job again.",
-		`The service gave no reason (HTTP 400). Request: create job 'B' in namespace 'default' at ${fixture.sandbox.url}.`,
-		'',
-		'Without a job: item 1.',
-		'',
-		"Jobs already created (1) in namespace 'default':",
-		`• item 0: ${uid} ('‹i›A‹/i›')`,
-	];
-	expect(error?.description).toBe(lines.join('\n'));
-	expect(error).toHaveProperty('context.descriptionTemplate', lines.join('<br>'));
-});
-
-test('an error of a single item does not name it', async () => {
-	const { description } = await errorAfter(answer(400));
-	expect(description).not.toMatch(/\bitem\b/);
+	test("in a job's name, with markup for line breaks only where the editor's panel looks", async () => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 2 ? answer(400) : undefined,
+		);
+		const { error } = await fixture.engine.run(
+			{ parameters: create({ displayName: '={{ $json.name }}', options: { concurrency: 1 } }) },
+			[{ name: '<i>A</i>' }, { name: 'B' }],
+		);
+		const [uid = ''] = fixture.sandbox.store.jobs.keys();
+		expect(error?.description).toContain(`.\n\nWithout a job: item 1.\n\nJobs already created`);
+		expect(error?.description).toContain(`\n• item 0: ${uid} ('‹i›A‹/i›')`);
+		const template = error?.description?.replaceAll('\n', '<br>');
+		expect(error).toHaveProperty('context.descriptionTemplate', template);
+	});
 });
 
 test('the HTTP status is there where n8n looks for it, and only where there is one', async () => {
@@ -99,16 +334,4 @@ test('the HTTP status is there where n8n looks for it, and only where there is o
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://nowhere' });
 	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });
 	expect(unsent).toMatchObject({ name: 'NodeApiError', httpCode: null });
-});
-
-test.each([
-	['spec.workCluster not found: "north"', / 'Work Cluster' is the cluster's ID/],
-	['spec.inputs[0].default: 0.5 is not a string', /^Check this node's fields\.\n/],
-])('a create refused with %j gets advice about what is named', async (message, advice) => {
-	const error = await errorAfter(answer(400, { message }));
-	expect(error.message).toMatch(/^The service refused to create the job: /);
-	expect(error.description).toMatch(advice);
-	expect(error.description).toMatch(
-		/\nThe service says: ".*" \(HTTP 400\)\.\nRequest: create job 'Report' in namespace 'default' at http/,
-	);
 });

@@ -1,4 +1,4 @@
-import type { INodeParameters, INodeProperties, INodeTypeDescription } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 import { NodeHelpers, Workflow } from 'n8n-workflow';
 
 import { loadPackage } from '../support/packageUnderTest';
@@ -63,15 +63,8 @@ test('the form of the node', async () => {
 
 test('the form of the credential', async () => {
 	const credential = (await loadPackage()).credentialType('jobOrchestrationApi');
-	const {
-		constructor,
-		displayName,
-		name,
-		documentationUrl,
-		test: request,
-		properties,
-	} = credential;
-	const head = { class: constructor.name, displayName, name, documentationUrl, ...request };
+	const { constructor, displayName, name, documentationUrl, properties } = credential;
+	const head = { class: constructor.name, displayName, name, documentationUrl, ...credential.test };
 	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
@@ -84,14 +77,9 @@ test.each([
 	const workflow = new Workflow(workflowOf([{ parameters }], loaded));
 	const stored = workflow.getNode('Node 1');
 	if (stored === null) throw new Error('The workflow has lost its node');
-	expect(
-		workflow.expression.getSimpleParameterValue(
-			stored,
-			loaded.node.description.subtitle,
-			'internal',
-			{},
-		),
-	).toBe(subtitle);
+	const { subtitle: expression } = loaded.node.description;
+	const shown = workflow.expression.getSimpleParameterValue(stored, expression, 'internal', {});
+	expect(shown).toBe(subtitle);
 });
 
 /*
@@ -112,38 +100,27 @@ test('what is added to the form is there when the workflow runs, also at its def
 		);
 	});
 	const record = { id: '', value: '', displayName: '', type: 'string', controls: 'input' };
-	const anchors = { anchor: [{ source: '', sourceAnchor: '' }] };
+	const anchor = [{ source: '', sourceAnchor: '' }];
 	const groups = ['input', 'output'].flatMap((group) =>
-		[{}, anchors].map((anchors): INodeParameters => {
-			const records = {
-				[group]: [
-					{ ...record, anchors },
-					{ ...record, id: 'b', anchors: {} },
-				],
-			};
-			return { resource: 'job', operation: 'create', [`${group}s`]: records };
+		[{}, { anchor }].map((anchors): INodeParameters => {
+			const records = [
+				{ ...record, anchors },
+				{ ...record, id: 'b', anchors: {} },
+			];
+			return { resource: 'job', operation: 'create', [`${group}s`]: { [group]: records } };
 		}),
 	);
 	expect(collections.length).toBeGreaterThan(60);
+	const read = (parameters: INodeParameters, withDefaults: boolean) => {
+		const { properties } = description;
+		const more = [withDefaults, false, null, description] as const;
+		return NodeHelpers.getNodeParameters(properties, parameters, ...more) ?? {};
+	};
 	for (const parameters of [...collections, ...groups]) {
-		expect(
-			asAnExecutionReads(asTheEditorSaves(parameters, description), description),
-		).toMatchObject(parameters);
+		const saved = read(parameters, false);
+		expect(read(saved, true)).toMatchObject(parameters);
 	}
 });
-
-const asTheEditorSaves = (parameters: INodeParameters, description: INodeTypeDescription) =>
-	NodeHelpers.getNodeParameters(
-		description.properties,
-		parameters,
-		false,
-		false,
-		null,
-		description,
-	) ?? {};
-
-const asAnExecutionReads = (parameters: INodeParameters, description: INodeTypeDescription) =>
-	NodeHelpers.getNodeParameters(description.properties, parameters, true, false, null, description);
 
 test.each([
 	[true, false],

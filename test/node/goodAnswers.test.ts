@@ -7,24 +7,32 @@ import { change, create, getAll, numbered, useSandbox } from '../support/fixture
 
 const fixture = useSandbox();
 
+const one = { metadata: { uid: 'one' } };
+const noJobs: unknown[] = [
+	...['', '  ', -7, 7.5, 2 ** 53, true, null].map((uid) => ({ metadata: { uid } })),
+	...[{ metadata: {} }, { metadata: 'uid' }, { metadata: [{ uid: 'one' }] }, { uid: 'one' }, [one]],
+];
+const words = 'no permission to list';
+const noLists: unknown[] = [
+	...[{ items: {} }, { items: 'one' }, { items: ['one'] }, { items: [one, null] }, { items: [[]] }],
+	...[{ next: 'b' }, ['b'], true].map((token) => ({ items: [], metadata: { continue: token } })),
+	...[[one], { clusters: [one] }, { data: { items: [one] } }],
+	...[{ message: words }, { metadata: {}, message: words }, { detail: 'Forbidden' }],
+	...[{ error: 'maintenance' }, { error: { code: 7 } }, { errors: ['maintenance'] }],
+	...[{ code: 5 }, { code: 0, msg: 'キーが無効です' }, { success: false }, { status: 500 }],
+];
+
 test.each([
-	[{ metadata: { uid: '' } }],
-	[{ metadata: { uid: '  ' } }],
-	[{ metadata: { uid: -7 } }],
-	[{ metadata: { uid: 7.5 } }],
-	[{ metadata: { uid: 2 ** 53 } }],
-	[{ metadata: { uid: true } }],
-	[{ metadata: { uid: null } }],
-	[{ metadata: {} }],
-	[{ metadata: 'uid' }],
-	[{ metadata: [{ uid: 'one' }] }],
-	[{ uid: 'one' }],
-	[[{ metadata: { uid: 'one' } }]],
-])('%j is no job', async (body) => {
-	fixture.answerWith('createJob', body);
-	const { error, items } = await fixture.engine.run({ parameters: create() });
+	...noJobs.map((body) => [body, 'job', create()] as const),
+	...noLists.map((body) => [body, 'list of work clusters', getAll()] as const),
+])('%j is no %s', async (body, wanted, parameters) => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' ? undefined : answer(200, body),
+	);
+	const { error, items } = await fixture.engine.run({ parameters });
 	expect(items).toEqual([]);
-	expect(error?.message).toMatch(/instead of a job.*the job may exist/);
+	const mayExist = wanted === 'job' ? '.*the job may exist' : '';
+	expect(error?.message).toMatch(new RegExp(`instead of a ${wanted}${mayExist}`));
 });
 
 test.each([7, 0, 2 ** 53 - 1])(
@@ -45,16 +53,6 @@ test.each([7, 0, 2 ** 53 - 1])(
 		expect(fixture.callsOf('changeJobState')).toMatchObject([{ path }]);
 	},
 );
-
-test('a number as an ID is listed among the jobs that were created', async () => {
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-		if (operation !== 'createJob') return undefined;
-		return nOfOperation === 1 ? answer(200, { metadata: { uid: 7 } }) : answer(400);
-	});
-	const parameters = create({ options: { concurrency: 1 } });
-	const { error } = await fixture.engine.run({ parameters }, [{}, {}]);
-	expect(error?.description).toContain("• item 0: 7 ('Report')");
-});
 
 describe('A create that succeeds without a job', () => {
 	test.each<[number, unknown, string]>([
@@ -86,21 +84,4 @@ describe('A create that succeeds without a job', () => {
 			});
 		}
 	});
-});
-
-test.each([
-	[{ items: {} }],
-	[{ items: 'one' }],
-	[{ items: ['one'] }],
-	[{ items: [{ metadata: { uid: 'one' } }, null] }],
-	[{ items: [[]] }],
-	[{ items: [], metadata: { continue: { next: 'b' } } }],
-	[{ items: [], metadata: { continue: ['b'] } }],
-	[{ items: [], metadata: { continue: true } }],
-	[[{ metadata: { uid: 'one' } }]],
-])('%j is no list of clusters', async (body) => {
-	fixture.answerWith('listClusters', body);
-	const { error, items } = await fixture.engine.run({ parameters: getAll() });
-	expect(items).toEqual([]);
-	expect(error?.message).toMatch(/instead of a list of work clusters/);
 });

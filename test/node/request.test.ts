@@ -1,40 +1,138 @@
+import fc from 'fast-check';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { freePort } from '../../host/ports';
+import '../reliability/seed';
 import { change, create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
 
 declare const requireOnce: NodeJS.Require | undefined;
 
+/** Loads a module as n8n's engine has it. */
+const load = typeof requireOnce === 'function' ? requireOnce : require;
+
 /*
- * How requests pass n8n's HTTP client.
+ * How requests pass n8n's HTTP client: what is meant arrives as it was entered.
  */
 
 const fixture = useSandbox();
 
-/** What a create has sent as its job, as JSON. */
-const sentJob = () => {
-	const [call] = fixture.callsOf('createJob');
-	return JSON.stringify((call?.body as { job: unknown } | undefined)?.job);
-};
+/** The job of the only create. */
+function sentJob(): IDataObject {
+	const calls = fixture.callsOf('createJob');
+	expect(calls).toHaveLength(1);
+	return (calls[0]?.body as { job: IDataObject }).job;
+}
 
-describe('A body goes out as the JSON text that was checked', () => {
-	const metadata = [
+const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });
+const metadata = (text: string) => create({ additionalFields: { metadata: text } });
+
+describe('Arrives as it was entered:', () => {
+	const BIG = '7615917337495251231';
+	const list = [{ id: 'a', default: '5' }];
+	const text = JSON.stringify(list);
+	const value = (entered: string) => create({ inputs: { input: [{ id: 'a', value: entered }] } });
+	const sent = (records: object[]) =>
+		[inJson(JSON.stringify(records)), { inputs: records }] as const;
+
+	test.each<readonly [INodeParameters, object]>([
+		[value(BIG), { inputs: [{ default: BIG }] }],
+		[value(`{"n":${BIG}}`), { inputs: [{ default: `{"n":${BIG}}` }] }],
+		sent([{ id: 'a', ref: BIG }]),
+		sent([{ id: 'a', options: [{ value: 1 }] }]),
+		sent([{ id: 'a', default: '', more: null }, { id: 'b' }]),
+		[
+			create({ inputs: { input: [{ id: 'a' }] }, outputs: { output: [{ id: 'a' }] } }),
+			{ inputs: [{ id: 'a' }], outputs: [{ id: 'a' }] },
+		],
+		[create({ namespace: '={{ 42 }}' }), { namespace: '42' }],
+		[create({ displayName: '👩‍🚀 e\u0301\u200b' }), { displayName: '👩‍🚀 e\u0301\u200b' }],
+		[create({ workflowUid: 'Zürich–東京 🚀' }), { workflow: { uid: 'Zürich–東京 🚀' } }],
+		[metadata('{"a":"```json\\n[]\\n```"}'), { metadata: { a: '```json\n[]\n```' } }],
+		[metadata('```\n{"a":1}\n```'), { metadata: { a: 1 } }],
+		...[
+			`\`\`\`json\n${text}\n\`\`\``,
+			`\`\`\`\n${text}\n\`\`\`\n`,
+			`\n  ~~~ JSON\r\n${text}\r\n~~~`,
+			`\`\`\`\`json title="a"\n${text}\n\`\`\`\``,
+			`\`\`\`json ${text} \`\`\``,
+			`\ufeff${text}`,
+		].map((fenced) => [inJson(fenced), { inputs: list }] as const),
+	])('%j', async (parameters, job) => {
+		// The sandbox refuses unknown fields, which is no matter here.
+		await fixture.engine.run({ parameters });
+		expect(sentJob()).toMatchObject(job);
+	});
+
+	test.each([
 		'{"constructor":"Hochtief","prototype":"P-7","a":{"constructor":"x","b":1}}',
 		'{"__proto__":{"isAdmin":true},"b":1}',
 		'{"a":[{"__proto__":null,"constructor":{"prototype":{}}}]}',
 		'{"toString":"x","valueOf":1,"hasOwnProperty":false,"toJSON":"y","length":0}',
 		'{"名前":"é😀\\u2028","0":"zero","":" "}',
-	];
-
-	test.each(metadata)('Metadata, Job Inputs and Outputs (JSON) with %s', async (text) => {
-		const list = `[{"id":"a","default":"b","more":${text}}]`;
-		const given = { specifyParameters: 'json', inputsJson: list, outputsJson: list };
-		// The contract knows no field of that name.
-		fixture.answerWith('createJob', { metadata: { uid: '1' } });
-		const { error } = await fixture.engine.run({
-			parameters: create({ ...given, additionalFields: { metadata: text } }),
+	])('Metadata, Job Inputs and Outputs (JSON) with %s', async (object) => {
+		const records = `[{"id":"a","default":"b","more":${object}}]`;
+		await fixture.engine.run({
+			parameters: { ...metadata(object), ...inJson(records), outputsJson: records },
 		});
-		expect(error).toBeUndefined();
-		const sent = JSON.stringify(JSON.parse(list));
-		expect(sentJob()).toContain(`"inputs":${sent},"outputs":${sent}`);
-		expect(sentJob()).toContain(`"metadata":${JSON.stringify(JSON.parse(text))}`);
+		const job = JSON.stringify(sentJob());
+		const sent = JSON.stringify(JSON.parse(records));
+		expect(job).toContain(`"inputs":${sent},"outputs":${sent}`);
+		expect(job).toContain(`"metadata":${JSON.stringify(JSON.parse(object))}`);
+	});
+
+	test.each([
+		['0.5', '0.5'],
+		['-1e3', '-1000'],
+		['0', '0'],
+		['false', 'false'],
+		['[1, "b"]', '[1,"b"]'],
+		['{ "a": { "b": null } }', '{"a":{"b":null}}'],
+	])('as "default" in JSON, %s is sent as text, as the form sends it', async (given, sent) => {
+		const record = `[{ "id": "a", "default": ${given}, "value": 1 }]`;
+		for (const inputsJson of [record, `={{ ${record} }}`]) {
+			fixture.sandbox.clearCalls();
+			await fixture.engine.run({ parameters: { ...inJson(inputsJson), outputsJson: record } });
+			const records = [{ id: 'a', default: sent, value: 1 }];
+			expect(sentJob()).toMatchObject({ inputs: records, outputs: records });
+		}
+	});
+});
+
+describe('Whatever number JSON holds', () => {
+	/** A number as it is written: its sign, its digits, and the power of ten that they count. */
+	function exactly(number: string): string {
+		const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+			/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
+		const power = BigInt(exponent) - BigInt(fraction.length);
+		const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
+		return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
+	}
+
+	const numbers = fc.oneof(
+		fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
+		fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
+		fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+	);
+
+	test('it arrives with the digits that it has, or is refused', async () => {
+		const counts = { passed: 0, refused: 0 };
+		await fc.assert(
+			fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
+				fixture.sandbox.clearCalls();
+				const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
+				const { error } = await fixture.engine.run({ parameters });
+				if (fixture.sandbox.calls.length > 0) {
+					const { metadata: sent } = sentJob() as { metadata: { n: number[] } };
+					expect(sent.n.map(String).map(exactly)).toEqual(written.map(exactly));
+					counts.passed += 1;
+				} else {
+					expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
+					counts.refused += 1;
+				}
+			}),
+			{ numRuns: 100 },
+		);
+		expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
 	});
 });
 
@@ -49,7 +147,6 @@ test.each([
 });
 
 describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
-	const load = typeof requireOnce === 'function' ? requireOnce : require;
 	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
 	const { defaults } = load(path) as { defaults: { timeout: number } };
 	const { timeout: usual } = defaults;
@@ -70,4 +167,24 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 		expect(error?.message ?? '').not.toMatch(/answer/);
 		expect(sandbox.calls.map(({ operation }) => operation)).toHaveLength(2);
 	});
+});
+
+test("a proxy of n8n's that can't be reached is named", async () => {
+	const proxy = `127.0.0.1:${await freePort()}`;
+	const { env } = load('node:process') as NodeJS.Process;
+	env.HTTP_PROXY = `http://${proxy}`;
+	try {
+		fixture.engine.editCredential({ baseUrl: 'http://jobs.example.com' });
+		const { error } = await fixture.engine.run({
+			parameters: getAll({ options: { maxRetries: 0 } }),
+		});
+		expect(error).toMatchObject({
+			message: "The service at http://jobs.example.com can't be reached",
+			description: expect.stringMatching(
+				`^Check .*the service or its proxy .*\nNo connection to ${proxy} was possible`,
+			),
+		});
+	} finally {
+		delete env.HTTP_PROXY;
+	}
 });

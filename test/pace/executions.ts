@@ -1,9 +1,9 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
 import {
-	sendWithRetries,
+	ServiceClient,
 	StoppedBeforeSending,
-} from '../../nodes/JobOrchestration/service/calls/sendWithRetries';
+} from '../../nodes/JobOrchestration/service/calls/serviceClient';
 import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
@@ -138,7 +138,7 @@ export class Executions {
 			const job = { namespace: 'default', displayName: 'Report' };
 			const call = { ...CALL, idempotent: !creates, ...(creates && { job }) };
 			const options = { maxRetries, timeout: 1_000, signal: abort.signal };
-			await sendWithRetries(client as HttpClient, call, options).then(
+			await new ServiceClient(client as HttpClient, options).send(call).then(
 				() => execution.done.push({ n, at: at() }),
 				(error: Error) => {
 					if (error instanceof StoppedBeforeSending) return;

@@ -283,21 +283,6 @@ test.each([
 	},
 );
 
-test.each<[string, number]>([
-	['a probe', 100],
-	['all that may be in flight', 0],
-])('a drop-down does not wait for the end of %s', async (_, failsUntil) => {
-	const executions = new Executions((_n, at) =>
-		at < failsUntil ? statusFailure(503) : { ...silence, after: seconds(600) },
-	);
-	executions.begin(range(300));
-	await executions.clock.pass(seconds(1));
-	const dropDown = executions.begin([0], { patienceMs: seconds(5), creates: false });
-	await executions.clock.pass(seconds(5.1));
-	expect(dropDown.sent).toEqual([]);
-	expect(dropDown.failed).toHaveLength(1);
-});
-
 test('a service that was never there fails all within about two seconds', async () => {
 	const executions = new Executions(() => unreachable);
 	const { failed } = executions.begin(range(3_000), { maxRetries: 3 });

@@ -86,10 +86,6 @@ test.each<[Failure, unknown[]]>([
 		],
 	],
 	[{ kind: 'cancelled', sent: true }, [{ code: 'ERR_CANCELED' }, { message: 'canceled' }]],
-	[
-		{ kind: 'status', status: 401 },
-		[{ response: { status: 401 } }, { message: 'outside', cause: { httpCode: '401' } }],
-	],
 	// Anything else is a broken connection, after which no create is sent again.
 	[broken('ECONNRESET'), [systemError('ECONNRESET')]],
 	[broken('EHOSTUNREACH'), [systemError('EHOSTUNREACH', '', 'read')]],

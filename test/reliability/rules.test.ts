@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import {
-	consequenceOf,
-	doubtIn,
-	mayRetry,
-} from '../../nodes/JobOrchestration/service/errors/failure';
+import { mayRetry, meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
-import { retryDelay } from '../../nodes/JobOrchestration/service/pace/requests';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/requests';
 import { statusFailure as status } from './statusFailure';
 
 /*
@@ -46,12 +43,12 @@ const others: Named[] = [
 
 /** All that follows from a failure, in words. */
 function consequencesOf(failure: Failure): string {
-	const { mayHaveActed, condition, retryAfterMs } = consequenceOf(failure);
+	const { mayHaveActed, condition, token, retryAfterMs } = meaningOf(failure);
 	const resent = [false, true].map((idempotent) => mayRetry(failure, { idempotent }));
 	return [
 		resent[0] ? 'resent' : resent[1] ? 'resent unless a create' : 'not resent',
 		mayHaveActed ? 'may have acted' : 'has not acted',
-		...[condition, doubtIn(failure) ?? []].flat(),
+		...[condition, token ?? []].flat(),
 		...(retryAfterMs === undefined ? [] : ['all wait']),
 	].join(', ');
 }
@@ -86,8 +83,7 @@ describe.each(['a request', 'a login'])('What follows if %s ends in', (what) => 
 		expect(linesOf(failures)).toMatchSnapshot();
 		// No create is sent again if the service may have acted.
 		const doubled = failures.filter(
-			([, failure]) =>
-				mayRetry(failure, { idempotent: false }) && consequenceOf(failure).mayHaveActed,
+			([, failure]) => mayRetry(failure, { idempotent: false }) && meaningOf(failure).mayHaveActed,
 		);
 		expect(doubled).toEqual([]);
 	});
@@ -103,8 +99,10 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 });
 
 test('a request that is resent waits as long as the service asks for', () => {
-	expect(retryDelay(status(500, 7_000), 3)).toBe(7_000);
-	expect(retryDelay({ kind: 'timeout' }, 3)).toBeLessThanOrEqual(2_400);
+	const options = { maxRetries: 1, timeout: 1_000 };
+	const newRequest = () => new LimitedRequest(new AccountLimiter().begin(), options, false);
+	expect(newRequest().sleepAfter(status(500, 7_000), 0, 0)).toBe(7_000);
+	expect(newRequest().sleepAfter({ kind: 'timeout' }, 0, 0)).toBeLessThanOrEqual(300);
 });
 
 const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');

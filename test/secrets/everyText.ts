@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /**
  * Every text that can be reached from a value, however deep: names and values of properties, those that are
  * not listed too, what getters and `toJSON` give, causes, prototypes' own fields, maps, sets and bytes.
@@ -13,26 +15,21 @@ export function everyText(root: unknown): Set<string> {
 		const isThing = (typeof value === 'object' && value !== null) || typeof value === 'function';
 		if (!isThing || seen.has(value)) continue;
 		seen.add(value);
-		if (value instanceof Uint8Array) {
-			texts.add(Buffer.from(value).toString());
-			continue;
-		}
-		if (value instanceof Map || value instanceof Set) waiting.push(...value.entries());
-		waiting.push(...valuesOf(value));
+		if (types.isUint8Array(value)) texts.add(Buffer.from(value).toString());
+		else waiting.push(...valuesOf(value));
 	}
 	return texts;
 }
 
 function valuesOf(thing: object): unknown[] {
-	const found: unknown[] = [];
-	for (const key of Reflect.ownKeys(thing))
-		found.push(
-			key,
-			tryTo(() => Reflect.get(thing, key)),
-		);
+	const found: unknown[] = Reflect.ownKeys(thing).flatMap((key) => [
+		key,
+		tryTo(() => Reflect.get(thing, key)),
+	]);
 	const { toJSON } = thing as { toJSON?: unknown };
 	if (typeof toJSON === 'function') found.push(tryTo(() => Reflect.apply(toJSON, thing, [])));
-	if (thing instanceof Error) found.push(String(thing), thing.stack, thing.message);
+	if (types.isNativeError(thing)) found.push(String(thing), thing.stack, thing.message);
+	if (types.isMap(thing) || types.isSet(thing)) found.push(...thing.entries());
 	return found;
 }
 

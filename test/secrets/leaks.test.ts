@@ -1,11 +1,7 @@
-/**
- * n8n's log, and all that an error holds, are searched: the engine is this file's own.
- *
- * @jest-environment node
- */
 import type { Fault, PlannedCall } from '../../sandbox';
+import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { change, create, getAll } from '../support/fixture';
+import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
 import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
@@ -41,9 +37,9 @@ describe('A failure leaves neither the password nor a token:', () => {
 	// What a failure leaves doesn't depend on the call: each fault meets one of them.
 	test.each(faults.map((row, n) => [...row, operations[n % operations.length]] as const))(
 		'%s',
-		async (_, fault, operation) => {
+		async (_, fault, parameters = list) => {
 			plan('others', () => fixture.limits.orRunOut(fault));
-			const { tokens } = await fixture.expectNoLeak(operation?.parameters ?? list);
+			const { tokens } = await fixture.expectNoLeak(parameters);
 			expect(tokens).not.toEqual([]);
 		},
 	);
@@ -109,13 +105,20 @@ describe('A text of the service with a secret is not shown:', () => {
 		for (const left of [ofToken, ofPassword]) expect(left.get('the run')).toContain(MESSAGE);
 	});
 
-	test('an answer to the login that is no token, whatever it is', async () => {
-		for (const body of [`Not a token: ${PASSWORD}`, { data: { key: 'Not a token' } }]) {
-			plan('login', () => answer(200, body));
-			const { texts } = await fixture.expectNoLeak(list);
-			expect(texts.get('the run')).toMatch(/It sent (a text|an object: {\\"data\\":\\"…\\"}) /);
-			expect(texts.get('the run')).not.toContain('Not a token');
-		}
+	const token = 'a-token-in-another-shape';
+	test.each<unknown>([
+		`Not a token: ${PASSWORD}`,
+		[token],
+		{ data: { key: token } },
+		{ access_token: { message: token } },
+		{ data: { access_token: token }, message: 'ok' },
+	])('an answer to the login that is no token, whatever it is: %j', async (body) => {
+		plan('login', () => answer(200, body));
+		const { texts } = await fixture.expectNoLeak(list);
+		expect(texts.get('the run')).toMatch(/It sent (a text|a list|an object)/);
+		expect(texts.get('the run')).not.toContain('Not a token');
+		expect(placesOf([token], texts)).toEqual([]);
+		expect(fixture.callsOf('login')).toHaveLength(fixture.sandbox.calls.length);
 	});
 });
 
@@ -150,4 +153,157 @@ test('What a state change is answered with is passed on as it came', async () =>
 	const sent = fixture.sandbox.calls.at(-1)?.token;
 	expect(sent).toMatch(/./);
 	expect(items).toMatchObject([{ json: { success: true, response: { repeated: sent } } }]);
+});
+
+describe('A job that the service names after a secret', () => {
+	const batch = create({
+		displayName: '=Job {{ $json.n }}',
+		options: { concurrency: 1, maxRetries: 0 },
+	});
+
+	/** The first job is made, with this ID; what becomes of the second is up to the test. */
+	function firstJobIs(
+		uid: (token: string) => string,
+		second = answer(400, { message: 'no' }),
+	): void {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation, token = 'no token' }) => {
+			if (operation !== 'createJob') return undefined;
+			const metadata = { uid: uid(token), namespace: `in ${token}` };
+			return nOfOperation === 1 ? answer(200, { metadata, displayName: 'Report' }) : second;
+		});
+	}
+
+	test.each<[string, (token: string) => string]>([
+		['the token', (token) => `job-${token}`],
+		['the token in base64', (token) => Buffer.from(token).toString('base64')],
+		['the password in percent encoding', () => `job-${encodeURIComponent(PASSWORD)}`],
+	])('is listed without its ID: %s', async (_, uid) => {
+		firstJobIs(uid);
+		const { texts } = await fixture.expectNoLeak(batch);
+		const error = texts.get('the error of the node');
+		expect(error).toContain('• item 0: (not shown: contains a secret) (');
+		expect(error).toMatch(/^\(not shown: contains a secret\)$/m);
+	});
+
+	test('is listed without it in the log, too, if the execution is cancelled', async () => {
+		firstJobIs((token) => `job-${token}`, { kind: 'stall', when: 'beforeActing' });
+		const traces = await fixture.leftBy(async () => {
+			const { result, cancel } = fixture.engine.start([{ parameters: batch }], numbered(2));
+			await until(() => fixture.callsOf('createJob').length === 2);
+			cancel();
+			fixture.limits.runOut();
+			return await result;
+		});
+		expect(traces.texts.get("n8n's log")).toMatch(
+			/was cancelled\. Jobs already created: .*not shown: contains a secret/,
+		);
+		expectNoSecretIn(traces);
+	});
+
+	test('is ended by the ID that the service gave it', async () => {
+		const uid = Buffer.from(PASSWORD).toString('hex');
+		firstJobIs(() => uid);
+		const options = { concurrency: 1, ifStopped: 'stop' };
+		await fixture.engine.run({ parameters: create({ options }) }, numbered(2));
+		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
+		expect(fixture.callsOf('changeJobState')).toMatchObject([{ path }]);
+	});
+
+	test('is put out as the service sent it', async () => {
+		firstJobIs(() => PASSWORD);
+		const { items } = await fixture.engine.run({ parameters: create() });
+		expect(items).toMatchObject([{ json: { metadata: { uid: PASSWORD }, displayName: 'Report' } }]);
+	});
+});
+
+test.each(['default', 'admin', 'Report', 'namespace'])(
+	'A password that is an ordinary word is shown in what the workflow gives: %s',
+	async (password) => {
+		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'login') return answer(200, { access_token: 'a-token' });
+			if (operation !== 'createJob') return answer(404);
+			return nOfOperation === 1 ? answer(200, { metadata: { uid: 'job-1' } }) : answer(500);
+		});
+		const options = { concurrency: 1, maxRetries: 0 };
+		const parameters = create({ displayName: "=Admin's Report {{ $json.n }}", options });
+		const { error: made } = await fixture.engine.run({ parameters }, numbered(2));
+		for (const text of [
+			"look on the service for a job named 'Admin's Report 1' in namespace 'default'",
+			"Jobs already created (1) in namespace 'default':\n• item 0: job-1 ('Admin's Report 0')",
+		]) {
+			expect(made?.description).toContain(text);
+		}
+		const stop = change('stop', { jobId: 'admin', options });
+		const { error } = await fixture.engine.run({ parameters: stop });
+		expect(error?.message).toBe("No job 'admin' in namespace 'default'");
+		expect(JSON.stringify([made, error])).not.toContain('not shown');
+	},
+);
+
+describe('A token that is not the one stored is not repeated', () => {
+	/** A service that repeats a token. */
+	const repeating = (token: string | undefined) => answer(400, { message: `Bad: ${token}` });
+
+	/** Runs the node at a service that repeats a token. */
+	async function expectWithheld(): Promise<string[]> {
+		const { texts, tokens } = await fixture.expectNoLeak(getAll());
+		expect(texts.get('the run')).toContain("The service's message isn't shown");
+		expect(texts.get('the run')).not.toContain('Bad:');
+		return tokens;
+	}
+
+	beforeEach(async () => void (await fixture.engine.run({ parameters: getAll() })));
+
+	test('when others have just fetched it', async () => {
+		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+		fixture.sandbox.faults.plan(({ token }) => repeating(token));
+		await expectWithheld();
+		expect(fixture.sandbox.tokens.issued).toBe(1);
+	});
+
+	test.each(['new', 'expired'])(
+		'when it took the place of one that had expired: the %s one',
+		async (which) => {
+			const { token: expired } = fixture.engine;
+			fixture.sandbox.tokens.expireAll();
+			fixture.sandbox.clearCalls();
+			fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) =>
+				operation === 'login' || nOfOperation === 1
+					? undefined
+					: repeating(which === 'new' ? token : expired),
+			);
+			expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
+		},
+	);
+
+	test('when it took the place of one that was known to have expired, nor is that one', async () => {
+		const { storedToken, token: expired } = fixture.engine;
+		fixture.sandbox.tokens.expireAll();
+		await fixture.engine.run({ parameters: getAll() });
+		// Another process writes the one that it has read before.
+		fixture.engine.editCredential({ accessToken: storedToken });
+		fixture.sandbox.clearCalls();
+		fixture.sandbox.faults.plan(() => repeating(expired));
+		const { texts } = await fixture.leftByNode(getAll());
+		const sent = new Set(fixture.sandbox.calls.map(({ token }) => token));
+		expect(sent).toEqual(new Set([fixture.engine.token]));
+		expect(placesOf([expired], texts)).toEqual([]);
+	});
+
+	test('when it is the sixteenth of an execution, nor is the first', async () => {
+		const used: string[] = [];
+		fixture.sandbox.faults.plan(({ operation, token }) => {
+			if (operation === 'login' || token === undefined) return undefined;
+			if (used.includes(token)) return answer(401, {});
+			used.push(token);
+			return repeating(used[0]);
+		});
+		const parameters = create({ options: { concurrency: 1 } });
+		const onError = 'continueRegularOutput';
+		const { items } = await fixture.engine.run({ parameters, onError }, numbered(16));
+		expect(used).toHaveLength(16);
+		expect(JSON.stringify(items[15])).toContain("The service's message isn't shown");
+		expect(placesOf(used, new Map([['the output', JSON.stringify(items)]]))).toEqual([]);
+	});
 });

@@ -1,10 +1,8 @@
-import { logUpTo, removeLog } from './logFile';
-
 import { inspect } from 'node:util';
 
 import { Container } from '@n8n/di';
 import { ErrorReporter } from 'n8n-core';
-import type { IDataObject, IExecuteFunctions, INodeParameters, OnError } from 'n8n-workflow';
+import type { INodeParameters, Logger, OnError } from 'n8n-workflow';
 import { jsonStringify, LoggerProxy } from 'n8n-workflow';
 
 import { numbered, useSandbox } from '../support/fixture';
@@ -32,58 +30,54 @@ export interface Traces {
 }
 
 /** An operation for each call of the service, with the parameters of a run. */
-export const operations = oneOfEachCall.map(({ kind, calls, parameters }) => ({
-	kind,
-	calls,
-	parameters: parameters({ options: { maxRetries: 0 } }),
-}));
+export const operations = oneOfEachCall.map(({ parameters }) =>
+	parameters({ options: { maxRetries: 0 } }),
+);
+
+const levels = ['error', 'warn', 'info', 'debug'] as const;
 
 /** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
 export function useTraces() {
 	const fixture = useSandbox({ password: PASSWORD });
 	let limits: Limits;
-	/** What the node itself threw, before n8n made its own of it. */
-	let thrown: unknown[];
-	let runs = 0;
+	/** What n8n logs at any level, and what is printed without its log. */
+	let logged: unknown[];
+	let printed: string[];
 
 	beforeEach(() => {
 		limits = hurry();
-		thrown = [];
-		Container.get(ErrorReporter);
-		const { node } = fixture.engine.loaded;
-		const { execute } = node;
-		if (execute === undefined) throw new Error('The node can not be executed');
-		jest.spyOn(node, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
-			try {
-				return await execute.call(this);
-			} catch (error) {
-				thrown.push(error);
-				throw error;
+		logged = [];
+		printed = [];
+		// n8n's own logger is made with it.
+		const { logger } = Container.get(ErrorReporter) as unknown as { logger: Logger };
+		const print = (...texts: unknown[]) => printed.push(inspect(texts, { depth: 10 })) > 0;
+		for (const level of levels) {
+			for (const log of [LoggerProxy, logger]) {
+				jest.spyOn(log, level).mockImplementation((...said) => void logged.push(said));
 			}
-		});
+			jest.spyOn(console, level).mockImplementation(print);
+		}
+		for (const stream of [process.stdout, process.stderr]) {
+			jest.spyOn(stream, 'write').mockImplementation(print);
+		}
+		jest.spyOn(console, 'log').mockImplementation(print);
 	});
 	afterEach(() => jest.restoreAllMocks());
-	afterAll(removeLog);
 
 	/** Everything that is left by running something. */
 	async function leftBy(run: () => Promise<Result>): Promise<Traces> {
-		const printed: string[] = [];
-		const print = (...texts: unknown[]) => {
-			printed.push(inspect(texts, { depth: 10 }));
-			return true;
-		};
-		const spies = [
-			jest.spyOn(process.stdout, 'write').mockImplementation(print),
-			jest.spyOn(process.stderr, 'write').mockImplementation(print),
-			...(['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
-				jest.spyOn(console, name).mockImplementation(print),
-			),
-		];
+		logged.length = 0;
+		const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
 		const result = await run();
-		for (const spy of spies) spy.mockRestore();
+		// What the node itself threw, before n8n made its own of it.
+		const ends = await Promise.allSettled(
+			execute.mock.results.map(({ value }) => value as unknown),
+		);
+		execute.mockRestore();
+		const thrown = ends.flatMap((end) =>
+			end.status === 'rejected' ? [end.reason as unknown] : [],
+		);
 		forgetKeptAnswers(result);
-		runs += 1;
-		LoggerProxy.debug(`end-of-run-${runs}`);
 
 		const texts = new Map([
 			['the output', [...everyText(result.items)].join('\n')],
@@ -91,7 +85,7 @@ export function useTraces() {
 			['the error as it is printed', inspect(thrown, { depth: 10, showHidden: true })],
 			['the run', [...everyText(result.run)].join('\n')],
 			['the stored execution', jsonStringify(result.run.data, { replaceCircularRefs: true })],
-			["n8n's log", await logUpTo(`end-of-run-${runs}"`)],
+			["n8n's log", [...everyText(logged)].join('\n')],
 			['the console', printed.join('\n')],
 		]);
 		const { storedToken } = fixture.engine;
@@ -105,16 +99,12 @@ export function useTraces() {
 	async function leftByNode(
 		parameters: INodeParameters,
 		onError: OnError = 'stopWorkflow',
-		items: IDataObject[] = numbered(2),
 	): Promise<Traces> {
-		return await leftBy(async () => await fixture.engine.run({ parameters, onError }, items));
+		return await leftBy(async () => await fixture.engine.run({ parameters, onError }, numbered(2)));
 	}
 
 	/** Runs the node, and expects that it fails and leaves no secret; gives what it has left. */
-	async function expectNoLeak(
-		parameters: INodeParameters,
-		onError: OnError = 'stopWorkflow',
-	): Promise<Traces> {
+	async function expectNoLeak(parameters: INodeParameters, onError?: OnError): Promise<Traces> {
 		const traces = await leftByNode(parameters, onError);
 		expect(traces.failed).toBe(true);
 		expectNoSecretIn(traces);
@@ -132,6 +122,7 @@ export function useTraces() {
 		get limits() {
 			return limits;
 		},
+		callsOf: fixture.callsOf,
 		leftBy,
 		leftByNode,
 		expectNoLeak,

@@ -24,10 +24,6 @@ import { Credentials } from 'n8n-core';
  * writing back.
  */
 export class CredentialsInMemory extends ICredentialsHelper {
-	/** How often a credential was written back, which n8n does once for each time it asks for a token. */
-	writes = 0;
-	reads = 0;
-
 	private readonly stored = new Map<string, ICredentialDataDecryptedObject>();
 
 	constructor(private readonly types: (name: string) => ICredentialType) {
@@ -53,7 +49,6 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		_raw?: boolean,
 		values?: ICredentialsExpressionResolveValues,
 	): Promise<ICredentialDataDecryptedObject> {
-		this.reads += 1;
 		const data = await this.read(String(id));
 		if (values === undefined) return data;
 		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = values;
@@ -127,7 +122,6 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		_type: string,
 		data: ICredentialDataDecryptedObject,
 	): Promise<void> {
-		this.writes += 1;
 		this.stored.set(String(id), data);
 		await Promise.resolve();
 	}

@@ -35,48 +35,39 @@ export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 
 /** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
 export function useSandbox(options: SandboxOptions = {}): Fixture {
-	const fixture: { sandbox?: Sandbox; engine?: Engine } = {};
-	const part = <Part>(value: Part | undefined): Part => {
-		if (value === undefined) throw new Error('It is there only while a test runs');
-		return value;
-	};
-
+	let sandbox: Sandbox;
+	let engine: Engine;
 	const start = async (others: SandboxOptions) => {
-		fixture.sandbox = await newSandbox(others);
-		fixture.engine = await Engine.load();
-		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+		sandbox = await newSandbox(others);
+		engine = await Engine.load();
+		engine.saveCredential(credentialFor(sandbox));
 	};
 	beforeEach(async () => await start(options));
 	afterEach(async () => {
-		await Promise.all(started.splice(0).map(async (sandbox) => await sandbox.close()));
+		await Promise.all(started.splice(0).map(async (each) => await each.close()));
 	});
 
 	return {
 		start,
 		get sandbox() {
-			return part(fixture.sandbox);
+			return sandbox;
 		},
 		get engine() {
-			return part(fixture.engine);
+			return engine;
 		},
-		callsOf: (operation) =>
-			part(fixture.sandbox).calls.filter((call) => call.operation === operation),
+		callsOf: (operation) => sandbox.calls.filter((call) => call.operation === operation),
 		answerWith: (operation, body) => {
-			part(fixture.sandbox).faults.plan((call) =>
-				call.operation === operation ? answer(200, body) : undefined,
-			);
+			sandbox.faults.plan((call) => (call.operation === operation ? answer(200, body) : undefined));
 		},
 	};
 }
 
 /** A user's entries in the credential's form. */
-export function credentialFor({
-	url,
-	userName,
-	password,
-}: Pick<Sandbox, 'url' | 'userName' | 'password'>) {
-	return { baseUrl: url, userName, password };
-}
+export const credentialFor = (service: Pick<Sandbox, 'url' | 'userName' | 'password'>) => ({
+	baseUrl: service.url,
+	userName: service.userName,
+	password: service.password,
+});
 
 /** The first cluster of every sandbox, which runs. */
 export const CLUSTER = 'wc-000001';

@@ -7,6 +7,7 @@ import type {
 	IDataObject,
 	INodeType,
 	INodeTypes,
+	NodeConnectionType,
 } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
@@ -64,66 +65,51 @@ function asTool(node: INodeType): INodeType {
 	return Object.assign(Object.create(node) as INodeType, { description });
 }
 
+/** A node of the tests' own. */
+function nodeOf(
+	displayName: string,
+	inputs: NodeConnectionType[],
+	execute: NonNullable<INodeType['execute']>,
+): INodeType {
+	const name = displayName.toLowerCase();
+	const about = { displayName, name, description: '', defaults: { name: displayName }, version: 1 };
+	const outputs = [NodeConnectionTypes.Main];
+	return {
+		description: { ...about, group: ['transform'], inputs, outputs, properties: [] },
+		execute,
+	};
+}
+
 /**
  * Hands on what its static data holds, `$binary` as an item's files: nothing of the test goes through the engine's
  * parameters.
  */
-const itemsNode: INodeType = {
-	description: {
-		displayName: 'Items',
-		name: 'items',
-		group: ['transform'],
-		version: 1,
-		description: 'Hands on the items of a test',
-		defaults: { name: 'Items' },
-		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
-	async execute() {
-		const { items } = this.getWorkflowStaticData('node');
-		if (!Array.isArray(items)) return await Promise.resolve([[]]);
-		const given = items as Array<IDataObject & { $binary?: IBinaryKeyData }>;
-		return await Promise.resolve([
-			given.map(({ $binary, ...json }, item) => ({
-				json,
-				pairedItem: { item },
-				...($binary && { binary: $binary }),
-			})),
-		]);
-	},
-};
+const itemsNode = nodeOf('Items', [NodeConnectionTypes.Main], async function () {
+	const { items } = this.getWorkflowStaticData('node');
+	if (!Array.isArray(items)) return await Promise.resolve([[]]);
+	const given = items as Array<IDataObject & { $binary?: IBinaryKeyData }>;
+	return await Promise.resolve([
+		given.map(({ $binary, ...json }, item) => ({
+			json,
+			pairedItem: { item },
+			...($binary && { binary: $binary }),
+		})),
+	]);
+});
 
 /**
- * Calls its tool with each of the arguments that its static data holds, one after the other, and gives what the
- * tool gives, or its error. n8n's agents before version 3 and its MCP Server Trigger call tools so.
+ * Calls its tool with each of the arguments that its static data holds, one after the other or at once, and gives what
+ * the tool gives, or its error. n8n's agents before version 3 and its MCP Server Trigger call tools so.
  */
-const agentNode: INodeType = {
-	description: {
-		displayName: 'Agent',
-		name: 'agent',
-		group: ['transform'],
-		version: 1,
-		description: 'Calls its tool',
-		defaults: { name: 'Agent' },
-		inputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
-	async execute() {
-		const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
-		const [tool] = connected as [{ invoke: (args: IDataObject) => Promise<string> }];
-		const { calls, atOnce } = this.getWorkflowStaticData('node');
-		const invoke = async (args: IDataObject) =>
-			await tool
-				.invoke(args)
-				.catch((error: unknown) =>
-					error instanceof Error ? `Error: ${error.message}` : String(error),
-				);
-		const answers: Array<string | Promise<string>> = [];
-		for (const args of Array.isArray(calls) ? (calls as IDataObject[]) : []) {
-			answers.push(atOnce === true ? invoke(args) : await invoke(args));
-		}
-		return [(await Promise.all(answers)).map((answer) => ({ json: { answer } }))];
-	},
-};
+const agentInputs = [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool];
+const agentNode = nodeOf('Agent', agentInputs, async function () {
+	const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
+	const [tool] = connected as [{ invoke: (args: IDataObject) => Promise<string> }];
+	const { calls, atOnce } = this.getWorkflowStaticData('node');
+	const answers: Array<string | Promise<string>> = [];
+	for (const args of calls as IDataObject[]) {
+		const answer = tool.invoke(args).catch(({ message }: Error) => `Error: ${message}`);
+		answers.push(atOnce === true ? answer : await answer);
+	}
+	return [(await Promise.all(answers)).map((answer) => ({ json: { answer } }))];
+});

@@ -8,6 +8,7 @@ import {
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
+	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	INodeExecutionData,
 	INodeListSearchResult,
@@ -30,6 +31,9 @@ import { AGENT_NODE_TYPE, CREDENTIAL, loadPackage } from './packageUnderTest';
 import { workflowOf, type NodeOptions } from './workflow';
 
 export type { NodeOptions };
+
+/** A request of another node. */
+export type OtherRequest = IHttpRequestOptions | (Omit<IRequestOptions, 'url'> & { uri: string });
 
 /** What came of a run. */
 export interface Result {
@@ -184,11 +188,13 @@ export class Engine {
 		return await find.call(this.editorContext(), filter, paginationToken);
 	}
 
-	/** Sends a request with the credential as n8n's HTTP Request node does. */
-	async requestAsOtherNode(options: IRequestOptions): Promise<unknown> {
+	/** Sends a request with the credential, by `uri` as n8n's HTTP Request node does, by `url` as newer nodes do. */
+	async requestAsOtherNode(options: OtherRequest): Promise<unknown> {
 		const context = this.editorContext();
-		const { requestWithAuthentication } = context.helpers;
-		const response: unknown = await requestWithAuthentication.call(context, CREDENTIAL, options);
+		const { requestWithAuthentication, httpRequestWithAuthentication } = context.helpers;
+		const response: unknown = await ('url' in options
+			? httpRequestWithAuthentication.call(context, CREDENTIAL, options)
+			: requestWithAuthentication.call(context, CREDENTIAL, options));
 		return response;
 	}
 

@@ -63,11 +63,7 @@ export function newCallback(context: IExecuteFunctions, limitMs: number): Callba
 	return { id, url: `${address}/${PATH}?${parameters.join('&')}`, limitMs };
 }
 
-/**
- * Has n8n wait for the callback.
- *
- * @returns the node's output: of an execution that n8n has resumed before, and that is retried, the item it was resumed with
- */
+/** Has n8n wait for the callback. @returns the output; in a retry of a resumed execution, the item that resumed it */
 export async function waitForCallback(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
@@ -105,15 +101,6 @@ export async function receiveCallback(context: IWebhookFunctions): Promise<IWebh
 	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
 }
 
-/** n8n's request, as far as it is needed here. */
-interface RawRequest {
-	/** Reads the body, unless n8n has. */
-	readRawBody: () => Promise<void>;
-	rawBody?: Uint8Array;
-	/** The charset that the content type names, or `utf-8`. */
-	encoding?: string;
-}
-
 /**
  * The body of a callback. JSON is parsed with any content type: a job's template rarely sets it right, and n8n
  * would lose the result. Never null, which means that no call came.
@@ -124,7 +111,9 @@ async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 	const contentType = context.getHeaderData()['content-type'] ?? '';
 	if (/^multipart\/form-data/i.test(contentType)) return fieldsOf(context.getBodyData());
 
-	const request: RawRequest = context.getRequestObject();
+	// The encoding is the charset that the content type names.
+	const request: { readRawBody: () => Promise<void>; rawBody?: Uint8Array; encoding?: string } =
+		context.getRequestObject();
 	await request.readRawBody();
 	const bytes = request.rawBody ?? new Uint8Array();
 	const text = decode(bytes, 'utf-8') ?? decode(bytes, request.encoding);

@@ -4,10 +4,7 @@ import { ServiceClient } from '../service/calls/serviceClient';
 import { inParallel } from './inParallel';
 import type { Run } from './run';
 
-/**
- * Stops or terminates the jobs of all items, if the node is set so, also after a cancel: with the account that created
- * them. Notes in each job what became of it.
- */
+/** Ends the jobs of all items, if the node is set so, with the account that created them. Notes the outcome in each job. */
 export async function endJobs({ outcomes, clients, options, itemsAtOnce }: Run): Promise<void> {
 	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
 	if (options === undefined) return;

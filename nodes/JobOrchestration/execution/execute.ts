@@ -1,11 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
-import { StoppedBeforeSending } from '../service/calls/sendWithRetries';
-import { ServiceClient } from '../service/calls/serviceClient';
+import { ServiceClient, StoppedBeforeSending } from '../service/calls/serviceClient';
 import { Clients } from '../service/clients';
-import type { PlainError } from '../service/errors/nodeError';
-import { nodeErrorOf, plainErrorOf } from '../service/errors/nodeError';
+import { nodeErrorOf, type PlainError, plainErrorOf } from '../service/errors/nodeError';
 import { onAbort } from '../service/timers';
 import { waitForCallback } from './callback';
 import { endJobs } from './endJobs';
@@ -14,8 +12,7 @@ import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
 import { addHints } from './report';
 import { recall, remember } from './retryMemory';
-import type { FailedItem, PreparedItem, Run } from './run';
-import { isCancelled } from './run';
+import { type FailedItem, isCancelled, type PreparedItem, type Run } from './run';
 
 /**
  * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
@@ -62,12 +59,7 @@ async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
 	return output;
 }
 
-/**
- * Gives each item its outcome.
- *
- * @param failedBefore the error that ends the execution before anything is sent
- * @returns the error that ends the execution, if one does
- */
+/** Gives each item its outcome. @returns the error that ends the execution, which may have come before the first call */
 async function runItems(run: Run, failedBefore?: FailedItem): Promise<FailedItem | undefined> {
 	const { context, outcomes, calls, options } = run;
 	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs

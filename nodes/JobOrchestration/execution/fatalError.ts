@@ -1,8 +1,6 @@
 import type { CreatedJob } from '../resources/operation';
-import type { NamedJob } from '../service/errors/meaning';
-import { nameOf } from '../service/errors/meaning';
-import type { NodeError, PlainError } from '../service/errors/nodeError';
-import { nodeErrorOf } from '../service/errors/nodeError';
+import { type NamedJob, nameOf } from '../service/errors/meaning';
+import { type NodeError, nodeErrorOf, type PlainError } from '../service/errors/nodeError';
 import { asPlainText } from '../service/errors/serviceError';
 import { logCreatedJobs, MAX_LISTED } from './report';
 import type { FailedItem, Run, Summary } from './run';
@@ -34,10 +32,7 @@ export function fatalErrorOf(run: Run, failed: FailedItem): NodeError {
 /** What the title says as well. */
 const REFUSED = /^The service refused to create the job: /;
 
-/**
- * The title of an error that ends a batch of creates, with what stands: a user may read nothing else. With "item 4" in
- * it, n8n's editor doesn't append "[item 4]".
- */
+/** The title of an error that ends a batch of creates, with what stands. With "item 4" in it, n8n appends no "[item 4]". */
 function titleOf({ itemIndex, error }: FailedItem, summary: Summary): string {
 	const { message, scope } = error;
 	const { count, uncertain } = summary;

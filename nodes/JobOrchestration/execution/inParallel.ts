@@ -1,11 +1,7 @@
 /** Items in progress at most. With fewer, those that wait for a Retry-After would fill it; with more, they need memory. */
 const WINDOW = 2_000;
 
-/**
- * Runs `work` for each element in order, at most `atOnce` at a time, and begins none after the signal.
- *
- * @param work must not reject
- */
+/** Runs `work`, which must not reject, for each element in order, `atOnce` at a time; begins none after the signal. */
 export async function inParallel<Element>(
 	elements: readonly Element[],
 	atOnce = WINDOW,

@@ -1,8 +1,7 @@
 import { ItemParameters } from '../parameters/itemParameters';
 import { readOptions } from '../resources/options';
 import { Clients } from '../service/clients';
-import type { PlainError } from '../service/errors/nodeError';
-import { plainErrorOf } from '../service/errors/nodeError';
+import { type PlainError, plainErrorOf } from '../service/errors/nodeError';
 import type { HttpClient } from '../service/http';
 import { MAX_LIMIT } from '../service/pace/limits';
 import { wait } from '../service/timers';
@@ -17,12 +16,7 @@ const YIELD_AFTER_MS = 10;
 /** Credentials that are read at once. One after the other, n8n's database would take twice as long. */
 const READS_AT_ONCE = 20;
 
-/**
- * Reads and checks the parameters and the credential of all items, for the run's calls. What is wrong is the outcome of
- * its item.
- *
- * @returns the error that ends the execution before anything is sent, if one does
- */
+/** Reads and checks all items, for the run's calls. @returns the error that ends the execution before the first call */
 export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
 	const signal = context.getExecutionCancelSignal();
@@ -96,12 +90,7 @@ function turns(): () => Promise<void> {
 /** A longer list of what is wrong in other items would not be read: the rest is counted. */
 const MAX_PROBLEMS = 10;
 
-/**
- * One error for all items with wrong fields, grouped by what is wrong and what to do; undefined if there are none.
- *
- * @param count how many items the node has
- * @param isRetry whether an earlier run has sent some of them
- */
+/** One error for all items with wrong fields, grouped by what is wrong and what to do. @param count of the node's items */
 function badInputError(
 	failed: FailedItem[],
 	{ count, isRetry }: { count: number; isRetry: boolean },
@@ -136,11 +125,7 @@ function badInputError(
 const USE_SAME_ACCOUNT =
 	'Give this node the credential of that account again before you use Retry. For the new account, start a new execution with the items that are still to be done.';
 
-/**
- * The error of a run that would go on with what an earlier run did with another account; undefined if none did.
- *
- * @param given the clients of the items that this run is given, by their position
- */
+/** The error of a run that would go on with what another account did. @param given the items' clients, by position */
 function otherAccountError(
 	{ outcomes, clients }: Run,
 	given: Array<HttpClient | undefined>,

@@ -2,8 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { asPlainText } from '../service/errors/serviceError';
 import { objectSharedByTries } from './retryMemory';
-import type { ListedJob, Run, Summary } from './run';
-import { FROM_ZERO, itemList, summaryOf } from './run';
+import { FROM_ZERO, itemList, type ListedJob, type Run, type Summary, summaryOf } from './run';
 
 /** The most jobs that a text lists; an error's `context.createdJobs` has all of them. */
 export const MAX_LISTED = 100;
@@ -53,10 +52,7 @@ const MAX_LOGGED = 50;
 /** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
 const logged = new WeakSet<object>();
 
-/**
- * Says in n8n's log and in the browser's console which jobs a cancelled execution has created: n8n drops what a
- * cancelled node throws (2.x, WorkflowExecute.setupCancellation has already saved the execution).
- */
+/** Says in n8n's log and the browser's console which jobs a cancelled execution has created: n8n 2.x drops its error. */
 export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
 	if (logged.has(objectSharedByTries(context))) return;
 	logged.add(objectSharedByTries(context));

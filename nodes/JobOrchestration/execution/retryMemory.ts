@@ -1,8 +1,7 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import type { ItemOutcome, Run, RunState } from './run';
-import { isEnded, summaryOf } from './run';
+import { isEnded, type ItemOutcome, type Run, type RunState, summaryOf } from './run';
 
 /*
  * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be

@@ -3,8 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CallResult, CreatedJob, Operation, PreparedCall } from '../resources/operation';
 import type { ItemOptions } from '../resources/options';
 import type { Clients } from '../service/clients';
-import type { NamedJob } from '../service/errors/meaning';
-import { withShortNames } from '../service/errors/meaning';
+import { type NamedJob, withShortNames } from '../service/errors/meaning';
 import type { PlainError } from '../service/errors/nodeError';
 import type { HttpClient } from '../service/http';
 
@@ -41,10 +40,7 @@ export interface PreparedItem {
 	client: HttpClient;
 }
 
-/**
- * What became of an item: a result or an error, and the account (`HttpClient.account`). Plain data: n8n stores it for
- * Retry.
- */
+/** What became of an item, and with which account (`HttpClient.account`). Plain data: n8n stores it for Retry. */
 export interface ItemOutcome extends Partial<CallResult> {
 	error?: PlainError;
 	account?: string | undefined;

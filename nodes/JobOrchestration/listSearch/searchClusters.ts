@@ -4,8 +4,7 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
-import type { JsonObject } from '../json';
-import { isJsonObject } from '../json';
+import { isJsonObject, type JsonObject } from '../json';
 import { clusterPages } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
 import { ServiceClient } from '../service/calls/serviceClient';
@@ -23,9 +22,7 @@ const PATIENCE_MS = 5_000;
 
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
-/**
- * The work clusters for the editor's drop-down. The service can't search, so this reads pages until something matches.
- */
+/** The work clusters for the editor's drop-down. The service can't search: pages are read until something matches. */
 export async function searchClusters(
 	this: ILoadOptionsFunctions,
 	filter = '',
@@ -61,10 +58,7 @@ export async function searchClusters(
 	}
 }
 
-/**
- * A cluster as the list shows it: with its type, and its phase unless it is running. One without an ID is left out. n8n
- * keeps the name in the node, where the phase is one of the past.
- */
+/** A cluster as the list shows it, with its type and an unusual phase. n8n keeps this name, while the phase may change. */
 function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json';
-import { isJsonObject } from '../json';
+import { isJsonObject, type JsonObject } from '../json';
 import { describe, FieldError } from './fieldError';
 import { WRONG_IN_ID, WRONG_IN_PATH } from './idRules';
 import { HALF_CHARACTER, lossIn, refuseLoss, tokensIn, withoutFence } from './jsonText';

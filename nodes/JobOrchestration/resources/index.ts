@@ -72,11 +72,7 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/**
- * The operation that a workflow names.
- *
- * @throws Error with a description if it doesn't exist: a workflow written by hand may name what the editor doesn't offer
- */
+/** The operation that a workflow names. @throws Error, with a description, if there is none, as in one written by hand */
 export function findOperation(resource: unknown, operation: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);
 	const found = known?.operations.find(({ value }) => value === operation);

@@ -51,11 +51,6 @@ export interface Operation {
 	idempotent?: boolean;
 	/** Whether it creates jobs, which errors, error items and logs then tell of. */
 	createsJobs?: boolean;
-	/**
-	 * Reads and checks what one item gives.
-	 *
-	 * @param newCallback throws a FieldError if there is another item: an execution waits for one callback
-	 * @throws FieldError
-	 */
+	/** Reads and checks what one item gives. @throws FieldError, as `newCallback` does unless the item is the only one */
 	prepare: (getField: GetField, newCallback: (limitMs: number) => Callback) => PreparedCall;
 }

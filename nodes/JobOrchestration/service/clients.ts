@@ -4,8 +4,7 @@ import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 import { meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
 import { ServiceError } from './errors/serviceError';
-import type { N8nContext } from './http';
-import { CREDENTIAL, HttpClient } from './http';
+import { CREDENTIAL, HttpClient, type N8nContext } from './http';
 import type { RunLimits } from './pace/requests';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
@@ -17,9 +16,7 @@ const UNUSABLE = {
 	advice: 'Choose another credential in this node.',
 };
 
-/**
- * The clients of one run of the node, one for each account: with expressions, a credential gives items different ones.
- */
+/** The clients of one run of the node, one per account: with expressions, a credential differs from item to item. */
 export class Clients {
 	private readonly bySession = new Map<Session, HttpClient>();
 
@@ -30,12 +27,7 @@ export class Clients {
 		private readonly signal?: AbortSignal,
 	) {}
 
-	/**
-	 * The client for an item.
-	 *
-	 * @throws ServiceError if the credential can't be read or its Base URL can't be used; NodeOperationError or
-	 * ExpressionError if n8n says what is wrong with it
-	 */
+	/** The client for an item. @throws ServiceError, or n8n's own error, if the credential can't be read or used */
 	async forItem(itemIndex: number): Promise<HttpClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);

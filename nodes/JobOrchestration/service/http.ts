@@ -4,20 +4,17 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import type { AccountLimiter } from './pace/limiter';
+import { AccountLimiter } from './pace/limiter';
 import type { RunLimits, RunQueue } from './pace/requests';
-import type { Failure } from './errors/failure';
-import { consequenceOf, doubtIn } from './errors/failure';
+import { type Failure, meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
-import type { Result } from './errors/response';
-import { resultOf } from './errors/response';
+import { type Result, resultOf } from './errors/response';
 import type { RequestOptions, ServiceRequest } from './request';
 import { unlessAborted } from './timers';
 import { sendings } from './session/authentication';
 import { httpOptionsOf } from './session/login';
 import { QUESTION, QUESTION_TIMEOUT_MS } from './session/question';
-import type { SendingOptions } from './session/sending';
-import { Sending } from './session/sending';
+import { Sending, type SendingOptions } from './session/sending';
 import type { Session } from './session/session';
 
 /** The credential's name, as workflows store it. */
@@ -33,7 +30,7 @@ const MAX_TOKENS = 9;
 export class HttpClient {
 	/** Whose the jobs are: what tells accounts apart, as errors show it, without a secret. */
 	readonly account: string;
-	/** The limiter of the account, for all executions in this process. */
+	/** The limiter of the account, for all executions in this process; of a drop-down, which doesn't wait for them, its own. */
 	readonly limiter: AccountLimiter;
 	/** Its place in that. */
 	queue: RunQueue;
@@ -46,7 +43,7 @@ export class HttpClient {
 		private readonly session: Session,
 		private readonly limits: RunLimits,
 	) {
-		this.limiter = session.limiter;
+		this.limiter = limits.patienceMs === undefined ? session.limiter : new AccountLimiter();
 		this.queue = this.limiter.begin(limits);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
 	}
@@ -69,20 +66,17 @@ export class HttpClient {
 	/**
 	 * Sends a request, and again with another token if the service doesn't accept the first one, unless it may have been
 	 * acted on and isn't idempotent. A cancel aborts reads only: other answers are awaited, since they say what was done.
-	 *
-	 * @param onSent called each time it is sent
 	 */
 	async send<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
-		onSent = () => {},
 	): Promise<Result<Body>> {
 		const { context, itemIndex, session } = this;
 		// A drop-down has no cancel.
 		const canBeCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
 		const cancel = canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { run: this.queue, timeout, signal, cancel, onSent, readAgain };
+		const options = { run: this.queue, timeout, signal, cancel, readAgain };
 		let rejection: Failure | undefined;
 		for (let tokens = 1; ; tokens += 1) {
 			const { result, token } = await this.sendOnce(request, options);
@@ -91,12 +85,11 @@ export class HttpClient {
 				return result;
 			}
 			const { failure } = result;
-			const doubt = doubtIn(failure);
+			const { token: doubt, mayHaveActed } = meaningOf(failure);
 			// Without another token, the answer with the first one says more.
 			if (token === undefined) return { failure: (doubt && rejection) ?? failure };
 			if (doubt === undefined || tokens === MAX_TOKENS) return result;
 
-			const { mayHaveActed } = consequenceOf(failure);
 			const accepts = session.accepts(context.helpers, token, doubt);
 			// After a cancel, nothing is sent again.
 			if (await unlessAborted(accepts, signal).catch(() => mayHaveActed)) return result;

@@ -26,26 +26,19 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 	};
 }
 
-/**
- * Waits `delayMs`, or until the signal is aborted. Community nodes may not use setTimeout, and n8n's `sleepWithAbort` is
- * missing from newer releases.
- */
+/** Waits `delayMs`, or until an abort. n8n forbids nodes setTimeout; its newer releases lack `sleepWithAbort`. */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
 	await new Promise<void>((resolve) => {
 		const stopListening = onAbort(signal, resolve);
-		onAbort(afterMs(delayMs), () => {
+		onAbort(timeoutSignal(delayMs), () => {
 			stopListening();
 			resolve();
 		});
 	});
 }
 
-/**
- * The result of some work, unless the signal comes first. It does not stop the work.
- *
- * @throws what the work throws, or "canceled", as n8n's HTTP client does
- */
+/** The result of some work, which an abort doesn't stop. @throws its error, or "canceled", as n8n's HTTP client does */
 export async function unlessAborted<Result>(
 	work: Promise<Result>,
 	signal: AbortSignal | undefined,
@@ -56,27 +49,8 @@ export async function unlessAborted<Result>(
 	});
 }
 
-/** The deadlines of the same tenth of a second share a signal: Node.js keeps track of each one until it fires. */
-const SHARED_MS = 100;
-
-const deadlines = new Map<number, AbortSignal>();
-
-/**
- * A signal that is aborted after `delayMs`, a tenth of a second later at most. It limits a whole response; the `timeout`
- * of n8n's HTTP client doesn't limit one that drips in.
- */
+/** A signal that is aborted after `delayMs`. It limits a whole response; the `timeout` of n8n's HTTP client doesn't. */
 export function timeoutSignal(delayMs: number): AbortSignal {
-	const now = performance.now();
-	const slot = Math.ceil((now + Math.min(delayMs, MAX_TIMEOUT_MS)) / SHARED_MS);
-	const shared = deadlines.get(slot);
-	if (shared !== undefined) return shared;
-	for (const past of deadlines.keys()) if (past * SHARED_MS < now) deadlines.delete(past);
-	const signal = afterMs(slot * SHARED_MS - now);
-	deadlines.set(slot, signal);
-	return signal;
-}
-
-function afterMs(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
 
@@ -96,11 +70,7 @@ export const realClock = {
 	pause: async () => await sleep(1),
 };
 
-/**
- * A wait in milliseconds, which doubles with each earlier one.
- *
- * @param jitter the part of the wait, from 0 to 1, that chance may take off, so that what failed together comes back apart
- */
+/** A wait that doubles with each earlier one. @param jitter its part, 0 to 1, that chance takes off, to part a crowd */
 export function backoffMs(
 	earlier: number,
 	{ firstMs, maxMs, jitter }: Record<'firstMs' | 'maxMs' | 'jitter', number>,

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import { allClusters, listClusters } from '../../service/calls/clusters';
 import type { Operation } from '../operation';
 import { optionsField } from '../options';

@@ -1,8 +1,9 @@
 import type { INodeProperties, NodeHint } from 'n8n-workflow';
 
+import type { JsonObject } from '../../json';
 import { FieldError } from '../../parameters/fieldError';
 import type { GetField } from '../../parameters/itemParameters';
-import type { NewJob, ParameterRecord } from '../../service/calls/jobs';
+import type { NewJob } from '../../service/calls/jobs';
 import type { Callback } from '../operation';
 import { EMPTY_RECORD } from './inputsAndOutputs';
 
@@ -54,7 +55,7 @@ export function readCallback(
 	getField: GetField,
 	inputs: NewJob['inputs'],
 	newCallback: (limitMs: number) => Callback,
-): { input: ParameterRecord; callback: Callback } | undefined {
+): { input: JsonObject; callback: Callback } | undefined {
 	if (!getField('options').has('waitUntilCalled')) return undefined;
 	const input = getField('options', 'waitUntilCalled');
 	const id = input.isBlank ? ADDRESS_INPUT : input.id();

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { NewJob } from '../../service/calls/jobs';
-import { createJob } from '../../service/calls/jobs';
+import { createJob, type NewJob, uidOf } from '../../service/calls/jobs';
 import type { GetField } from '../../parameters/itemParameters';
 import type { Operation } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
@@ -144,7 +143,7 @@ export const create: Operation = {
 		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
 		return async (service) => {
 			const created = await service.send(createJob(job));
-			const uid = service.redact(String(created.metadata.uid));
+			const uid = service.redact(uidOf(created) ?? '');
 			const { namespace, displayName } = job;
 			const createdJob = { namespace, uid, displayName };
 			const callback = expected?.callback;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json';
 import { FieldError } from '../../parameters/fieldError';
 import { FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
-import type { Anchor, NewJob, ParameterRecord } from '../../service/calls/jobs';
+import type { NewJob } from '../../service/calls/jobs';
 
 /** What is sent with an input or output of which only the ID and the value are given. */
 export const EMPTY_RECORD = { anchors: [], displayName: '', controls: 'input', type: 'string' };
@@ -17,10 +17,7 @@ const text = (
 	more: Partial<INodeProperties>,
 ): INodeProperties => ({ displayName, name, type: 'string', default: '', ...more });
 
-/**
- * The fields of one input or output. ID and Value are always there, the others are added when wanted: n8n hides
- * what is neither required nor marked `showEvenWhenOptional`, and n8n 1.x shows all of them.
- */
+/** The fields of one input or output. n8n hides what is neither required nor `showEvenWhenOptional`; 1.x shows all. */
 const recordFields = (group: 'input' | 'output', example: Example): INodeProperties[] => [
 	text('ID', 'id', {
 		required: true,
@@ -64,10 +61,7 @@ const recordFields = (group: 'input' | 'output', example: Example): INodePropert
 	},
 ];
 
-/**
- * The two ways to give the inputs, or the outputs. n8n describes a field to a language model by its group and its
- * label: with one group name for both, the model could not tell inputs from outputs.
- */
+/** Two ways to give them. A model sees a field's group and label: the group's name must tell inputs from outputs. */
 function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties[] {
 	const group = label === 'Input' ? 'input' : 'output';
 	return [
@@ -137,7 +131,7 @@ function readJson(list: FieldValue): JsonObject[] {
 	});
 }
 
-function readForm(records: FieldValue[]): ParameterRecord[] {
+function readForm(records: FieldValue[]): JsonObject[] {
 	refuseSameIds(records);
 	return records.map(readRecord);
 }
@@ -155,7 +149,7 @@ function refuseSameIds(records: FieldValue[]): void {
 	}
 }
 
-function readRecord(record: FieldValue): ParameterRecord {
+function readRecord(record: FieldValue): JsonObject {
 	return {
 		id: partOf(record, 'id', 'ID').id(),
 		anchors: partOf(record, 'anchors', 'Anchors').records('anchor').flatMap(readAnchor),
@@ -167,7 +161,7 @@ function readRecord(record: FieldValue): ParameterRecord {
 }
 
 /** An anchor, or none if it is blank. @throws FieldError if half of it is missing */
-function readAnchor(anchor: FieldValue): Anchor[] {
+function readAnchor(anchor: FieldValue): JsonObject[] {
 	const source = partOf(anchor, 'source', 'Source');
 	const sourceAnchor = partOf(anchor, 'sourceAnchor', 'Source Anchor');
 	if (source.isBlank && sourceAnchor.isBlank) return [];

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
-import type { Job } from '../../service/calls/jobs';
 import type { GetField } from '../../parameters/itemParameters';
 
 /** Left out of a simplified job: what the request held already, and what the engine behind the service made of it. */
@@ -10,9 +9,7 @@ const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 /** What identifies a job: part of every output. */
 const ALWAYS_INCLUDED = ['metadata', 'displayName'];
 
-/**
- * How much of the job is put out. As a tool, the node has n8n's usual field instead of Simplify (n8n's UX guidelines).
- */
+/** How much of the job is put out. A tool has n8n's usual field in place of Simplify (n8n's UX guidelines). */
 export const jobOutputFields: INodeProperties[] = [
 	{
 		displayName: 'Simplify',
@@ -70,7 +67,7 @@ export const jobOutputFields: INodeProperties[] = [
 ];
 
 /** Reads which of the created job's fields an item wants. @throws FieldError */
-export function readJobOutput(getField: GetField): (job: Job) => JsonObject {
+export function readJobOutput(getField: GetField): (job: JsonObject) => JsonObject {
 	const chosen = getField('outputFields').elements();
 	const selected = [...ALWAYS_INCLUDED, ...chosen.map((field) => field.text())];
 	const isWanted = {

@@ -1,5 +1,4 @@
-import type { Failure } from '../errors/failure';
-import { meaningOf } from '../errors/failure';
+import { type Failure, meaningOf } from '../errors/failure';
 import type { About, NamedJob } from '../errors/meaning';
 import { ServiceError } from '../errors/serviceError';
 import type { Denial } from '../pace/requests';
@@ -26,7 +25,7 @@ interface Attempts extends Omit<Denial, 'failure'> {
 	baseUrl: string;
 	/** Of one request, in milliseconds. */
 	timeout: number;
-	timesSent: number;
+	timesSent?: number;
 	/** Whether a try before the last one may have had its effect. */
 	earlierMayHaveActed?: boolean;
 }
@@ -35,7 +34,7 @@ interface Attempts extends Omit<Denial, 'failure'> {
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
-	{ baseUrl, timeout, timesSent, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Attempts,
+	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Attempts,
 ): ServiceError {
 	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import { saysFailed } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
 import { truncate } from '../errors/meaning';
@@ -7,15 +6,8 @@ import type { Call } from './callError';
 import { uidOf } from './jobs';
 import type { ServiceClient } from './serviceClient';
 
-/**
- * Pages of a list at most. With fewer, a list of 100,000 clusters would fail; with more, one without an end would be
- * followed for hours.
- */
+/** Pages of a list at most. With fewer, 100,000 clusters could not be listed; with more, an endless list takes hours. */
 const MAX_PAGES = 1_000;
-
-export interface ClusterPage extends JsonObject {
-	items?: JsonObject[] | null;
-}
 
 /** Where a page begins, and how many clusters it has at most; if undefined, the service decides. */
 interface Paging {
@@ -30,7 +22,7 @@ interface Found {
 }
 
 /** A page of the list of work clusters: `GET /api/v1/clusters`. */
-export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
+export function listClusters({ pageToken, pageSize }: Paging): Call<JsonObject> {
 	const refused = {
 		advice: `Check this node's fields, above all Options › Page Size: the service may not allow ${pageSize} clusters at once.`,
 	};
@@ -78,7 +70,7 @@ export async function* clusterPages(
 		// A later page that fails may not be the end: its token may have expired.
 		const page = await service.send(call, { mayGoOn: tokens.size > 0 });
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
-		const items = page.items ?? [];
+		const items = Array.isArray(page.items) ? page.items.filter(isJsonObject) : [];
 		const clusters = items.filter((cluster) => {
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
@@ -87,11 +79,11 @@ export async function* clusterPages(
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
-			throw new ServiceError({ kind: 'endlessList' });
+			throw service.unusable(call, { kind: 'endlessList' });
 		const isSilent = token === undefined && remaining === undefined;
 		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
-			throw new ServiceError({ kind: 'cutList', remaining: Number(remaining) });
+			throw service.unusable(call, { kind: 'cutList', remaining: Number(remaining) });
 	} while (next !== undefined);
 }
 
@@ -132,7 +124,7 @@ export async function allClusters(
  * Kubernetes, which answers with `metadata.continue`, empty or absent at the end. If it can't be sent back, the answer isn't
  * taken: the first page must not pass for the whole list.
  */
-function isClusterPage(body: unknown): body is ClusterPage {
+function isClusterPage(body: unknown): body is JsonObject {
 	if (!isJsonObject(body)) return false;
 	const { items = saysNothing(body) ? [] : undefined } = body;
 	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));

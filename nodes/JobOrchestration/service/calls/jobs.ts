@@ -1,25 +1,9 @@
 import type { GenericValue } from 'n8n-workflow';
 
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import { nameOf, shorten, truncate } from '../errors/meaning';
 import { isHtml } from '../errors/response';
 import type { Call } from './callError';
-
-/** Where a parameter takes its value from, as the interface's parameter record has it. */
-export interface Anchor {
-	source: string;
-	sourceAnchor: string;
-}
-
-export interface ParameterRecord {
-	id: string;
-	anchors: Anchor[];
-	displayName: string;
-	controls: string;
-	default: string;
-	type: string;
-}
 
 /** What a new job is made from. What is undefined is not sent. */
 export interface NewJob {
@@ -30,8 +14,9 @@ export interface NewJob {
 	workCluster: string;
 	displayName: string;
 	group: string;
-	inputs: Array<ParameterRecord | JsonObject>;
-	outputs: Array<ParameterRecord | JsonObject>;
+	/** Parameter records: what is given in JSON may have other fields than the form's. */
+	inputs: JsonObject[];
+	outputs: JsonObject[];
 	type: string;
 	metadata: JsonObject;
 	priority?: number | undefined;
@@ -41,16 +26,12 @@ export interface NewJob {
 	workspace?: string | undefined;
 }
 
-export interface Job extends JsonObject {
-	metadata: JsonObject & { uid: string | number };
-}
-
 /** Users enter the name that the drop-down shows. */
 const CLUSTER_HINT =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
 /** Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
-export function createJob(job: NewJob): Call<Job> {
+export function createJob(job: NewJob): Call<JsonObject> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
 	return {
 		operationId: 'createJob',
@@ -76,10 +57,7 @@ export function createJob(job: NewJob): Call<Job> {
 	};
 }
 
-/**
- * Changes the state of a job: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`, without a body. The interface
- * doesn't show the answer.
- */
+/** Changes a job's state: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`. The interface shows no answer. */
 export function changeJobState({
 	namespace,
 	jobId,
@@ -125,7 +103,8 @@ export function uidOf({ metadata }: JsonObject): string | undefined {
 }
 
 /** All that is relied on is the ID. */
-const isJob = (body: unknown): body is Job => isJsonObject(body) && uidOf(body) !== undefined;
+const isJob = (body: unknown): body is JsonObject =>
+	isJsonObject(body) && uidOf(body) !== undefined;
 
 const isNoWebPage = (body: unknown): body is GenericValue => !isHtml(body);
 

@@ -1,7 +1,6 @@
-import type { About, Consequence, Meaning, TokenDoubt } from './meaning';
+import type { About, Meaning } from './meaning';
 import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNCLEAR, UNKNOWN } from './meaning';
-import type { StatusFacts } from './statuses';
-import { meaningOfStatus } from './statuses';
+import { meaningOfStatus, type StatusFacts } from './statuses';
 
 /** What every failure may have. */
 interface Common {
@@ -158,10 +157,7 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
 	return { ...meaning, detail: [meaning.detail, renewed].filter(Boolean).join(' ') };
 }
 
-/**
- * What follows from a failed login for the request that waited for it. A login that the service answered isn't made again,
- * unless the answer says that the service is away. To wait for one without an answer is enough.
- */
+/** What a failed login means for the request that waited for it. One that was answered isn't repeated unless it is away. */
 function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
 	const isAway = resend === 'all' || condition === 'unavailable';
 	return {
@@ -171,20 +167,10 @@ function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
 	};
 }
 
-/** What follows from a failure, apart from its words. */
-export function consequenceOf(failure: Failure): Consequence {
-	return meaningOf(failure);
-}
-
 /** Whether a request that failed so may be resent. @param call `idempotent` if sending it twice does the same as once */
 export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
-	const { resend } = consequenceOf(failure);
+	const { resend } = meaningOf(failure);
 	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
-}
-
-/** What a failure says of the request's token; undefined if another token can't help. */
-export function doubtIn(failure: Failure): TokenDoubt | undefined {
-	return consequenceOf(failure).token;
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */

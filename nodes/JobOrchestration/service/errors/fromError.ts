@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import type { Failure } from './failure';
 import { ownFailures } from './serviceError';
 
@@ -21,10 +20,7 @@ const HANDSHAKE = /\bwrite EPROTO\b(?: \w+:error:\w+:[^:]*:[^:]*:(?:(?:tls|ssl)v
 /** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
 const MAX_TEXT = 1_000;
 
-/**
- * What the codes and texts of errors mean: the first pattern that matches any of them decides. Without a connection,
- * n8n 1.x drops the code and writes its own text (n8n-workflow, COMMON_ERRORS).
- */
+/** What codes and texts mean: the first match decides. n8n 1.x has no codes, and texts of its own (COMMON_ERRORS). */
 const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failure]> = [
 	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
 	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
@@ -50,12 +46,7 @@ const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failur
 	],
 ];
 
-/**
- * The failure behind an error: the one that the credential has put into it, or one that n8n has wrapped; or else the
- * request's; of one that was certainly not sent, n8n's in its own words.
- *
- * @param redact takes the secrets out of a text
- */
+/** The failure behind an error: this node's own, if n8n has wrapped it, or the request's. @param redact hides secrets */
 export function failureFromError(
 	error: unknown,
 	{ isUnsent = false, redact = (text: string) => text } = {},
@@ -87,7 +78,6 @@ function requestFailureIn(chain: JsonObject[]): Failure {
 			if (match !== null) return failureFrom(match);
 		}
 	}
-	if (chain.some(isUnauthorized)) return { kind: 'status', status: 401 };
 	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
 }
 
@@ -105,8 +95,4 @@ function causesOf(error: unknown): JsonObject[] {
 		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
 	}
 	return chain;
-}
-
-function isUnauthorized({ httpCode, response }: JsonObject): boolean {
-	return httpCode === '401' || (isJsonObject(response) && response.status === 401);
 }

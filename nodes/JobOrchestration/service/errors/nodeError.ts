@@ -1,9 +1,7 @@
-import type { INode } from 'n8n-workflow';
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { consequenceOf } from './failure';
-import type { NamedJob } from './meaning';
-import { withShortNames } from './meaning';
+import { meaningOf } from './failure';
+import { type NamedJob, withShortNames } from './meaning';
 import { asPlainText, asTitle, ServiceError } from './serviceError';
 
 /** An error as n8n shows it: with title and description. */
@@ -33,7 +31,7 @@ export function plainErrorOf(cause: unknown): PlainError {
 	const description = typeof error.description === 'string' ? asPlainText(error.description) : '';
 	if (!(cause instanceof ServiceError)) return { message, description };
 	const { failure, httpStatus, mayHaveActed, job } = cause;
-	const { condition, token, isAboutAllItems } = consequenceOf(failure);
+	const { condition, token, isAboutAllItems } = meaningOf(failure);
 	const isRefused = failure.kind === 'status' && condition === 'answered';
 	const isOfUser = httpStatus === 403 || token === 'rejected';
 	return {
@@ -44,12 +42,7 @@ export function plainErrorOf(cause: unknown): PlainError {
 	};
 }
 
-/**
- * Any error as one that n8n shows well. It holds no request, and so no secret.
- *
- * @param cause what was thrown, if anything was: an error of n8n's own stays the same object
- * @param error what it is to say
- */
+/** Any error as one that n8n shows well, without a request, and so without secrets. n8n's own stays the same object. */
 export function nodeErrorOf(node: INode, cause: unknown, error = plainErrorOf(cause)): NodeError {
 	const { message, description, httpStatus, uncertainJob } = error;
 	let nodeError: NodeError;

@@ -1,11 +1,9 @@
 import type { Failure } from './failure';
 import { truncate } from './meaning';
-import type { Secrets } from './secrets';
-import { WITHHELD } from './secrets';
+import { type Secrets, WITHHELD } from './secrets';
 import type { StatusFacts } from './statuses';
 import { MAX_SHOWN, saidIn } from './words';
-import type { JsonObject } from '../../json';
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import type { ServiceRequest } from '../request';
 
 /** The body of the expected answer, or why it didn't come. */
@@ -95,10 +93,7 @@ export function isHtml(body: unknown): boolean {
 	return typeof body === 'string' && PAGE.test(body.slice(0, MAX_SHOWN).replace(PROLOG, ''));
 }
 
-/**
- * The wait that a Retry-After header asks for, in milliseconds; undefined if it can't be read. A date is read against the
- * answer's own `date`, since the service's clock may differ.
- */
+/** The wait that a Retry-After asks for, in milliseconds. A date is read against the answer's own: clocks differ. */
 export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
 	const retryAfter = headers['retry-after'];
 	if (/^\s*\d+(?:\.\d+)?\s*$/.test(String(retryAfter))) return Number(retryAfter) * 1000;

@@ -1,8 +1,6 @@
-import type { INode } from 'n8n-workflow';
-import { ExecutionBaseError, NodeApiError } from 'n8n-workflow';
+import { ExecutionBaseError, type INode, NodeApiError } from 'n8n-workflow';
 
-import type { Failure } from './failure';
-import { meaningOf } from './failure';
+import { type Failure, meaningOf } from './failure';
 import type { ErrorTexts, NamedJob } from './meaning';
 
 /** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
@@ -49,27 +47,18 @@ export function asTitleOnly(failure: Failure, texts: ErrorTexts): ErrorTexts {
 	return { message: unreplaced(title), advice: '' };
 }
 
-/**
- * A title that n8n leaves as it is. It replaces one in which it finds a system's code, even inside a longer word, such as
- * EPERM in "experiment": then an invisible character parts such words.
- */
+/** A title that n8n leaves as it is: an invisible character parts words with a system's code, as EPERM in "experiment". */
 function unreplaced(title: string): string {
 	const isLeft = new NodeApiError({} as INode, { message: title }).message === title;
 	return isLeft ? title : title.replace(/(?<=[eg])(?=[a-z_]{4})/gi, '\u2060');
 }
 
-/**
- * A plain text for an error's message: n8n stores an execution as cancelled if that contains "canceled". Where more follows
- * the service's words, their full stop goes.
- */
+/** A text for a title: n8n takes "canceled" for a cancel. Where more follows the service's words, their full stop goes. */
 export function asTitle(text: string): string {
 	return asPlainText(text).replaceAll('canceled', 'cancelled').replaceAll('.; ', '; ');
 }
 
-/**
- * A text that n8n can show anywhere: its editor takes texts for HTML, and backticks for code, others don't. What would be
- * markup is replaced by look-alikes.
- */
+/** A text that n8n can show anywhere: its editor reads HTML and backticks. Look-alikes replace what would be markup. */
 export function asPlainText(text: string): string {
 	return text
 		.replaceAll('<', '‹')

@@ -1,7 +1,6 @@
 import type { About, Consequence, Meaning } from './meaning';
 import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNAVAILABLE, UNCLEAR } from './meaning';
-import type { Said } from './words';
-import { isStatusName } from './words';
+import { isStatusName, type Said } from './words';
 
 /** A status that isn't success, or a body that says that the request failed. */
 export interface StatusFacts extends Said {

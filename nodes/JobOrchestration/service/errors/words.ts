@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../json';
 import { truncate } from './meaning';
-import type { Secrets } from './secrets';
-import { MAX_READ } from './secrets';
+import { MAX_READ, type Secrets } from './secrets';
 
 /** The most characters of the service's words in a description. */
 export const MAX_SHOWN = 500;
@@ -21,12 +20,7 @@ export interface Said {
 	text?: string | undefined;
 }
 
-/**
- * What the service says in a body of any shape. Its words are the texts in the body, in its order, that are for people
- * rather than for programs; if there are none, all texts.
- *
- * @returns undefined if there is a secret in it
- */
+/** What a body of any shape says: its texts for people, or else all. @returns undefined if there is a secret in it */
 export function saidIn(body: unknown, secrets: Secrets): Said | undefined {
 	const { shown, texts, searched } = read(body);
 	const json = JSON.stringify(shown) ?? '';

@@ -12,17 +12,14 @@ const FIRST_WAIT_AWAY_MS = 300;
 export const LONG_WAIT_MS = 5_000;
 /** Long ones in a row that concern all. With fewer, the full namespaces of a few items would stop the others. */
 const MAX_LONG = INITIAL_LIMIT;
-/**
- * Creates in a row without a clear answer that end the trying: those in flight at first, and two more. With more, more
- * jobs would remain uncertain; with fewer, two items could stop all.
- */
+/** Unclear creates in a row that end the trying. With more, more jobs are uncertain; with fewer, two items stop all. */
 const MAX_UNCLEAR = INITIAL_LIMIT + 2;
 
 /** What a request has got for being sent once. */
 export interface Permit {
 	readonly startedAt: number;
-	/** How long n8n had been idle in all when it was sent. */
-	idleBefore: number;
+	/** How long n8n had been idle in all at that time. */
+	readonly idleBefore: number;
 	readonly isCreate: boolean;
 	readonly isProbe: boolean;
 	/** Whether the service is to be asked something harmless in place of the request. */

@@ -1,9 +1,7 @@
-import type { Failure } from '../errors/failure';
-import { consequenceOf, withoutServiceText } from '../errors/failure';
+import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
 import { ANSWERED } from '../errors/meaning';
 import { onAbort, realClock } from '../timers';
-import type { Permit } from './gate';
-import { cannotBeReached, Gate, MINUTE_MS } from './gate';
+import { cannotBeReached, Gate, MINUTE_MS, type Permit } from './gate';
 import { INITIAL_LIMIT, MAX_LIMIT } from './limits';
 import type { Denial, LimitedRequest, RunLimits } from './requests';
 import { PATIENCE_MS, RunQueue } from './requests';
@@ -52,7 +50,6 @@ export class AccountLimiter {
 			queue.add(request);
 			this.turns.add(queue);
 			this.admit();
-			void this.limitWait(request);
 		});
 	}
 
@@ -79,7 +76,7 @@ export class AccountLimiter {
 	release(request: LimitedRequest, permit: Permit, failure?: Failure, comesBack = false): void {
 		const { clock, gate } = this;
 		const { queue, hasTurn, isThrottledAlone } = request;
-		const consequence = failure === undefined ? ANSWERED : consequenceOf(failure);
+		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
 		const { condition } = consequence;
 		if (!comesBack || !hasTurn) queue.execution.places.delete(request);
 		queue.execution.wasAnswered ||= failure === undefined || 'status' in failure;
@@ -101,7 +98,7 @@ export class AccountLimiter {
 	 * What waits 70 seconds without any answer fails with the service's words. At first contact, an unreachable service fails
 	 * all after about two seconds: its probes are the retries. This is looked at when a probe fails.
 	 */
-	private failOverdue({ queue: own, options }: LimitedRequest, isAway = false): void {
+	private failOverdue({ queue: own, options }: LimitedRequest, isAway: boolean): void {
 		const { closedAt, answeredAt, failedProbes } = this.gate;
 		const now = this.clock.now();
 		const hasGivenUp = this.gate.hasGivenUp(now);
@@ -118,15 +115,6 @@ export class AccountLimiter {
 			for (const request of [...waiting, ...asleep]) {
 				if (queue.denial !== undefined || request.isCreate) request.settle(denial);
 			}
-		}
-	}
-
-	/** A run with a patience of its own, which is a drop-down, doesn't wait for the end of another's request. */
-	private async limitWait(request: LimitedRequest): Promise<void> {
-		const { waiting, limits } = request.queue;
-		while (limits.patienceMs !== undefined && waiting.includes(request)) {
-			await this.clock.wait(limits.patienceMs);
-			if (waiting.includes(request)) this.failOverdue(request);
 		}
 	}
 

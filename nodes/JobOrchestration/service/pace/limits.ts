@@ -19,10 +19,7 @@ const SLOW_START = 3;
 /** Growth of a limit per round or second. With more, requests would be throttled again at once. */
 const INCREASE = 0.1;
 
-/**
- * Ten requests in flight at first; a round of quick answers raises that by half, up to 100; slow or lost ones lower it
- * (AIMD), and from then on it grows slowly.
- */
+/** Ten requests at first; a round of quick answers raises that by half, up to 100; slow or lost ones lower it (AIMD). */
 export class ConcurrencyLimit {
 	value = INITIAL_LIMIT;
 	private growth = 1.5;

@@ -1,9 +1,7 @@
-import type { Failure } from '../errors/failure';
-import { consequenceOf, mayRetry } from '../errors/failure';
+import { type Failure, mayRetry, meaningOf } from '../errors/failure';
 import type { RequestOptions } from '../request';
 import { backoffMs } from '../timers';
-import type { Permit } from './gate';
-import { cannotBeReached, FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS } from './gate';
+import { cannotBeReached, FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS, type Permit } from './gate';
 
 /** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
 export const PATIENCE_MS = 70_000;
@@ -12,11 +10,14 @@ const OWN_PATIENCE_MS = 240_000;
 /** How often a throttled request is still the next one at a Concurrency of 1. With fewer, items would change their order. */
 const TIMES_IN_ORDER = 5;
 
+/** With less, retries would keep a restarting service down; with more, a Retry-After of an hour would hold an item. */
+const RETRIES = { firstMs: 300, maxMs: 30_000, jitter: 0.5 };
+
 /** What a run of the node sets. */
 export interface RunLimits {
 	/** Requests of the execution in flight at most, instead of the account's limit. */
 	concurrency?: number | undefined;
-	/** Milliseconds to wait for a service that accepts no requests, even if a probe is still in flight. */
+	/** Milliseconds to wait for a service that accepts no requests. */
 	patienceMs?: number | undefined;
 	/** The same object for all runs of one execution. */
 	execution?: object | undefined;
@@ -90,18 +91,16 @@ export class LimitedRequest {
 		return this.timesThrottled < (this.queue.limits.concurrency === 1 ? TIMES_IN_ORDER : 1);
 	}
 
-	/**
-	 * @param answeredAt when a request of the account was last answered
-	 * @returns for how many milliseconds it sleeps before it is sent again; 0 if it waits with all; undefined if it fails
-	 */
+	/** @returns for how many milliseconds it sleeps before it is sent again; 0 if it waits with all; undefined if it fails */
 	sleepAfter(failure: Failure, now: number, answeredAt: number): number | undefined {
-		const { condition, retryAfterMs } = consequenceOf(failure);
+		const { condition, retryAfterMs } = meaningOf(failure);
 		if (!mayRetry(failure, { idempotent: !this.isCreate })) return undefined;
 		if (condition === 'throttled') return this.sleepAfterThrottling(retryAfterMs, now, answeredAt);
 		if (cannotBeReached(condition)) return 0;
 		this.retries += 1;
 		if (this.retries > this.options.maxRetries) return undefined;
-		return retryDelay(failure, this.retries - 1);
+		const asked = failure.kind === 'status' ? failure.retryAfterMs : undefined;
+		return Math.min(asked ?? backoffMs(this.retries - 1, RETRIES), RETRIES.maxMs);
 	}
 
 	/**
@@ -124,17 +123,4 @@ export class LimitedRequest {
 		this.hasTurn = this.isInOrder && sleepMs <= LONG_WAIT_MS;
 		return sleepMs;
 	}
-}
-
-/**
- * With less at first, the retries of a crowd would keep a restarting service down; with more at the end, a Retry-After of an
- * hour would hold an execution for as long.
- */
-const RETRIES = { firstMs: 300, maxMs: 30_000, jitter: 0.5 };
-
-/** Milliseconds to wait before a request is resent: what the service asks for, else longer with each earlier retry. */
-export function retryDelay(failure: Failure, earlier: number): number {
-	const asked = failure.kind === 'status' ? failure.retryAfterMs : undefined;
-	const waitMs = asked ?? backoffMs(earlier, RETRIES);
-	return Math.round(Math.min(waitMs, RETRIES.maxMs));
 }

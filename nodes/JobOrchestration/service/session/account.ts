@@ -37,10 +37,9 @@ export function tokenOf(stored: unknown): string | undefined {
 }
 
 /**
- * The credential's Base URL as a client reads it (http://Jobs.example.com:80 is http://jobs.example.com), without slashes
- * at its end.
+ * The Base URL as a client reads it, without a slash at its end.
  *
- * @throws ServiceError if it can't be used. It doesn't repeat the field's text, which may hold a password
+ * @throws ServiceError, which doesn't repeat the text: it may hold a password
  */
 function readBaseUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
@@ -84,9 +83,7 @@ export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined 
 		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
 }
 
-/**
- * Whether an address is a base URL, as `readBaseUrl` returns it, or below it. A `..` in its path goes up, also if it is percent-encoded, even twice.
- */
+/** Whether an address is a base URL, as `readBaseUrl` has it, or below it. A `..` goes up, even if encoded twice. */
 export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !goesUp(pathname);
 }

@@ -1,13 +1,10 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestHelper } from 'n8n-workflow';
 
-import type { Failure } from '../errors/failure';
-import { meaningOf } from '../errors/failure';
+import { type Failure, meaningOf } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { isWithin } from '../timers';
-import type { Account } from './account';
-import { isBelow, resolveUrl } from './account';
-import type { Helpers, HttpOptions, TokenResult } from './login';
-import { signed } from './login';
+import { type Account, isBelow, resolveUrl } from './account';
+import { type Helpers, type HttpOptions, signed, type TokenResult } from './login';
 import { QUESTION } from './question';
 import type { Sending } from './sending';
 import type { Session } from './session';
@@ -90,12 +87,7 @@ function tokenIn(result: TokenResult, { account }: Session): string {
 	throw errorOf({ ...result.failure }, account);
 }
 
-/**
- * Adds the token to a request.
- *
- * @throws ServiceError if the request goes elsewhere, or was cancelled; with status 401 if there is no usable token:
- * n8n then asks for a new one before it sends anything
- */
+/** Adds the token to a request. @throws ServiceError if it must not be sent; with status 401, n8n asks for a token first */
 export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	options: HttpOptions,

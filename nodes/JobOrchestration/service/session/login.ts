@@ -1,11 +1,9 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
-import type { Failure } from '../errors/failure';
-import { LOGIN_TIMEOUT } from '../errors/failure';
+import { type Failure, LOGIN_TIMEOUT } from '../errors/failure';
 import { failureFromError } from '../errors/fromError';
-import type { Result } from '../errors/response';
-import { resultOf } from '../errors/response';
+import { type Result, resultOf } from '../errors/response';
 import type { Secrets } from '../errors/secrets';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal } from '../timers';

@@ -1,10 +1,9 @@
 import { isJsonObject } from '../../json';
-import { doubtIn } from '../errors/failure';
+import { meaningOf } from '../errors/failure';
 import type { TokenDoubt } from '../errors/meaning';
 import type { ServiceRequest } from '../request';
 import { isWithin, wait } from '../timers';
-import type { Helpers, Sender } from './login';
-import { sendDirectly } from './login';
+import { type Helpers, sendDirectly, type Sender } from './login';
 
 /** A request that changes nothing, to see whether the service is there and accepts a token. */
 export const QUESTION = {
@@ -60,7 +59,7 @@ export class Question {
 			asked.isSent = true;
 			const result = await sendDirectly(helpers, this.sender, QUESTION, QUESTION_TIMEOUT_MS, token);
 			asked.answeredAt = Date.now();
-			return 'failure' in result ? doubtIn(result.failure) : undefined;
+			return 'failure' in result ? meaningOf(result.failure).token : undefined;
 		});
 		const asked: Asked = { token, isSent: false, answer };
 		this.last = asked;

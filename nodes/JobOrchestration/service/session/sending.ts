@@ -12,8 +12,6 @@ export interface SendingOptions {
 	signal?: AbortSignal | undefined;
 	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
 	cancel?: AbortSignal | undefined;
-	/** Called when it is sent. */
-	onSent: () => void;
 	/** Reads the stored credential again. */
 	readAgain: () => Promise<ICredentialDataDecryptedObject>;
 }
@@ -58,7 +56,6 @@ export class Sending {
 	send(token: string): void {
 		this.isUnsent = false;
 		this.token = token;
-		this.options.onSent();
 	}
 
 	/** It was answered or has failed. */

@@ -1,13 +1,10 @@
-import type { Failure } from '../errors/failure';
-import { mayRetry, withoutServiceText } from '../errors/failure';
+import { type Failure, mayRetry, withoutServiceText } from '../errors/failure';
 import type { TokenDoubt } from '../errors/meaning';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
 import { backoffMs, isWithin, unlessAborted, wait } from '../timers';
-import type { Account } from './account';
-import { hashOf, tokenOf } from './account';
-import type { Helpers, TokenResult } from './login';
-import { login } from './login';
+import { type Account, hashOf, tokenOf } from './account';
+import { type Helpers, login, type TokenResult } from './login';
 import { Question } from './question';
 import type { Sending, SendingOptions } from './sending';
 
@@ -99,11 +96,7 @@ export class Session {
 		return false;
 	}
 
-	/**
-	 * The newest token, else another one that all requests look for together. A failed login is not repeated for a while.
-	 *
-	 * @param sending undefined for another node, which gets the token of a login
-	 */
+	/** The newest token, or one that all look for together. @param sending undefined for another node, which logs in */
 	async token(helpers: Helpers, sending?: Sending): Promise<TokenResult> {
 		if (sending !== undefined && this.newest !== undefined) return { token: this.newest };
 		const known = this.knownFailure(sending?.options);
