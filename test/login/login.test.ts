@@ -88,16 +88,6 @@ test('a service that rejects each token gets two, and for some seconds no other'
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
-test('a create that breaks is sent once, though another execution fetched its token', async () => {
-	await fixture.engine.run({ parameters: getAll() });
-	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-	fixture.sandbox.faults.plan(() => ({ kind: 'break', when: 'afterActing' }));
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toMatchObject({ context: { jobMayExist: true } });
-	expect(fixture.callsOf('createJob')).toHaveLength(1);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-});
-
 test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);

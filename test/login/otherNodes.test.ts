@@ -181,7 +181,6 @@ describe('The token', () => {
 	}
 
 	test.each<[string, IDataObject]>([
-		['', { uri: '{host}/anything' }],
 		['', { uri: '{host}' }],
 		['', { uri: '{host}?a=b' }],
 		['', { url: '/api/v1/clusters', baseURL: '{host}' }],
