@@ -47,6 +47,8 @@ export interface Execution {
 	mode: string;
 	startedAt: string;
 	stoppedAt?: string | null;
+	/** When its wait ends, while it waits. */
+	waitTill?: string | null;
 }
 
 /** A credential with its values. */

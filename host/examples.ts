@@ -21,12 +21,14 @@ export interface ServiceAccess {
 /**
  * Brings the credential that the examples refer to into n8n, or renews it there. One that a user has set for a
  * service elsewhere is left as it is.
+ * @param name another than the examples'
  */
 export async function saveCredential(
 	api: N8nApi,
 	{ url, userName, password }: ServiceAccess,
+	name = credentialName,
 ): Promise<void> {
-	const named = { name: credentialName, type: 'jobOrchestrationApi' };
+	const named = { name, type: 'jobOrchestrationApi' };
 	const held = await api.credentialData(named.name, named.type);
 	const baseUrl = String(held?.['baseUrl'] ?? url);
 	if (!baseUrl.startsWith(`http://${loopback}`)) return;

@@ -45,7 +45,7 @@ export async function installIfNeeded(options: InstallOptions, steps: Steps): Pr
 }
 
 /** Whether what lies in the host's folder was installed from the lock file that lies there now. */
-export async function isInstalled(hostFolder: string): Promise<boolean> {
+async function isInstalled(hostFolder: string): Promise<boolean> {
 	const stamp = join(hostFolder, 'node_modules', stampName);
 	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
 }

@@ -93,8 +93,10 @@ export async function startCluster({
 		});
 
 		const workers: RunningN8n[] = [];
+		let begun = 0;
 		const addWorker = async () => {
-			const name = `worker-${workers.length + 1}`;
+			begun += 1;
+			const name = `worker-${begun}`;
 			const userFolder = join(dataFolder, name);
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
@@ -108,7 +110,7 @@ export async function startCluster({
 			return worker;
 		};
 		await steps.run(`Starting ${workerCount} of its workers`, async () => {
-			for (let count = 0; count < workerCount; count += 1) await addWorker();
+			await Promise.all(Array.from({ length: workerCount }, addWorker));
 		});
 
 		const api = await steps.run('Logging in', async () => {

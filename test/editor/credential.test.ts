@@ -3,9 +3,9 @@ import type { N8nApi } from '../../host/api';
 import { credentialName } from '../../host/examples';
 import { startSandbox } from '../../sandbox';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
+import { running } from '../host/setUp';
 import { CredentialForm } from './credentialForm';
 import { takePictures } from './images';
-import { handed } from './running';
 import { useStage } from './stage';
 
 const it = useStage();
@@ -34,7 +34,7 @@ describe('the form of the credential', () => {
 			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
 		);
 
-		const n8n = handed().n8nUrl;
+		const n8n = running().url;
 		await form.fill({ baseUrl: n8n });
 		expect(await form.saveAndFail()).toContain(
 			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
 
-import { handed } from './running';
+import { isNewest, running } from '../host/setUp';
 
 /** What pictures do without: n8n's passing notices, the dots of its canvas, which compress badly, and round corners. */
 const style = `
@@ -46,6 +46,11 @@ const replaceTexts = `(steady) => {
 	for (const field of document.querySelectorAll('input')) field.value = steadied(field.value);
 }`;
 
+/** The docs show the host's n8n. */
+const folder = isNewest
+	? join(__dirname, '../../docs/images')
+	: join(running().dataFolder, 'images');
+
 /** Whether all images have come that are not left until somebody scrolls to them. */
 const imagesAreThere =
 	"Array.from(document.images).every((image) => image.complete || image.loading === 'lazy')";
@@ -66,7 +71,7 @@ export async function takePicture(page: Page, name: string, parts: Locator[] = [
 	await page.evaluate(`(${replaceTexts})(${JSON.stringify(steady)})`);
 	const boxes = await Promise.all(parts.map(async (part) => await part.boundingBox()));
 	await page.screenshot({
-		path: join(handed().images, `${name}.png`),
+		path: join(folder, `${name}.png`),
 		animations: 'disabled',
 		caret: 'hide',
 		style,

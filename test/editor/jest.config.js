@@ -1,18 +1,11 @@
-const base = require('../../jest.config.js');
+const host = require('../host/jest.config.js');
 
-/**
- * The tests in a real browser, apart from `npm test`: they need the host's n8n and Chromium.
- * `npx jest -c test/editor/jest.config.js`
- * @type {import('jest').Config}
- */
+/** @type {import('jest').Config} Tests in a real browser: they need Chromium. */
 module.exports = {
-	...base,
-	rootDir: '../..',
+	...host,
+	displayName: 'editor',
 	testMatch: ['<rootDir>/test/editor/*.test.ts'],
-	testPathIgnorePatterns: [],
-	globalSetup: '<rootDir>/test/editor/setUp.ts',
-	globalTeardown: '<rootDir>/test/editor/tearDown.ts',
 	testTimeout: 120_000,
-	// One n8n and one browser serve all files, one after the other.
+	// One credential serves the files one after the other, as n8n chooses the only one by itself.
 	maxWorkers: 1,
 };

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 
-import { chromium, selectors, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { selectors, type BrowserContext, type Page } from 'playwright-core';
 
 import { N8nApi } from '../../host/api';
 import { saveCredential } from '../../host/examples';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
+import { running } from '../host/setUp';
+import { openChromium } from './chromium';
 import { Editor } from './editor';
-import { handed } from './running';
 
 /** What a test finds: a page of its own, and what the tests of its file share. */
 export interface Stage {
@@ -30,29 +31,23 @@ const patience = 30_000;
  * @returns what declares a test, as `it` does; one that fails leaves a picture of its page
  */
 export function useStage(options: SandboxOptions = {}): StageTest {
-	const { n8nUrl, owner, browser: endpoint, failures } = handed();
-	let browser: Browser;
+	const { url, owner, dataFolder } = running();
 	let context: BrowserContext;
 	let shared: Pick<Stage, 'api' | 'sandbox'> | undefined;
 
 	beforeAll(async () => {
 		selectors.setTestIdAttribute('data-test-id');
-		browser = await chromium.connect(endpoint);
-		context = await browser.newContext({
-			baseURL: n8nUrl,
-			viewport: { width: 1280, height: 800 },
-			colorScheme: 'light',
-		});
+		context = await openChromium(join(dataFolder, 'chromium'), url);
 		context.setDefaultTimeout(patience);
 		const { email, password } = owner;
 		await context.request.post('/rest/login', { data: { emailOrLdapLoginId: email, password } });
-		const api = await N8nApi.open(n8nUrl, owner);
+		const api = await N8nApi.open(url, owner);
 		const sandbox = await startSandbox(options);
 		await saveCredential(api, sandbox);
 		shared = { api, sandbox };
 	});
 	afterAll(async () => {
-		await browser.close();
+		await context.close();
 		await shared?.sandbox.close();
 	});
 
@@ -67,7 +62,11 @@ export function useStage(options: SandboxOptions = {}): StageTest {
 			try {
 				await play({ ...shared, page, editor: new Editor(page), atEnd });
 			} catch (error) {
-				const picture = join(failures, `${name.replace(/\W+/g, '-').slice(0, 60)}.png`);
+				const picture = join(
+					dataFolder,
+					'failures',
+					`${name.replace(/\W+/g, '-').slice(0, 60)}.png`,
+				);
 				await page.screenshot({ path: picture });
 				if (error instanceof Error) error.message += `\nThe page then: ${picture}`;
 				throw error;

@@ -1,5 +1,4 @@
 import type { WorkflowNode } from '../../host/api';
-import { credentialName } from '../../host/examples';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
@@ -35,7 +34,7 @@ type Form = Record<string, unknown>;
 /** The credential as its form gets it: what is secret is blanked. */
 async function form(): Promise<{ id: string; name: string; type: string; data: Form }> {
 	const all = await host.api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
-	const { id } = all.find(({ name }) => name === credentialName) ?? {};
+	const { id } = all.find(({ name }) => name === host.credential) ?? {};
 	return await host.api.call('GET', `/rest/credentials/${id}?includeData=true`);
 }
 

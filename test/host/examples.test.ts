@@ -1,9 +1,10 @@
 import type { Execution } from '../../host/api';
+import { firstExample } from '../../host/examples';
 import { firstRun } from '../../host/firstRun';
 import { waitFor } from '../../host/wait';
 import { inARow, rows, webhook } from '../../host/workflow';
-import { useHost } from './host';
-import { createNode, example, fillIn, run } from './workflows';
+import { hasEnded, useHost } from './host';
+import { createNode, fillIn, run } from './workflows';
 
 /*
  * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
@@ -35,8 +36,24 @@ async function newJob(): Promise<string> {
 const jobWith = (uid: string) => host.sandbox.store.jobs.get(uid);
 const stateOf = (uid: string) => jobWith(uid)?.state;
 
+const waits = 'continue-when-done.json';
+
+// The last test looks at it: n8n's minute, after which Juniper's job is waited for no longer, passes meanwhile.
+beforeAll(async () => {
+	const { id } = await fillIn(host, waits, {
+		'Create job': {
+			inputsJson:
+				"={{ [{ id: 'seconds', default: $json.customer === 'Juniper' ? '3600' : '0' }] }}",
+			options: { waitUntilCalled: 'callbackUrl', waitLimit: 0.3 },
+		},
+	});
+	await host.api.run(id, 'Run by hand');
+	await waitFor(() => host.sandbox.store.jobs.size === 10 || undefined, { timeout: 80_000 });
+});
+
 test('a nightly job is made on a running cluster, by the real Schedule Trigger', async () => {
-	const { jobs, execution } = await firstRun(host);
+	const examples = new Map([[firstExample, await host.example(firstExample)]]);
+	const { jobs, execution } = await firstRun({ ...host, examples });
 	expect(execution).toMatchObject({ mode: 'trigger', status: 'success' });
 	expect(jobs).toHaveLength(1);
 	expect(jobs[0]?.cluster.status.phase).toBe('Running');
@@ -71,10 +88,10 @@ test('jobs are suspended at peak hours and resumed afterwards', async () => {
 });
 
 test('a webhook stops or terminates a job', async () => {
-	const workflow = example(host, 'stop-job-by-webhook.json');
+	const workflow = await host.example('stop-job-by-webhook.json');
 	await host.api.activate(workflow);
 	const post = async (body: object) =>
-		await fetch(`${host.n8n.url}/webhook/stop-job`, {
+		await fetch(`${host.url}/webhook/stop-job`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
 			body: JSON.stringify(body),
@@ -132,7 +149,7 @@ test('a workflow starts when a job is done', async () => {
 	const url = { id: 'doneUrl', name: 'doneUrl', type: 'string' };
 	const workflow = await fillIn(host, 'start-when-done.json', {
 		'Where jobs call': {
-			assignments: { assignments: [{ ...url, value: `${host.n8n.url}/webhook/job-is-done` }] },
+			assignments: { assignments: [{ ...url, value: `${host.url}/webhook/job-is-done` }] },
 		},
 	});
 	await host.api.activate(workflow);
@@ -162,7 +179,7 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 });
 
 test('an error workflow says which jobs a failed workflow leaves behind', async () => {
-	const notify = example(host, 'notify-of-uncertain-jobs.json');
+	const notify = await host.example('notify-of-uncertain-jobs.json');
 	await host.api.activate(notify);
 	const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
 	const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
@@ -176,7 +193,7 @@ test('an error workflow says which jobs a failed workflow leaves behind', async 
 			? { kind: 'break', when: 'afterActing' }
 			: undefined,
 	);
-	await fetch(`${host.n8n.url}/webhook/fails`, { method: 'POST' });
+	await fetch(`${host.url}/webhook/fails`, { method: 'POST' });
 	const [failed] = await endedOf(failing.id);
 	const [notified] = await endedOf(notify.id);
 	host.sandbox.faults.clear();
@@ -185,13 +202,13 @@ test('an error workflow says which jobs a failed workflow leaves behind', async 
 	expect(failed?.status).toBe('error');
 
 	const { output } = await host.api.executionResult(notified?.id ?? '');
-	const [job] = [...host.sandbox.store.jobs.values()].filter(
+	const job = [...host.sandbox.store.jobs.values()].findLast(
 		({ displayName }) => displayName === 'Report for Alder',
 	);
 	const text = [
 		"May exist, look for it: 'Report for Birch' in namespace 'default'",
 		`Exists: 'Report for Alder' in namespace 'default', ID ${job?.uid}`,
-		`${host.n8n.url}/workflow/${failing.id}/executions/${failed?.id}`,
+		`${host.url}/workflow/${failing.id}/executions/${failed?.id}`,
 	].join('\n');
 	expect(output['Send the message']).toEqual([
 		{
@@ -210,7 +227,7 @@ test('a chat message stops a job', async () => {
 	await host.api.activate(workflow);
 	const webhookId = workflow.nodes.find(({ name }) => name === 'Chat message')?.webhookId;
 	const say = async (chatInput: string): Promise<unknown> => {
-		const response = await fetch(`${host.n8n.url}/webhook/${webhookId}/chat`, {
+		const response = await fetch(`${host.url}/webhook/${webhookId}/chat`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
 			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput }),
@@ -225,3 +242,33 @@ test('a chat message stops a job', async () => {
 	});
 	await host.api.deactivate(workflow.id);
 });
+
+test('each of ten jobs goes on with what it brings, or says that it did not call', async () => {
+	const { id } = await host.example(waits);
+	const all = await waitFor(
+		async () => {
+			const executions = await host.api.executions(id);
+			return executions.length === 11 && executions.every(hasEnded) ? executions : undefined;
+		},
+		{ timeout: 100_000 },
+	);
+	const results = await Promise.all(
+		(all ?? []).map(async (execution) => await host.api.executionResult(execution.id)),
+	);
+	const wentOn = results.flatMap(({ output }) => output['Go on from here'] ?? []);
+	const called = ['Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Ginkgo', 'Hazel', 'Ivy'];
+	expect(new Map(wentOn.map(({ customer, ...item }) => [customer, item]))).toEqual(
+		new Map(
+			called.map((customer) => {
+				const displayName = `Report for ${customer}`;
+				const outputs = { report: `report of ${displayName}` };
+				const jobId = expect.any(String) as unknown;
+				return [customer, { jobId, result: { jobId, displayName, state: 'succeeded', outputs } }];
+			}),
+		),
+	);
+	expect(wentOn).toHaveLength(called.length);
+	expect(results.flatMap(({ error }) => error ?? [])).toEqual([
+		"Say that it did not call: Job 'Report for Juniper' did not call within 0.3 minutes",
+	]);
+}, 120_000);

@@ -1,52 +1,72 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
-import { N8nApi, type Execution } from '../../host/api';
-import { hostSteps, startHost } from '../../host/host';
-import type { Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { startN8n, type RunningN8n } from '../../host/n8n';
-import { Steps } from '../../host/steps';
+import { N8nApi, type Execution, type SavedWorkflow, type WorkflowFile } from '../../host/api';
+import { credentialName, saveCredential } from '../../host/examples';
+import { readJson } from '../../host/install';
 import { waitFor } from '../../host/wait';
+import { startSandbox, type Sandbox } from '../../sandbox';
+import { running, type Running } from './setUp';
 
-const projectHost = join(__dirname, '../../host');
+/** What the tests of a file find: the n8n of all files, and a sandbox and a credential that no other file uses. */
+export interface HostUnderTest extends Pick<Running, 'url' | 'logFile'> {
+	api: N8nApi;
+	sandbox: Sandbox;
+	/** The name of the credential. */
+	credential: string;
+	/** The example of this file name, brought in when it is first asked for. */
+	example(file: string): Promise<SavedWorkflow>;
+}
 
-/** Where the n8n under test is installed. */
-export const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
+/** Has all workflows use the credential of their file, not the one that they name. */
+class OwnApi extends N8nApi {
+	constructor(
+		url: string,
+		private readonly credential: string,
+	) {
+		super(url);
+	}
 
-/** Where a test's n8n keeps its data. */
-export const dataFolderOf = (name: string) => join(projectHost, '.data', name);
+	override async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
+		return await super.createWorkflow(this.own(workflow));
+	}
 
-/** Milliseconds that a start may take where n8n has to be installed first. */
-export const START_TIMEOUT = 15 * 60_000;
+	override async changeWorkflow(id: string, change: Partial<WorkflowFile>): Promise<SavedWorkflow> {
+		return await super.changeWorkflow(id, this.own(change));
+	}
+
+	private own<Part>(workflow: Part): Part {
+		const text = JSON.stringify(workflow).replaceAll(`"${credentialName}"`, `"${this.credential}"`);
+		return JSON.parse(text) as Part;
+	}
+}
 
 /**
- * Gives the tests of a file an n8n whose data folder is new: the host's own, or the release whose folder N8N_UNDER_TEST
- * names. It is there while tests run, and stopped after them.
- *
- * @param name of its data folder
- * @returns also what starts its n8n again with the same data, once that was stopped or killed
+ * Gives the tests of a file what they share. It is there while tests run.
+ * @param name tells the file from the others
  */
-export function useHost(name: string): Host & { restart(): Promise<void> } {
-	const dataFolder = dataFolderOf(name);
-	let restarted: RunningN8n | undefined;
+export function useHost(name: string): HostUnderTest {
+	const credential = `Sandbox of ${name}`;
+	const examples = new Map<string, Promise<SavedWorkflow>>();
+	const bringIn = async (file: string) =>
+		await host.api.createWorkflow(await readJson(join(__dirname, '../../examples', file)));
 	const host = {
-		async restart() {
-			const { port } = host.n8n;
-			const logFile = join(dataFolder, 'n8n-restarted.log');
-			const userFolder = join(dataFolder, 'n8n');
-			restarted = await startN8n({ hostFolder, userFolder, port, logFile });
-			host.api = await N8nApi.open(restarted.url, host.owner);
+		credential,
+		example: async (file) => {
+			const held = examples.get(file) ?? bringIn(file);
+			examples.set(file, held);
+			return await held;
 		},
-	} as ReturnType<typeof useHost>;
+	} as HostUnderTest;
 	beforeAll(async () => {
-		await emptyFolder(dataFolder);
-		const steps = new Steps(hostSteps);
-		Object.assign(host, await startHost({ hostFolder, dataFolder, port: 0, steps }));
-	}, START_TIMEOUT);
-	afterAll(async () => {
-		await restarted?.stop();
-		await (host as Partial<Host>).stop?.();
+		const { url, logFile, owner } = running();
+		const api = new OwnApi(url, credential);
+		await api.logIn(owner);
+		const sandbox = await startSandbox({ password: `pass-${randomUUID()}` });
+		await saveCredential(api, sandbox, credential);
+		Object.assign(host, { url, logFile, api, sandbox });
 	});
+	afterAll(async () => await host.sandbox.close());
 	return host;
 }
 
@@ -54,12 +74,9 @@ export function useHost(name: string): Host & { restart(): Promise<void> } {
 export const hasEnded = ({ status }: Execution): boolean =>
 	['success', 'error', 'crashed', 'canceled'].includes(status);
 
-/** Whether that n8n is the host's own, the newest that is tested. */
-export const isNewest = hostFolder === projectHost;
-
 /** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
 export async function runToEnd(
-	{ api }: Pick<Host, 'api'>,
+	{ api }: Pick<HostUnderTest, 'api'>,
 	workflowId: string,
 	trigger = 'Run by hand',
 ): Promise<Execution> {

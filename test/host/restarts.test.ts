@@ -1,54 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { N8nApi } from '../../host/api';
+import { credentialName, firstExample, saveCredential } from '../../host/examples';
+import { hostSteps, startHost, type Host } from '../../host/host';
+import { emptyFolder } from '../../host/install';
+import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
-import { hasEnded, useHost } from './host';
-import { customers, example, fillIn } from './workflows';
+import { inARow, manualTrigger, node, webhook } from '../../host/workflow';
+import { startSandbox, type Sandbox } from '../../sandbox';
+import { post, publish } from '../queue/load';
+import { takesTenAtOnce } from '../support/answer';
+import { CLUSTER, clusterById } from '../support/fixture';
+import { hasEnded } from './host';
+import { dataFolderOf, hostFolder } from './setUp';
+import {
+	addressIn,
+	callUntilTaken,
+	changed,
+	createNode,
+	createsIn,
+	customers,
+	json,
+} from './workflows';
 
 /*
- * n8n is off at the moment when a wait ends. As soon as it starts, it resumes such executions: before its data
- * tables are there.
+ * An n8n that is killed, started, stopped and started again: what waits goes on, and what a user changed stays. No other
+ * file uses it, so that this one also looks at how it bears many calls.
  */
 
-const file = 'continue-when-all-done.json';
+const LONGEST_MS = 300_000;
+jest.setTimeout(LONGEST_MS);
+const dataFolder = dataFolderOf('restarts');
+let host: Host;
+let sandbox: Sandbox;
+let url: string;
 
-const host = useHost('restarts');
+async function start(port: number): Promise<void> {
+	host = await startHost({ hostFolder, dataFolder, port, steps: new Steps(hostSteps) });
+}
 
-test('n8n is off when the wait for a job and the wait for all jobs end: the batch continues once', async () => {
-	await fillIn(host, file, {
-		'Jobs to create': customers(['Alder', 'Birch']),
-		// Birch's job doesn't call within its minute.
-		'Create job': {
-			inputsJson: "={{ [{ id: 'seconds', default: $json.customer === 'Birch' ? '3600' : '0' }] }}",
-			options: { waitUntilCalled: 'callbackUrl', waitLimit: 1 },
-		},
-	});
-	const { id } = example(host, file);
-	const parent = await host.api.run(id, 'Run by hand');
-	const statuses = async () => {
-		const executions = await host.api.executions(id);
-		return executions.map(({ id: each, status }) => (each === parent ? 'all' : 'one') + status);
-	};
-	const wanted = ['allwaiting', 'onesuccess', 'onewaiting'];
-	await waitFor(async () => (await statuses()).sort().join() === wanted.join() || undefined, {
-		timeout: 40_000,
-	});
-	expect((await statuses()).sort()).toEqual(wanted);
-	await host.n8n.stop();
-	const stoppedAt = Date.now();
-	// Both waits began before n8n was stopped, and end a minute and 70 seconds later.
-	await waitFor(() => Date.now() > stoppedAt + 71_000 || undefined, { timeout: 80_000 });
-	await host.restart();
+async function expectSoon(look: () => Promise<boolean>): Promise<void> {
+	const seen = await waitFor(async () => (await look()) || undefined, { timeout: LONGEST_MS });
+	expect(seen).toBe(true);
+}
 
-	const ended = await waitFor(
-		async () => (await host.api.executions(id)).every(hasEnded) || undefined,
-		{ timeout: 240_000 },
+beforeAll(async () => {
+	await emptyFolder(dataFolder);
+	await start(0);
+	sandbox = await startSandbox();
+	// By another name than the host's own sandbox has, this one is a service elsewhere, as a user may have set it.
+	url = sandbox.url.replace('127.0.0.1', 'localhost');
+	await saveCredential(host.api, { ...sandbox, url });
+	await host.api.call('POST', `/rest/workflows/${host.examples.get(firstExample)?.id}/archive`, {});
+});
+afterAll(async () => {
+	await host.stop();
+	await sandbox.close();
+});
+
+const names = [
+	...Array.from({ length: 3 }, (_, n) => `Refused ${n}`),
+	...Array.from({ length: 5 }, (_, n) => `Silent ${n}`),
+	...Array.from({ length: 42 }, (_, n) => `Customer ${n}`),
+];
+const results = names.map((customer) => {
+	const displayName = `Report for ${customer}`;
+	const jobId = expect.any(String);
+	if (customer.startsWith('Refused')) {
+		const result = { message: expect.stringContaining('refused to create the job') };
+		return { customer, state: 'not created', jobId: null, result };
+	}
+	if (customer.startsWith('Silent')) return { customer, state: 'no call', jobId, result: null };
+	return { customer, state: 'done', jobId, result: { displayName } };
+});
+let batch: string;
+let parent: string;
+
+const inBatch = async (status?: string) =>
+	await host.api.executions(batch, status === undefined ? undefined : [status]);
+
+/** Calls n8n in place of the jobs with such a name, in the same moment, until each call is taken. */
+async function callFor(name: RegExp): Promise<void> {
+	const jobs = createsIn(sandbox).filter(({ displayName }) => name.test(displayName));
+	await Promise.all(
+		jobs.map(async (job) => {
+			await callUntilTaken(addressIn(job) ?? '', json({ displayName: job.displayName }));
+		}),
 	);
-	expect(ended).toBe(true);
-	const { output, error } = await host.api.executionResult(parent);
-	expect(error).toBeUndefined();
-	expect((await host.api.executions(id)).map(({ status }) => status)).toEqual(
-		Array(3).fill('success'),
+}
+
+test('n8n is killed while it waits for fifty jobs, and off when some waits end: it takes all other calls', async () => {
+	const { id: example = '' } = host.examples.get('continue-when-all-done.json') ?? {};
+	const { id } = await host.api.createWorkflow(
+		changed(await host.api.workflow(example), {
+			'Jobs to create': customers(names),
+			'Create job': {
+				workflowUid: 'template-1',
+				workCluster: clusterById(
+					`={{ $json.customer.startsWith('Refused') ? 'nowhere' : '${CLUSTER}' }}`,
+				),
+				options: {
+					waitUntilCalled: 'callbackUrl',
+					waitLimit: "={{ $json.customer.startsWith('Silent') ? 1 : 60 }}",
+				},
+			},
+			// Five seconds less than the whole batch waits, which would else look just before the last row is written.
+			'Wait before the next try': { amount: 65 },
+		}),
 	);
-	expect(output['Go on from here']).toEqual([
-		expect.objectContaining({ customer: 'Alder', state: 'done' }),
-		expect.objectContaining({ customer: 'Birch', state: 'no call', jobId: expect.any(String) }),
-	]);
-}, 420_000);
+	batch = id;
+	parent = await host.api.run(batch, 'Run by hand');
+	// The batch itself waits, too.
+	await expectSoon(async () => (await inBatch('waiting')).length === 5 + 42 + 1);
+	const soon = Date.now() + 5 * 60_000;
+	const ends = (await inBatch('waiting'))
+		.map(({ waitTill }) => Date.parse(waitTill ?? ''))
+		.filter((end) => end < soon);
+	expect(ends).toHaveLength(5 + 1);
+
+	const { port } = host.n8n;
+	await host.n8n.kill();
+	await host.stop();
+	await sleep(Math.max(...ends) - Date.now());
+	await start(port);
+	await callFor(/Customer/);
+	await expectSoon(async () => (await inBatch('success')).length >= 3 + 42);
+});
+
+test('an archived example and a credential of another service stay as they are', async () => {
+	expect(host).toMatchObject({ api: { isNew: false }, notBroughtIn: undefined });
+	expect(host.examples.get(firstExample)).toMatchObject({ isArchived: true });
+	const credential = await host.api.credentialData(credentialName, 'jobOrchestrationApi');
+	expect(credential).toMatchObject({ baseUrl: url });
+});
+
+test("n8n starts also if its owner's password was changed, and an execution that waited continues", async () => {
+	const options = { waitUntilCalled: 'callbackUrl', waitLimit: 60 };
+	const next = node('Next', 'n8n-nodes-base.noOp', {});
+	const { id } = await host.api.createWorkflow(
+		inARow('Restart', [manualTrigger(), createNode('Restarted', { options }), next]),
+	);
+	const execution = await host.api.run(id, 'Run by hand');
+	await expectSoon(async () => (await host.api.executions(id, ['waiting'])).length === 1);
+
+	const newPassword = 'Another1Password';
+	const passwords = { currentPassword: host.owner.password, newPassword };
+	await host.api.call('PATCH', '/rest/me/password', passwords);
+	const { port } = host.n8n;
+	await host.stop();
+	await start(port);
+	expect(host.notBroughtIn).toContain('/rest/login');
+
+	host.api = await N8nApi.open(host.n8n.url, { ...host.owner, password: newPassword });
+	await callFor(/Restarted/);
+	await expectSoon(async () => (await host.api.executions(id)).every(hasEnded));
+	const { output } = await host.api.executionResult(execution);
+	expect(output['Next']).toMatchObject([{ callback: { displayName: 'Restarted' } }]);
+	expect(createsIn(sandbox).filter(({ displayName }) => displayName === 'Restarted')).toHaveLength(
+		1,
+	);
+});
+
+// While the batch waits for its next look.
+test('200 calls of a webhook share a limiter: where the service takes ten at a time, few jobs are uncertain', async () => {
+	const create = createNode('=Job of execution {{ $execution.id }}');
+	const { id } = await publish(
+		host.api,
+		inARow('Many calls', [webhook('many-calls', 'lastNode'), create]),
+	);
+	sandbox.faults.plan(takesTenAtOnce(300));
+
+	const posting = post(`${host.n8n.url}/webhook/many-calls`, 200, 200);
+	const isOver = posting.then(() => true);
+	let slowestPageMs = 0;
+	do {
+		const startedAt = performance.now();
+		await (await fetch(host.n8n.url)).text();
+		slowestPageMs = Math.max(slowestPageMs, performance.now() - startedAt);
+	} while (!(await Promise.race([isOver, false])));
+	expect(slowestPageMs).toBeLessThan(2_000);
+
+	const failed = await host.api.executions(id, ['error', 'crashed']);
+	expect(failed.length).toBeLessThanOrEqual(5);
+	for (const execution of failed) {
+		expect((await host.api.executionResult(execution.id)).error).toMatch(/the job may exist/);
+	}
+	const statuses = await posting;
+	expect(statuses.filter((status) => status === 500)).toHaveLength(failed.length);
+	expect(statuses.filter((status) => status === 200)).toHaveLength(200 - failed.length);
+	const jobs = [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);
+	const names = jobs.filter((name) => name.startsWith('Job of'));
+	expect(names).toHaveLength(200 - failed.length);
+	expect(new Set(names).size).toBe(names.length);
+});
+
+test('the batch has continued once, with the result of each job', async () => {
+	await expectSoon(async () => (await inBatch()).every(hasEnded));
+	expect((await inBatch()).map(({ status }) => status)).toEqual(Array(51).fill('success'));
+	const { output } = await host.api.executionResult(parent);
+	expect(output['Go on from here']).toEqual(results);
+});

@@ -3,8 +3,9 @@ import { inARow, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
-import { isNewest, runToEnd, useHost } from './host';
+import { runToEnd, useHost } from './host';
 import { McpClient } from './mcpClient';
+import { isNewest } from './setUp';
 import { createNode } from './workflows';
 
 /*
@@ -162,7 +163,7 @@ describe('Retry On Fail of a tool', () => {
 			},
 		});
 		await host.api.activate(workflow);
-		const client = await McpClient.connect(`${host.n8n.url}/mcp/${path}`);
+		const client = await McpClient.connect(`${host.url}/mcp/${path}`);
 		const call = async () => await client.callTool('Create_a_job', { displayName: 'Report' });
 
 		loseTheFirstAnswer();
@@ -206,7 +207,7 @@ describe('Retry On Fail of a tool', () => {
 		loseTheFirstAnswer();
 		const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
 		openAi.willAnswer(createJob, createJob, { says: 'Done.' });
-		const response = await fetch(`${host.n8n.url}/webhook/${webhookId}/chat`, {
+		const response = await fetch(`${host.url}/webhook/${webhookId}/chat`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
 			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput: 'A report' }),

@@ -4,27 +4,32 @@ import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import { waitFor } from '../../host/wait';
 import { inARow, node } from '../../host/workflow';
-import { Client } from '../sandbox/client';
-import { isNewest, START_TIMEOUT, useHost } from './host';
-import { createNode, inALoop } from './workflows';
+import { useHost } from './host';
+import { isNewest } from './setUp';
+import {
+	addressIn,
+	call,
+	callUntilTaken,
+	createNode,
+	createsIn,
+	inALoop,
+	json,
+	type Call,
+} from './workflows';
 
-/* Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else. */
+/*
+ * Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else.
+ * restarts.test.ts has what becomes of it when n8n ends.
+ */
 
 const host = useHost('wait');
 
 /** n8n looks once a minute for what waits, so a limit of a second is over after up to a minute. */
 const SLOWEST_MS = 80_000;
 
-interface NewJobBody {
-	job: { displayName: string; inputs?: Array<{ id: string; default?: string }> };
-}
-
 /** The creates of jobs with this name. */
 const createsOf = (displayName: string) =>
-	host.sandbox.calls
-		.filter(({ operation }) => operation === 'createJob')
-		.map(({ body }) => (body as NewJobBody).job)
-		.filter((job) => job.displayName === displayName);
+	createsIn(host.sandbox).filter((job) => job.displayName === displayName);
 
 const jobIdOf = (displayName: string) =>
 	[...host.sandbox.store.jobs.values()].find((job) => job.displayName === displayName)?.uid ?? '';
@@ -103,33 +108,11 @@ function follow(workflowId: string, id: string): Started {
 
 /** The address that a job was given. */
 async function addressOf(displayName: string): Promise<string> {
-	const address = await waitFor(
-		() => createsOf(displayName)[0]?.inputs?.find(({ id }) => id === 'callbackUrl')?.default,
-		{ timeout: SLOWEST_MS },
-	);
-	if (address === undefined) throw new Error(`There is no job '${displayName}'`);
-	return address;
-}
-
-type Call = NonNullable<Parameters<typeof fetch>[1]>;
-
-const json = (body: unknown): Call => ({
-	headers: { 'content-type': 'application/json' },
-	body: JSON.stringify(body),
-});
-
-/** Calls n8n once. @returns the status of its answer */
-async function call(address: string, request: Call = json({ from: 'job' })): Promise<number> {
-	const { status } = await fetch(address, { method: 'POST', ...request });
-	return status;
-}
-
-/** Calls n8n as a job does: until the call is taken. An execution that is called as it begins to wait refuses. */
-async function callUntilTaken(address: string, request?: Call): Promise<void> {
-	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {
+	const address = await waitFor(() => createsOf(displayName).map(addressIn)[0], {
 		timeout: SLOWEST_MS,
 	});
-	if (taken === undefined) throw new Error(`n8n never took the call of ${address}`);
+	if (address === undefined) throw new Error(`There is no job '${displayName}'`);
+	return address;
 }
 
 /** What the next node has been given. */
@@ -160,7 +143,7 @@ beforeAll(async () => {
 			return await start(inARow(`Limit, ${onError}`, [trigger, creating, next]));
 		}),
 	);
-}, START_TIMEOUT);
+});
 
 test('the next node has the job and the body of its call', async () => {
 	const execution = await start(inARow('One', [trigger, create('One', { seconds: '1' }), next]));
@@ -325,7 +308,7 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 	await host.api.call('POST', `/rest/executions/${execution.id}/stop`);
 	expect(await execution.reaches('canceled')).toBe('canceled');
 	if (isNewest) expect(await highlighted()).toEqual({ job: named() });
-	const log = await readFile(host.n8n.logFile, 'utf8');
+	const log = await readFile(host.logFile, 'utf8');
 	expect(log).toContain(`waits for the call of job ${named()}`);
 	expect(await call(address)).toBe(409);
 	expect(await execution.reaches('canceled')).toBe('canceled');
@@ -338,21 +321,3 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 	}
 	expect(createsOf('Cancelled')).toHaveLength(1);
 });
-
-test('n8n is restarted while it waits, and continues', async () => {
-	const execution = await start(
-		inARow('Restart', [trigger, create('Restarted', { seconds: '2' }), next]),
-	);
-	// Suspended, so that it doesn't call before n8n is back.
-	const client = new Client(host.sandbox);
-	await client.login();
-	await addressOf('Restarted');
-	await client.change('suspend', jobIdOf('Restarted'));
-	expect(await execution.reaches('waiting')).toBe('waiting');
-	await host.n8n.stop();
-	await host.restart();
-	await client.change('resume', jobIdOf('Restarted'));
-	expect(await execution.reaches('success', 'error', 'crashed')).toBe('success');
-	expect(await given(execution)).toEqual([called]);
-	expect(createsOf('Restarted')).toHaveLength(1);
-}, 120_000);

@@ -1,21 +1,18 @@
 import type { SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
-import type { Host } from '../../host/host';
+import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node, rows } from '../../host/workflow';
+import type { NewJob, Sandbox } from '../../sandbox';
 import { CLUSTER, clusterById } from '../support/fixture';
-import { runToEnd } from './host';
+import { runToEnd, type HostUnderTest } from './host';
 
-/** An example as the host holds it. */
-export function example({ examples }: Host, file: string): SavedWorkflow {
-	const workflow = examples.get(file);
-	if (workflow === undefined) throw new Error(`There is no examples/${file}`);
-	return workflow;
-}
+/** What is set in a node. */
+type Fields = WorkflowNode['parameters'];
 
 /** A node that creates a job. @param parameters what differs from a usual one */
 export const createNode = (
 	displayName: string,
-	parameters: WorkflowNode['parameters'] = {},
+	parameters: Fields = {},
 	more: Partial<WorkflowNode> = {},
 ) =>
 	jobNode(
@@ -24,32 +21,44 @@ export const createNode = (
 		more,
 	);
 
-/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
-export async function run(host: Host, file: string, trigger?: string): Promise<ExecutionResult> {
-	const { id, status } = await runToEnd(host, example(host, file).id, trigger);
+/** Runs an example by one of its triggers, as the editor's button does, to its end. */
+export async function run(
+	host: HostUnderTest,
+	file: string,
+	trigger?: string,
+): Promise<ExecutionResult> {
+	const { id, status } = await runToEnd(host, (await host.example(file)).id, trigger);
 	expect(status).toBe('success');
 	return await host.api.executionResult(id);
 }
 
 /**
- * Fills in what a user has to. What was filled in before is gone.
+ * A workflow with other parameters.
  * @param parameters the name of a node to what is set in it
  */
-export async function fillIn(
-	host: Host,
-	file: string,
-	parameters: Record<string, WorkflowNode['parameters']>,
-): Promise<SavedWorkflow> {
-	const { id, name, nodes, connections } = example(host, file);
-	const changed = nodes.map((node) => ({
-		...node,
-		parameters: { ...node.parameters, ...parameters[node.name] },
+export function changed(
+	{ name, nodes, connections, settings }: WorkflowFile,
+	parameters: Record<string, Fields>,
+): WorkflowFile {
+	const others = nodes.map((each) => ({
+		...each,
+		parameters: { ...each.parameters, ...parameters[each.name] },
 	}));
-	return await host.api.changeWorkflow(id, { name, nodes: changed, connections });
+	return { name, nodes: others, connections, ...(settings && { settings }) };
+}
+
+/** Fills in an example what a user has to. What was filled in before is gone. */
+export async function fillIn(
+	host: HostUnderTest,
+	file: string,
+	parameters: Record<string, Fields>,
+): Promise<SavedWorkflow> {
+	const workflow = await host.example(file);
+	return await host.api.changeWorkflow(workflow.id, changed(workflow, parameters));
 }
 
 /** The customers for whom the examples that continue create a job each, as their node holds them. */
-export const customers = (names: string[]): WorkflowNode['parameters'] => ({
+export const customers = (names: string[]): Fields => ({
 	assignments: {
 		assignments: [
 			{ id: 'customers', name: 'customers', value: JSON.stringify(names), type: 'array' },
@@ -69,4 +78,38 @@ export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowN
 	workflow.connections['Loop'] = { main: [to('Next'), to(repeated.name)] };
 	workflow.connections[repeated.name] = { main: [to('Loop')] };
 	return workflow;
+}
+
+/** The jobs that a sandbox was asked to create. */
+export const createsIn = ({ calls }: Sandbox): NewJob[] =>
+	calls
+		.filter(({ operation }) => operation === 'createJob')
+		.map(({ body }) => (body as { job: NewJob }).job);
+
+/** The address that a job was given to call. */
+export const addressIn = ({ inputs = [] }: NewJob): string | undefined =>
+	inputs.find(({ id }) => id === 'callbackUrl')?.default;
+
+export type Call = NonNullable<Parameters<typeof fetch>[1]>;
+
+export const json = (body: unknown): Call => ({
+	headers: { 'content-type': 'application/json' },
+	body: JSON.stringify(body),
+});
+
+/** Calls n8n once. @returns the status of its answer */
+export async function call(
+	address: string,
+	request: Call = json({ from: 'job' }),
+): Promise<number> {
+	const { status } = await fetch(address, { method: 'POST', ...request });
+	return status;
+}
+
+/** Calls n8n as a job does: until the call is taken. An execution that is called as it begins to wait refuses. */
+export async function callUntilTaken(address: string, request?: Call): Promise<void> {
+	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {
+		timeout: 80_000,
+	});
+	if (taken === undefined) throw new Error(`n8n never took the call of ${address}`);
 }

@@ -114,16 +114,6 @@ test('after two logins that were not accepted, all fail at once for five seconds
 	expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login', 'createJob']);
 });
 
-test('a create that breaks is sent once, though another execution fetched its token', async () => {
-	await fixture.engine.run({ parameters: getAll() });
-	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-	fixture.sandbox.faults.plan(() => ({ kind: 'break', when: 'afterActing' }));
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toMatchObject({ context: { jobMayExist: true } });
-	expect(fixture.callsOf('createJob')).toHaveLength(1);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-});
-
 test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);

@@ -148,7 +148,7 @@ describe('A create is answered with', () => {
 		['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
 		['blanks', `"${' '.repeat(1_000_000)}a b"`],
 		['frames', JSON.stringify('\n\tat '.repeat(100_000))],
-	])('what is searched for words for a moment only: %s', async (_, text) => {
+	])('a huge body, which is searched for a moment only: %s', async (_, text) => {
 		const since = performance.now();
 		const { description } = await errorAfter(answer(400, JSON.parse(text)), getAll());
 		expect(description.length).toBeLessThan(2_000);

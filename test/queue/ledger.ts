@@ -1,9 +1,14 @@
-import type { N8nApi, SavedWorkflow, WorkflowNode } from '../../host/api';
+import { join } from 'node:path';
+
+import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
+import { readJson } from '../../host/install';
 import { waitFor } from '../../host/wait';
 import type { Sandbox } from '../../sandbox';
 import { runToEnd } from '../host/host';
-import { orNotYet, publish } from './load';
-import type { ClusterUnderTest } from './useCluster';
+import { changed } from '../host/workflows';
+import { publish } from './load';
+
+const example = join(__dirname, '../../examples/crash-safe-batch.json');
 
 /** How many rows the example marks at once. */
 export const CHUNK = 50;
@@ -35,34 +40,27 @@ export class Ledger {
 	 * @param others what else is changed, by the names of the nodes
 	 */
 	static async open(
-		{ api, example }: ClusterUnderTest,
+		api: N8nApi,
 		secondsLeft: number,
 		others: Record<string, WorkflowNode['parameters']> = {},
 	): Promise<Ledger> {
 		const ago = `={{ $now.minus({ seconds: ${secondsLeft} }).toISO() }}`;
-		const changes: Record<string, WorkflowNode['parameters']> = {
-			Rows: { jsonOutput: JSON.stringify({ rows: [] }) },
-			'Every minute': { rule: { interval: [{ field: 'seconds', secondsInterval: 2 }] } },
-			'Set aside what was left': {
-				filters: {
-					conditions: [
-						{ keyName: 'state', condition: 'eq', keyValue: 'sending' },
-						{ keyName: 'updatedAt', condition: 'lt', keyValue: ago },
-					],
+		const workflow = await publish(
+			api,
+			changed(await readJson<WorkflowFile>(example), {
+				Rows: { jsonOutput: JSON.stringify({ rows: [] }) },
+				'Every minute': { rule: { interval: [{ field: 'seconds', secondsInterval: 2 }] } },
+				'Set aside what was left': {
+					filters: {
+						conditions: [
+							{ keyName: 'state', condition: 'eq', keyValue: 'sending' },
+							{ keyName: 'updatedAt', condition: 'lt', keyValue: ago },
+						],
+					},
 				},
-			},
-			...others,
-		};
-		const { name, nodes, connections, settings } = example('crash-safe-batch.json');
-		const workflow = await publish(api, {
-			name: `${name}, every two seconds`,
-			nodes: nodes.map((node) => ({
-				...node,
-				parameters: { ...node.parameters, ...changes[node.name] },
-			})),
-			connections,
-			...(settings && { settings }),
-		});
+				...others,
+			}),
+		);
 		await runToEnd({ api }, workflow.id, 'Fill the ledger by hand');
 		return new Ledger(api, workflow);
 	}
@@ -90,7 +88,7 @@ export class Ledger {
 			const rows = await this.rows(batch);
 			return !rows.some(({ state }) => state === 'waiting' || state === 'sending') || undefined;
 		};
-		return (await waitFor(orNotYet(done), { timeout: 150_000, interval: 500 })) ?? false;
+		return (await waitFor(done, { timeout: 150_000, interval: 500 })) ?? false;
 	}
 
 	/** The execution that has marked the row of a job. */

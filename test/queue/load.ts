@@ -1,54 +1,13 @@
 import { readFile } from 'node:fs/promises';
 
-import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
+import type { N8nApi, SavedWorkflow, WorkflowFile } from '../../host/api';
 import type { RunningN8n } from '../../host/n8n';
-import { Problem } from '../../host/problem';
-
-const scheduleTrigger = 'n8n-nodes-base.scheduleTrigger';
-const manualTrigger = 'n8n-nodes-base.manualTrigger';
-
-/**
- * A workflow with a webhook for a trigger; `lastNode` has it answered at the end. The jobs that it creates are named after their
- * execution, by which a job made twice shows.
- */
-export function byWebhook(
-	{ name, nodes, connections, settings }: SavedWorkflow,
-	path: string,
-	responseMode: 'lastNode' | 'onReceived' = 'lastNode',
-): WorkflowFile {
-	const changed = nodes.map((node): WorkflowNode => {
-		if ([scheduleTrigger, manualTrigger].includes(node.type)) {
-			const parameters = { httpMethod: 'POST', path, responseMode, options: {} };
-			const webhook = { type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path };
-			return { ...node, ...webhook, parameters };
-		}
-		if (node.parameters['operation'] !== 'create') return node;
-		const displayName = '=Job of execution {{ $execution.id }}';
-		return { ...node, parameters: { ...node.parameters, displayName } };
-	});
-	return {
-		...{ name: `${name}: by webhook`, nodes: changed, connections },
-		...(settings && { settings }),
-	};
-}
 
 /** Brings a workflow in and lets it run by its triggers. */
 export async function publish(api: N8nApi, workflow: WorkflowFile): Promise<SavedWorkflow> {
 	const saved = await api.createWorkflow(workflow);
 	await api.activate(saved);
 	return saved;
-}
-
-/** A look at n8n that takes it for "not yet" when n8n does not answer, as while its database is away. */
-export function orNotYet<T>(look: () => Promise<T | undefined>): () => Promise<T | undefined> {
-	return async () => {
-		try {
-			return await look();
-		} catch (error) {
-			if (error instanceof Problem) return undefined;
-			throw error;
-		}
-	};
 }
 
 /** Milliseconds after which a call is no longer waited for. */

@@ -216,9 +216,11 @@ function check(oracle: Oracle, result: Result, setting: Setting, given: number):
 
 async function play(drawn: Case): Promise<void> {
 	const sandboxes = await Promise.all([newSandbox(), newSandbox()]);
-	const close = async () =>
+	try {
+		await playAt(sandboxes, drawn);
+	} finally {
 		await Promise.all(sandboxes.map(async (sandbox) => await sandbox.close()));
-	await playAt(sandboxes, drawn).finally(close);
+	}
 }
 
 async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {

@@ -4,6 +4,7 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, credentialFor, getAll, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
 import { type NodeOptions, type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, metadataOf } from './batch';
@@ -14,6 +15,8 @@ import { namesIn, refused, useBatch } from './batch';
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
+// After creates without an answer, the node waits before it sends others.
+beforeEach(() => void hurry());
 afterEach(() => jest.restoreAllMocks());
 
 const settings: Partial<INode> = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };

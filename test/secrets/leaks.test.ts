@@ -108,6 +108,7 @@ describe('A text of the service with a secret is not shown:', () => {
 	const token = 'a-token-in-another-shape';
 	test.each<unknown>([
 		`Not a token: ${PASSWORD}`,
+		{ message: `Not a token: ${PASSWORD}` },
 		[token],
 		{ data: { key: token } },
 		{ access_token: { message: token } },
