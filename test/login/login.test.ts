@@ -88,6 +88,32 @@ test('a service that rejects each token gets two, and for some seconds no other'
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
+test('after two logins that were not accepted, all fail at once for five seconds, then only the store is read, and after a minute one logs in', async () => {
+	hurry();
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(401)));
+	const run = async () => await fixture.engine.run({ parameters: create() });
+	await run();
+	expect(fixture.callsOf('login')).toHaveLength(2);
+	fixture.sandbox.clearCalls();
+	fixture.sandbox.faults.clear();
+	const reads = jest.spyOn(fixture.engine.credentials, 'getDecrypted');
+	for (const [ms, timesRead] of [
+		[0, 1],
+		[3_000, 1],
+		[4_000, 1 + 4],
+	] as const) {
+		pass(ms);
+		reads.mockClear();
+		const { error } = await run();
+		expect(error?.message).toBe('The service rejected the token that it had just issued');
+		expect(fixture.sandbox.calls).toEqual([]);
+		expect(reads).toHaveBeenCalledTimes(timesRead);
+	}
+	pass(61_000);
+	expect((await run()).error).toBeUndefined();
+	expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login', 'createJob']);
+});
+
 test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);

@@ -2,6 +2,7 @@ import type { IDataObject, IHttpRequestOptions, IRequestOptions } from 'n8n-work
 
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
+import { pass } from '../support/clock';
 import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { CREDENTIAL } from '../support/packageUnderTest';
@@ -55,12 +56,12 @@ test('with Never Error, n8n sees no error in a rejected token, and asks for no o
 });
 
 describe('A request that fails is sent once', () => {
-	test.each<[string, Fault, number]>([
-		['404', answer(404), 1],
-		['a connection that breaks after acting', { kind: 'break', when: 'afterActing' }, 1],
+	test.each<[string, number, Fault]>([
+		['404', 1, answer(404)],
+		['a connection that breaks after acting', 1, { kind: 'break', when: 'afterActing' }],
 		// A request that was not answered was not rejected: there is nothing to ask.
-		['a time-out', { kind: 'stall', when: 'afterActing' }, 0],
-	])('after %s', async (_, fault, questions) => {
+		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
+	])('after %s, with %i questions for one cluster', async (_, questions, fault) => {
 		creates(fault);
 		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
 		expect(counts()).toEqual([1, questions, 0]);
@@ -276,4 +277,17 @@ describe('The test of a credential shows only a message, which says what to do: 
 		fixture.sandbox.faults.plan(() => answer(status));
 		await expect(ask({ userName: 'another' })).rejects.toThrow(said);
 	});
+});
+
+test('A wrong password is tried again after five seconds, not before', async () => {
+	fixture.engine.editCredential({ password: 'wrong for other nodes' });
+	for (const [ms, logins] of [
+		[0, 1],
+		[3_000, 1],
+		[4_000, 2],
+	] as const) {
+		pass(ms);
+		await expect(post()).rejects.toThrow('The username or the password is wrong');
+		expect(counts()).toEqual([0, 0, logins]);
+	}
 });

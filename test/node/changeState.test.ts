@@ -12,7 +12,7 @@ async function newJob(): Promise<string> {
 	return String(job?.uid);
 }
 
-test.each(verbs)('%s changes the state of a job', async (operation) => {
+test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
 	const jobId = await newJob();
 	const job = fixture.sandbox.store.jobs.get(jobId);
 	if (job !== undefined) makeReadyFor(operation, job);

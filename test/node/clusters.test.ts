@@ -38,10 +38,10 @@ test('50 clusters are the default, in one request', async () => {
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-test('all pages are followed to the end', async () => {
-	const clusters = await list({ returnAll: true });
+test('all pages are followed to the end, and each cluster is an item as the service sent it', async () => {
+	const clusters = [...fixture.sandbox.store.clusters];
 	expect(clusters).toHaveLength(250);
-	expect(new Set(clusters.map(({ name }) => name)).size).toBe(250);
+	expect(await list({ returnAll: true })).toEqual(clusters);
 	expect(asked()).toHaveLength(3);
 	expect(asked()[0]).toEqual({ 'ListOption.limit': '100' });
 	expect(asked()[2]).toEqual({
@@ -113,6 +113,12 @@ test('a raw page is what the service sent, and the workflow can go on from it', 
 const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type });
 const clustersOf = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+
+/** How the description of an error of one list ends. */
+const endsIn = (detail: string) =>
+	expect.stringMatching(
+		new RegExp(`${detail} Request: list clusters at ${fixture.sandbox.url}\\.$`),
+	) as unknown;
 
 /** What Get Many gives, with the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
@@ -253,7 +259,7 @@ describe('A last page that is full', () => {
 		const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
 		expect(error).toMatchObject({
 			message: 'The list of work clusters is cut off',
-			description: expect.stringContaining('The last page says that 12 more follow, but not where'),
+			description: endsIn('The last page says that 12 more follow, but not where.'),
 		});
 		expect(await list({ limit: 100 })).toHaveLength(100);
 	});
@@ -271,9 +277,7 @@ describe('A list without an end', () => {
 	])('has a page that %s', async (_, pages, parameters) => {
 		answerWithPages(...pages);
 		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
-		const description = expect.stringContaining(
-			'A page token came twice, or there are more than a thousand pages.',
-		) as unknown;
+		const description = endsIn('A page token came twice, or there are more than a thousand pages.');
 		expect(error).toMatchObject({ message, description });
 		expect(asked()).toHaveLength(Math.max(2, pages.length));
 		await expect(fixture.engine.listSearch('searchClusters', 'x')).rejects.toMatchObject({

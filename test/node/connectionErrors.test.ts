@@ -42,7 +42,7 @@ test('no such host', async () => {
 	});
 });
 
-test('a certificate that is not trusted, and the switch that accepts it', async () => {
+test("where a certificate is not trusted nothing is sent, unless the credential's switch accepts it", async () => {
 	const sandbox = await newSandbox({ tls: selfSignedCertificate });
 	expect(await errorWith({ baseUrl: sandbox.url })).toMatchObject({
 		message: `The certificate of ${sandbox.url} isn't trusted`,
@@ -67,7 +67,7 @@ test.each([
 	['ftp://jobs.example.com', 'must start with https:// or http://'],
 	['http://me:hidden@jobs.example.com', 'must not contain a user name or a password'],
 	['http://jobs.example.com/?a=b', 'must not contain ? or #: remove it and what follows'],
-])('the base URL %j %s', async (baseUrl, problem, corrected = '') => {
+])('the base URL %j is refused: it %s', async (baseUrl, problem, corrected = '') => {
 	const { message, description } = (await errorWith({ baseUrl })) ?? {};
 	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
 	expect(description).toMatch(/^Open the credential/);

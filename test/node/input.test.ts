@@ -298,7 +298,7 @@ describe('Several bad items are one error that', () => {
 	const evenly = numbered(14).map(({ n }) => [2 * Number(n), empty] as const);
 
 	test.each<[string, count: number, bad: Record<number, object>]>([
-		['names all of them', 20, { 4: empty, 14: empty }],
+		['names all of them, before the first request', 20, { 4: empty, 14: empty }],
 		[
 			'lists them by what is wrong',
 			20,
@@ -327,7 +327,7 @@ describe('Several bad items are one error that', () => {
 	});
 });
 
-test('with the error output, a bad item is an error there and the others are sent', async () => {
+test('with the error output, a bad item is an error there, with no httpStatus, and the others are sent', async () => {
 	const { branches, error } = await fixture.engine.run(
 		{ parameters: create({ displayName: '={{ $json.v }}' }), onError: 'continueErrorOutput' },
 		[{ v: 'A' }, { v: '' }, { v: 'C' }],
@@ -440,4 +440,22 @@ test('a message of ours is not replaced by n8n, even with the name of a system e
 	const jobId = 'experiment-ENOENT';
 	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
+});
+
+test("n8n's event loop turns while a thousand items are read", async () => {
+	const startedAt = performance.now();
+	let [last, longest] = [startedAt, 0];
+	const tick = () => {
+		longest = Math.max(longest, performance.now() - last);
+		last = performance.now();
+	};
+	const ticking = setInterval(tick, 1);
+	// One wrong value, so that the node reads and sends nothing.
+	const displayName = '={{ $json.n < 999 ? `Job ${$json.n}` : "" }}';
+	const parameters = create({ displayName });
+	const { error } = await fixture.engine.run({ parameters }, numbered(1_000));
+	clearInterval(ticking);
+	tick();
+	expect(error).toMatchObject({ context: { itemIndex: 999 } });
+	expect(longest).toBeLessThan((performance.now() - startedAt) / 2);
 });

@@ -169,7 +169,7 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 	});
 });
 
-test("a proxy of n8n's that can't be reached is named", async () => {
+test("a proxy of n8n's environment applies, and is named if it can't be reached", async () => {
 	const proxy = `127.0.0.1:${await freePort()}`;
 	const { env } = load('node:process') as NodeJS.Process;
 	env.HTTP_PROXY = `http://${proxy}`;

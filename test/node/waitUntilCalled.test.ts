@@ -111,7 +111,7 @@ test.each(['Retry On Fail', 'Retry'])(
 );
 
 test.each(['keep', 'terminate'])(
-	'a cancel as the wait begins ends the wait and not the job, if interrupted: %s',
+	'a cancel as the wait begins ends the wait and not the job, with If It Fails or Is Cancelled at %s',
 	async (ifStopped) => {
 		const options = { ...(waiting().options as INodeParameters), ifStopped };
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');

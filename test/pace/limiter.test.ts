@@ -290,3 +290,43 @@ test('a service that was never there fails all within about two seconds', async 
 	expect(failed).toHaveLength(3_000);
 	expect(lastAt(failed)).toBeLessThan(seconds(2.5));
 });
+
+test('a service that answered and is then unreachable for good fails the rest in 60 to 90 s, none of which may exist', async () => {
+	let requests = 0;
+	const executions = new Executions(() => ((requests += 1) > 20 ? unreachable : undefined));
+	const { done, failed } = executions.begin(range(240), { maxRetries: 3 });
+	await executions.end();
+	expect([done.length, failed.length, mayExist(failed)]).toEqual([20, 220, 0]);
+	expect(failed[0]?.at).toBeGreaterThan(seconds(60));
+	expect(lastAt(failed)).toBeLessThan(seconds(90));
+});
+
+test('after twelve creates in a row without a clear answer, creates fail for a minute without being sent, and then go again', async () => {
+	let isBack = false;
+	const executions = new Executions((n, at) => (isBack ? undefined : failsCreates(n, at)));
+	const { sent } = executions.begin(range(300));
+	await executions.end();
+	expect(sent).toHaveLength(12);
+	isBack = true;
+	await executions.clock.pass(seconds(59));
+	const early = executions.begin([0]);
+	const read = executions.begin([0], { creates: false });
+	await executions.end();
+	expect([early.sent.length, mayExist(early.failed), read.done.length]).toEqual([0, 0, 1]);
+	await executions.clock.pass(seconds(2));
+	const late = executions.begin([0]);
+	await executions.end();
+	expect(late.done).toHaveLength(1);
+});
+
+test('an item that alone is always throttled fails after four minutes', async () => {
+	const executions = new Executions((n) => (n === 0 ? rejected() : { after: 100 }));
+	const { failed, sent } = executions.begin([0]);
+	const others = executions.begin(range(4_000).slice(1), { concurrency: 1 });
+	await executions.end();
+	expect(failed[0]?.at).toBeGreaterThan(seconds(240));
+	expect(failed[0]?.at).toBeLessThan(seconds(280));
+	// It sleeps longer each time.
+	expect(sent.length).toBeLessThan(40);
+	expect(others.failed).toEqual([]);
+});

@@ -78,3 +78,17 @@ test('the node and the credential have an icon for light and another for dark, b
 		expect(inLight).not.toBe(inDark);
 	}
 });
+
+test('what it requires is its own, n8n-workflow or node:crypto, and nothing reads the environment', () => {
+	const files = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.js'));
+	expect(files.length).toBeGreaterThan(30);
+	for (const file of files) {
+		const code = readFileSync(join(root, file), 'utf8');
+		const required = [...code.matchAll(/\b(?:require|import)\(\s*(.*?)\s*\)/g)].map(
+			([, name]) => name,
+		);
+		for (const name of required)
+			expect(name).toMatch(/^["'](\.{1,2}\/.*|n8n-workflow|node:crypto)["']$/);
+		expect(code).not.toMatch(/\bprocess\b|\bglobalThis\b/);
+	}
+});

@@ -165,3 +165,19 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
+
+test.each(edits)(
+	'The account that created a job ends it, if the run meets %s',
+	async (_, change) => {
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'createJob' && itemOf(call) === 1) edit(change());
+			return call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined;
+		});
+		const failed = await fixture.engine.run(terminate, numbered(3));
+		expect(contextOf(failed)).toMatchObject({ itemIndex: 2 });
+		const states = [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
+		expect(states).toEqual(['terminated', 'terminated']);
+		expect(other.calls).toEqual([]);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+	},
+);

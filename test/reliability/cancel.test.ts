@@ -31,7 +31,7 @@ describe('A cancel', () => {
 		["the node's own pace", {}, 'stopWorkflow', 0, 10],
 		['a workflow that continues', { concurrency: 2 }, 'continueRegularOutput', 2, 4],
 	] as const)(
-		'starts no request, and awaits those in flight, so that no job is left unknown: with %s',
+		'starts no request, awaits those in flight, and logs every job that was created: with %s',
 		async (_, options, onError, quick, sent) => {
 			const held = gate();
 			creates((item) =>

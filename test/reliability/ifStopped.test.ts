@@ -158,7 +158,7 @@ describe('A later run', () => {
 		expect(endingsIn(again)).toEqual(ended(2));
 	});
 
-	test('of Retry On Fail names the jobs of all tries in the last error', async () => {
+	test('of Retry On Fail creates the ended jobs again, and names those of all tries in the last error', async () => {
 		creates((item) => (item === 1 ? refused : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(2));
 		expect(jobsOnService()).toHaveLength(3);
@@ -186,12 +186,26 @@ describe('A later run', () => {
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 	});
 
-	test('makes no job only to end it, where the job of an item may exist', async () => {
+	test("of Retry creates ended jobs again, but not one that couldn't be ended", async () => {
+		faults(
+			(item) => (item === 2 ? refused : undefined),
+			(item) => (item === 1 ? refused : undefined),
+		);
+		const failed = await fixture.engine.run(terminate(), numbered(3));
+		expect(states()).toEqual(['terminated', 'running']);
+		fixture.sandbox.faults.clear();
+		expect((await fixture.engine.retry(failed, [terminate()])).items).toHaveLength(3);
+		expect(timesSent()).toEqual([2, 1, 2]);
+		expect(states()).toEqual(['terminated', ...running(3)]);
+	});
+
+	test('makes no job only to end it, where the job of an item may exist, which is not ended', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));
 		expect(timesSent()).toEqual([1, 1]);
 		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 		expect(endingsIn(result)).toEqual(ended(1));
+		expect(states()).toEqual(['terminated', 'running']);
 	});
 });
 

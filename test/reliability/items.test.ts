@@ -49,7 +49,7 @@ test.each<[concurrency: number | string, count: number, most: number]>([
 	['={{ $json.n === 5 ? 2 : $json.n + 4 }}', 12, 2],
 	[300, 150, 100],
 ])(
-	'with a Concurrency of %s, %i items are in flight %i at once',
+	'a Concurrency of %s is never exceeded: of %i items, %i are in flight at once',
 	async (concurrency, count, most) => {
 		const held = gate();
 		creates(() => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
@@ -75,7 +75,7 @@ describe('Where the workflow continues', () => {
 	const failing = new Map(outcomes.map(([item, fault]) => [item, fault]));
 
 	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'every item is there once, as its job or as its error: %s',
+		'every item is there once, as its job or as an error with itemIndex, httpStatus and jobMayExist: %s',
 		async (onError) => {
 			creates((item) => failing.get(item));
 			const parameters = batch({ maxRetries: 0 });
@@ -99,7 +99,7 @@ describe('Where the workflow continues', () => {
 		},
 	);
 
-	test('state changes say per item what came of them', async () => {
+	test('state changes say per item what came of them, without jobMayExist', async () => {
 		await fixture.engine.run({ parameters: batch() }, numbered(2));
 		const [first, last] = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}' });

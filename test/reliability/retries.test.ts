@@ -7,7 +7,7 @@ import { change, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { type NodeOptions, type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, metadataOf } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, metadataOf } from './batch';
 import { namesIn, refused, useBatch } from './batch';
 
 /*
@@ -68,6 +68,19 @@ describe("n8n's Retry On Fail", () => {
 		const { error } = await fixture.engine.run(tried, numbered(4));
 		expect(error).toBeUndefined();
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
+	});
+
+	test.each([
+		[1, [1, 1, 1]],
+		[0, [3, 1, 1]],
+	])('at Continue tries again only if the first item failed: item %i', async (failing, times) => {
+		creates((item) => (item === failing ? refused : undefined));
+		for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
+			fixture.sandbox.clearCalls();
+			const { items, error } = await fixture.engine.run({ ...node, onError }, numbered(3));
+			expect([items.length, error]).toEqual([3, undefined]);
+			expect(timesSent()).toEqual(times);
+		}
 	});
 
 	test('keeps nothing for the next run of a loop', async () => {
@@ -178,7 +191,20 @@ describe("n8n's Retry", () => {
 		expect(JSON.stringify(stored(result.run)).match(/"displayName":"Job 0"/g)).toHaveLength(1);
 	});
 
-	test('finds neither the password nor the token in what is left', async () => {
+	test('that failed is what to retry, not the first execution, which knows only its own jobs', async () => {
+		const first = await refusedAtThird();
+		creates((item) => (item === 3 ? refused : undefined));
+		const second = await fixture.engine.retry(first, [oneByOne()]);
+		fixture.sandbox.faults.clear();
+		expect(createdIn(second)).toEqual(jobsOnService());
+		fixture.sandbox.clearCalls();
+		expect(namesIn(await fixture.engine.retry(second, [oneByOne()]))).toEqual(allNames);
+		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3]);
+		await fixture.engine.retry(first, [oneByOne()]);
+		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
+	});
+
+	test("finds in what is left the service's responses, and neither the password nor the token", async () => {
 		const { run } = await refusedAtThird();
 		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
 		expect(text).toContain('"displayName":"Job 0"');

@@ -155,7 +155,7 @@ const isLost = { 3: brokenAfter };
 test.each<[string, () => Promise<Result>]>([
 	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
 	['an item is refused', () => run(node(), isRefused)],
-	['an item is uncertain', () => run(node(), isLost)],
+	['an item is uncertain, and the batch ends there', () => run(node(), isLost)],
 	[
 		'two are uncertain after all tries',
 		() => run({ ...node(), ...tries }, { 1: brokenAfter, 3: brokenAfter }),
@@ -172,7 +172,7 @@ test.each<[string, () => Promise<Result>]>([
 		},
 	],
 	[
-		'a Retry leaves an item uncertain',
+		'a Retry leaves an item uncertain, and runs all others',
 		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
 	],
 	[
@@ -208,4 +208,11 @@ test('of long names, the beginning is enough', async () => {
 		};
 		expect(JSON.stringify({ message, description, context })).not.toContain('x'.repeat(101));
 	}
+});
+
+test('the context has the items whose job may exist, by number, namespace and display name', async () => {
+	const failed = contextOf(await run(node({ namespace: '=team-{{ $json.n }}' }), isLost));
+	expect(failed).toMatchObject({ itemIndex: 3, jobMayExist: true });
+	const items = [{ itemIndex: 3, namespace: 'team-3', displayName: 'Job 3' }];
+	expect(failed.uncertainItems).toEqual(items);
 });

@@ -308,3 +308,15 @@ describe('A token that is not the one stored is not repeated', () => {
 		expect(placesOf(used, new Map([['the output', JSON.stringify(items)]]))).toEqual([]);
 	});
 });
+
+test.each<[string, Fault]>([
+	['400', answer(400)],
+	['500', answer(500)],
+	['a broken connection', { kind: 'break', when: 'afterActing' }],
+])('The body that was sent is in no error and no log: %s', async (_, fault) => {
+	plan('others', () => fault);
+	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
+	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));
+	expect(JSON.stringify(fixture.callsOf('createJob')[0]?.body)).toContain('planted-word');
+	expect(placesOf(['planted-word'], texts)).toEqual([]);
+});
