@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { chromium, type BrowserContext } from 'playwright-core';
 
@@ -37,6 +39,8 @@ function findChromium(): string {
  * @param folder keeps what it has loaded and compiled, so that each file of tests after the first starts faster
  */
 export async function openChromium(folder: string, baseURL: string): Promise<BrowserContext> {
+	// What n8n's editor remembers of its user, such as an open panel, is another matter in each file.
+	await rm(join(folder, 'Default', 'Local Storage'), { recursive: true, force: true });
 	return await chromium.launchPersistentContext(folder, {
 		executablePath: findChromium(),
 		args: flags,
