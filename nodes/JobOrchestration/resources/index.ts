@@ -72,7 +72,7 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/** The operation that a workflow names. @throws Error, with a description, if there is none, as in one written by hand */
+/** The operation that a workflow names. @throws Error, with a description, if this version doesn't have it */
 export function findOperation(resource: unknown, operation: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);
 	const found = known?.operations.find(({ value }) => value === operation);

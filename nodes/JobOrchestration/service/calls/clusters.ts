@@ -9,6 +9,8 @@ import type { ServiceClient } from './serviceClient';
 /** Pages of a list at most. With fewer, 100,000 clusters could not be listed; with more, an endless list takes hours. */
 const MAX_PAGES = 1_000;
 
+type ClusterPage = JsonObject & { items?: JsonObject[] | null };
+
 /** Where a page begins, and how many clusters it has at most; if undefined, the service decides. */
 interface Paging {
 	pageToken?: string | undefined;
@@ -22,7 +24,7 @@ interface Found {
 }
 
 /** A page of the list of work clusters: `GET /api/v1/clusters`. */
-export function listClusters({ pageToken, pageSize }: Paging): Call<JsonObject> {
+export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
 	const refused = {
 		advice: `Check this node's fields, above all Options › Page Size: the service may not allow ${pageSize} clusters at once.`,
 	};
@@ -70,7 +72,7 @@ export async function* clusterPages(
 		// A later page that fails may not be the end: its token may have expired.
 		const page = await service.send(call, { mayGoOn: tokens.size > 0 });
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
-		const items = Array.isArray(page.items) ? page.items.filter(isJsonObject) : [];
+		const items = page.items ?? [];
 		const clusters = items.filter((cluster) => {
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
@@ -124,7 +126,7 @@ export async function allClusters(
  * Kubernetes, which answers with `metadata.continue`, empty or absent at the end. If it can't be sent back, the answer isn't
  * taken: the first page must not pass for the whole list.
  */
-function isClusterPage(body: unknown): body is JsonObject {
+function isClusterPage(body: unknown): body is ClusterPage {
 	if (!isJsonObject(body)) return false;
 	const { items = saysNothing(body) ? [] : undefined } = body;
 	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
