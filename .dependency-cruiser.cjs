@@ -113,7 +113,7 @@ module.exports = {
 		doNotFollow: { path: 'node_modules' },
 		exclude: { path: '^(dist|host/(node_modules|\\.data|versions))/' },
 		tsPreCompilationDeps: true,
-		tsConfig: { fileName: 'tsconfig.tools.json' },
+		tsConfig: { fileName: 'tsconfig.json' },
 		enhancedResolveOptions: {
 			exportsFields: ['exports'],
 			conditionNames: ['import', 'require', 'node', 'default', 'types'],

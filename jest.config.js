@@ -22,5 +22,5 @@ module.exports = {
 	setupFiles: ['<rootDir>/test/support/loadOnce.ts'],
 	testTimeout: 20_000,
 	// Most tests wait for something most of the time.
-	maxWorkers: 4,
+	maxWorkers: 3,
 };

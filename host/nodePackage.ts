@@ -17,8 +17,9 @@ const LONGEST_BUILD_MS = 300_000;
 
 /** What the packed node is made from. */
 const sources = [
-	...['nodes', 'credentials', 'contract', 'gulpfile.js', 'tsconfig.json'],
-	...['package.json', 'package-lock.json', 'README.md', 'LICENSE.md'],
+	...['nodes', 'credentials', 'contract', 'gulpfile.js'],
+	...['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'],
+	...['README.md', 'LICENSE.md'],
 ];
 
 /**

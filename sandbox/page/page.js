@@ -216,7 +216,7 @@ async function refresh() {
 		isLive = false;
 	}
 	if (seen) render(page(seen, isLive), document.body);
-	setTimeout(refresh, document.hidden ? 5000 : 1000);
+	setTimeout(() => void refresh(), document.hidden ? 5000 : 1000);
 }
 
 void refresh();

@@ -29,7 +29,7 @@ async function endedOf(workflowId: string): Promise<Execution[]> {
 async function newJob(): Promise<string> {
 	const { output } = await run(host, 'wait-for-room.json');
 	const [job] = output['Create a job'] ?? [];
-	const { uid } = job?.metadata as { uid: string };
+	const { uid } = (job as { metadata: { uid: string } }).metadata;
 	return uid;
 }
 
@@ -162,7 +162,7 @@ test('a workflow starts when a job is done', async () => {
 		{ timeout: 60_000 },
 	);
 	const [job] = output['Create job'] ?? [];
-	const { uid } = job?.metadata as { uid: string };
+	const { uid } = (job as { metadata: { uid: string } }).metadata;
 	expect((await host.api.executionResult(started?.id ?? '')).output['What it brought']).toEqual([
 		{ jobId: uid, state: 'succeeded', report: `report of ${String(job?.displayName)}` },
 	]);

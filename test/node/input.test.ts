@@ -104,7 +104,7 @@ const inAscii = (text: string) =>
 function sentJob(): unknown {
 	const calls = fixture.callsOf('createJob');
 	expect(calls).toHaveLength(1);
-	return (calls[0]?.body as { job: object }).job;
+	return (calls[0] as { body: { job: object } }).body.job;
 }
 
 /** The fields that hold IDs, which have to be there. */

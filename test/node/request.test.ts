@@ -20,7 +20,7 @@ const fixture = useSandbox();
 function sentJob(): IDataObject {
 	const calls = fixture.callsOf('createJob');
 	expect(calls).toHaveLength(1);
-	return (calls[0]?.body as { job: IDataObject }).job;
+	return (calls[0] as { body: { job: IDataObject } }).body.job;
 }
 
 const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });

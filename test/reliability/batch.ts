@@ -77,7 +77,8 @@ export function watchNode({ loaded }: Engine) {
 	/** What its last try ends in. */
 	const end = async (): Promise<Pick<Result, 'items' | 'error'>> => {
 		try {
-			const [items = []] = (await execute.mock.results.at(-1)?.value) as INodeExecutionData[][];
+			const last = execute.mock.results.at(-1) as { value: Promise<INodeExecutionData[][]> };
+			const [items = []] = await last.value;
 			return { items, error: undefined };
 		} catch (error) {
 			return { items: [], error: error as Result['error'] };

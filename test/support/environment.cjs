@@ -2,6 +2,9 @@ const { types } = require('node:util');
 
 const { TestEnvironment } = require('jest-environment-node');
 
+// A worker that has run many files frees their memory as it exits, which takes longer than Jest waits for it.
+process.once('exit', (code) => process.exit(code));
+
 /**
  * Where the tests run: Jest's own environment, and a way past it to modules that are loaded once for all files
  * (loadOnce.ts). Those that need modules of their own say so at their head: `@jest-environment node`.

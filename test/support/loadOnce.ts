@@ -1,7 +1,7 @@
 /*
  * Jest gives each test file modules of its own. Loading n8n's engine takes longer than what most files test with
- * it, so it is loaded once for all of them, and so is what the sandbox is built on. What is built here, and n8n's
- * loader, which loads it, are each file's own.
+ * it, so it is loaded once for all of them, and so is what the sandbox and the tests are built on. What is built here,
+ * and n8n's loader, which loads it, are each file's own.
  */
 declare const requireOnce: NodeJS.Require | undefined;
 
@@ -14,7 +14,7 @@ const ofEngine = [
 	'@n8n/di',
 	'@n8n/backend-common',
 ];
-const ofSandbox = ['fastify', 'ajv', 'ajv/dist/2020', 'ajv-formats', 'yaml'];
+const ofTests = ['fast-check', 'fastify', 'ajv', 'ajv/dist/2020', 'ajv-formats', 'yaml'];
 
 if (typeof requireOnce === 'function') {
 	const { N8N_UNDER_TEST: otherFolder } = process.env;
@@ -27,5 +27,5 @@ if (typeof requireOnce === 'function') {
 		if (otherFolder !== undefined && name !== path) jest.doMock(name, load);
 	};
 	for (const name of ofEngine) share(name, requireOnce.resolve(name, { paths: [engine] }));
-	for (const name of ofSandbox) share(name, requireOnce.resolve(name));
+	for (const name of ofTests) share(name, requireOnce.resolve(name));
 }

@@ -106,10 +106,11 @@ const agentNode = nodeOf('Agent', agentInputs, async function () {
 	const connected = await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
 	const [tool] = connected as [{ invoke: (args: IDataObject) => Promise<string> }];
 	const { calls, atOnce } = this.getWorkflowStaticData('node');
-	const answers: Array<string | Promise<string>> = [];
+	const answers: Array<Promise<string>> = [];
 	for (const args of calls as IDataObject[]) {
 		const answer = tool.invoke(args).catch(({ message }: Error) => `Error: ${message}`);
-		answers.push(atOnce === true ? answer : await answer);
+		if (atOnce !== true) await answer;
+		answers.push(answer);
 	}
 	return [(await Promise.all(answers)).map((answer) => ({ json: { answer } }))];
 });
