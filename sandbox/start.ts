@@ -42,7 +42,7 @@ export interface Sandbox {
 	/** Can't be reached any more, and cuts whatever is open, until it is back on the same port. */
 	goAway(): Promise<void>;
 	comeBack(): Promise<void>;
-	/** Stops it, and cuts whatever is open. */
+	/** Stops it for good, and cuts whatever is open. */
 	close(): Promise<void>;
 }
 
@@ -81,6 +81,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		},
 		comeBack: async () => await comeBack(),
 		close: async () => {
+			comeBack = async () => {};
 			service.callbacks.close();
 			const closed = app.close();
 			connections.destroyAll();
