@@ -21,6 +21,6 @@ module.exports = {
 	],
 	setupFiles: ['<rootDir>/test/support/loadOnce.ts'],
 	testTimeout: 20_000,
-	// Most tests wait for something most of the time.
+	// Tests wait most of the time. More workers would take longer to load n8n's engine than they save.
 	maxWorkers: 3,
 };

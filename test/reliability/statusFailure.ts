@@ -1,7 +1,10 @@
-import type { FailureOf } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 
 /** A request that was answered with this HTTP status; and with this Retry-After, if it has one. */
-export const statusFailure = (status: number, retryAfterMs?: number): FailureOf<'status'> => ({
+export const statusFailure = (
+	status: number,
+	retryAfterMs?: number,
+): Extract<Failure, { kind: 'status' }> => ({
 	kind: 'status',
 	status,
 	text: undefined,

@@ -2,9 +2,9 @@ const { types } = require('node:util');
 
 const { TestEnvironment } = require('jest-environment-node');
 
-// A worker that has run many files frees their memory as it exits, which takes longer than Jest waits for it. Jest's own
-// process, which has nobody to send to, sets its exit code in a later listener.
-if (process.send !== undefined) process.once('exit', (code) => process.exit(code));
+// A worker that has run many files frees their memory as it exits, which takes longer than Jest waits for it. In
+// Jest's own process, this would hide that tests have failed.
+if (process.argv[1]?.includes('jest-worker')) process.once('exit', (code) => process.exit(code));
 
 /**
  * Where the tests run: Jest's own environment, and a way past it to modules that are loaded once for all files

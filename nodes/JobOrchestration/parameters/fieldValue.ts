@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json';
-import { describe, FieldError } from './fieldError';
-import { WRONG_IN_ID, WRONG_IN_PATH } from './idRules';
+import { describe, FieldError, WRONG_IN_ID, WRONG_IN_PATH } from './fieldError';
 import { HALF_CHARACTER, lossIn, refuseLoss, tokensIn, withoutFence } from './jsonText';
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */

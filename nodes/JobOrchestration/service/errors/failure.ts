@@ -139,14 +139,15 @@ const KINDS = {
 	}),
 } satisfies Record<string, (facts: never, about: About) => Meaning>;
 
-type Kinds = typeof KINDS;
-
-/** A failure of one kind. */
-export type FailureOf<Kind extends keyof Kinds> = Common & { kind: Kind } & FactsOf<Kinds[Kind]>;
-type FactsOf<Entry> = Entry extends (facts: infer Facts, about: never) => Meaning ? Facts : never;
-
 /** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
-export type Failure = { [Kind in keyof Kinds]: FailureOf<Kind> }[keyof Kinds];
+export type Failure = {
+	[Kind in keyof typeof KINDS]: (typeof KINDS)[Kind] extends (
+		facts: infer Facts,
+		about: never,
+	) => Meaning
+		? Common & { kind: Kind } & Facts
+		: never;
+}[keyof typeof KINDS];
 
 /** What a failure means: what follows from it, and what its error says. */
 export function meaningOf(failure: Failure, about: About = {}): Meaning {
