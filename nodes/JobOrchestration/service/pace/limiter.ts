@@ -53,10 +53,14 @@ export class AccountLimiter {
 		});
 	}
 
-	/** A request waits for itself alone, unless all that waits fails. A cancel ends that at once. */
+	/**
+	 * A request waits for itself alone, at least for a turn of the event loop. A cancel, and a failure of all that waits, end
+	 * that at once.
+	 */
 	async sleep(request: LimitedRequest, milliseconds: number): Promise<void> {
 		const { queue, options } = request;
-		if (milliseconds === 0 || queue.denial !== undefined) return;
+		if (queue.denial !== undefined) return;
+		if (milliseconds === 0) return await this.clock.pause();
 		queue.asleep.add(request);
 		await new Promise<void>((resolve) => {
 			request.settle = () => resolve();

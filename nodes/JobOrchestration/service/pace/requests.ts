@@ -104,6 +104,20 @@ export class LimitedRequest {
 	}
 
 	/**
+	 * The same for the question that goes before it. A failure that concerns the account and says nothing about the service,
+	 * such as a refused login, is the request's own: nobody could ask better.
+	 */
+	sleepAfterQuestion(
+		failure: Failure | undefined,
+		now: number,
+		answeredAt: number,
+	): number | undefined {
+		const isOwn = failure !== undefined && meaningOf(failure).condition === 'unknown';
+		const isStopped = this.options.signal?.aborted === true;
+		return isOwn && !isStopped ? this.sleepAfter(failure, now, answeredAt) : 0;
+	}
+
+	/**
 	 * After a Retry-After above five seconds, the request itself sleeps, a minute at most. So does one that is throttled
 	 * again though others were answered meanwhile: 50 ms times n squared; after four minutes of that it fails.
 	 */

@@ -1,4 +1,5 @@
 import { type Failure, mayRetry, withoutServiceText } from '../errors/failure';
+import { failureFromError } from '../errors/fromError';
 import type { TokenDoubt } from '../errors/meaning';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
@@ -101,9 +102,15 @@ export class Session {
 		if (sending !== undefined && this.newest !== undefined) return { token: this.newest };
 		const known = this.knownFailure(sending?.options);
 		if (known !== undefined) return { failure: known };
-		const renewal = (this.renewal ??= this.findOrLogIn(helpers, sending).finally(() => {
-			if (this.renewal === renewal) this.renewal = undefined;
-		}));
+		const renewal = (this.renewal ??= this.findOrLogIn(helpers, sending)
+			// It must not pass for a request that was stopped, or the search would begin again at once, for ever.
+			.catch((error: unknown) => {
+				const redact = (text: string) => this.secrets.redact(text);
+				return { failure: failureFromError(error, { isUnsent: true, redact }) };
+			})
+			.finally(() => {
+				if (this.renewal === renewal) this.renewal = undefined;
+			}));
 		const found = await unlessAborted(renewal, sending?.signal).catch(() => undefined);
 		const failure = found === undefined ? sending?.failure : undefined;
 		// It is left to those that still wait for it: the next request begins another one.
@@ -139,7 +146,7 @@ export class Session {
 		return await attempt;
 	}
 
-	/** @returns undefined if the request was stopped before there was a login. It never throws */
+	/** @returns undefined if the request was stopped before there was a login */
 	private async findOrLogIn(helpers: Helpers, sending?: Sending): Promise<TokenResult | undefined> {
 		if (!isWithin(YOUNG_MS, this.lastLogin?.at)) this.unacceptedLogins = 0;
 		// Else other processes are logging in, too, and each login ends the token before it.

@@ -1,0 +1,296 @@
+import type {
+	ICredentialDataDecryptedObject,
+	INodeExecutionData,
+	INodeParameters,
+} from 'n8n-workflow';
+
+import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
+import { ServiceClient } from '../../nodes/JobOrchestration/service/calls/serviceClient';
+import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
+import { Gate } from '../../nodes/JobOrchestration/service/pace/gate';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { Fault, Plan } from '../../sandbox';
+import { answer } from '../support/answer';
+import { pass } from '../support/clock';
+import { watchEventLoop } from '../support/eventLoop';
+import { getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import type { NodeOptions, Result } from '../support/run';
+import { batch, cancelWhen, contextOf, gate, itemOf, listedIn } from './batch';
+import { statusFailure } from './statusFailure';
+
+/*
+ * An execution always ends, and n8n goes on meanwhile: however the service fails, no loop of the node goes round without
+ * a wait. A service that restarts in the middle of a batch ends its tokens, and may refuse to log anybody in.
+ */
+
+watchEventLoop();
+const fixture = useSandbox();
+const { callsOf } = fixture;
+afterEach(() => jest.restoreAllMocks());
+
+const MINUTE_MS = 61_000;
+/** What waits for a service that accepts nothing fails after 70 s. */
+const PATIENCE_MS = 71_000;
+const onError = 'continueRegularOutput';
+const clusters = 350;
+
+const page = (status: number): Fault => ({ kind: 'html', when: 'beforeActing', status });
+const redirect: Fault = { kind: 'redirect', location: '/start' };
+const broken: Fault = { kind: 'break', when: 'beforeActing' };
+const endsTokens: Fault = { kind: 'expireTokens' };
+
+const refusals: Array<[string, Fault]> = [
+	...[401, 403, 404, 500].map((status): [string, Fault] => [String(status), answer(status)]),
+	['a redirect', redirect],
+	['a page', page(200)],
+	['200 without a token', answer(200, {})],
+];
+const unclear: Array<[string, Fault]> = [
+	['a broken connection', broken],
+	['silence', { kind: 'stall', when: 'beforeActing' }],
+	['500', answer(500)],
+	['502', answer(502)],
+	['504 as a page', page(504)],
+	['a redirect', redirect],
+];
+const batches: Array<[string, number, INodeParameters]> = [
+	['12 items', 12, {}],
+	['2 items at a Concurrency of 1', 2, { concurrency: 1 }],
+	['40 items', 40, {}],
+	['12 items with no retries', 12, { maxRetries: 0 }],
+];
+
+/**
+ * The service restarts, a minute after the token was stored.
+ *
+ * @param login what logins meet from now on
+ * @param ofCall what other calls meet
+ */
+async function restart(login: Fault | undefined, ofCall: Plan): Promise<void> {
+	await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
+	fixture.sandbox.clearCalls();
+	pass(MINUTE_MS);
+	fixture.sandbox.faults.plan((call) => (call.operation === 'login' ? login : ofCall(call)));
+}
+
+/** Each create that arrives ends all tokens, and gets no clear answer. */
+const restartAtCreates = async (login: Fault, fault: Fault = broken) =>
+	await restart(login, ({ operation }) =>
+		operation === 'createJob' ? [endsTokens, fault] : undefined,
+	);
+
+const numbersOf = (items: INodeExecutionData[]) =>
+	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
+const uncertainOf = (items: INodeExecutionData[]) =>
+	items.filter(({ json }) => Object(json.error).jobMayExist === true);
+const all = (count: number) => numbered(count).map(({ n }) => n);
+
+/** Each item has failed once, and only those that were sent may have a job. */
+function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
+	expect(numbersOf(items)).toEqual(all(count));
+	expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
+	expect(uncertainOf(items)).toHaveLength(callsOf('createJob').length);
+	expect(uncertainOf(items).length).toBeLessThanOrEqual(atOnce);
+}
+
+describe.each(refusals)(
+	'If logins are refused by %s, n8n goes on and the execution ends',
+	(_, login) => {
+		describe.each(unclear)('after creates that meet %s', (_create, fault) => {
+			test.each(batches)('%s', async (_batch, size, options) => {
+				const { orRunOut } = hurry();
+				await restart(login, ({ operation }) =>
+					operation === 'createJob' ? [endsTokens, orRunOut(fault)] : undefined,
+				);
+				const startedAt = performance.now();
+				const node: NodeOptions = { parameters: batch(options), onError };
+				const result = await fixture.engine.run(node, numbered(size));
+				expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
+				expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
+				// It isn't tried once per item.
+				expect(callsOf('login')).toHaveLength(1);
+			});
+		});
+	},
+);
+
+describe('If a service ends its tokens and refuses logins', () => {
+	const WRONG = 'The username or the password is wrong';
+	const refused = answer(401);
+	const failsSo = { message: WRONG, error: { httpStatus: 401, jobMayExist: false } };
+
+	test('what was not sent fails by that, as certainly not created', async () => {
+		hurry();
+		await restartAtCreates(refused);
+		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(20));
+		const others = items.filter((item) => !uncertainOf(items).includes(item));
+		expect(others.map(({ json }) => json)).toMatchObject(others.map(() => failsSo));
+		expect(others).toHaveLength(20 - callsOf('createJob').length);
+	});
+
+	test('two executions end, and leave no more uncertain than one', async () => {
+		hurry();
+		await restartAtCreates(refused);
+		const run = async () =>
+			await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
+		expect(numbersOf(both)).toEqual([...all(12), ...all(12)]);
+		expect(uncertainOf(both)).toHaveLength(callsOf('createJob').length);
+		expect(uncertainOf(both).length).toBeLessThanOrEqual(10);
+	});
+
+	test('a workflow that stops, its tries and its Retry end, and send no create twice', async () => {
+		hurry();
+		await restartAtCreates(refused);
+		const node: NodeOptions = {
+			parameters: batch(),
+			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
+		};
+		const first = await fixture.engine.run(node, numbered(12));
+		const second = await fixture.engine.retry(first, [node]);
+		expect(first.error).toBeDefined();
+		expect(contextOf(second)).toMatchObject({ httpStatus: 401, jobMayExist: false });
+		const sent = callsOf('createJob').map(itemOf);
+		expect(new Set(sent).size).toBe(sent.length);
+	});
+
+	test("an agent's calls of its tool end, those made at once as well", async () => {
+		hurry();
+		await restartAtCreates(refused);
+		const { answers } = await fixture.engine.callTool({ parameters: batch() }, numbered(12), {
+			atOnce: true,
+		});
+		expect(answers).toHaveLength(12);
+		const sent = callsOf('createJob').length;
+		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - sent);
+	});
+
+	test('the jobs that are to be ended are listed as not ended, and why', async () => {
+		hurry();
+		await restart(refused, (call) =>
+			call.operation === 'createJob' && itemOf(call) === 5 ? [endsTokens, broken] : undefined,
+		);
+		const parameters = batch({ ifStopped: 'terminate', concurrency: 1 });
+		const result = await fixture.engine.run({ parameters }, numbered(12));
+		const why = expect.stringContaining(WRONG) as unknown;
+		expect(listedIn(result)).toMatchObject(
+			all(5).map(() => ({ cleanup: { operation: 'terminate', success: false, message: why } })),
+		);
+		expect(callsOf('login')).toHaveLength(1);
+	});
+
+	test.each([
+		['a list', async () => await fixture.engine.run({ parameters: getAll({ returnAll: true }) })],
+		['a drop-down', async () => await fixture.engine.listSearch('searchClusters', 'no such one')],
+	])('%s ends with the page that gets no token', async (_, list) => {
+		await fixture.start({ clusters });
+		await restart(refused, ({ nOfOperation }) => (nOfOperation > 2 ? endsTokens : undefined));
+		const ended = await list().catch((error: unknown) => ({ error }));
+		expect(ended).toMatchObject({ error: { message: WRONG } });
+		expect(callsOf('listClusters')).toHaveLength(3);
+	});
+
+	test('the request of another node ends with its own answer', async () => {
+		await restartAtCreates(refused, answer(403));
+		const uri = `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`;
+		const request = { method: 'POST', uri, body: {}, json: true } as const;
+		await expect(fixture.engine.requestAsOtherNode(request)).rejects.toThrow();
+		expect(callsOf('createJob')).toHaveLength(1);
+	});
+});
+
+describe('If a question can not be asked', () => {
+	test('since the login is never answered, what waits fails once its time is up', async () => {
+		const { orRunOut } = hurry();
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.faults.plan(({ operation }) => {
+			if (operation === 'login') return orRunOut({ kind: 'stall', when: 'beforeActing' });
+			return operation === 'createJob' ? [endsTokens, broken] : undefined;
+		});
+		const result = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		expectAllFailed(result, 12);
+		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
+	});
+
+	test.each<[string, Fault | undefined, () => unknown]>([
+		[
+			"since n8n can't read the credential any more",
+			undefined,
+			async () => await Promise.reject(new Error('database is locked')),
+		],
+		[
+			'since the search for a token throws an error that nobody knows',
+			answer(401),
+			() => ({
+				get accessToken(): string {
+					throw new TypeError('a mistake');
+				},
+			}),
+		],
+	])('%s, what waits fails by that', async (_, login, read) => {
+		hurry();
+		const reads = jest.spyOn(fixture.engine.credentials, 'getDecrypted');
+		await restart(login, ({ operation }) => {
+			if (operation !== 'createJob') return undefined;
+			reads.mockImplementation(async () => (await read()) as ICredentialDataDecryptedObject);
+			return [endsTokens, broken];
+		});
+		const result = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		expectAllFailed(result, 12);
+		expect(result.items.at(-1)?.json.message).toBe("n8n couldn't send the request");
+	});
+
+	test('a cancel while its login is under way ends the execution at once', async () => {
+		const held = gate();
+		await restartAtCreates({ kind: 'wait', when: 'beforeActing', until: held.opened });
+		const { result } = await cancelWhen(
+			fixture.engine,
+			{ node: { parameters: batch(), onError }, items: numbered(12) },
+			() => callsOf('login').length === 1,
+		);
+		held.open();
+		const { uncertainItems } = contextOf(result);
+		expect(uncertainItems).toHaveLength(callsOf('createJob').length);
+	});
+});
+
+/** A create, as the limiter and the loop see it. */
+const CREATE: Call<string> = {
+	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
+	isExpected: (body): body is string => typeof body === 'string',
+	wordsOf: () => ({ action: 'create the job', request: 'create the job', byStatus: {} }),
+};
+
+test.each([true, false])(
+	'a failure that the limiter never waits for is repeated a hundred times at most, and n8n goes on: %p',
+	async (isQuestion) => {
+		hurry();
+		const limiter = new AccountLimiter();
+		jest.spyOn(Gate.prototype, 'end').mockImplementation(function (this: Gate) {
+			this.inFlight -= 1;
+			return false;
+		});
+		const { start } = Gate.prototype;
+		jest.spyOn(Gate.prototype, 'start').mockImplementation(function (this: Gate, ...args) {
+			return { ...start.apply(this, args), isQuestion };
+		});
+		let turns = 0;
+		const timer = setInterval(() => (turns += 1), 0);
+		const send = jest.fn(async () => await Promise.resolve({ failure: statusFailure(429, 0) }));
+		const queue = limiter.begin();
+		const client: unknown = {
+			baseUrl: 'https://jobs.example.com',
+			limiter,
+			queue,
+			send,
+			ask: send,
+		};
+		const options = { maxRetries: 3, timeout: 1_000 };
+		const sending = new ServiceClient(client as HttpClient, options).send(CREATE);
+		await expect(sending).rejects.toMatchObject({ mayHaveActed: false });
+		clearInterval(timer);
+		expect(send).toHaveBeenCalledTimes(103);
+		expect(turns).toBeGreaterThan(50);
+	},
+);

@@ -1,0 +1,58 @@
+import { Worker } from 'node:worker_threads';
+
+/*
+ * A loop that goes round in microtasks alone keeps the event loop from turning: no timer fires, not even that of a
+ * test's time limit. So another thread watches, and ends the process: nothing less stops such a loop.
+ */
+
+/** How long the event loop may stand still. With less, a busy machine would end the tests. */
+const STILL_MS = 5_000;
+/** How long what is tried may take: the waits of the node are skipped, so it takes a second or two. */
+const ENDLESS_MS = 60_000;
+const BEAT_MS = 100;
+
+/** The other thread. It looks whether the main thread goes on counting. */
+const WATCH = `
+const { writeSync } = require('node:fs');
+const { parentPort, workerData } = require('node:worker_threads');
+const { turns, stillMs, endlessMs, beatMs } = workerData;
+let what = '';
+let begunAt = Date.now();
+parentPort.on('message', (message) => ([what, begunAt] = [message, Date.now()]));
+let seen = -1;
+let seenAt = Date.now();
+const end = (why) => {
+	writeSync(2, why + '\\n' + what + '\\n');
+	process.kill(process.pid, 'SIGKILL');
+};
+setInterval(() => {
+	const counted = Atomics.load(turns, 0);
+	if (counted !== seen) [seen, seenAt] = [counted, Date.now()];
+	if (Date.now() - seenAt > stillMs) end('The event loop stood still for ' + stillMs + ' ms:');
+	if (Date.now() - begunAt > endlessMs) end('It is not over after ' + endlessMs + ' ms:');
+}, beatMs);
+`;
+
+/**
+ * Ends the process, and says why, if the event loop doesn't turn for five seconds in a test of this file, or what is tried
+ * isn't over after a minute.
+ *
+ * @returns a function that says what is tried: each test, unless told otherwise
+ */
+export function watchEventLoop(): (what: string) => void {
+	const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+	let watch: Worker;
+	let beat: NodeJS.Timeout;
+	const trying = (what = '') => watch.postMessage(what);
+	beforeAll(() => {
+		const times = { stillMs: STILL_MS, endlessMs: ENDLESS_MS, beatMs: BEAT_MS };
+		watch = new Worker(WATCH, { eval: true, workerData: { turns, ...times } });
+		beat = setInterval(() => Atomics.add(turns, 0, 1), BEAT_MS);
+	});
+	beforeEach(() => trying(expect.getState().currentTestName));
+	afterAll(async () => {
+		clearInterval(beat);
+		await watch.terminate();
+	});
+	return trying;
+}
