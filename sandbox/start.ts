@@ -32,6 +32,8 @@ export interface Sandbox {
 	readonly tokens: {
 		/** How many tokens were given out. */
 		readonly issued: number;
+		/** Whether a token was given out and has not expired. */
+		isGood(token: string): boolean;
 		/** Ends every token given out so far. */
 		expireAll(): void;
 	};

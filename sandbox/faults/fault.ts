@@ -28,15 +28,17 @@ export type AnsweringFault =
  * - `drip` answers a little at a time, and never to the end
  * - `halfBody` announces a body by its `content-length`, sends half of it and closes the connection
  * - `wait` holds the call until a promise is settled, and then goes on normally
- * - `expireTokens` ends all tokens issued so far before acting, the call's own among them, and goes on
+ * - `expireTokens` ends all tokens issued so far, and goes on: before acting, unless it says otherwise, so that the call's
+ *   own token has expired, too
  */
 export type Fault =
 	| AnsweringFault
 	| { kind: 'break' | 'stall' | 'drip' | 'halfBody'; when: When }
 	| { kind: 'wait'; when: When; until: Promise<unknown> }
-	| { kind: 'expireTokens' };
+	| { kind: 'expireTokens'; when?: When };
 
 /** When a fault strikes. */
 export function whenOf(fault: Fault): When {
-	return 'when' in fault ? fault.when : 'beforeActing';
+	const { when = 'beforeActing' } = 'when' in fault ? fault : {};
+	return when;
 }

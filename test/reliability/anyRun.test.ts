@@ -3,24 +3,30 @@ import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { credentialFor, newSandbox, numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
+import { pass } from '../support/clock';
+import { watchEventLoop } from '../support/eventLoop';
+import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
+import { hurry, type Limits } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine, type NodeOptions, type Result } from '../support/run';
+import { whenOf } from '../../sandbox/faults/fault';
 import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
-import './seed';
+import { SEED } from './seed';
 
 /*
  * Runs that go wrong, end and are repeated in any way: an oracle that knows what the service made looks at each run of a
  * random case. No item has two jobs that run. Every job that runs, and every item whose job may exist, is named: by the
  * output, the error, or a hint. A run that continues gives each item once, as its result or as its error. Nothing is sent
  * to another account than the one that the earlier jobs belong to. Where jobs are to be ended, those that still run are
- * named as such.
+ * named as such. Each run ends, and n8n's event loop turns meanwhile, also if the tokens end in mid-batch, and no login
+ * succeeds any more.
  */
+
+const MINUTE_MS = 61_000;
 
 /** Whether the service has acted or not, the node can't know. */
 const unclear = (when: 'beforeActing' | 'afterActing'): Fault[] => [
-	...(['break', 'halfBody', 'html'] as const).map((kind): Fault => ({ kind, when })),
+	...(['break', 'halfBody', 'html', 'stall'] as const).map((kind): Fault => ({ kind, when })),
 	{ kind: 'hugeBody', when, bytes: 100_000 },
 ];
 const elsewhere: Fault = { kind: 'redirect', location: 'http://127.0.0.1:9/' };
@@ -51,15 +57,22 @@ const faults = {
 } satisfies Record<string, Fault[]>;
 
 type Kind = keyof typeof faults;
-type Step = { kind: Kind | 'created' | 'slow'; fault?: Fault };
+type Met = { kind: Kind | 'created' | 'slow'; fault?: Fault };
+type Step = Met & { endsTokens: boolean };
 
-const steps = (kind: Kind): Array<fc.Arbitrary<Step>> => [
+const steps = (kind: Kind): Array<fc.Arbitrary<Met>> => [
 	fc.constantFrom<Fault>(...faults[kind]).map((fault) => ({ kind, fault })),
 ];
-const step: fc.Arbitrary<Step> = fc.oneof(
-	{ weight: 6, arbitrary: fc.constantFrom<Step>({ kind: 'created' }, { kind: 'slow' }) },
+const met: fc.Arbitrary<Met> = fc.oneof(
+	{ weight: 6, arbitrary: fc.constantFrom<Met>({ kind: 'created' }, { kind: 'slow' }) },
 	...(Object.keys(faults) as Kind[]).flatMap(steps),
 );
+/** What a create meets, in a case whose tokens end in mid-batch, or don't. */
+const stepOf = (mayEndTokens: boolean): fc.Arbitrary<Step> =>
+	fc.tuple(met, mayEndTokens ? fc.boolean() : fc.constant(false)).map(([step, endsTokens]) => ({
+		...step,
+		endsTokens,
+	}));
 
 /** What can happen to the verb that ends a job, and to a login. */
 const ofVerb: Fault[] = [
@@ -70,9 +83,14 @@ const ofVerb: Fault[] = [
 	...[400, 403, 404, 409, 500, 503].map((status) => answer(status)),
 	actAndAnswer(500),
 ];
+const refusedLogin: Fault[] = [
+	...[200, 500, 504].map((status): Fault => ({ kind: 'html', when: 'beforeActing', status })),
+	...[400, 401, 403, 404, 409, 500].map((status) => answer(status)),
+	...[elsewhere, answer(200, {}), answer(200, [])],
+];
 const ofLogin: Fault[] = [
-	{ kind: 'html', when: 'beforeActing' },
 	...[elsewhere, answer(401), ...faults.resent],
+	{ kind: 'html', when: 'beforeActing' },
 ];
 const maybe = (of: Fault[]) => fc.option(fc.constantFrom(...of), { nil: undefined });
 
@@ -100,13 +118,17 @@ const retry = fc.record({
 
 const cases = fc.record({
 	...settings,
-	size: fc.integer({ min: 1, max: 12 }),
-	concurrency: fc.integer({ min: 1, max: 5 }),
+	size: fc.integer({ min: 1, max: 40 }),
+	concurrency: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 2 }),
 	maxRetries: fc.integer({ min: 0, max: 2 }),
+	/** Whether the token was stored a minute ago. */
+	hasOldToken: fc.boolean(),
 	/** What the requests meet, in the order in which they come; the rest meets nothing. */
-	creates: fc.array(step, { maxLength: 30 }),
+	creates: fc.boolean().chain((endTokens) => fc.array(stepOf(endTokens), { maxLength: 60 })),
 	verbs: fc.array(maybe(ofVerb), { maxLength: 8 }),
 	logins: fc.oneof(fc.constant([]), fc.array(maybe(ofLogin), { maxLength: 3 })),
+	/** What all later logins meet. */
+	lastLogins: fc.option(fc.constantFrom(...refusedLogin), { nil: undefined, freq: 2 }),
 	/** The number of creates after which the credential is edited, or the run cancelled. */
 	editedAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	cancelledAt: fc.option(fc.integer({ min: 1, max: 8 })),
@@ -117,10 +139,12 @@ type Case = typeof cases extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type Setting = Pick<Case, 'onError' | 'ifStopped' | 'tries'> & { executeOnce?: boolean };
 
 let engine: Engine;
+let limits: Limits;
+const trying = watchEventLoop();
 
 beforeAll(async () => {
 	engine = await Engine.load();
-	hurry();
+	limits = hurry();
 });
 afterAll(() => jest.restoreAllMocks());
 
@@ -137,27 +161,39 @@ class Oracle {
 		private readonly onCreate: () => void,
 	) {
 		this.others = { changeJobState: [...drawn.verbs], login: [...drawn.logins] };
-		for (const { faults: plan } of sandboxes) {
+		for (const { faults: plan, tokens } of sandboxes) {
 			plan.plan((call) =>
 				call.operation === 'createJob'
-					? this.next(itemOf(call))
-					: this.others[call.operation]?.shift(),
+					? this.next(itemOf(call), tokens.isGood(call.token ?? ''))
+					: (this.others[call.operation]?.shift() ??
+						(call.operation === 'login' ? drawn.lastLogins : undefined)),
 			);
 		}
 	}
 
-	private next(item: number): Fault | undefined {
-		const { kind, fault } = this.drawn.creates[this.creates++] ?? { kind: 'created' };
-		if (kind === 'uncertain' || kind === 'lost') this.uncertain.add(item);
-		else if (kind !== 'resent') this.uncertain.delete(item);
+	/** @param isAccepted whether its token is good: if not, the service does not act on it, and says so */
+	private next(item: number, isAccepted: boolean): Fault[] {
+		const step: Step = this.drawn.creates[this.creates++] ?? { kind: 'created', endsTokens: false };
+		const { kind, fault, endsTokens } = step;
+		const isAnswered = !isAccepted && (fault === undefined || whenOf(fault) === 'afterActing');
+		if (!isAnswered && (kind === 'uncertain' || kind === 'lost')) this.uncertain.add(item);
+		else if (!isAnswered && kind !== 'resent') this.uncertain.delete(item);
 		this.onCreate();
-		return kind === 'slow'
-			? { kind: 'wait', when: 'afterActing', until: new Promise(setImmediate) }
-			: fault;
+		const meets: Fault[] = [];
+		// At the moment of the fault: if the tokens ended before, the service would not act.
+		const when = fault === undefined ? 'afterActing' : whenOf(fault);
+		if (endsTokens) meets.push({ kind: 'expireTokens', when });
+		if (kind === 'slow') {
+			meets.push({ kind: 'wait', when: 'afterActing', until: new Promise(setImmediate) });
+		}
+		if (fault !== undefined) meets.push(limits.orRunOut(fault));
+		return meets;
 	}
 
+	/** How many requests could have changed something. A question about a token may come after the run that raised it. */
 	get sent(): number {
-		return this.sandboxes.reduce((sum, { calls }) => sum + calls.length, 0);
+		const calls = this.sandboxes.flatMap((sandbox) => sandbox.calls);
+		return calls.filter(({ method }) => method !== 'GET').length;
 	}
 
 	/** The items whose jobs run, by the jobs' IDs. */
@@ -214,17 +250,28 @@ function check(oracle: Oracle, result: Result, setting: Setting, given: number):
 	expect(ends.sort((a, b) => a - b)).toEqual(numbered(given).map(({ n }) => n));
 }
 
+let played = 0;
+
 async function play(drawn: Case): Promise<void> {
+	const what = `SEED=${SEED} RUNS=${(played += 1)}: ${JSON.stringify(drawn)}`;
+	trying(what);
 	const sandboxes = await Promise.all([newSandbox(), newSandbox()]);
 	try {
 		await playAt(sandboxes, drawn);
+	} catch (error) {
+		throw new Error(what, { cause: error });
 	} finally {
 		await Promise.all(sandboxes.map(async (sandbox) => await sandbox.close()));
 	}
 }
 
 async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {
-	const { size, concurrency, maxRetries, retries, cancelledAt, editedAt } = drawn;
+	const { size, concurrency, maxRetries, hasOldToken, retries, cancelledAt, editedAt } = drawn;
+	engine.saveCredential(credentialFor(own));
+	if (hasOldToken) {
+		await engine.run({ parameters: getAll({ limit: 1 }) });
+		pass(MINUTE_MS);
+	}
 	const watched = watchNode(engine);
 	let isFirst = true;
 	let cancel = (): void => {};
@@ -238,7 +285,10 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 		}
 	});
 	const nodeOf = (setting: Setting, more: object = {}): NodeOptions => ({
-		parameters: batch({ concurrency, maxRetries, ifStopped: setting.ifStopped, ...more }),
+		parameters: batch({
+			...(concurrency !== undefined && { concurrency }),
+			...{ maxRetries, ifStopped: setting.ifStopped, ...more },
+		}),
 		onError: setting.onError ?? 'stopWorkflow',
 		settings: {
 			...(setting.tries && { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 }),
@@ -246,7 +296,6 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 		},
 	});
 
-	engine.saveCredential(credentialFor(own));
 	const started = engine.start([nodeOf(drawn)], numbered(size));
 	({ cancel } = started);
 	let result = await started.result;
