@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type {
 	ICredentialDataDecryptedObject,
 	INodeExecutionData,
 	INodeParameters,
 } from 'n8n-workflow';
 
+import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
 import { ServiceClient } from '../../nodes/JobOrchestration/service/calls/serviceClient';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
 import { Gate } from '../../nodes/JobOrchestration/service/pace/gate';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
@@ -33,6 +37,7 @@ const MINUTE_MS = 61_000;
 /** What waits for a service that accepts nothing fails after 70 s. */
 const PATIENCE_MS = 71_000;
 const onError = 'continueRegularOutput';
+const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
 const clusters = 350;
 
 const page = (status: number): Fault => ({ kind: 'html', when: 'beforeActing', status });
@@ -213,6 +218,26 @@ describe('If a question can not be asked', () => {
 		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
 	});
 
+	test('before a login that takes longer than a question, what waits is created', async () => {
+		hurry();
+		const built: { QUESTION_TIMEOUT_MS: number } = jest.requireActual(
+			'../../dist/nodes/JobOrchestration/service/session/question',
+		);
+		jest.replaceProperty(built, 'QUESTION_TIMEOUT_MS', 100);
+		await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'login') {
+				return { kind: 'wait', when: 'beforeActing', until: sleep(1_000) };
+			}
+			const isBroken = operation === 'createJob' && nOfOperation <= 10;
+			return isBroken ? [endsTokens, broken] : undefined;
+		});
+		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		expect(uncertainOf(items)).toHaveLength(10);
+		expect(fixture.sandbox.store.jobs.size).toBe(2);
+		expect(callsOf('login')).toHaveLength(2);
+	});
+
 	test.each<[string, Fault | undefined, () => unknown]>([
 		[
 			"since n8n can't read the credential any more",
@@ -244,53 +269,84 @@ describe('If a question can not be asked', () => {
 	test('a cancel while its login is under way ends the execution at once', async () => {
 		const held = gate();
 		await restartAtCreates({ kind: 'wait', when: 'beforeActing', until: held.opened });
-		const { result } = await cancelWhen(
+		const { result, took } = await cancelWhen(
 			fixture.engine,
 			{ node: { parameters: batch(), onError }, items: numbered(12) },
 			() => callsOf('login').length === 1,
 		);
 		held.open();
+		// Less than the question may take.
+		expect(took).toBeLessThan(5_000);
 		const { uncertainItems } = contextOf(result);
 		expect(uncertainItems).toHaveLength(callsOf('createJob').length);
 	});
 });
 
-/** A create, as the limiter and the loop see it. */
+/** A create, as the loop and the limiter see it. */
 const CREATE: Call<string> = {
 	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
 	wordsOf: () => ({ action: 'create the job', request: 'create the job', byStatus: {} }),
 };
 
-test.each([true, false])(
-	'a failure that the limiter never waits for is repeated a hundred times at most, and n8n goes on: %p',
-	async (isQuestion) => {
+describe('A request that fails at once, without a wait', () => {
+	let turns: number;
+	let endedInTurn: number;
+	let turning: NodeJS.Immediate;
+	beforeEach(() => {
 		hurry();
-		const limiter = new AccountLimiter();
-		jest.spyOn(Gate.prototype, 'end').mockImplementation(function (this: Gate) {
-			this.inFlight -= 1;
-			return false;
-		});
-		const { start } = Gate.prototype;
-		jest.spyOn(Gate.prototype, 'start').mockImplementation(function (this: Gate, ...args) {
-			return { ...start.apply(this, args), isQuestion };
-		});
-		let turns = 0;
-		const timer = setInterval(() => (turns += 1), 0);
-		const send = jest.fn(async () => await Promise.resolve({ failure: statusFailure(429, 0) }));
-		const queue = limiter.begin();
-		const client: unknown = {
-			baseUrl: 'https://jobs.example.com',
-			limiter,
-			queue,
-			send,
-			ask: send,
+		turns = 0;
+		const turn = () => {
+			turns += 1;
+			endedInTurn = 0;
+			turning = setImmediate(turn);
 		};
-		const options = { maxRetries: 3, timeout: 1_000 };
-		const sending = new ServiceClient(client as HttpClient, options).send(CREATE);
-		await expect(sending).rejects.toMatchObject({ mayHaveActed: false });
-		clearInterval(timer);
-		expect(send).toHaveBeenCalledTimes(103);
-		expect(turns).toBeGreaterThan(50);
-	},
-);
+		turn();
+	});
+	afterEach(() => clearImmediate(turning));
+
+	/** Sends creates by a client that only fails. @returns how often, their errors, and how many came in a turn at most */
+	async function sendAll(count: number, failure: Failure) {
+		const limiter = new AccountLimiter();
+		const queue = limiter.begin();
+		const fail = jest.fn(async () => await Promise.resolve({ failure }));
+		const client: unknown = { baseUrl: 'https://a.example', limiter, queue, send: fail, ask: fail };
+		const service = new ServiceClient(client as HttpClient, { maxRetries: 3, timeout: 1_000 });
+		const errors: unknown[] = [];
+		let mostInTurn = 0;
+		await inParallel(all(count), undefined, async () => {
+			await service.send(CREATE).catch((error: unknown) => errors.push(error));
+			mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
+		});
+		return { tried: fail.mock.calls.length, errors, mostInTurn };
+	}
+
+	test.each<[string, number, Failure, number]>([
+		// Four at a time, or 2,000 whose execution has given up; on a busy machine, timers may be due together.
+		['a few that were refused', 1_000, statusFailure(400), 40],
+		['a few thousand that no connection is made for', 20_000, unreachable, 8_000],
+	])("gives n8n's event loop a turn after %s", async (_, count, failure, most) => {
+		const { errors, mostInTurn } = await sendAll(count, failure);
+		expect(errors).toHaveLength(count);
+		expect(mostInTurn).toBeLessThanOrEqual(most);
+	});
+
+	test.each([true, false])(
+		'is tried a hundred times at most if the limiter takes no notice, and n8n goes on (question: %p)',
+		async (isQuestion) => {
+			jest.spyOn(Gate.prototype, 'end').mockImplementation(function (this: Gate) {
+				this.inFlight -= 1;
+				return false;
+			});
+			const { start } = Gate.prototype;
+			jest.spyOn(Gate.prototype, 'start').mockImplementation(function (this: Gate, ...args) {
+				return { ...start.apply(this, args), isQuestion };
+			});
+			const { tried, errors } = await sendAll(1, statusFailure(429, 0));
+			expect(errors).toMatchObject([{ mayHaveActed: false }]);
+			// Max Request Retries are added.
+			expect(tried).toBe(103);
+			expect(turns).toBeGreaterThan(100);
+		},
+	);
+});

@@ -2,7 +2,7 @@ import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
 import { ANSWERED } from '../errors/meaning';
 import { onAbort, realClock } from '../timers';
 import { cannotBeReached, Gate, MINUTE_MS, type Permit } from './gate';
-import { INITIAL_LIMIT, MAX_LIMIT } from './limits';
+import { MAX_LIMIT } from './limits';
 import type { Denial, LimitedRequest, RunLimits } from './requests';
 import { PATIENCE_MS, RunQueue } from './requests';
 
@@ -38,8 +38,13 @@ export class AccountLimiter {
 		queue.execution.places.delete(request);
 		if (options.signal?.aborted === true) return {};
 		if (this.gate.inFlight + this.turns.size === 0) this.forget(now);
-		if (queue.denial !== undefined) return queue.denial;
-		if (isCreate && this.gate.hasGivenUp(now)) return this.denialOf(queue);
+		const hasGivenUp = isCreate && this.gate.hasGivenUp(now);
+		const denial = queue.denial ?? (hasGivenUp ? this.denialOf(queue) : undefined);
+		if (denial !== undefined) {
+			// Thousands of items may come here, one after the other.
+			await this.clock.pause();
+			return denial;
+		}
 		return await new Promise((resolve) => {
 			const stopListening = onAbort(options.signal, () => request.settle({}));
 			request.settle = (result) => {
@@ -55,7 +60,7 @@ export class AccountLimiter {
 
 	/**
 	 * A request waits for itself alone, at least for a turn of the event loop. A cancel, and a failure of all that waits, end
-	 * that at once.
+	 * a longer wait at once.
 	 */
 	async sleep(request: LimitedRequest, milliseconds: number): Promise<void> {
 		const { queue, options } = request;
@@ -131,7 +136,7 @@ export class AccountLimiter {
 	/** Starts the requests that may start now, and comes back when the next one may. */
 	private admit(): void {
 		const now = this.clock.now();
-		while (this.burst < MAX_BURST || this.gate.inFlight <= INITIAL_LIMIT) {
+		while (this.burst < MAX_BURST) {
 			const next = this.next(now);
 			if (typeof next === 'number') return this.comeBack(next);
 			this.start(next, now);

@@ -104,8 +104,8 @@ export class LimitedRequest {
 	}
 
 	/**
-	 * The same for the question that goes before it. A failure that concerns the account and says nothing about the service,
-	 * such as a refused login, is the request's own: nobody could ask better.
+	 * The same after a failed question that went before it. If the failure says nothing about the service's state, as a refused
+	 * login does, it is the request's own. Otherwise the request waits with all others, until the question is answered.
 	 */
 	sleepAfterQuestion(
 		failure: Failure | undefined,

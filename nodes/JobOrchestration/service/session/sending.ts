@@ -8,6 +8,8 @@ export interface SendingOptions {
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
+	/** Milliseconds from when it is sent to the end of the answer, if they are fewer. */
+	answerTimeout: number;
 	/** Once it is aborted, nothing is sent. */
 	signal?: AbortSignal | undefined;
 	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
@@ -24,24 +26,27 @@ export class Sending {
 	isUnsent = false;
 	private readonly controller = new AbortController();
 	readonly signal = this.controller.signal;
-	private readonly deadline: AbortSignal;
+	private readonly deadlines: AbortSignal[] = [];
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: SendingOptions) {
 		const { timeout, signal, cancel } = options;
 		const abort = () => this.controller.abort();
-		this.deadline = timeoutSignal(timeout);
-		this.stopListening = [
-			onAbort(cancel, abort),
-			onAbort(signal, () => this.isUnsent && abort()),
-			onAbort(this.deadline, abort),
-		];
+		this.stopListening = [onAbort(cancel, abort), onAbort(signal, () => this.isUnsent && abort())];
+		this.endAfter(timeout);
+	}
+
+	private endAfter(milliseconds: number): void {
+		const deadline = timeoutSignal(milliseconds);
+		this.deadlines.push(deadline);
+		this.stopListening.push(onAbort(deadline, () => this.controller.abort()));
 	}
 
 	/** Why it was stopped; undefined if it wasn't. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
-		if (!this.deadline.aborted) return { kind: 'cancelled', sent: !this.isUnsent };
+		const isLate = this.deadlines.some(({ aborted }) => aborted);
+		if (!isLate) return { kind: 'cancelled', sent: !this.isUnsent };
 		const { timeout: after } = this.options;
 		return this.isUnsent ? { kind: 'timeout', after, ofLogin: true } : { kind: 'timeout' };
 	}
@@ -56,6 +61,8 @@ export class Sending {
 	send(token: string): void {
 		this.isUnsent = false;
 		this.token = token;
+		const { timeout, answerTimeout } = this.options;
+		if (answerTimeout < timeout) this.endAfter(answerTimeout);
 	}
 
 	/** It was answered or has failed. */
