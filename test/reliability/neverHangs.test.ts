@@ -266,7 +266,7 @@ describe('If a question can not be asked', () => {
 		expect(result.items.at(-1)?.json.message).toBe("n8n couldn't send the request");
 	});
 
-	test('a cancel while its login is under way ends the execution at once', async () => {
+	test('a cancel during its login ends the execution at once', async () => {
 		const held = gate();
 		await restartAtCreates({ kind: 'wait', when: 'beforeActing', until: held.opened });
 		const { result, took } = await cancelWhen(
