@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
+import { whenOf } from '../../sandbox/faults/fault';
 import { actAndAnswer, answer } from '../support/answer';
 import { pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
@@ -9,7 +10,6 @@ import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture'
 import { hurry, type Limits } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import { Engine, type NodeOptions, type Result } from '../support/run';
-import { whenOf } from '../../sandbox/faults/fault';
 import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
 import { SEED } from './seed';
 

@@ -305,7 +305,7 @@ describe('A request that fails at once, without a wait', () => {
 	});
 	afterEach(() => clearImmediate(turning));
 
-	/** Sends creates by a client that only fails. @returns how often, their errors, and how many came in a turn at most */
+	/** Sends creates by a client that only fails. @returns how often they were sent, their errors, and the most of these in one turn */
 	async function sendAll(count: number, failure: Failure) {
 		const limiter = new AccountLimiter();
 		const queue = limiter.begin();

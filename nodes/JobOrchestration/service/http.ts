@@ -67,19 +67,19 @@ export class HttpClient {
 	 * Sends a request, and again with another token if the service doesn't accept the first one, unless it may have been
 	 * acted on and isn't idempotent. A cancel aborts reads only: other answers are awaited, since they say what was done.
 	 *
-	 * @param answerTimeout milliseconds for the answer alone, without a login, if they are fewer
+	 * @param answerTimeoutMs for the answer alone, without a login, if that is less than the timeout
 	 */
 	async send<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
-		answerTimeout = timeout,
+		answerTimeoutMs = timeout,
 	): Promise<Result<Body>> {
 		const { context, itemIndex, session } = this;
 		// A drop-down has no cancel.
 		const canBeCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
 		const cancel = canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const options = { run: this.queue, timeout, answerTimeout, signal, cancel, readAgain };
+		const options = { run: this.queue, timeout, answerTimeoutMs, signal, cancel, readAgain };
 		let rejection: Failure | undefined;
 		for (let tokens = 1; ; tokens += 1) {
 			const { result, token } = await this.sendOnce(request, options);
@@ -103,7 +103,7 @@ export class HttpClient {
 		}
 	}
 
-	/** Asks the service something harmless: for one work cluster. If that needs a login, it may take as long as any. */
+	/** Asks the service something harmless: for one work cluster. If a login is needed first, it has the whole timeout. */
 	async ask(options: RequestOptions): Promise<Result<unknown>> {
 		return await this.send(QUESTION, options, QUESTION_TIMEOUT_MS);
 	}

@@ -8,8 +8,8 @@ export interface SendingOptions {
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
-	/** Milliseconds from when it is sent to the end of the answer, if they are fewer. */
-	answerTimeout: number;
+	/** From when it is sent to the end of the answer, if that is less than the timeout. */
+	answerTimeoutMs: number;
 	/** Once it is aborted, nothing is sent. */
 	signal?: AbortSignal | undefined;
 	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
@@ -36,8 +36,8 @@ export class Sending {
 		this.endAfter(timeout);
 	}
 
-	private endAfter(milliseconds: number): void {
-		const deadline = timeoutSignal(milliseconds);
+	private endAfter(delayMs: number): void {
+		const deadline = timeoutSignal(delayMs);
 		this.deadlines.push(deadline);
 		this.stopListening.push(onAbort(deadline, () => this.controller.abort()));
 	}
@@ -61,8 +61,8 @@ export class Sending {
 	send(token: string): void {
 		this.isUnsent = false;
 		this.token = token;
-		const { timeout, answerTimeout } = this.options;
-		if (answerTimeout < timeout) this.endAfter(answerTimeout);
+		const { timeout, answerTimeoutMs } = this.options;
+		if (answerTimeoutMs < timeout) this.endAfter(answerTimeoutMs);
 	}
 
 	/** It was answered or has failed. */

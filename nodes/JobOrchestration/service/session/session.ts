@@ -103,7 +103,7 @@ export class Session {
 		const known = this.knownFailure(sending?.options);
 		if (known !== undefined) return { failure: known };
 		const renewal = (this.renewal ??= this.findOrLogIn(helpers, sending)
-			// It must not pass for a request that was stopped, or the search would begin again at once, for ever.
+			// Without a failure, those that wait would take its request for a stopped one, and search again at once, for ever.
 			.catch((error: unknown) => {
 				const redact = (text: string) => this.secrets.redact(text);
 				return { failure: failureFromError(error, { isUnsent: true, redact }) };
