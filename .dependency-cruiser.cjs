@@ -25,7 +25,7 @@ function part(name, ...allowed) {
 }
 
 /** The rooms of service/: each knows those before it. */
-const rooms = ['errors', 'pace', 'session', 'calls'].map((room) => `service/${room}`);
+const rooms = ['retry', 'errors', 'pace', 'session', 'calls'].map((room) => `service/${room}`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -37,12 +37,19 @@ module.exports = {
 				'service/timers.ts',
 				'service/request.ts',
 				...rooms.slice(0, index),
-				...(room === 'service/calls' ? ['service/http.ts'] : []),
+				...(room === 'service/calls' ? ['service/client.ts'] : []),
 			),
 		),
 		part('parameters'),
 		// Operations know the service by its calls, never by HTTP.
-		part('resources', 'parameters', 'service/calls'),
+		part(
+			'resources',
+			'parameters',
+			'service/calls',
+			'service/client.ts',
+			'service/errors/meaning.ts',
+			'service/request.ts',
+		),
 		part('execution', 'parameters', 'resources', 'service'),
 		part('listSearch', 'service'),
 		{
@@ -59,7 +66,7 @@ module.exports = {
 			name: 'the-credential-knows-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/session/authentication\\.ts$` },
+			to: { path: '^nodes/', pathNot: `${node}service/session/(credential|otherNodes)\\.ts$` },
 		},
 		{
 			name: 'what-is-published-stands-alone',

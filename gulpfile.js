@@ -48,7 +48,7 @@ async function writeOutputSchemas() {
 	const contract = resolver.getDerefSchema('contract');
 	// Of a list, the operation looks at each element.
 	const listed = answered(answerOf(contract, 'listClusters').properties.items.items);
-	const service = {
+	const client = {
 		redact: String,
 		send: async ({ operationId }) =>
 			operationId === 'listClusters'
@@ -65,9 +65,11 @@ async function writeOutputSchemas() {
 			};
 			const {
 				output: [output],
-			} = await prepare(give)(service).catch((cause) => {
-				throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
-			});
+			} = await prepare(give)
+				.send(client)
+				.catch((cause) => {
+					throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
+				});
 			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;
 			mkdirSync(dirname(path), { recursive: true });
 			writeFileSync(path, JSON.stringify({ ...schemaOf(output), version: 1 }));

@@ -1,10 +1,7 @@
 import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
-import {
-	newToken,
-	TEST_REQUEST,
-	withToken,
-} from '../nodes/JobOrchestration/service/session/authentication';
+import { newToken, withToken } from '../nodes/JobOrchestration/service/session/credential';
+import { testRequest } from '../nodes/JobOrchestration/service/session/otherNodes';
 
 /** What n8n's test of the credential shows instead of the name of a status. */
 const rule = (value: number, message: string) =>
@@ -65,7 +62,7 @@ export class JobOrchestrationApi implements ICredentialType {
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{ $credentials.baseUrl.trim().replace(/\\/+$/, "") }}',
-			...TEST_REQUEST,
+			...testRequest,
 		},
 		rules: [
 			rule(

@@ -29,7 +29,7 @@ const MINUTE_MS = 61_000;
 const onError = 'continueRegularOutput';
 
 const logins = () => fixture.callsOf('login').length;
-const questions = () =>
+const healthChecks = () =>
 	fixture.callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 const creates = () => fixture.callsOf('createJob').length;
 const failedIn = (items: Array<{ json: IDataObject }>) =>
@@ -65,14 +65,15 @@ async function post(): Promise<unknown> {
 const page: Fault = { kind: 'html', when: 'beforeActing' };
 const redirect = (status: number, location: string) => answer(status, undefined, { location });
 
-/** Answers to a token that has expired; whether they say that a create was not acted on; questions that they raise. */
-const expired: Array<[string, Fault, { isClear: boolean; questions?: number }]> = [
-	...[401, 419, 440, 498].map((status): (typeof expired)[number] => [
+/** Answers to a token that has expired; whether they say that a create was not acted on; the health checks that they cost. */
+const expired: Array<[string, Fault, { isClear: boolean; healthChecks?: number }]> = [
+	['401', answer(401), { isClear: true, healthChecks: 0 }],
+	// An expired session or token in Laravel, IIS and ArcGIS.
+	...[403, 419, 440, 498].map((status): (typeof expired)[number] => [
 		String(status),
 		answer(status),
-		{ isClear: true, questions: 0 },
+		{ isClear: true },
 	]),
-	['403', answer(403), { isClear: true }],
 	['400 invalid_token', answer(400, { error: 'invalid_token' }), { isClear: true }],
 	['400 in French', answer(400, { message: 'jeton périmé' }), { isClear: true }],
 	['418 without a body', answer(418), { isClear: true }],
@@ -96,7 +97,7 @@ describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, .
 		const { error, items } = await fixture.engine.run({ parameters: getAll() });
 		expect(error).toBeUndefined();
 		expect(items.length).toBeGreaterThan(0);
-		expect([logins(), questions()]).toEqual([1, asked.questions ?? 1]);
+		expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
 
 		await expireBy(fault);
 		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
@@ -116,7 +117,7 @@ describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, .
 		expect(failed.length > 0).toBe(!isClear);
 		for (const { error } of failed) {
 			const description = expect.stringContaining(
-				'The login seems to have expired and was renewed.',
+				'The login seems to have expired: the next request logs in again.',
 			) as unknown;
 			expect(error).toMatchObject({ description, jobMayExist: true });
 		}
@@ -145,6 +146,9 @@ test("a verb that isn't idempotent is sent once if it may have been acted on, th
 	const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
 	expect(fixture.callsOf('changeJobState')).toHaveLength(1);
 	expect(contextOf(result)).toMatchObject({ httpStatus: 500 });
+	// The next request logs in.
+	expect(logins()).toBe(0);
+	await fixture.engine.run({ parameters: getAll() });
 	expect(logins()).toBe(1);
 });
 
@@ -169,11 +173,12 @@ describe('A token that is good', () => {
 			expect(error?.description).not.toMatch(/was renewed|new login/);
 		}
 		expect([logins(), creates()]).toEqual([0, 2]);
-		expect(questions()).toBeLessThanOrEqual(1);
+		expect(healthChecks()).toBeLessThanOrEqual(1);
 		expect(fixture.engine.token).toBe(token);
 	});
 
-	test('asks nothing while it is young, and logs in for no 401 of an item', async () => {
+	test('that was just issued costs few health checks, and no login, if items are refused', async () => {
+		hurry();
 		await logInBefore(0);
 		fixture.sandbox.faults.plan(({ body, operation }) => {
 			const item = operation === 'createJob' ? itemOf({ body }) % 8 : 0;
@@ -184,12 +189,13 @@ describe('A token that is good', () => {
 		const { items } = await fixture.engine.run({ parameters, onError }, numbered(40));
 		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
 		expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 403, 403, 403, 403, 403]);
-		expect([logins(), creates()]).toEqual([0, 40]);
-		expect(questions()).toBeGreaterThan(0);
-		expect(questions()).toBeLessThanOrEqual(5);
+		// A 401 may come from a replica that doesn't know the token yet: such a create is sent four times more.
+		expect([logins(), creates()]).toEqual([0, 40 + 5 * 4]);
+		expect(healthChecks()).toBeGreaterThan(0);
+		expect(healthChecks()).toBeLessThanOrEqual(10);
 	});
 
-	test('costs a batch neither a login nor a question', async () => {
+	test('costs a batch neither a login nor a health check', async () => {
 		await logInBefore(10 * MINUTE_MS);
 		await fixture.engine.run({ parameters: create() }, numbered(300));
 		expect(fixture.sandbox.calls).toHaveLength(300);
@@ -200,25 +206,25 @@ describe('What an expired token costs', () => {
 	test.each([
 		[401, 0],
 		[400, 1],
-	])('told by %i: one login, and %i questions, whatever waits', async (status, asked) => {
+	])('told by %i: one login, and %i health checks, whatever waits', async (status, asked) => {
 		await expireBy(answer(status));
 		const parameters = create({ options: { concurrency: 100 } });
 		const { error } = await fixture.engine.run({ parameters }, numbered(100));
 		expect(error).toBeUndefined();
-		expect([logins(), questions()]).toEqual([1, asked]);
+		expect([logins(), healthChecks()]).toEqual([1, asked]);
 		expect(fixture.sandbox.store.jobs.size).toBe(100);
 	});
 
 	test.each([
 		['the user may list clusters', 403, false, 10],
 		['nor may the user list clusters', 403, true, 10],
-		// A young token's rejection takes no earlier answer.
+		// The rejection of a token that was just issued takes no earlier answer.
 		['the user may list clusters', 401, false, 40],
-	])('items that are refused cost few: %s (%i)', async (_, status, isQuestionRefused, most) => {
+	])('items that are refused cost few: %s (%i)', async (_, status, isListRefused, most) => {
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {
 			const isRefused =
-				path.includes('/theirs/') || (operation === 'listClusters' && isQuestionRefused);
+				path.includes('/theirs/') || (operation === 'listClusters' && isListRefused);
 			return isRefused ? answer(status, { message: 'not yours' }) : undefined;
 		});
 		const parameters = create({ namespace: '={{ $json.n % 5 === 0 ? "theirs" : "default" }}' });
@@ -226,7 +232,7 @@ describe('What an expired token costs', () => {
 		expect(failedIn(items)).toHaveLength(40);
 		expect(fixture.sandbox.store.jobs.size).toBe(160);
 		expect(logins()).toBeLessThanOrEqual(2);
-		expect(questions()).toBeLessThanOrEqual(most);
+		expect(healthChecks()).toBeLessThanOrEqual(most);
 	});
 
 	test('a user who is refused everything logs in once a minute at most', async () => {

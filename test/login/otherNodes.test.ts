@@ -61,17 +61,17 @@ describe('A request that fails is sent once', () => {
 		['a connection that breaks after acting', 1, { kind: 'break', when: 'afterActing' }],
 		// A request that was not answered was not rejected: there is nothing to ask.
 		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
-	])('after %s, with %i questions for one cluster', async (_, questions, fault) => {
+	])('after %s, with %i health checks', async (_, healthChecks, fault) => {
 		creates(fault);
 		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
-		expect(counts()).toEqual([1, questions, 0]);
+		expect(counts()).toEqual([1, healthChecks, 0]);
 	});
 
 	test.each<[string, Fault]>([
 		['403', answer(403)],
 		['a page', { kind: 'html', when: 'beforeActing' }],
 		['no answer', { kind: 'drip', when: 'beforeActing' }],
-	])('though the question about the token ends in %s', async (_, fault) => {
+	])('though the health check ends in %s', async (_, fault) => {
 		const { orRunOut } = hurry();
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'createJob' ? actAndAnswer(500) : orRunOut(fault),
@@ -80,13 +80,13 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
-	test('and 50 that fail together share the questions about the token', async () => {
+	test('and 50 that fail together share the health checks', async () => {
 		creates(actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
-		const [sent, questions, logins] = counts();
+		const [sent, healthChecks, logins] = counts();
 		expect([sent, logins]).toEqual([50, 0]);
-		expect(questions).toBeLessThanOrEqual(25);
+		expect(healthChecks).toBeLessThanOrEqual(25);
 		expect(fixture.sandbox.store.jobs.size).toBe(50);
 	});
 });

@@ -1,13 +1,12 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
-import {
-	ServiceClient,
-	StoppedBeforeSending,
-} from '../../nodes/JobOrchestration/service/calls/serviceClient';
-import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
+import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/healthCheck';
 import { onAbort } from '../../nodes/JobOrchestration/service/timers';
+import { clientWith } from './client';
 import type { Service } from './services';
 
 /*
@@ -59,7 +58,7 @@ class SetClock {
 export interface Execution {
 	/** When each request was sent, and for which item. */
 	sent: Array<{ n: number; at: number }>;
-	questions: Array<{ at: number }>;
+	healthChecks: Array<{ at: number }>;
 	done: Array<{ n: number; at: number }>;
 	failed: Array<{ n: number; at: number; error: Error }>;
 	mostInFlight: number;
@@ -104,7 +103,7 @@ export class Executions {
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {
-			...{ sent: [], questions: [], done: [], failed: [], mostInFlight: 0, isOver: false },
+			...{ sent: [], healthChecks: [], done: [], failed: [], mostInFlight: 0, isOver: false },
 			stop: () => abort.abort(),
 		};
 		this.all.push(execution);
@@ -118,27 +117,27 @@ export class Executions {
 			await clock.after(after);
 			return failure === undefined ? { body: 'done' } : { failure };
 		};
-		const queue = limiter.begin(limits);
-		const ask = async () => {
-			execution.questions.push({ at: at() });
-			return await answerTo(NaN);
+		const endOf = async (request: ServiceRequest<unknown>) => {
+			if (request === HEALTH_CHECK) {
+				execution.healthChecks.push({ at: at() });
+				return await answerTo(NaN);
+			}
+			const n = Number(request.path.slice(1));
+			clock.work(this.workMs / 2);
+			execution.sent.push({ n, at: at() });
+			inFlight += 1;
+			execution.mostInFlight = Math.max(execution.mostInFlight, inFlight);
+			const result = await answerTo(n);
+			clock.work(this.workMs / 2);
+			inFlight -= 1;
+			return result;
 		};
+		const client = clientWith(limiter, endOf, limits);
+		const options = { maxRetries, timeout: 1_000, signal: abort.signal };
+		const job = { namespace: 'default', displayName: 'Report' };
 		const work = async (n: number) => {
-			const send = async () => {
-				clock.work(this.workMs / 2);
-				execution.sent.push({ n, at: at() });
-				inFlight += 1;
-				execution.mostInFlight = Math.max(execution.mostInFlight, inFlight);
-				const result = await answerTo(n);
-				clock.work(this.workMs / 2);
-				inFlight -= 1;
-				return result;
-			};
-			const client: unknown = { baseUrl: 'https://jobs.example.com', limiter, queue, ask, send };
-			const job = { namespace: 'default', displayName: 'Report' };
-			const call = { ...CALL, idempotent: !creates, ...(creates && { job }) };
-			const options = { maxRetries, timeout: 1_000, signal: abort.signal };
-			await new ServiceClient(client as HttpClient, options).send(call).then(
+			const call = { ...CALL, path: `/${n}`, idempotent: !creates, ...(creates && { job }) };
+			await client.send(call, options).then(
 				() => execution.done.push({ n, at: at() }),
 				(error: Error) => {
 					if (error instanceof StoppedBeforeSending) return;

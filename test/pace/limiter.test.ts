@@ -76,7 +76,7 @@ const once = (failure: Failure): Service => {
 test.each<[string, Service, BatchOptions]>([
 	['that a limit rejects once', bucket(10, 5), {}],
 	['of which one sleeps before it is resent', once(statusFailure(500)), { creates: false }],
-	['of which one comes after a question', once({ kind: 'broken', code: 'ECONNRESET' }), {}],
+	['of which one comes after a health check', once({ kind: 'broken', code: 'ECONNRESET' }), {}],
 ])('a Concurrency of 1 keeps the order of items %s', async (_, service, options) => {
 	const executions = new Executions(service);
 	const { sent, mostInFlight } = executions.begin(range(60), {
@@ -221,13 +221,13 @@ describe('A service that falls silent', () => {
 		});
 	});
 
-	test('ends at once when it is cancelled during a question', async () => {
+	test('ends at once when it is cancelled during a health check', async () => {
 		const executions = new Executions((n, at) =>
 			Number.isNaN(n) ? { ...silence, after: seconds(10) } : at > 100 ? silence : undefined,
 		);
 		const execution = executions.begin(range(300));
 		await executions.clock.pass(seconds(2));
-		expect(execution.questions).toHaveLength(1);
+		expect(execution.healthChecks).toHaveLength(1);
 		execution.stop();
 		await executions.clock.pass(1);
 		expect(execution.isOver).toBe(true);
@@ -241,7 +241,7 @@ test('one slow item among quick ones keeps none waiting', async () => {
 	);
 	const execution = executions.begin(range(3_000));
 	await executions.end();
-	expect(execution.questions).toEqual([]);
+	expect(execution.healthChecks).toEqual([]);
 	expect(execution.failed.map(({ n }) => n)).toEqual([5]);
 	expect(lastAt(execution.done)).toBeLessThan(seconds(59));
 });

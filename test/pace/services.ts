@@ -9,7 +9,7 @@ import { statusFailure } from '../reliability/statusFailure';
 /** What comes of a request: nothing if it is answered well, else why not, and after how long if that isn't at once. */
 type Answer = Failure | undefined | { failure?: Failure | undefined; after: number };
 
-/** How a service answers an item's request that comes at a number of milliseconds; a question's item is NaN. */
+/** How a service answers an item's request that comes at a number of milliseconds; a health check's item is NaN. */
 export type Service = (n: number, at: number) => Answer;
 
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);

@@ -190,7 +190,7 @@ class Oracle {
 		return meets;
 	}
 
-	/** How many requests could have changed something. A question about a token may come after the run that raised it. */
+	/** How many requests could have changed something. A health check about a token may come after the run that caused it. */
 	get sent(): number {
 		const calls = this.sandboxes.flatMap((sandbox) => sandbox.calls);
 		return calls.filter(({ method }) => method !== 'GET').length;

@@ -40,6 +40,9 @@ const ofBoth = (...statuses: number[]): Faults => [
 ];
 const location = 'http://127.0.0.1:9/elsewhere';
 const notNow = { 'retry-after': '1' };
+/** As Varnish answers for a service that has failed, whatever it has done before. */
+const page = '<!DOCTYPE html><html><head><title>503 Backend fetch failed</title></head></html>';
+const asPage = { 'content-type': 'text/html; charset=utf-8' };
 
 const rows: Faults[] = [
 	both('the connection breaks', (when) => ({ kind: 'break', when })),
@@ -62,7 +65,19 @@ const rows: Faults[] = [
 	['a token that has expired', { kind: 'expireTokens' }],
 	['429', { kind: 'rateLimit' }, { kind: 'rateLimit', retryAfter: 1 }],
 	['423 with Retry-After', answer(423, { message: 'locked for a moment' }, notNow)],
-	['503 with Retry-After', answer(503, undefined, notNow)],
+	[
+		'503 with Retry-After',
+		answer(503, undefined, notNow),
+		answer(503, { message: 'busy' }, notNow),
+		answer(503, 'busy', notNow),
+	],
+	both('503 with a message', (when) => answerWhen(when, 503, { message: 'busy' })),
+	both('503 with a page', (when) => answerWhen(when, 503, page, asPage)),
+	both('503 with a page and Retry-After', (when) =>
+		answerWhen(when, 503, page, { ...asPage, ...notNow }),
+	),
+	['403 with a page and Retry-After', answer(403, page, { ...asPage, ...notNow })],
+	['405 with a page and Retry-After', answer(405, page, { ...asPage, ...notNow })],
 	['503 with an unreadable Retry-After', answer(503, undefined, { 'retry-after': 'later' })],
 	['500 with Retry-After', answer(500, undefined, notNow)],
 	both('500 with a huge body', (when) => ({
@@ -87,6 +102,22 @@ test.each(rows)('%s', async (_, ...faults) => {
 	for (const fault of faults) said.add(await endsOf(fault));
 	expect([...said].join('\n\nBUT ALSO:\n\n')).toMatchSnapshot();
 });
+
+test.each([
+	['no body', undefined],
+	['a message', { message: 'busy' }],
+	['a text', 'busy'],
+])(
+	'a 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
+	async (_, body) => {
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
+		);
+		const { error } = await fixture.engine.run({ parameters: create.parameters() });
+		expect(error).toBeUndefined();
+		expect(fixture.sandbox.store.jobs.size).toBe(2);
+	},
+);
 
 /** How the operations end that meet a fault. */
 async function endsOf(fault: Fault): Promise<string> {
@@ -130,8 +161,8 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 	const { error, items } = result;
 	const { jobMayExist, httpStatus } = contextOf(result);
 	const made = sandbox.store.jobs.size - jobsBefore;
-	const isQuestion = ({ query }: Sandbox['calls'][number]) => query['ListOption.limit'] === '1';
-	const count = fixture.callsOf(operation.calls).filter((call) => !isQuestion(call)).length;
+	const isHealthCheck = ({ query }: Sandbox['calls'][number]) => query['ListOption.limit'] === '1';
+	const count = fixture.callsOf(operation.calls).filter((call) => !isHealthCheck(call)).length;
 	const sent = count > 3 ? 'many' : String(count);
 
 	expect(made).toBeLessThanOrEqual(1);

@@ -8,12 +8,11 @@ import type {
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
-import { ServiceClient } from '../../nodes/JobOrchestration/service/calls/serviceClient';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import type { HttpClient } from '../../nodes/JobOrchestration/service/http';
 import { Gate } from '../../nodes/JobOrchestration/service/pace/gate';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Fault, Plan } from '../../sandbox';
+import { clientWith } from '../pace/client';
 import { answer } from '../support/answer';
 import { pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
@@ -205,7 +204,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 	});
 });
 
-describe('If a question can not be asked', () => {
+describe('If a health check can not be sent', () => {
 	test('since the login is never answered, what waits fails once its time is up', async () => {
 		const { orRunOut } = hurry();
 		await fixture.engine.run({ parameters: getAll() });
@@ -218,12 +217,12 @@ describe('If a question can not be asked', () => {
 		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
 	});
 
-	test('before a login that takes longer than a question, what waits is created', async () => {
+	test('before a login that takes longer than a health check may, what waits is created', async () => {
 		hurry();
-		const built: { QUESTION_TIMEOUT_MS: number } = jest.requireActual(
-			'../../dist/nodes/JobOrchestration/service/session/question',
+		const built: { CHECK_TIMEOUT_MS: number } = jest.requireActual(
+			'../../dist/nodes/JobOrchestration/service/session/healthCheck',
 		);
-		jest.replaceProperty(built, 'QUESTION_TIMEOUT_MS', 100);
+		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 100);
 		await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'login') {
@@ -275,7 +274,7 @@ describe('If a question can not be asked', () => {
 			() => callsOf('login').length === 1,
 		);
 		held.open();
-		// Less than the question may take.
+		// Less than the health check may take.
 		expect(took).toBeLessThan(5_000);
 		const { uncertainItems } = contextOf(result);
 		expect(uncertainItems).toHaveLength(callsOf('createJob').length);
@@ -307,15 +306,13 @@ describe('A request that fails at once, without a wait', () => {
 
 	/** Sends creates by a client that only fails. @returns how often they were sent, their errors, and the most of these in one turn */
 	async function sendAll(count: number, failure: Failure) {
-		const limiter = new AccountLimiter();
-		const queue = limiter.begin();
 		const fail = jest.fn(async () => await Promise.resolve({ failure }));
-		const client: unknown = { baseUrl: 'https://a.example', limiter, queue, send: fail, ask: fail };
-		const service = new ServiceClient(client as HttpClient, { maxRetries: 3, timeout: 1_000 });
+		const client = clientWith(new AccountLimiter(), fail);
+		const options = { maxRetries: 3, timeout: 1_000 };
 		const errors: unknown[] = [];
 		let mostInTurn = 0;
 		await inParallel(all(count), undefined, async () => {
-			await service.send(CREATE).catch((error: unknown) => errors.push(error));
+			await client.send(CREATE, options).catch((error: unknown) => errors.push(error));
 			mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
 		});
 		return { tried: fail.mock.calls.length, errors, mostInTurn };
@@ -332,21 +329,21 @@ describe('A request that fails at once, without a wait', () => {
 	});
 
 	test.each([true, false])(
-		'is tried a hundred times at most if the limiter takes no notice, and n8n goes on (question: %p)',
-		async (isQuestion) => {
+		'is tried forty times at most if the limiter takes no notice, and n8n goes on (health check: %p)',
+		async (isHealthCheck) => {
 			jest.spyOn(Gate.prototype, 'end').mockImplementation(function (this: Gate) {
 				this.inFlight -= 1;
 				return false;
 			});
 			const { start } = Gate.prototype;
 			jest.spyOn(Gate.prototype, 'start').mockImplementation(function (this: Gate, ...args) {
-				return { ...start.apply(this, args), isQuestion };
+				return { ...start.apply(this, args), isHealthCheck };
 			});
 			const { tried, errors } = await sendAll(1, statusFailure(429, 0));
 			expect(errors).toMatchObject([{ mayHaveActed: false }]);
 			// Max Request Retries are added.
-			expect(tried).toBe(103);
-			expect(turns).toBeGreaterThan(100);
+			expect(tried).toBe(43);
+			expect(turns).toBeGreaterThan(40);
 		},
 	);
 });

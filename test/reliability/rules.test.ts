@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { mayRetry, meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
+import { meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/requests';
+import type { Attempts } from '../../nodes/JobOrchestration/service/retry/facts';
+import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import { statusFailure as status } from './statusFailure';
 
 /*
@@ -44,12 +44,12 @@ const others: Named[] = [
 /** All that follows from a failure, in words. */
 function consequencesOf(failure: Failure): string {
 	const { mayHaveActed, condition, token, retryAfterMs } = meaningOf(failure);
-	const resent = [false, true].map((idempotent) => mayRetry(failure, { idempotent }));
+	const resent = [false, true].map((idempotent) => mayResend(meaningOf(failure), idempotent));
 	return [
 		resent[0] ? 'resent' : resent[1] ? 'resent unless a create' : 'not resent',
 		mayHaveActed ? 'may have acted' : 'has not acted',
 		...[condition, token ?? []].flat(),
-		...(retryAfterMs === undefined ? [] : ['all wait']),
+		...(condition === 'throttled' && retryAfterMs !== undefined ? ['all wait'] : []),
 	].join(', ');
 }
 
@@ -83,26 +83,139 @@ describe.each(['a request', 'a login'])('What follows if %s ends in', (what) => 
 		expect(linesOf(failures)).toMatchSnapshot();
 		// No create is sent again if the service may have acted.
 		const doubled = failures.filter(
-			([, failure]) => mayRetry(failure, { idempotent: false }) && meaningOf(failure).mayHaveActed,
+			([, failure]) => mayResend(meaningOf(failure), false) && meaningOf(failure).mayHaveActed,
 		);
 		expect(doubled).toEqual([]);
 	});
 });
 
 test('docs/retries.md names each status below 500 after which a request is sent again', () => {
-	const ownRetries = /^- \*\*The node's own retries\*\*.*$/m;
-	const [text = ''] = ownRetries.exec(readFileSync('docs/retries.md', 'utf8')) ?? [];
+	const section = /^## When a request is sent again$.*?^## /ms;
+	const [text = ''] = section.exec(readFileSync('docs/retries.md', 'utf8')) ?? [];
 	const resent = statuses.filter(
-		([code, failure]) => code < '500' && mayRetry(failure, { idempotent: true }),
+		([code, failure]) => code < '500' && mayResend(meaningOf(failure), true),
 	);
 	expect(text.match(/\b4\d\d\b/g)).toEqual(expect.arrayContaining(resent.map(([code]) => code)));
 });
 
-test('a request that is resent waits as long as the service asks for', () => {
-	const options = { maxRetries: 1, timeout: 1_000 };
-	const newRequest = () => new LimitedRequest(new AccountLimiter().begin(), options, false);
-	expect(newRequest().sleepAfter(status(500, 7_000), 0, 0)).toBe(7_000);
-	expect(newRequest().sleepAfter({ kind: 'timeout' }, 0, 0)).toBeLessThanOrEqual(300);
+/** A create that was sent once. */
+const once: Attempts = {
+	...{ sent: 1, failed: 0, throttled: 0, rejected: 0, notFound: 0, waitedMs: 0 },
+	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, isAlone: false },
+	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
+};
+const list = { isIdempotent: true };
+const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
+const page = (code: number, retryAfterMs?: number): Failure => ({
+	...{ kind: 'status', status: code, isPage: true, retryAfterMs },
+});
+const json404: Failure = { kind: 'status', status: 404, form: 'json' };
+const text404: Failure = { kind: 'status', status: 404, form: 'text' };
+
+test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number | string]>([
+	['a create is answered 502', status(502), {}, 'fail'],
+	['a list is answered 502', status(502), list, 300],
+	['a list is answered 502 for the third time', status(502), { ...list, failed: 2 }, 1_200],
+	['a list is answered 502 for the fourth time', status(502), { ...list, failed: 3 }, 'fail'],
+	[
+		'a list is answered 500 with Retry-After 7',
+		status(500, 7_000),
+		{ ...list, cause: 'call' },
+		7_000,
+	],
+	['a connection of a create breaks', broken, {}, 'fail'],
+	['a connection of a list breaks', broken, list, 300],
+	['a create is answered 503 with Retry-After 30', status(503, 30_000), {}, 30_000],
+	['a create is answered 503 with Retry-After 5', status(503, 5_000), {}, 0],
+	['a create is answered 503 with Retry-After 5 and a page', page(503, 5_000), {}, 'fail'],
+	['a list is answered 503 with Retry-After 5 and a page', page(503, 5_000), list, 5_000],
+	[
+		'a create is answered 403 with Retry-After 5 and a page',
+		page(403, 5_000),
+		{ cause: 'call' },
+		'fail',
+	],
+	['a create is answered 429 with a page', page(429), {}, 0],
+	['a Retry-After is longer than the patience', status(429, 71_000), {}, 'fail'],
+	['the same while others are answered', status(429, 71_000), { isAlone: true }, 71_000],
+	[
+		'a create is throttled for the fifth time while others are answered',
+		status(429),
+		{ isAlone: true, throttled: 4 },
+		800,
+	],
+	[
+		'a create has waited four minutes by itself',
+		status(429),
+		{ isAlone: true, waitedMs: 240_000 },
+		'fail',
+	],
+	['a create with an old token is answered 403', status(403), {}, 'check health'],
+	['the service accepts that token', status(403), { cause: 'call' }, 'fail'],
+	["the service doesn't accept it", status(403), { cause: 'token' }, 0],
+	[
+		"the service doesn't accept the token of a create that was answered 500",
+		status(500),
+		{ cause: 'token' },
+		'fail',
+	],
+	[
+		"the service doesn't accept the token of a list that was answered 500",
+		status(500),
+		{ ...list, cause: 'token' },
+		0,
+	],
+	[
+		'a new token is rejected that the service accepts',
+		status(401),
+		{ cause: 'call', tokenAgeMs: 9_000 },
+		1_000,
+	],
+	[
+		'a new token is rejected for the fifth time',
+		status(401),
+		{ cause: 'call', tokenAgeMs: 9_000, rejected: 4 },
+		'fail',
+	],
+	['an old token is rejected that the service accepts', status(401), { cause: 'call' }, 'fail'],
+	['a job is not found', json404, {}, 'fail'],
+	['a job is not found that was just created', json404, { ...list, isOfNewJob: true }, 500],
+	[
+		'it is not found for the fifth time',
+		json404,
+		{ ...list, isOfNewJob: true, notFound: 4 },
+		'fail',
+	],
+	['a 404 comes that is no JSON', text404, {}, 'check health'],
+	['such a 404 comes at first contact', text404, { wasAnswered: false }, 'fail'],
+	['a health check gets such a 404, too', { ...text404, isOutage: true }, {}, 0],
+	[
+		'a health check gets one, but never got another answer',
+		text404,
+		{ cause: 'perhaps an outage' },
+		1_000,
+	],
+	['no connection is made', { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' }, {}, 0],
+	[
+		'a health check in place of the create gets a 500',
+		status(500),
+		{ cause: 'call', isHealthCheck: true },
+		0,
+	],
+	[
+		'a login in place of it is refused',
+		{ ...status(401), ofLogin: true },
+		{ isHealthCheck: true },
+		'fail',
+	],
+	['n8n fails', { kind: 'n8nFailed', reason: 'busy' }, {}, 300],
+	['a create was cancelled', { kind: 'cancelled', sent: true }, {}, 'fail'],
+	['it was sent as often as it may be', status(429), { sent: 43 }, 'fail'],
+])('what happens if %s', (_, failure, call, does) => {
+	const decide = () => next(meaningOf(failure), { ...once, ...call });
+	const decision = decide();
+	expect('afterMs' in decision ? decision.afterMs : decision.do).toBe(does);
+	expect(decide()).toEqual(decision);
 });
 
 const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');

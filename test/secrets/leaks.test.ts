@@ -2,6 +2,7 @@ import type { Fault, PlannedCall } from '../../sandbox';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
 import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
@@ -202,12 +203,15 @@ describe('A job that the service names after a secret', () => {
 	});
 
 	test('is ended by the ID that the service gave it', async () => {
+		hurry();
 		const uid = Buffer.from(PASSWORD).toString('hex');
 		firstJobIs(() => uid);
 		const options = { concurrency: 1, ifStopped: 'stop' };
 		await fixture.engine.run({ parameters: create({ options }) }, numbered(2));
 		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
-		expect(fixture.callsOf('changeJobState')).toMatchObject([{ path }]);
+		// The sandbox knows it by another ID.
+		const paths = new Set(fixture.callsOf('changeJobState').map((call) => call.path));
+		expect([...paths]).toEqual([path]);
 	});
 
 	test('is put out as the service sent it', async () => {

@@ -1,6 +1,5 @@
 import { FieldValue } from '../parameters/fieldValue';
 import { changeJobState, uidOf } from '../service/calls/jobs';
-import { ServiceClient } from '../service/calls/serviceClient';
 import { inParallel } from './inParallel';
 import type { Run } from './run';
 
@@ -20,10 +19,10 @@ export async function endJobs({ outcomes, clients, options, itemsAtOnce }: Run):
 			if (client === undefined) {
 				throw new Error(`It was created as ${account}: this run has another credential`);
 			}
-			const service = new ServiceClient(client, options);
 			const jobId = new FieldValue('Job ID', uidOf(output?.[0] ?? {})).pathId();
 			const { namespace } = job;
-			await service.send(changeJobState({ namespace, jobId, verb, idempotent: true }));
+			const change = { namespace, jobId, verb, idempotent: true, isOfNewJob: true };
+			await client.send(changeJobState(change), options);
 			job.cleanup = { operation: verb, success: true };
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);

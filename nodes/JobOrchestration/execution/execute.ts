@@ -1,9 +1,15 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
-import { ServiceClient, StoppedBeforeSending } from '../service/calls/serviceClient';
+import { StoppedBeforeSending } from '../service/client';
 import { Clients } from '../service/clients';
-import { nodeErrorOf, type PlainError, plainErrorOf } from '../service/errors/nodeError';
+import {
+	nodeErrorOf,
+	type PlainError,
+	plainErrorOf,
+	unknownErrorOf,
+} from '../service/errors/nodeError';
+import { ServiceError } from '../service/errors/serviceError';
 import { onAbort } from '../service/timers';
 import { waitForCallback } from './callback';
 import { endJobs } from './endJobs';
@@ -76,24 +82,28 @@ async function runItems(run: Run, failedBefore?: FailedItem): Promise<FailedItem
 
 /** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
 async function makeCalls(run: Run): Promise<FailedItem | undefined> {
-	const { context, outcomes, calls, itemsAtOnce } = run;
+	const { context, operation, outcomes, calls, itemsAtOnce } = run;
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
+	const isRepeatable = operation.idempotent ?? operation.createsJobs !== true;
 	let firstFailed: FailedItem | undefined;
 
 	const makeCall = async ({ itemIndex, call, options, client }: PreparedItem): Promise<void> => {
 		const { account } = client;
 		try {
 			const callOptions = { ...options, signal, onFailure };
-			const result = await call(new ServiceClient(client, callOptions));
+			const result = await call.send(client, callOptions);
 			outcomes[itemIndex] = { ...result, account };
 		} catch (cause) {
 			if (cause instanceof StoppedBeforeSending) return;
-			const error = plainErrorOf(cause);
+			const isKnown = cause instanceof ServiceError || isRepeatable;
+			const error = isKnown
+				? plainErrorOf(cause)
+				: unknownErrorOf(client.redact(String(cause)), call.job);
 			outcomes[itemIndex] = { error, account };
 			if (continueOnFail) return;
 			firstFailed ??= { itemIndex, error, cause };

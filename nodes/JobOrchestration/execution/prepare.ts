@@ -2,7 +2,7 @@ import { ItemParameters } from '../parameters/itemParameters';
 import { readOptions } from '../resources/options';
 import { Clients } from '../service/clients';
 import { type PlainError, plainErrorOf } from '../service/errors/nodeError';
-import type { HttpClient } from '../service/http';
+import type { ServiceClient } from '../service/client';
 import { MAX_LIMIT } from '../service/pace/limits';
 import { wait } from '../service/timers';
 import { newCallback } from './callback';
@@ -21,7 +21,7 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
 	const signal = context.getExecutionCancelSignal();
 	const parameters = new ItemParameters(context, operation.fields);
-	const given = context.getInputData().map((): HttpClient | undefined => undefined);
+	const given = context.getInputData().map((): ServiceClient | undefined => undefined);
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const yieldTurn = turns();
 	const pending: Array<Omit<PreparedItem, 'client'>> = [];
@@ -128,7 +128,7 @@ const USE_SAME_ACCOUNT =
 /** The error of a run that would go on with what another account did. @param given the items' clients, by position */
 function otherAccountError(
 	{ outcomes, clients }: Run,
-	given: Array<HttpClient | undefined>,
+	given: Array<ServiceClient | undefined>,
 ): FailedItem | undefined {
 	const others = outcomes.flatMap((outcome, itemIndex) => {
 		const account = outcome?.account;

@@ -5,7 +5,7 @@ import type { ItemOptions } from '../resources/options';
 import type { Clients } from '../service/clients';
 import { type NamedJob, withShortNames } from '../service/errors/meaning';
 import type { PlainError } from '../service/errors/nodeError';
-import type { HttpClient } from '../service/http';
+import type { ServiceClient } from '../service/client';
 
 /** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
 export interface RunState {
@@ -37,10 +37,10 @@ export interface PreparedItem {
 	itemIndex: number;
 	call: PreparedCall;
 	options: ItemOptions;
-	client: HttpClient;
+	client: ServiceClient;
 }
 
-/** What became of an item, and with which account (`HttpClient.account`). Plain data: n8n stores it for Retry. */
+/** What became of an item, and with which account (`ServiceClient.account`). Plain data: n8n stores it for Retry. */
 export interface ItemOutcome extends Partial<CallResult> {
 	error?: PlainError;
 	account?: string | undefined;

@@ -7,7 +7,7 @@ import type {
 import { isJsonObject, type JsonObject } from '../json';
 import { clusterPages } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
-import { ServiceClient } from '../service/calls/serviceClient';
+import type { ServiceClient } from '../service/client';
 import { Clients } from '../service/clients';
 import { nodeErrorOf } from '../service/errors/nodeError';
 import { ServiceError } from '../service/errors/serviceError';
@@ -29,10 +29,10 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
-	const search = async (service: ServiceClient, pageSize?: number) => {
+	const search = async (client: ServiceClient, pageSize?: number) => {
 		let results: INodeListSearchItems[] = [];
 		let pages = 0;
-		const list = clusterPages(service, { pageToken: paginationToken, pageSize });
+		const list = clusterPages(client, OPTIONS, { pageToken: paginationToken, pageSize });
 		for await (const { clusters, next } of list) {
 			results = clusters
 				.flatMap(listItemOf)
@@ -44,13 +44,12 @@ export async function searchClusters(
 		return { results };
 	};
 	try {
-		const httpClient = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
-		const service = new ServiceClient(httpClient, OPTIONS);
-		return await search(service, PAGE_SIZE).catch(async (error: unknown) => {
+		const client = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
+		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
 			const isRefused =
 				error instanceof ServiceError && [400, 422].includes(Number(error.httpStatus));
 			// The service may not allow pages of that size.
-			if (isRefused) return await search(service);
+			if (isRefused) return await search(client);
 			throw error;
 		});
 	} catch (error) {

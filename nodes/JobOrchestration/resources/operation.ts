@@ -2,7 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
 import type { GetField } from '../parameters/itemParameters';
-import type { ServiceClient } from '../service/calls/serviceClient';
+import type { ServiceClient } from '../service/client';
+import type { NamedJob } from '../service/errors/meaning';
+import type { RequestOptions } from '../service/request';
 
 export interface CreatedJob {
 	namespace: string;
@@ -35,7 +37,11 @@ export interface CallResult {
 }
 
 /** A call that is ready to be made: all that it needs has been read and checked. */
-export type PreparedCall = (service: ServiceClient) => Promise<CallResult>;
+export interface PreparedCall {
+	/** The job that it is to create. */
+	job?: NamedJob;
+	send: (client: ServiceClient, options: RequestOptions) => Promise<CallResult>;
+}
 
 /** One operation of the node: what the editor shows of it, and what it does. */
 export interface Operation {

@@ -3,8 +3,8 @@ import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
 import { meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
+import { CREDENTIAL, type N8nContext, ServiceClient } from './client';
 import { ServiceError } from './errors/serviceError';
-import { CREDENTIAL, HttpClient, type N8nContext } from './http';
 import type { RunLimits } from './pace/requests';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
@@ -18,7 +18,7 @@ const UNUSABLE = {
 
 /** The clients of one run of the node, one per account: with expressions, a credential differs from item to item. */
 export class Clients {
-	private readonly bySession = new Map<Session, HttpClient>();
+	private readonly bySession = new Map<Session, ServiceClient>();
 
 	/** @param signal ends the reading */
 	constructor(
@@ -28,14 +28,14 @@ export class Clients {
 	) {}
 
 	/** The client for an item. @throws ServiceError, or n8n's own error, if the credential can't be read or used */
-	async forItem(itemIndex: number): Promise<HttpClient> {
+	async forItem(itemIndex: number): Promise<ServiceClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
-		session.noteStored(credentials.accessToken);
+		session.tokens.use(session.tokens.fromStored(credentials.accessToken));
 		let client = this.bySession.get(session);
 		if (client === undefined) {
 			const limits = { ...this.limits, execution: executionOf(this.context) };
-			client = new HttpClient(this.context, credentials, itemIndex, session, limits);
+			client = new ServiceClient(this.context, credentials, itemIndex, session, limits);
 			this.bySession.set(session, client);
 		}
 		return client;
@@ -47,11 +47,11 @@ export class Clients {
 	}
 
 	/** The client of an account; undefined if no item has given it. */
-	of(account: string | undefined): HttpClient | undefined {
+	of(account: string | undefined): ServiceClient | undefined {
 		return [...this.bySession.values()].find((client) => client.account === account);
 	}
 
-	/** See `HttpClient.startAgain`. */
+	/** See `ServiceClient.startAgain`. */
 	startAgain(): void {
 		for (const client of this.bySession.values()) client.startAgain();
 	}

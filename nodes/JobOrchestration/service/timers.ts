@@ -70,10 +70,16 @@ export const realClock = {
 	pause: async () => await sleep(1),
 };
 
-/** A wait that doubles with each earlier one. @param jitter its part, 0 to 1, that chance takes off, to part a crowd */
+/**
+ * A wait in milliseconds that doubles with each earlier one.
+ *
+ * @param jitter its part, 0 to 1, that chance takes off, to part a crowd
+ * @param random from 0 to 1
+ */
 export function backoffMs(
 	earlier: number,
 	{ firstMs, maxMs, jitter }: Record<'firstMs' | 'maxMs' | 'jitter', number>,
+	random = Math.random(),
 ): number {
-	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * Math.random());
+	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * random);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { allClusters, listClusters } from '../../service/calls/clusters';
-import type { Operation } from '../operation';
+import type { Operation, PreparedCall } from '../operation';
 import { optionsField } from '../options';
 
 const PAGE_SIZE = 100;
@@ -97,22 +97,27 @@ export const getAll: Operation = {
 		const hasFilter = !rawPage && (wantedType !== '' || wantedPhase !== '');
 		const paging = { pageToken, pageSize: hasFilter ? pageSize : Math.min(pageSize, limit) };
 
-		return async (service) => {
-			if (rawPage) return { output: [await service.send(listClusters(paging))] };
+		const send: PreparedCall['send'] = async (client, options) => {
+			if (rawPage) return { output: [await client.send(listClusters(paging), options)] };
 			const kinds = new Set<string>();
 			const filter = ({ type, status }: JsonObject) => {
 				const phase = isJsonObject(status) ? status.phase : undefined;
 				kinds.add(`${textOf(type)} (${textOf(phase)})`);
 				return matches(type, wantedType) && matches(phase, wantedPhase);
 			};
-			const { clusters, mayBeMore } = await allClusters(service, { ...paging, limit, filter });
+			const { clusters, mayBeMore } = await allClusters(client, options, {
+				...paging,
+				limit,
+				filter,
+			});
 			// An empty list would look as if there were no clusters.
 			const isHelpful = clusters.length === 0 && kinds.size > 0;
 			const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
 			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
-			const hints = [isHelpful && service.redact(noMatch), mayBeMore && MAY_BE_MORE];
+			const hints = [isHelpful && client.redact(noMatch), mayBeMore && MAY_BE_MORE];
 			return { output: clusters, hint: hints.filter(Boolean).join(' ') || undefined };
 		};
+		return { send };
 	},
 };
 

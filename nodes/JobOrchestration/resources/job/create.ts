@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { createJob, type NewJob, uidOf } from '../../service/calls/jobs';
 import type { GetField } from '../../parameters/itemParameters';
-import type { Operation } from '../operation';
+import type { Operation, PreparedCall } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
 import { callbackOptions, readCallback } from './callbackOption';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
@@ -141,15 +141,16 @@ export const create: Operation = {
 		const shape = readJobOutput(getField);
 		const expected = readCallback(getField, job.inputs, newCallback);
 		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
-		return async (service) => {
-			const created = await service.send(createJob(job));
-			const uid = service.redact(uidOf(created) ?? '');
-			const { namespace, displayName } = job;
+		const { namespace, displayName } = job;
+		const send: PreparedCall['send'] = async (client, options) => {
+			const created = await client.send(createJob(job), options);
+			const uid = client.redact(uidOf(created) ?? '');
 			const createdJob = { namespace, uid, displayName };
 			const callback = expected?.callback;
 			const output = { ...shape(created), ...(callback && { callback: null }) };
 			return { output: [output], createdJob, callback };
 		};
+		return { job: { namespace, displayName }, send };
 	},
 };
 

@@ -1,5 +1,5 @@
 import { changeJobState } from '../../service/calls/jobs';
-import type { Operation } from '../operation';
+import type { Operation, PreparedCall } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './create';
 
@@ -54,12 +54,13 @@ function changeState({ value: verb, description, idempotent }: Verb): Operation 
 		prepare(getField) {
 			const namespace = getField('namespace').pathId();
 			const jobId = getField('jobId').pathId();
-			return async (service) => {
+			const send: PreparedCall['send'] = async (client, options) => {
 				const change = { namespace, jobId, verb, idempotent };
-				const response = await service.send(changeJobState(change));
+				const response = await client.send(changeJobState(change), options);
 				const metadata = { namespace, uid: jobId };
 				return { output: [{ metadata, operation: verb, success: true, response }] };
 			};
+			return { send };
 		},
 	};
 }

@@ -2,9 +2,10 @@ import { isJsonObject, type JsonObject } from '../../json';
 import { saysFailed } from '../errors/response';
 import { ServiceError } from '../errors/serviceError';
 import { truncate } from '../errors/meaning';
+import type { ServiceClient } from '../client';
+import type { RequestOptions } from '../request';
 import type { Call } from './callError';
 import { uidOf } from './jobs';
-import type { ServiceClient } from './serviceClient';
 
 /** Pages of a list at most. With fewer, 100,000 clusters could not be listed; with more, an endless list takes hours. */
 const MAX_PAGES = 1_000;
@@ -61,7 +62,8 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
  * @throws ServiceError, also if a page token comes twice, the list has too many pages, or its rest can't be asked for
  */
 export async function* clusterPages(
-	service: ServiceClient,
+	client: ServiceClient,
+	options: RequestOptions,
 	{ pageToken, pageSize }: Paging,
 ): AsyncGenerator<Found & { next: string | undefined }> {
 	const tokens = new Set<string | undefined>();
@@ -70,7 +72,7 @@ export async function* clusterPages(
 	do {
 		const call = listClusters({ pageToken: next, pageSize });
 		// A later page that fails may not be the end: its token may have expired.
-		const page = await service.send(call, { mayGoOn: tokens.size > 0 });
+		const page = await client.send(call, options, { mayGoOn: tokens.size > 0 });
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const items = page.items ?? [];
 		const clusters = items.filter((cluster) => {
@@ -81,11 +83,11 @@ export async function* clusterPages(
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
-			throw service.unusable(call, { kind: 'endlessList' });
+			throw client.unusable(call, { kind: 'endlessList' }, options);
 		const isSilent = token === undefined && remaining === undefined;
 		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
-			throw service.unusable(call, { kind: 'cutList', remaining: Number(remaining) });
+			throw client.unusable(call, { kind: 'cutList', remaining: Number(remaining) }, options);
 	} while (next !== undefined);
 }
 
@@ -97,14 +99,15 @@ export async function* clusterPages(
  * @throws ServiceError, as clusterPages does
  */
 export async function allClusters(
-	service: ServiceClient,
+	client: ServiceClient,
+	options: RequestOptions,
 	query: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
 ): Promise<Found> {
 	const { limit, filter } = query;
 	let pages = 0;
 	const list = async () => {
 		const found: Found = { clusters: [], mayBeMore: false };
-		for await (const { clusters, mayBeMore } of clusterPages(service, query)) {
+		for await (const { clusters, mayBeMore } of clusterPages(client, options, query)) {
 			pages += 1;
 			found.clusters.push(...clusters.filter(filter));
 			if (found.clusters.length >= limit) break;

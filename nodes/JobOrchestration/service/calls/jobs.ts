@@ -63,8 +63,9 @@ export function changeJobState({
 	jobId,
 	verb,
 	idempotent,
+	isOfNewJob = false,
 }: Record<'namespace' | 'jobId' | 'verb', string> &
-	Pick<Call<unknown>, 'idempotent'>): Call<GenericValue> {
+	Pick<Call<unknown>, 'idempotent' | 'isOfNewJob'>): Call<GenericValue> {
 	return {
 		operationId: 'changeJobState',
 		method: 'PUT',
@@ -72,7 +73,7 @@ export function changeJobState({
 		expected: 'a confirmation',
 		isExpected: isNoWebPage,
 		maySayFailed: true,
-		idempotent,
+		...{ idempotent, isOfNewJob },
 		wordsOf: () => ({
 			action: `${verb} the job`,
 			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,

@@ -1,17 +1,18 @@
-import type { About, Meaning } from './meaning';
-import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNCLEAR, UNKNOWN } from './meaning';
-import { meaningOfStatus, type StatusFacts } from './statuses';
+import { ANSWERED, type Consequence, FAILED, THROTTLED, UNKNOWN } from '../retry/facts';
+import { consequenceOf, RETRY } from '../retry/policy';
+import { type About, type Meaning, PROXIES, truncate } from './meaning';
+import { meaningOfStatus, rejectedToken, type StatusFacts } from './statuses';
 
 /** What every failure may have. */
 interface Common {
 	/** It is the login's: the request itself was not sent, or not acted on for its token. */
 	ofLogin?: true;
-	/** It may have been acted on; the service doesn't accept its token any more, and there is another one. */
+	/** It may have been acted on, and the service no longer accepts its token. */
 	hasExpired?: true;
 }
 
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
-export const LOGIN_TIMEOUT = 60_000;
+export const LOGIN_TIMEOUT_MS = 60_000;
 
 /** Nothing was sent, and nothing would be the next time. */
 const UNSENT = { ...UNKNOWN, isAboutAllItems: true } as const;
@@ -71,7 +72,7 @@ const KINDS = {
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		...{ ...FAILED, condition: 'timedOut' },
-		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT : timeout)) / 1_000} s`,
+		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT_MS : timeout)) / 1_000} s`,
 		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
 	}),
 	broken: ({ code }: { code: string }) => ({
@@ -89,7 +90,7 @@ const KINDS = {
 	}),
 	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
 	n8nFailed: ({ reason }: { reason: string }) => ({
-		...{ ...UNSENT, resend: 'all' },
+		...{ ...UNSENT, condition: 'n8nFailed' },
 		message: "n8n couldn't send the request",
 		advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
 		detail: n8nSays(reason),
@@ -97,19 +98,24 @@ const KINDS = {
 	/** The answer points to another address, or to 'another address' if it doesn't say which. */
 	redirect: ({ status, location }: { status: number; location: string }) => ({
 		// By 307 and 308, the client is to send the same request elsewhere (RFC 9110): nothing was done.
-		...([307, 308].includes(status) ? ANSWERED : UNCLEAR),
-		token: 'doubtful',
+		...consequenceOf({ status }),
 		message: `The service redirects to ${truncate(location)}`,
 		advice:
 			"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
 		detail: `The redirect is to ${location} (HTTP ${status}). Redirects aren't followed, so that the token stays with the service.`,
 	}),
 	status: (facts: Common & StatusFacts, about) => meaningOfStatus(facts, about),
+	/** The service rejected the tokens of the last logins: nothing was sent, and no other login is made for a while. */
+	noToken: (_facts: { status: number }, about) => ({
+		...UNSENT,
+		...rejectedToken(about),
+		detail: 'The service has rejected the tokens of other requests.',
+	}),
 	/** An answer with a success's status that isn't what the interface shows: what it is, and what it holds. */
 	unexpectedResponse: (
 		facts: Record<'what' | 'received' | 'expected', string> & { status: number },
 	) => ({
-		...{ ...UNCLEAR, condition: 'answered', token: 'doubtful' },
+		...consequenceOf(facts),
 		message: `The service answered with ${facts.what} instead of ${facts.expected}`,
 		advice:
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
@@ -152,26 +158,23 @@ export type Failure = {
 /** What a failure means: what follows from it, and what its error says. */
 export function meaningOf(failure: Failure, about: About = {}): Meaning {
 	const meaning: Meaning = KINDS[failure.kind](failure as never, about);
-	if (failure.ofLogin === true) return { ...meaning, ...ofLogin(meaning) };
+	if (failure.ofLogin === true) {
+		const { message, advice, reason, detail } = meaning;
+		return { message, advice, reason, detail, ...ofLogin(meaning) };
+	}
 	if (failure.hasExpired !== true) return meaning;
-	const renewed = 'The login seems to have expired and was renewed.';
-	return { ...meaning, detail: [meaning.detail, renewed].filter(Boolean).join(' ') };
+	const expired = 'The login seems to have expired: the next request logs in again.';
+	return { ...meaning, detail: [meaning.detail, expired].filter(Boolean).join(' ') };
 }
 
-/** What a failed login means for the request that waited for it. One that was answered isn't repeated unless it is away. */
-function ofLogin({ condition, resend }: Meaning): Partial<Meaning> {
-	const isAway = resend === 'all' || condition === 'unavailable';
+/** What a failed login means for the request that waited for it, which was not sent, or not acted on. */
+function ofLogin({ condition, retryAfterMs }: Meaning): Consequence {
+	if (!RETRY.login.includes(condition)) return { ...UNKNOWN, isAboutAllItems: true };
+	const isBroken = condition === 'broken';
 	return {
-		...{ ...UNKNOWN, token: undefined, isAboutAllItems: true },
-		...(isAway && { resend: 'all', condition }),
-		...(condition === 'broken' && { resend: 'all', condition: 'loginFailed' }),
+		condition: isBroken ? 'loginFailed' : condition,
+		...{ mayHaveActed: false, isAboutAllItems: true, retryAfterMs },
 	};
-}
-
-/** Whether a request that failed so may be resent. @param call `idempotent` if sending it twice does the same as once */
-export function mayRetry(failure: Failure, call: { readonly idempotent: boolean }): boolean {
-	const { resend } = meaningOf(failure);
-	return resend === 'all' || (resend === 'idempotent' && call.idempotent);
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */

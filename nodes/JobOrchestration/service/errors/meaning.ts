@@ -1,32 +1,4 @@
-/** What the end of a request says about the service, for the limiter. `failed`: answered, but unclearly; `unknown`: nothing. */
-export type Condition =
-	| 'answered'
-	| 'failed'
-	| 'throttled'
-	| 'unavailable'
-	| 'unreachable'
-	| 'broken'
-	| 'loginFailed'
-	| 'timedOut'
-	| 'unknown';
-
-/** What an answer says of the request's token: the service doesn't accept it, or may not accept it any more. */
-export type TokenDoubt = 'rejected' | 'doubtful';
-
-/** What follows from the end of a request. */
-export interface Consequence {
-	condition: Condition;
-	/** Which requests may be sent again: all, those that do the same if sent twice, or none. */
-	resend: 'all' | 'idempotent' | 'none';
-	/** Whether the service may have acted on it without having said so. False only if it certainly has not. */
-	mayHaveActed: boolean;
-	/** Set if another token might help. */
-	token?: TokenDoubt | undefined;
-	/** Set if the service asks for a wait. */
-	retryAfterMs?: number | undefined;
-	/** Set if it is about the credential or the connection, so that it would meet every item. */
-	isAboutAllItems?: true;
-}
+import type { Consequence } from '../retry/facts';
 
 /** What an error says. */
 export interface ErrorTexts {
@@ -56,13 +28,6 @@ export interface About {
 	/** The call's own words for a status. */
 	byStatus?: Partial<Record<number, Partial<ErrorTexts>>>;
 }
-
-export const ANSWERED: Consequence = { condition: 'answered', resend: 'none', mayHaveActed: false };
-export const UNKNOWN: Consequence = { ...ANSWERED, condition: 'unknown' };
-export const UNCLEAR: Consequence = { ...ANSWERED, condition: 'failed', mayHaveActed: true };
-export const FAILED: Consequence = { ...UNCLEAR, resend: 'idempotent' };
-export const UNAVAILABLE: Consequence = { ...FAILED, condition: 'unavailable' };
-export const THROTTLED: Consequence = { ...ANSWERED, condition: 'throttled', resend: 'all' };
 
 /** Characters of an ID or an address in a title at most: a whole UUID fits. */
 const MAX_IN_TITLE = 36;

@@ -1,7 +1,7 @@
 import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { meaningOf } from './failure';
-import { type NamedJob, withShortNames } from './meaning';
+import { nameOf, type NamedJob, withShortNames } from './meaning';
 import { asPlainText, asTitle, ServiceError } from './serviceError';
 
 /** An error as n8n shows it: with title and description. */
@@ -39,6 +39,28 @@ export function plainErrorOf(cause: unknown): PlainError {
 		...(mayHaveActed && job && { uncertainJob: withShortNames(job) }),
 		...(isRefused && !isOfUser && !mayHaveActed && { isWrongValue: true }),
 		...(isAboutAllItems && { scope: 'all items' }),
+	};
+}
+
+/**
+ * What an error says that this node doesn't know, and that came in a call which can't be repeated. Whatever isn't known to
+ * have been sent in vain may have acted.
+ *
+ * @param job the job that the call was to create
+ */
+export function unknownErrorOf(cause: unknown, job: NamedJob | undefined): PlainError {
+	const { message } = plainErrorOf(cause);
+	const [fate, look] =
+		job === undefined
+			? ['it may have worked', 'look on the service whether it has']
+			: ['the job may exist', `look on the service for a job named ${nameOf(job)}`];
+	return {
+		message: asTitle(`This node failed with an error of its own; ${fate}`),
+		description: asPlainText(
+			`Before you run this item again, ${look}. Please report the error: ${message}`,
+		),
+		...{ httpStatus: null, mayHaveActed: true },
+		...(job && { uncertainJob: withShortNames(job) }),
 	};
 }
 

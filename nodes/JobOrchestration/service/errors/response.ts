@@ -30,7 +30,10 @@ export function resultOf<Body>(
 	}
 	if (!isSuccess || (maySayFailed && saysFailed(body))) {
 		const retryAfterMs = parseRetryAfter(given);
-		return { failure: { kind: 'status', status, retryAfterMs, ...reasonIn(body, secrets) } };
+		const isPage = isHtml(body) || /\bhtml\b/i.test(String(given['content-type']));
+		return {
+			failure: { kind: 'status', status, retryAfterMs, isPage, ...reasonIn(body, secrets) },
+		};
 	}
 	if (isExpected(body)) return { body };
 	const unexpected = { status, expected, ...describe(body, secrets, isSecret) };
@@ -40,7 +43,7 @@ export function resultOf<Body>(
 /** What the body of a refusal says, as facts of its failure. */
 function reasonIn(body: unknown, secrets: Secrets): Partial<StatusFacts> {
 	if (isHtml(body)) return { form: 'page', note: 'An HTML page came' };
-	const form = typeof body === 'string' ? 'text' : 'json';
+	const form = typeof body === 'string' || body === null ? 'text' : 'json';
 	const note = "The service's message isn't shown because it contains the password or token";
 	return { form, ...(saidIn(body, secrets) ?? { note }) };
 }

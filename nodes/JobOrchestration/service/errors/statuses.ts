@@ -1,36 +1,28 @@
-import type { About, Consequence, Meaning } from './meaning';
-import { ANSWERED, FAILED, PROXIES, THROTTLED, truncate, UNAVAILABLE, UNCLEAR } from './meaning';
+import { type Consequence, type Refusal, THROTTLED } from '../retry/facts';
+import { consequenceOf, RETRY } from '../retry/policy';
+import { type About, type ErrorTexts, type Meaning, PROXIES, truncate } from './meaning';
 import { isStatusName, type Said } from './words';
 
 /** A status that isn't success, or a body that says that the request failed. */
-export interface StatusFacts extends Said {
-	status: number;
+export interface StatusFacts extends Said, Refusal {
 	/** Why there are no words. */
 	note?: string | undefined;
-	form?: 'page' | 'text' | 'json';
-	retryAfterMs?: number | undefined;
+	/** Set for a 404 of what stands before the service, which is away: a health check got one, too. */
+	isOutage?: true;
 }
 
 /** What an entry is made from, with the ends of sentences: "refused to stop the job: it has ended". */
 type Answer = StatusFacts &
 	Record<'baseUrl' | 'hint' | 'action' | 'what' | 'said', string> & { ofLogin: boolean };
 
-/** What differs from the range of the status, consequence and words side by side. */
-type Entries = Partial<Record<number, (answer: Answer) => Partial<Meaning>>>;
+/** What is said of a status where that differs from its range. */
+type Entries = Partial<Record<number, (answer: Answer) => Partial<ErrorTexts>>>;
 
 /** Where in the request something is wrong: in a title, it would leave no room for what is wrong. */
 const JSON_PATH = /^[\w$]+(?:[/.][\w$]+)+:? (?=\S)/;
 
 /** Texts that a web page isn't given: what stands before the service has answered with it. */
-const unlessPage = ({ form }: Answer, texts: Partial<Meaning>) => (form === 'page' ? {} : texts);
-
-const rejectedToken = (answer: Answer): Partial<Meaning> => ({
-	...{ ...ANSWERED, token: 'rejected' },
-	...unlessPage(answer, {
-		message: 'The service rejected the token that it had just issued',
-		advice: `The login works, but its token doesn't. Check that the user is allowed to ${answer.action}, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
-	}),
-});
+const unlessPage = ({ form }: Answer, texts: Partial<ErrorTexts>) => (form === 'page' ? {} : texts);
 
 const OF_ANY_REQUEST: Entries = {
 	407: () => ({
@@ -38,7 +30,6 @@ const OF_ANY_REQUEST: Entries = {
 		advice: `Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
 	}),
 	408: () => ({
-		...FAILED,
 		message: 'The service gave up waiting for the request',
 		advice: 'Try again later.',
 	}),
@@ -48,32 +39,33 @@ const OF_ANY_REQUEST: Entries = {
 			"Make this node's fields shorter, or ask the administrator to raise the limit of the service, or of the proxy before it.",
 	}),
 	429: () => ({
-		...{ ...THROTTLED, token: undefined },
 		message: 'The service is receiving too many requests',
 		advice:
 			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
 	}),
 };
 
+/** Where another login doesn't help. */
+export const rejectedToken = ({ action = '' }: About) => ({
+	message: 'The service rejected the token that it had just issued',
+	advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+});
+
 const OF_CALL: Entries = {
-	401: rejectedToken,
+	401: (answer) => unlessPage(answer, rejectedToken(answer)),
 	403: (answer) =>
 		unlessPage(answer, {
 			message: `The user isn't allowed to ${answer.action}`,
 			advice:
 				'Ask the administrator of the service for the permission, or use the credential of another user.',
 		}),
-	// An expired session or token, in Laravel, IIS and ArcGIS.
-	419: rejectedToken,
-	440: rejectedToken,
-	498: rejectedToken,
 };
 
 /** Whether a login is refused in words: more than the status's name, and not only the path that isn't there. */
 const isInWords = ({ words = '', text = '' }: Answer) =>
 	words !== '' && !isStatusName(words) && !text.includes('oauth/login');
 
-const noEndpoint = (answer: Answer): Partial<Meaning> => {
+const noEndpoint = (answer: Answer): Partial<ErrorTexts> => {
 	const { baseUrl, form } = answer;
 	// A web server answers with a page or a text where nothing is.
 	if (form === 'json' && isInWords(answer)) return {};
@@ -101,45 +93,27 @@ const OF_LOGIN: Entries = {
 
 /** What an answer with this status means: its range; then its own entry, the call's words, and a request to wait. */
 export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: About): Meaning {
-	const { status, words, ofLogin = false, retryAfterMs } = facts;
+	const { status, words, ofLogin = false, isOutage } = facts;
 	const { baseUrl = '', action = '', hint = '', byStatus = {} } = about;
 	const said = words === undefined ? '' : `: ${words.replace(JSON_PATH, '')}`;
 	const doing = ofLogin
 		? { action: 'log the user in', what: 'the login' }
 		: { action, what: `to ${action}` };
 	const answer = { ...facts, ...doing, baseUrl, hint, said, ofLogin };
-	const isRefusal = status >= 400 && status < 500;
-	// Any other 5xx is as unclear with it as without.
-	const mayAsk = status !== 401 && (isRefusal || status === 503 || ofLogin);
-	const asksToWait = mayAsk && retryAfterMs !== undefined;
-	const entry: Partial<Meaning> = {
+	const consequence = consequenceOf(facts, ofLogin);
+	const isThrottled = consequence.condition === 'throttled';
+	const isForNow = isThrottled && status < 500 && status !== 429;
+	return {
+		...consequence,
+		...(status >= 500 ? failed : refused)(answer),
 		...OF_ANY_REQUEST[status]?.(answer),
 		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
-	};
-	return {
-		...consequenceOfRange(status),
-		...(status >= 500 ? failed : refused)(answer),
-		...entry,
 		...(ofLogin ? {} : byStatus[status]),
-		...(asksToWait && isRefusal && entry.resend !== 'all' && refusedForNow(answer)),
-		...(asksToWait && { ...THROTTLED, token: undefined, retryAfterMs }),
+		...(isForNow && refusedForNow(answer)),
+		...(isThrottled && waitsFor(consequence)),
+		...(isOutage === true && away(answer)),
 		...saidBy(answer),
 	};
-}
-
-/** What isn't known for certain may have acted. 451 is the last refusal that HTTP knows: 499 may be a call cut off midway. */
-function consequenceOfRange(status: number): Consequence {
-	const token = 'doubtful';
-	// The statuses of proxies and CDNs whose service is away.
-	if ([502, 503, 504].includes(status) || (status >= 520 && status <= 599)) return UNAVAILABLE;
-	// What isn't implemented won't be the next time.
-	if ([501, 505].includes(status)) return { ...UNCLEAR, token };
-	if (status >= 500 && status <= 599) return { ...FAILED, token };
-	// These are about the request, no matter with which token.
-	if ([404, 405, 409, 410, 422].includes(status)) return ANSWERED;
-	if (status >= 400 && status <= 451) return { ...ANSWERED, token };
-	const isSuccess = status >= 200 && status <= 299;
-	return { ...UNCLEAR, token, condition: isSuccess ? 'answered' : 'failed' };
 }
 
 const failed = ({ action, said, ofLogin }: Answer) => ({
@@ -167,6 +141,25 @@ const refused = ({ what, said, words = '', form, hint, ofLogin }: Answer) => ({
 const refusedForNow = ({ what, said }: Answer) => ({
 	message: `The service refused ${what} for now${said}`,
 	advice: "Try again later. If that doesn't help, ask the administrator of the service.",
+});
+
+/** What to do if the service asks for a wait that the user should know of. */
+function waitsFor({ retryAfterMs = 0 }: Consequence) {
+	if (retryAfterMs <= RETRY.sharedMs) return {};
+	const seconds = Math.ceil(retryAfterMs / 1_000);
+	const minutes = Math.ceil(seconds / 60);
+	const hours = Math.ceil(minutes / 60);
+	const time =
+		seconds < 120 ? `${seconds} s` : minutes < 120 ? `${minutes} minutes` : `${hours} hours`;
+	return { advice: `Try again in ${time}: the service asks to wait that long.` };
+}
+
+/** The service is restarted or rolled out, and nothing was sent to it. */
+const away = ({ baseUrl }: Answer): Meaning => ({
+	...{ ...THROTTLED, condition: 'unreachable', notFound: undefined, isAboutAllItems: true },
+	message: `The service at ${truncate(baseUrl)} is away`,
+	advice:
+		'Try again later. What stands before the service answers in its place, as it does while the service is being restarted or rolled out.',
 });
 
 function saidBy({ status, words, text, note, form, baseUrl, ofLogin }: Answer) {

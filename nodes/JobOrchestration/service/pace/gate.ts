@@ -1,15 +1,16 @@
-import type { Condition, Consequence } from '../errors/meaning';
+import type { Condition, Consequence } from '../retry/facts';
+import { RETRY } from '../retry/policy';
 import { backoffMs } from '../timers';
 import { ConcurrencyLimit, INITIAL_LIMIT, RateLimit } from './limits';
 
-/** A Retry-After counts for no longer than this, or one of an hour would hold an item for as long. */
+/** For so long, creates fail after too many unclear ones; and after so long without a request, an outage is forgotten. */
 export const MINUTE_MS = 60_000;
 /** The first wait for a probe, doubled by each that fails. With less, a busy service would be flooded. */
-export const FIRST_WAIT_MS = 50;
+const FIRST_WAIT_MS = 50;
 /** The same if no connection or login succeeds. With less, four attempts would not outlast a restart. */
 const FIRST_WAIT_AWAY_MS = 300;
 /** The longest wait for a probe. If all waited for a longer Retry-After, one namespace's quota would stop them. */
-export const LONG_WAIT_MS = 5_000;
+const LONG_WAIT_MS = RETRY.sharedMs;
 /** Long ones in a row that concern all. With fewer, the full namespaces of a few items would stop the others. */
 const MAX_LONG = INITIAL_LIMIT;
 /** Unclear creates in a row that end the trying. With more, more jobs are uncertain; with fewer, two items stop all. */
@@ -22,8 +23,8 @@ export interface Permit {
 	readonly idleBefore: number;
 	readonly isCreate: boolean;
 	readonly isProbe: boolean;
-	/** Whether the service is to be asked something harmless in place of the request. */
-	readonly isQuestion: boolean;
+	/** Whether a health check is to be sent in place of the request. */
+	readonly isHealthCheck: boolean;
 }
 
 /** Whether the service can't be reached: nothing was sent. */
@@ -40,7 +41,7 @@ export class Gate {
 	readonly rate = new RateLimit();
 	inFlight = 0;
 	endedAt = -Infinity;
-	/** When a request was last answered; a question isn't one. */
+	/** When a request was last answered; a health check isn't one. */
 	answeredAt = -Infinity;
 	isClosed = false;
 	/** Since when, unless a request has been answered since. */
@@ -67,7 +68,7 @@ export class Gate {
 		return Math.max(this.pausedUntil, this.rate.nextAt) - now;
 	}
 
-	/** When the question is answered, all but creates go on, and creates go one at a time until one is answered. */
+	/** When the health check is answered, all but creates go on, and creates go one at a time until one is answered. */
 	private needsProbe(isCreate: boolean): boolean {
 		return this.isClosed || (this.doubtsCreates && isCreate);
 	}
@@ -82,14 +83,14 @@ export class Gate {
 		return now < this.gaveUpAt + MINUTE_MS;
 	}
 
-	/** Once a request got no clear answer, a harmless question goes before the next create. @param idle see `Permit` */
+	/** Once a request got no clear answer, a health check goes before the next create. @param idle see `Permit` */
 	start(now: number, idle: number, isCreate: boolean): Permit {
 		const isProbe = this.needsProbe(isCreate);
-		const isQuestion = this.isClosed && this.doubtsCreates && isCreate;
+		const isHealthCheck = this.isClosed && this.doubtsCreates && isCreate;
 		this.inFlight += 1;
 		this.rate.started(now);
 		this.isProbing ||= isProbe;
-		return { startedAt: now, idleBefore: idle, isCreate, isProbe, isQuestion };
+		return { startedAt: now, idleBefore: idle, isCreate, isProbe, isHealthCheck };
 	}
 
 	/** @returns whether a failure has closed the gate, or was a probe's */
@@ -100,7 +101,7 @@ export class Gate {
 		if (permit.isProbe) this.isProbing = false;
 		if (consequence.condition !== 'answered') return this.failed(permit, consequence, now);
 		this.longRetryAfters = 0;
-		if (!permit.isQuestion) {
+		if (!permit.isHealthCheck) {
 			this.answeredAt = now;
 			if (permit.isCreate) this.unclearCreates = 0;
 			// While n8n is busy, answers wait for n8n, not for the service.
@@ -110,7 +111,7 @@ export class Gate {
 		if (!permit.isProbe || permit.startedAt < this.changedAt) return false;
 		this.changedAt = now;
 		this.isClosed = false;
-		this.doubtsCreates &&= permit.isQuestion || !permit.isCreate;
+		this.doubtsCreates &&= permit.isHealthCheck || !permit.isCreate;
 		return false;
 	}
 
@@ -121,20 +122,23 @@ export class Gate {
 	 */
 	private failed(permit: Permit, consequence: Consequence, now: number): boolean {
 		const { condition, mayHaveActed, retryAfterMs = 0 } = consequence;
-		const { isCreate, isProbe, isQuestion, startedAt } = permit;
-		const isLong = retryAfterMs > LONG_WAIT_MS;
+		const isThrottled = condition === 'throttled';
+		const { isCreate, isProbe, isHealthCheck, startedAt } = permit;
+		const isLong = isThrottled && retryAfterMs > LONG_WAIT_MS;
+		const isAnswer = condition === 'failed' || condition === 'unclear';
 		if (isLong) this.longRetryAfters += 1;
-		else if (condition === 'unknown') return false;
-		if (mayHaveActed && condition !== 'failed' && !isProbe) this.concurrency.lost(startedAt, now);
-		if (mayHaveActed && isCreate && !isQuestion) {
+		else if (condition === 'unknown' || condition === 'n8nFailed') return false;
+		if (mayHaveActed && !isAnswer && !isProbe) this.concurrency.lost(startedAt, now);
+		if (mayHaveActed && isCreate && !isHealthCheck) {
 			// However many were in flight together, one probe follows.
 			const most = isProbe ? MAX_UNCLEAR : MAX_UNCLEAR - 1;
 			this.unclearCreates = Math.min(this.unclearCreates + 1, most);
 		}
 		const isSlow = condition === 'timedOut' && this.answeredAt > (startedAt + now) / 2;
-		const isOdd = condition === 'failed' && !(isCreate && this.unclearCreates > 1);
+		const isOdd = isAnswer && !(isCreate && this.unclearCreates > 1);
 		if (isLong ? !this.probesFromEnd : !isProbe && (isSlow || isOdd)) return false;
-		if (!isLong) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
+		const pauseMs = Math.min(retryAfterMs, LONG_WAIT_MS);
+		if (!isLong) this.pausedUntil = Math.max(this.pausedUntil, now + pauseMs);
 		if (startedAt < this.changedAt) return false;
 		this.close(isProbe, consequence, now);
 		return true;
@@ -144,7 +148,7 @@ export class Gate {
 	private close(isProbe: boolean, consequence: Consequence, now: number): void {
 		const { condition, mayHaveActed, retryAfterMs } = consequence;
 		let firstMs = cannotBeReached(condition) ? FIRST_WAIT_AWAY_MS : FIRST_WAIT_MS;
-		// The question was answered, the create wasn't: to ask again soon would cost another create.
+		// The health check was answered, the create wasn't: to try again soon would cost another create.
 		if (this.probesFromEnd || (isProbe && !this.isClosed)) firstMs = LONG_WAIT_MS;
 		if (!this.isClosed) {
 			this.changedAt = now;

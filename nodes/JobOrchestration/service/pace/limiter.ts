@@ -1,10 +1,10 @@
 import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
-import { ANSWERED } from '../errors/meaning';
+import { ANSWERED } from '../retry/facts';
+import { RETRY } from '../retry/policy';
 import { onAbort, realClock } from '../timers';
 import { cannotBeReached, Gate, MINUTE_MS, type Permit } from './gate';
 import { MAX_LIMIT } from './limits';
-import type { Denial, LimitedRequest, RunLimits } from './requests';
-import { PATIENCE_MS, RunQueue } from './requests';
+import { type Denial, type LimitedRequest, type RunLimits, RunQueue } from './requests';
 
 /** How long what was learnt holds. With less, a schedule that comes every few minutes would meet an unknown service. */
 const MEMORY_MS = 3_600_000;
@@ -113,7 +113,7 @@ export class AccountLimiter {
 		const hasGivenUp = this.gate.hasGivenUp(now);
 		for (const queue of new Set([own, ...this.turns])) {
 			const { execution, startedAt, waiting, asleep } = queue;
-			const { patienceMs = PATIENCE_MS } = queue.limits;
+			const { patienceMs = RETRY.patienceMs } = queue.limits;
 			const isLate = now >= Math.max(closedAt, answeredAt, startedAt) + patienceMs;
 			const wasNeverThere = isAway && !execution.wasAnswered && failedProbes >= options.maxRetries;
 			if (!hasGivenUp && !isLate && !wasNeverThere) continue;

@@ -1,17 +1,11 @@
-import { type Failure, mayRetry, meaningOf } from '../errors/failure';
-import type { RequestOptions } from '../request';
-import { backoffMs } from '../timers';
-import { cannotBeReached, FIRST_WAIT_MS, LONG_WAIT_MS, MINUTE_MS, type Permit } from './gate';
+import { type Failure, meaningOf } from '../errors/failure';
+import type { RequestOptions, ServiceRequest } from '../request';
+import { ANSWERED, type Attempts, type Consequence, type Decision } from '../retry/facts';
+import { next, RETRY } from '../retry/policy';
+import type { Permit } from './gate';
 
-/** How long requests wait for a service that accepts none. With less, a quota of a minute would fail them. */
-export const PATIENCE_MS = 70_000;
-/** How long a request sleeps in all while others are answered. With less, a quota of some minutes would fail it. */
-const OWN_PATIENCE_MS = 240_000;
 /** How often a throttled request is still the next one at a Concurrency of 1. With fewer, items would change their order. */
 const TIMES_IN_ORDER = 5;
-
-/** With less, retries would keep a restarting service down; with more, a Retry-After of an hour would hold an item. */
-const RETRIES = { firstMs: 300, maxMs: 30_000, jitter: 0.5 };
 
 /** What a run of the node sets. */
 export interface RunLimits {
@@ -64,77 +58,104 @@ export class RunQueue {
 	}
 }
 
+/** What is known of an attempt, beside what its request counts. */
+interface AttemptFacts extends Pick<Attempts, 'wasAnswered' | 'tokenAgeMs' | 'cause'> {
+	/** Whether a health check was sent in place of the request. */
+	isHealthCheck?: boolean;
+	/** When it ended, and when any request of the account was last answered. */
+	now: number;
+	answeredAt: number;
+}
+
 /** A request, which needs a permit each time it is sent. */
 export class LimitedRequest {
 	/** Ends its waiting or its sleep. */
 	settle: (result: Permit | Denial) => void = () => {};
 	/** Whether it was sent before, and has not slept for long since. */
 	hasTurn = false;
+	/** How often it was sent, without those times when its token was at fault. */
+	timesSent = 0;
 	timesThrottled = 0;
-	/** Whether others were answered between the last two times. */
+	/** Whether others were answered since it was throttled the time before the last. */
 	isThrottledAlone = false;
+	private sent = 0;
+	private failed = 0;
+	private rejected = 0;
+	private notFound = 0;
+	private throttledAt = Infinity;
 	/** Milliseconds for which it has slept after it was throttled. */
-	private sleptMs = 0;
-	private throttledAt = -Infinity;
-	private firstThrottledAt = Infinity;
-	private retries = 0;
+	private waitedMs = 0;
 
-	/** @param isCreate whether sending it twice does more than sending it once */
 	constructor(
 		readonly queue: RunQueue,
 		readonly options: RequestOptions,
-		readonly isCreate: boolean,
+		private readonly call: Pick<ServiceRequest<unknown>, 'idempotent' | 'isOfNewJob'>,
 	) {}
+
+	/** Whether sending it twice does more than sending it once. */
+	get isCreate(): boolean {
+		return !this.call.idempotent;
+	}
+
+	/** Whether its token was rejected before, though the service accepts it. */
+	get wasRejected(): boolean {
+		return this.rejected > 0;
+	}
 
 	/** Whether it was never throttled; with a Concurrency of 1, which keeps the order, whether it was a few times at most. */
 	get isInOrder(): boolean {
 		return this.timesThrottled < (this.queue.limits.concurrency === 1 ? TIMES_IN_ORDER : 1);
 	}
 
-	/** @returns for how many milliseconds it sleeps before it is sent again; 0 if it waits with all; undefined if it fails */
-	sleepAfter(failure: Failure, now: number, answeredAt: number): number | undefined {
-		const { condition, retryAfterMs } = meaningOf(failure);
-		if (!mayRetry(failure, { idempotent: !this.isCreate })) return undefined;
-		if (condition === 'throttled') return this.sleepAfterThrottling(retryAfterMs, now, answeredAt);
-		if (cannotBeReached(condition)) return 0;
-		this.retries += 1;
-		if (this.retries > this.options.maxRetries) return undefined;
-		const asked = failure.kind === 'status' ? failure.retryAfterMs : undefined;
-		return Math.min(asked ?? backoffMs(this.retries - 1, RETRIES), RETRIES.maxMs);
+	/**
+	 * Asks the policy what to do after an attempt, and counts the attempt unless a health check has to find its cause first.
+	 */
+	decide(failure: Failure | undefined, { now, answeredAt, ...facts }: AttemptFacts): Decision {
+		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
+		const { failed, timesThrottled: throttled, rejected, notFound, waitedMs } = this;
+		const isAlone = answeredAt > this.throttledAt;
+		const decision = next(consequence, {
+			...{
+				sent: this.sent + 1,
+				failed,
+				throttled,
+				rejected,
+				notFound,
+				waitedMs,
+				isAlone,
+				...facts,
+			},
+			isIdempotent: this.call.idempotent,
+			isOfNewJob: this.call.isOfNewJob === true,
+			maxRetries: this.options.maxRetries,
+			patienceMs: this.queue.limits.patienceMs ?? RETRY.patienceMs,
+			random: Math.random(),
+		});
+		if (decision.do === 'check health') return decision;
+		if (consequence.condition === 'throttled' && facts.isHealthCheck !== true) {
+			this.isThrottledAlone = isAlone;
+			this.throttledAt = now;
+			this.timesThrottled += 1;
+		}
+		this.count(consequence, facts, decision.do === 'send again' ? decision.afterMs : undefined);
+		return decision;
 	}
 
-	/**
-	 * The same after a failed question that went before it. If the failure says nothing about the service's state, as a refused
-	 * login does, it is the request's own. Otherwise the request waits with all others, until the question is answered.
-	 */
-	sleepAfterQuestion(
-		failure: Failure | undefined,
-		now: number,
-		answeredAt: number,
-	): number | undefined {
-		const isOwn = failure !== undefined && meaningOf(failure).condition === 'unknown';
-		const isStopped = this.options.signal?.aborted === true;
-		return isOwn && !isStopped ? this.sleepAfter(failure, now, answeredAt) : 0;
-	}
-
-	/**
-	 * After a Retry-After above five seconds, the request itself sleeps, a minute at most. So does one that is throttled
-	 * again though others were answered meanwhile: 50 ms times n squared; after four minutes of that it fails.
-	 */
-	private sleepAfterThrottling(retryAfterMs = 0, now: number, answeredAt: number) {
-		this.isThrottledAlone = answeredAt > this.throttledAt && this.timesThrottled > 0;
-		this.throttledAt = now;
-		this.firstThrottledAt = Math.min(this.firstThrottledAt, now);
-		// Squared, since doubled waits would waste what a slow service takes.
-		const backoff = this.isThrottledAlone ? FIRST_WAIT_MS * this.timesThrottled ** 2 : 0;
-		this.timesThrottled += 1;
-		if (!this.isThrottledAlone && retryAfterMs <= LONG_WAIT_MS) return 0;
-		const sleepMs = Math.min(Math.max(retryAfterMs, backoff), MINUTE_MS);
-		const { patienceMs = PATIENCE_MS } = this.queue.limits;
-		const mostMs = answeredAt > this.firstThrottledAt ? OWN_PATIENCE_MS : patienceMs;
-		if (this.sleptMs >= mostMs || sleepMs > mostMs) return undefined;
-		this.sleptMs += sleepMs;
-		this.hasTurn = this.isInOrder && sleepMs <= LONG_WAIT_MS;
-		return sleepMs;
+	/** @param sleepMs how long it sleeps before it is sent again; undefined if it isn't */
+	private count(
+		{ condition, token, notFound }: Consequence,
+		{ isHealthCheck, cause }: Pick<AttemptFacts, 'isHealthCheck' | 'cause'>,
+		sleepMs: number | undefined,
+	): void {
+		this.sent += 1;
+		const isOwn = cause !== 'token' && (isHealthCheck !== true || condition === 'n8nFailed');
+		if (isOwn && RETRY.afterBackoff.includes(condition)) this.failed += 1;
+		if (isHealthCheck === true) return;
+		if (cause !== 'token' || sleepMs === undefined) this.timesSent += 1;
+		if (cause === 'call' && token === 'rejected') this.rejected += 1;
+		if (notFound !== undefined) this.notFound += 1;
+		if (condition !== 'throttled' || !sleepMs) return;
+		this.waitedMs += sleepMs;
+		this.hasTurn = this.isInOrder && sleepMs <= RETRY.sharedMs;
 	}
 }

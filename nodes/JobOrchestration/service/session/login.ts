@@ -1,7 +1,7 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
-import { type Failure, LOGIN_TIMEOUT } from '../errors/failure';
+import { type Failure, LOGIN_TIMEOUT_MS } from '../errors/failure';
 import { failureFromError } from '../errors/fromError';
 import { type Result, resultOf } from '../errors/response';
 import type { Secrets } from '../errors/secrets';
@@ -20,11 +20,11 @@ export interface Sender {
 /** A token, or the failure of the login: plain data, since each request that waited for it makes an error of its own. */
 export type TokenResult = { token: string } | { failure: Failure };
 
-/** What a header can hold of a token (RFC 6750 allows less). */
-const TOKEN = /^[!-~]+$/;
-
+/** A header can hold no other characters (RFC 6750 allows fewer). */
 const hasToken = (body: unknown): body is { access_token: string } =>
-	isJsonObject(body) && typeof body.access_token === 'string' && TOKEN.test(body.access_token);
+	isJsonObject(body) &&
+	/^[!-~]+$/.test(String(body.access_token)) &&
+	typeof body.access_token === 'string';
 
 /** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
 export async function login(helpers: Helpers, sender: Sender): Promise<TokenResult> {
@@ -38,12 +38,10 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 		isExpected: hasToken,
 		isSecret: true,
 	};
-	const result = await sendDirectly(helpers, sender, request, LOGIN_TIMEOUT);
+	const result = await sendDirectly(helpers, sender, request, LOGIN_TIMEOUT_MS);
 	if ('body' in result) return { token: result.body.access_token };
 	return { failure: { ...result.failure, ofLogin: true } };
 }
-
-const JSON_BODY = { 'Content-Type': 'application/json' };
 
 /** A request as n8n's helpers take it. */
 export function httpOptionsOf(
@@ -55,7 +53,10 @@ export function httpOptionsOf(
 		url: `${baseUrl}${path}`,
 		...(qs === undefined ? {} : { qs }),
 		// As text: of an object, n8n's HTTP client would drop keys such as "constructor".
-		...(body === undefined ? {} : { body: JSON.stringify(body), headers: JSON_BODY }),
+		...(body !== undefined && {
+			body: JSON.stringify(body),
+			headers: { 'Content-Type': 'application/json' },
+		}),
 		json: true,
 		// None: the request's own deadline decides. If none is named, n8n's HTTP client ends it after five minutes.
 		timeout: 0,

@@ -1,109 +1,125 @@
-import { type Failure, mayRetry, withoutServiceText } from '../errors/failure';
+import { type Failure, meaningOf } from '../errors/failure';
 import { failureFromError } from '../errors/fromError';
-import type { TokenDoubt } from '../errors/meaning';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
+import type { Cause } from '../retry/facts';
+import { consequenceOf, mayResend } from '../retry/policy';
 import { backoffMs, isWithin, unlessAborted, wait } from '../timers';
-import { type Account, hashOf, tokenOf } from './account';
+import type { Account } from './account';
+import type { Attempt, AttemptOptions } from './attempt';
+import { type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
 import { type Helpers, login, type TokenResult } from './login';
-import { Question } from './question';
-import type { Sending, SendingOptions } from './sending';
+import { Tokens } from './tokens';
 
-/** How long a token is young. With less, a user who isn't allowed something (403) would log in each time. */
-const YOUNG_MS = 60_000;
+/**
+ * How long the service's word counts: that it refused a login, or that it accepts a token which an answer made suspect. With
+ * less, executions that start together could lock the account, and refused items would each cost a health check.
+ */
+export const COUNTS_MS = 5_000;
 
-/** The wait for another process's token. Without jitter and growth, processes would go on ending each other's tokens. */
-const WAITS = { firstMs: 500, maxMs: 4_000, jitter: 0.8 };
+/**
+ * The waits for another process's token, or for a token that isn't valid yet. Without jitter, processes would go on ending
+ * each other's tokens; with fewer, clocks that differ by five seconds would cost a login.
+ */
+const WAITS = { firstMs: 1_000, maxMs: 4_000, jitter: 0.8, most: 5 };
 
-/** Waits once logins don't help any more. With fewer, another process's slow login would be missed. */
-const MAX_WAITS = 3;
-
-/** Logins in a row without an accepted token. With one, a token that is overwritten in n8n's store would fail requests. */
-const MAX_UNACCEPTED_LOGINS = 2;
-
-/** How long a refused login isn't repeated. With less, executions that start together could lock the account. */
-const HOLDS_MS = 5_000;
-
-/** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
-const MAX_REJECTED = 50;
-
-/** Of a request that isn't sent, since the last tokens were rejected when other requests were sent with them. */
-const NO_TOKEN = withoutServiceText({ kind: 'status', status: 401 });
+/** Logins in a row whose tokens are not accepted. With one, a token that another process has ended would fail requests. */
+const MAX_LOGINS = 2;
 
 /** What this process knows of one account: its limiter, and the token that all its requests share, and so the login. */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
-	readonly question: Question;
-	newest: string | undefined;
-	private hash: string | undefined;
-	private readonly rejected = new Set<string>();
-	/** The token of the last login, and when it came, in ms since 1970. The age of other tokens is unknown. */
-	lastLogin: { token: string; at: number } | undefined;
-	/** Logins since a request was answered as expected. */
-	unacceptedLogins = 0;
-	/** What all requests without a token wait for: the search for another token, with the login if that finds none. */
+	readonly tokens: Tokens;
+	readonly health = new HealthChecks(this);
+	/** Whether the service has answered a request of this node as expected. */
+	wasAnswered = false;
+	/** Logins since the service accepted a token. */
+	private unacceptedLogins = 0;
+	/** The attempts that wait for a token, and the search for one, with the login if that finds none. */
+	private readonly waiting = new Set<Attempt>();
 	private renewal: Promise<TokenResult | undefined> | undefined;
-	private login: Promise<TokenResult> | undefined;
-	private refused: { failure: Failure; at: number } | undefined;
-	/** Failed logins by the executions that were told; by their runs if the service may not have answered. */
-	private told = new WeakMap<object, Failure>();
+	private currentLogin: Promise<TokenResult> | undefined;
+	private refusal: { failure: Failure; at: number } | undefined;
+	/** Why there is no token, by the executions that know of it; by their runs if the service may not have answered. */
+	private failures = new WeakMap<object, Failure>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
-		this.question = new Question(this);
+		this.tokens = new Tokens(account, this.secrets);
 	}
 
-	/** A token as it is stored in the credential. */
-	toStored(token: string): string {
-		this.hash ??= hashOf(this.account);
-		return `${this.hash}.${token}`;
-	}
-
-	/** The token in what is stored; undefined without one, if it is another account's, or if it was rejected. */
-	fromStored(stored: unknown): string | undefined {
-		const token = tokenOf(stored);
-		const isOwn = token !== undefined && stored === this.toStored(token);
-		return isOwn && !this.rejected.has(token) ? token : undefined;
-	}
-
-	/** Takes the token in what is stored for the newest, if it may be used: another process may have stored it. */
-	noteStored(stored: unknown): void {
-		// It may be another account's.
-		this.secrets.add(tokenOf(stored));
-		const token = this.fromStored(stored);
-		if (token !== undefined) this.remember(token);
+	/** A request of this node was answered as expected. @param path of the request */
+	noteAnswer({ path }: { path: string }): void {
+		this.wasAnswered = true;
+		this.health.hasListed ||= path === HEALTH_CHECK.path;
+		this.unacceptedLogins = 0;
 	}
 
 	/**
-	 * Whether the service accepts a token that got an answer with a doubt, or one that isn't known: then that answer is about
-	 * the request itself. A token that it doesn't accept is never used again.
+	 * What made a request fail, of which its answer alone doesn't tell. A token that isn't accepted is not used again.
+	 *
+	 * @param isRepeated whether its token was rejected before, and the service accepted it
 	 */
-	async accepts(helpers: Helpers, token: string, doubt?: TokenDoubt): Promise<boolean> {
-		if (this.rejected.has(token)) return false;
-		const isYoung = token === this.lastLogin?.token && isWithin(YOUNG_MS, this.lastLogin.at);
-		// A list that is public or comes from a cache would keep a dead token alive for ever: an old one's rejection is believed.
-		const isClear = doubt === (isYoung ? 'doubtful' : 'rejected');
-		const said = isClear ? doubt : await this.question.about(helpers, token, doubt);
-		if (said === undefined || (said === 'doubtful' && isYoung)) {
-			this.unacceptedLogins = 0;
-			return true;
+	async causeOf(
+		helpers: Helpers,
+		token: string,
+		failure: Failure,
+		isRepeated: boolean,
+	): Promise<Cause> {
+		const { token: suspicion } = meaningOf(failure);
+		if (suspicion === undefined) {
+			if ((await this.health.check(helpers, token)) !== 'away') return 'call';
+			return this.health.hasListed ? 'outage' : 'perhaps an outage';
 		}
-		this.rejected.add(token);
-		const [oldest = ''] = this.rejected;
-		if (this.rejected.size > MAX_REJECTED) this.rejected.delete(oldest);
-		if (this.newest === token) this.newest = undefined;
-		return false;
+		if (this.tokens.rejected.has(token)) return 'token';
+		const isRecent = this.tokens.isRecent(token);
+		// A list that is public or comes from a cache would keep an old token alive for ever: its rejection is believed.
+		let isAccepted = isRecent;
+		if (suspicion === (isRecent ? 'rejected' : 'suspect')) {
+			// A token may have been ended since, so its first rejection is checked anew.
+			const countsMs = suspicion === 'suspect' || isRepeated ? COUNTS_MS : 0;
+			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, countsMs), token);
+		}
+		if (isAccepted) this.unacceptedLogins = 0;
+		else this.tokens.reject(token);
+		return isAccepted ? 'call' : 'token';
 	}
 
-	/** The newest token, or one that all look for together. @param sending undefined for another node, which logs in */
-	async token(helpers: Helpers, sending?: Sending): Promise<TokenResult> {
-		if (sending !== undefined && this.newest !== undefined) return { token: this.newest };
-		const known = this.knownFailure(sending?.options);
+	/** Whether a health check says that a token is accepted, as far as it says so: the user may not be allowed to list. */
+	private isAcceptedBy(health: Health, token: string): boolean {
+		if (health === 'suspect') return this.tokens.isRecent(token);
+		return health === 'accepted' || health === 'away';
+	}
+
+	/** The newest token, or one that all attempts look for together. Each waits for as long as its own Timeout allows. */
+	async getToken(helpers: Helpers, attempt: Attempt): Promise<TokenResult> {
+		if (this.tokens.newest !== undefined) return { token: this.tokens.newest };
+		const known = this.knownFailure(attempt.options);
 		if (known !== undefined) return { failure: known };
-		const renewal = (this.renewal ??= this.findOrLogIn(helpers, sending)
-			// Without a failure, those that wait would take its request for a stopped one, and search again at once, for ever.
+		this.waiting.add(attempt);
+		const found = await unlessAborted(this.renew(helpers), attempt.signal).catch(() => undefined);
+		this.waiting.delete(attempt);
+		const result = found ?? { failure: attempt.failure ?? { kind: 'cancelled', sent: false } };
+		if ('failure' in result && isFinal(result.failure)) {
+			const { run } = attempt.options;
+			this.failures.set('status' in result.failure ? run.execution : run, result.failure);
+		}
+		return result;
+	}
+
+	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
+	knownFailure({ run, timeout = 0 }: Partial<AttemptOptions> = {}): Failure | undefined {
+		const known = run && (this.failures.get(run.execution) ?? this.failures.get(run));
+		const hasMoreTime = known?.kind === 'timeout' && timeout > (known.after ?? Infinity);
+		if (known !== undefined && !hasMoreTime) return known;
+		return isWithin(COUNTS_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
+	}
+
+	private async renew(helpers: Helpers): Promise<TokenResult | undefined> {
+		const renewal = (this.renewal ??= this.findOrLogIn(helpers)
+			// Else those that wait would take its request for a stopped one.
 			.catch((error: unknown) => {
 				const redact = (text: string) => this.secrets.redact(text);
 				return { failure: failureFromError(error, { isUnsent: true, redact }) };
@@ -111,83 +127,75 @@ export class Session {
 			.finally(() => {
 				if (this.renewal === renewal) this.renewal = undefined;
 			}));
-		const found = await unlessAborted(renewal, sending?.signal).catch(() => undefined);
-		const failure = found === undefined ? sending?.failure : undefined;
-		// It is left to those that still wait for it: the next request begins another one.
-		if (failure?.kind === 'timeout' && this.renewal === renewal) {
-			this.renewal = undefined;
-			this.login = undefined;
-		}
-		const result = found ?? (failure && { failure });
-		// Another request was stopped before it could log in for all.
-		if (result === undefined) return await this.token(helpers, sending);
-		if (sending !== undefined && 'failure' in result && isFinal(result.failure)) {
-			const { run } = sending.options;
-			this.told.set('status' in result.failure ? run.execution : run, result.failure);
-		}
-		return result;
+		return await renewal;
 	}
 
-	/** A login, which all share that want one at the same time. */
-	async logIn(helpers: Helpers): Promise<TokenResult> {
-		const attempt: Promise<TokenResult> = (this.login ??= login(helpers, this).then((result) => {
-			if (this.login === attempt) this.login = undefined;
-			const at = Date.now();
-			if ('token' in result) {
-				this.remember(result.token);
-				this.lastLogin = { ...result, at };
-				this.refused = undefined;
-				this.told = new WeakMap();
-			} else if ('status' in result.failure && isFinal(result.failure)) {
-				this.refused = { ...result, at };
-			}
-			return result;
-		}));
-		return await attempt;
-	}
-
-	/** @returns undefined if the request was stopped before there was a login */
-	private async findOrLogIn(helpers: Helpers, sending?: Sending): Promise<TokenResult | undefined> {
-		if (!isWithin(YOUNG_MS, this.lastLogin?.at)) this.unacceptedLogins = 0;
-		// Else other processes are logging in, too, and each login ends the token before it.
-		const mayLogIn = this.unacceptedLogins < MAX_UNACCEPTED_LOGINS;
-		const waits = mayLogIn ? Math.min(this.rejected.size, 1) : MAX_WAITS;
-		const token = sending && (await this.look(sending, waits));
-		if (token !== undefined) return { token };
-		if (sending?.signal.aborted === true) return undefined;
-		const result = mayLogIn ? await this.logIn(helpers) : { failure: NO_TOKEN };
-		if ('token' in result) this.unacceptedLogins += 1;
-		if (!mayLogIn) this.refused = { failure: NO_TOKEN, at: Date.now() };
-		return result;
-	}
-
-	/** Looks for a token that another process has stored, or that came by a login meanwhile. */
-	private async look({ options, signal }: Sending, maxWaits: number): Promise<string | undefined> {
-		for (let waits = 0; ; waits += 1) {
+	/** @returns undefined if no attempt waits for a token any more */
+	private async findOrLogIn(helpers: Helpers): Promise<TokenResult | undefined> {
+		const { tokens } = this;
+		// The clock of who checks a token may be behind that of who has issued it.
+		const mayBecomeValid = this.unacceptedLogins > 0 ? tokens.issued?.token : undefined;
+		if (!tokens.isRecent()) this.unacceptedLogins = 0;
+		const mostWaits = this.unacceptedLogins > 0 ? WAITS.most : Math.min(tokens.rejected.size, 1);
+		for (let waits = 0, waitedMs = 0; ; waits += 1) {
+			const attempt = this.firstWaiting();
+			if (attempt === undefined) return undefined;
 			// An error of n8n comes again for each request before it is sent.
-			const read = unlessAborted(options.readAgain(), signal).catch(() => undefined);
-			this.noteStored((await read)?.accessToken);
-			if (this.newest !== undefined || waits === maxWaits) return this.newest;
-			await wait(backoffMs(waits, WAITS), signal);
+			const read = unlessAborted(attempt.options.readAgain(), attempt.signal).catch(
+				() => undefined,
+			);
+			tokens.use(tokens.fromStored((await read)?.accessToken));
+			if (tokens.newest === undefined && mayBecomeValid !== undefined) {
+				const health = await this.health.check(helpers, mayBecomeValid);
+				if (this.isAcceptedBy(health, mayBecomeValid)) tokens.use(mayBecomeValid);
+			}
+			if (tokens.newest !== undefined) return { token: tokens.newest };
+			const waitMs = backoffMs(waits, WAITS);
+			waitedMs += waitMs;
+			if (waits === mostWaits || waitedMs > attempt.options.timeout / 4) break;
+			await wait(waitMs);
 		}
+		if (this.firstWaiting() === undefined) return undefined;
+		if (this.unacceptedLogins >= MAX_LOGINS) return { failure: { kind: 'noToken', status: 401 } };
+		const result = await this.logIn(helpers);
+		if ('token' in result) this.unacceptedLogins += 1;
+		return result;
 	}
 
-	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
-	private knownFailure({ run, timeout = 0 }: Partial<SendingOptions> = {}): Failure | undefined {
-		const told = run && (this.told.get(run.execution) ?? this.told.get(run));
-		const hasMoreTime = told?.kind === 'timeout' && timeout > (told.after ?? Infinity);
-		if (told !== undefined && !hasMoreTime) return told;
-		return isWithin(HOLDS_MS, this.refused?.at) ? this.refused?.failure : undefined;
+	private firstWaiting(): Attempt | undefined {
+		for (const attempt of this.waiting) if (!attempt.signal.aborted) return attempt;
+		// Who comes now begins another renewal.
+		this.renewal = undefined;
+		return undefined;
 	}
 
-	private remember(token: string): void {
-		// A service may give the same token again.
-		this.rejected.delete(token);
-		this.secrets.add(token);
-		this.newest = token;
+	/** A login, which all share that want one at the same time. It goes on if nobody waits for it any more. */
+	async logIn(helpers: Helpers): Promise<TokenResult> {
+		this.currentLogin ??= this.logInOnce(helpers).finally(() => (this.currentLogin = undefined));
+		return await this.currentLogin;
+	}
+
+	private async logInOnce(helpers: Helpers): Promise<TokenResult> {
+		const result = await login(helpers, this);
+		const at = Date.now();
+		if ('token' in result) {
+			this.tokens.use(result.token);
+			this.tokens.issued = { ...result, at };
+			this.refusal = undefined;
+			this.failures = new WeakMap();
+			return result;
+		}
+		const { failure } = result;
+		// The address is right if the service has answered there. It may be away.
+		const mayBeAway = failure.kind === 'status' && consequenceOf(failure).notFound === 'mayBeAway';
+		if (mayBeAway && this.wasAnswered && (await this.health.check(helpers, '')) === 'away') {
+			return { failure: { ...failure, isOutage: true } };
+		}
+		if ('status' in failure && isFinal(failure)) this.refusal = { failure, at };
+		return result;
 	}
 }
 
-/** Whether a login failed in a way that isn't repeated: to wait once for one without an answer is enough. */
+/** Whether an execution doesn't ask for a token again: to wait once for a login without an answer is enough. */
 const isFinal = (failure: Failure) =>
-	failure.ofLogin === true && !mayRetry(failure, { idempotent: true });
+	(failure.ofLogin === true || failure.kind === 'noToken') && !mayResend(meaningOf(failure), true);

@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import type { Failure } from '../errors/failure';
 import { onAbort, timeoutSignal } from '../timers';
 
-export interface SendingOptions {
+export interface AttemptOptions {
 	/** Where it waits in the limiter: the same object for all requests of one run of a node, and in it, of an execution. */
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
@@ -18,48 +18,48 @@ export interface SendingOptions {
 	readAgain: () => Promise<ICredentialDataDecryptedObject>;
 }
 
-/** One sending of a request of this node, as the credential has to know it, with a deadline. */
-export class Sending {
-	/** The token that it was sent with, or would have been if it hadn't been rejected in the meantime. */
+/** One attempt to send a request of this node, as the credential has to know it, with a deadline. */
+export class Attempt {
+	/** The token that it was sent with. */
 	token: string | undefined;
-	/** Whether it has certainly not been sent. Not at first: if n8n copied the credentials, the credential wouldn't find it. */
-	isUnsent = false;
+	/**
+	 * Where it is. n8n asks the credential to sign it, and for a token if there is none. An attempt that is still with n8n may
+	 * have been sent: if n8n copied the credentials, the credential would not find it.
+	 */
+	private state: 'with n8n' | 'waiting for a token' | 'sent' = 'with n8n';
 	private readonly controller = new AbortController();
 	readonly signal = this.controller.signal;
-	private readonly deadlines: AbortSignal[] = [];
+	private isLate = false;
 	private readonly stopListening: Array<() => void>;
 
-	constructor(readonly options: SendingOptions) {
+	constructor(readonly options: AttemptOptions) {
 		const { timeout, signal, cancel } = options;
 		const abort = () => this.controller.abort();
 		this.stopListening = [onAbort(cancel, abort), onAbort(signal, () => this.isUnsent && abort())];
 		this.endAfter(timeout);
 	}
 
-	private endAfter(delayMs: number): void {
-		const deadline = timeoutSignal(delayMs);
-		this.deadlines.push(deadline);
-		this.stopListening.push(onAbort(deadline, () => this.controller.abort()));
+	/** Whether it has certainly not been sent. */
+	get isUnsent(): boolean {
+		return this.state === 'waiting for a token';
 	}
 
 	/** Why it was stopped; undefined if it wasn't. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
-		const isLate = this.deadlines.some(({ aborted }) => aborted);
-		if (!isLate) return { kind: 'cancelled', sent: !this.isUnsent };
+		if (!this.isLate) return { kind: 'cancelled', sent: !this.isUnsent };
 		const { timeout: after } = this.options;
 		return this.isUnsent ? { kind: 'timeout', after, ofLogin: true } : { kind: 'timeout' };
 	}
 
-	/** It waits for a token. */
-	hold(): void {
-		this.isUnsent = true;
+	waitForToken(): void {
+		this.state = 'waiting for a token';
 		if (this.options.signal?.aborted === true) this.controller.abort();
 	}
 
-	/** It is about to be sent. */
-	send(token: string): void {
-		this.isUnsent = false;
+	/** n8n sends it next. */
+	leaveWith(token: string): void {
+		this.state = 'sent';
 		this.token = token;
 		const { timeout, answerTimeoutMs } = this.options;
 		if (answerTimeoutMs < timeout) this.endAfter(answerTimeoutMs);
@@ -68,5 +68,13 @@ export class Sending {
 	/** It was answered or has failed. */
 	end(): void {
 		for (const stop of this.stopListening) stop();
+	}
+
+	private endAfter(delayMs: number): void {
+		const end = () => {
+			this.isLate = true;
+			this.controller.abort();
+		};
+		this.stopListening.push(onAbort(timeoutSignal(delayMs), end));
 	}
 }

@@ -1,0 +1,32 @@
+import { type N8nContext, ServiceClient } from '../../nodes/JobOrchestration/service/client';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { Session } from '../../nodes/JobOrchestration/service/session/session';
+
+type End = { body: string } | { failure: Failure };
+
+/**
+ * A client with this limiter whose requests end as told, instead of being sent. Its token is always accepted.
+ *
+ * @param endOf a request: a call or HEALTH_CHECK
+ */
+export function clientWith(
+	limiter: AccountLimiter,
+	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
+	limits: RunLimits = {},
+): ServiceClient {
+	const session: unknown = {
+		...{ limiter, wasAnswered: false, noteAnswer: () => {} },
+		account: { baseUrl: 'https://jobs.example.com', userName: 'somebody' },
+		tokens: { ageOf: () => Infinity },
+		causeOf: async () => await Promise.resolve('call'),
+	};
+	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
+	const attempt = async (request: ServiceRequest<unknown>) => ({
+		result: await endOf(request),
+		token: 'token',
+	});
+	return Object.assign(client, { attempt });
+}
