@@ -3,8 +3,13 @@
  *
  * @jest-environment node
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
 import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
+import { HOUR_MS } from '../support/clock';
 import { change, create, credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { everyText } from '../secrets/everyText';
 import { until } from '../sandbox/client';
@@ -122,3 +127,26 @@ test('two executions whose login fails together have nothing of each other in th
 	const [one, two] = errors.map((error) => ('context' in error ? error.context : undefined));
 	expect(one).not.toBe(two);
 });
+
+test('an account that nobody has used for an hour is forgotten, with its password', async () => {
+	const { sessionOf } = jest.requireActual<typeof Sessions>(
+		'../../dist/nodes/JobOrchestration/service/session/sessions',
+	);
+	const credential = { ...credentialFor(fixture.sandbox), password: 'before the edit' };
+	const sessionBefore = () => new WeakRef(sessionOf(credential));
+	const before = sessionBefore();
+	expect(sessionOf(credential)).toBe(before.deref());
+	const now = performance.now();
+	jest.spyOn(performance, 'now').mockReturnValue(now + HOUR_MS);
+	await fixture.engine.run({ parameters: getAll() });
+	await collectGarbage();
+	expect(before.deref()).toBeUndefined();
+});
+
+async function collectGarbage(): Promise<void> {
+	setFlagsFromString('--expose-gc');
+	const collect = runInNewContext('gc') as () => void;
+	// An object that a test has looked at by its WeakRef lives to the end of the turn.
+	await new Promise(setImmediate);
+	collect();
+}

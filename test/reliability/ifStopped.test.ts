@@ -45,6 +45,36 @@ function faults(
 }
 
 describe('If an error stops the node', () => {
+	test('jobs are ended that a replica does not know in the first seconds', async () => {
+		hurry();
+		let endedAt = Infinity;
+		faults(
+			(item) => (item === 9 ? refused : undefined),
+			() => {
+				endedAt = Math.min(endedAt, performance.now());
+				const isKnown = performance.now() > endedAt + 3_000;
+				return isKnown ? undefined : answer(404, { message: 'no such job' });
+			},
+		);
+		const result = await fixture.engine.run(terminate({ concurrency: 4 }), numbered(10));
+		expect(endingsIn(result)).toEqual(ended(9));
+		expect(states()).toEqual(terminated(9));
+	});
+
+	test('jobs that the service still does not know after five seconds are listed as not ended', async () => {
+		hurry();
+		faults(
+			(item) => (item === 2 ? refused : undefined),
+			() => answer(404, { message: 'no such job' }),
+		);
+		const startedAt = performance.now();
+		const result = await fixture.engine.run(terminate(), numbered(3));
+		expect(endingsIn(result)).toMatchObject([{ success: false }, { success: false }]);
+		expect(verbsSent()).toHaveLength(2 * 5);
+		expect(performance.now() - startedAt).toBeGreaterThan(5_000);
+		expect(performance.now() - startedAt).toBeLessThan(15_000);
+	});
+
 	test('a job is ended that a 409 with Retry-After says is locked for a moment', async () => {
 		hurry();
 		const notNow = answer(409, { message: 'locked for a moment' }, { 'retry-after': '1' });

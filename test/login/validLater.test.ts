@@ -1,0 +1,114 @@
+import { answer } from '../support/answer';
+import { pass } from '../support/clock';
+import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+
+/*
+ * Tokens that aren't valid as soon as they are issued, since clocks differ or replicas lag; and tokens that end soon.
+ */
+
+const fixture = useSandbox();
+const { callsOf } = fixture;
+beforeEach(() => void hurry());
+afterEach(() => jest.restoreAllMocks());
+
+const onError = 'continueRegularOutput';
+const tooEarly = answer(401, { message: 'Token used before issued' });
+const jobs = () => fixture.sandbox.store.jobs.size;
+
+/** When each token was issued, by the clock that the node looks at. */
+function issueTimes(): (token: string | undefined) => number {
+	const times = new Map<string | undefined, number>();
+	return (token) => {
+		const time = times.get(token) ?? performance.now();
+		times.set(token, time);
+		return time;
+	};
+}
+
+/** The service rejects each token for so long after it was first sent. @param isAsked which requests it checks so */
+function acceptAfter(ms: number, isAsked = (_operation: string) => true): void {
+	const issuedAt = issueTimes();
+	fixture.sandbox.faults.plan(({ operation, token }) => {
+		if (operation === 'login' || !isAsked(operation)) return undefined;
+		return performance.now() < issuedAt(token) + ms ? tooEarly : undefined;
+	});
+}
+
+test.each([500, 1_500, 3_000, 5_000])(
+	'Of a token that is valid %i ms later, each item has its job, with one login',
+	async (ms) => {
+		acceptAfter(ms);
+		const { error } = await fixture.engine.run({ parameters: create() }, numbered(50));
+		expect(error).toBeUndefined();
+		expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
+		expect(callsOf('createJob').length).toBeLessThanOrEqual(50 + 15);
+	},
+);
+
+test.each([3_000, 8_000])(
+	'Of a token that some replicas know %i ms later, each item has its job, with one login',
+	async (ms) => {
+		acceptAfter(ms, (operation) => operation === 'createJob');
+		const { error } = await fixture.engine.run({ parameters: create() }, numbered(50));
+		expect(error).toBeUndefined();
+		expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
+	},
+);
+
+test('lists and state changes wait for it, too', async () => {
+	acceptAfter(3_000);
+	expect((await fixture.engine.run({ parameters: getAll() })).error).toBeUndefined();
+	fixture.sandbox.tokens.expireAll();
+	await fixture.engine.run({ parameters: create() });
+	const [uid = ''] = [...fixture.sandbox.store.jobs.keys()];
+	pass(61_000);
+	fixture.sandbox.tokens.expireAll();
+	const stopped = await fixture.engine.run({ parameters: change('stop', { jobId: uid }) });
+	expect(stopped.error).toBeUndefined();
+});
+
+test('Of a token that is valid 20 s later, the error has the words, and the next execution works at once', async () => {
+	acceptAfter(20_000);
+	const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(50));
+	expect(items).toHaveLength(50);
+	expect(items[0]?.json).toMatchObject({
+		message: 'The service rejected the token that it had just issued',
+		error: {
+			description: expect.stringMatching(/clocks.*Token used before issued/s) as unknown,
+			...{ httpStatus: 401, jobMayExist: false },
+		},
+	});
+	expect(jobs()).toBe(0);
+	expect(callsOf('login')).toHaveLength(2);
+	pass(30_000);
+	jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 30_000);
+	const next = await fixture.engine.run({ parameters: create() }, numbered(3));
+	expect(next.error).toBeUndefined();
+	expect(jobs()).toBe(3);
+	expect(callsOf('login')).toHaveLength(2);
+});
+
+test.each([
+	['429', answer(429)],
+	['429 with Retry-After 30', answer(429, undefined, { 'retry-after': '30' })],
+	['503', answer(503)],
+	['500', answer(500)],
+	['a broken connection', { kind: 'break', when: 'beforeActing' } as const],
+])(
+	'Tokens that end a few seconds after their login, while health checks get %s: each item has its job',
+	async (_, fault) => {
+		let created = 0;
+		fixture.sandbox.faults.plan(({ operation }) => {
+			if (operation === 'listClusters') return fault;
+			if (operation !== 'createJob') return undefined;
+			created += 1;
+			return created % 10 === 0 ? { kind: 'expireTokens' } : undefined;
+		});
+		const parameters = create({ options: { concurrency: 4 } });
+		const { error } = await fixture.engine.run({ parameters }, numbered(40));
+		expect(error).toBeUndefined();
+		expect(jobs()).toBe(40);
+		expect(callsOf('login').length).toBeLessThanOrEqual(1 + Math.ceil(created / 10));
+	},
+);

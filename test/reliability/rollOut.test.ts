@@ -1,0 +1,146 @@
+import type { Fault } from '../../sandbox';
+import { answer } from '../support/answer';
+import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { contextOf } from './batch';
+
+/*
+ * While a service is rolled out, what stands before it answers 404 in its place: not as JSON, and to everything.
+ */
+
+const fixture = useSandbox();
+const { callsOf } = fixture;
+beforeEach(() => void hurry());
+afterEach(() => jest.restoreAllMocks());
+
+const onError = 'continueRegularOutput';
+const nginx =
+	'<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>\r\n<hr><center>nginx/1.27.0</center>\r\n</body>\r\n</html>\r\n';
+const asPage = { 'content-type': 'text/html' };
+const asText = { 'content-type': 'text/plain; charset=utf-8' };
+const jobs = () => fixture.sandbox.store.jobs.size;
+
+const proxies: Array<[string, Fault]> = [
+	['default backend - 404', answer(404, 'default backend - 404', asText)],
+	["nginx' page", answer(404, nginx, asPage)],
+	[
+		"Cloud Foundry's text",
+		answer(404, "404 Not Found: Requested route ('jobs.example.com') does not exist.\n", asText),
+	],
+	["Traefik's text", answer(404, '404 page not found\n', asText)],
+	['no body', answer(404)],
+];
+
+/** From a number of this operation's requests on, everything gets this answer for so long. */
+function rollOut(fault: Fault, { operation, from = 20, ms = 15_000 }: Partial<Outage>): void {
+	let startedAt = Infinity;
+	fixture.sandbox.faults.plan((call) => {
+		const now = performance.now();
+		if (call.operation === operation && call.nOfOperation === from) startedAt = now;
+		return now >= startedAt && now < startedAt + ms ? fault : undefined;
+	});
+}
+interface Outage {
+	operation: string;
+	from: number;
+	ms: number;
+}
+
+describe.each(proxies)('While what stands before the service answers with %s', (_, fault) => {
+	test.each([true, false])(
+		'creates wait, and no item fails (a list was there before: %p)',
+		async (hasListed) => {
+			if (hasListed) await fixture.engine.run({ parameters: getAll() });
+			rollOut(fault, { operation: 'createJob' });
+			const { error } = await fixture.engine.run({ parameters: create() }, numbered(60));
+			expect(error).toBeUndefined();
+			expect(jobs()).toBe(60);
+			if (hasListed) {
+				const refused = fixture.sandbox.calls.filter(({ status }) => status === 404);
+				expect(refused.length).toBeLessThanOrEqual(40);
+			}
+		},
+	);
+
+	test('state changes and lists wait', async () => {
+		await fixture.engine.run({ parameters: create() }, numbered(60));
+		await fixture.engine.run({ parameters: getAll() });
+		const ids = [...fixture.sandbox.store.jobs.keys()].map((id) => ({ id }));
+		rollOut(fault, { operation: 'changeJobState' });
+		const stop = change('stop', { jobId: '={{ $json.id }}' });
+		expect((await fixture.engine.run({ parameters: stop }, ids)).error).toBeUndefined();
+		rollOut(fault, { operation: 'listClusters', from: 1 });
+		fixture.sandbox.clearCalls();
+		expect((await fixture.engine.run({ parameters: getAll() })).error).toBeUndefined();
+	});
+
+	test('a login waits', async () => {
+		await fixture.engine.run({ parameters: create() });
+		fixture.sandbox.tokens.expireAll();
+		rollOut(fault, { operation: 'login', from: 2 });
+		const { error } = await fixture.engine.run({ parameters: create() }, numbered(10));
+		expect(error).toBeUndefined();
+		expect(jobs()).toBe(11);
+	});
+
+	test('for longer than the patience, what waits fails as not created', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		rollOut(fault, { operation: 'createJob', ms: 600_000 });
+		const result = await fixture.engine.run({ parameters: create() }, numbered(60));
+		expect(result.error?.message).toContain('is away');
+		expect(contextOf(result)).toMatchObject({ httpStatus: 404, jobMayExist: false });
+		expect(jobs()).toBe(19);
+	});
+
+	test('at first contact, nothing waits', async () => {
+		fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
+		const startedAt = performance.now();
+		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(3));
+		expect(items.map(({ json }) => Object(json.error).httpStatus as number)).toEqual([
+			404, 404, 404,
+		]);
+		expect(callsOf('createJob')).toHaveLength(3);
+		expect(performance.now() - startedAt).toBeLessThan(3_000);
+	});
+});
+
+test.each<[string, Fault]>([
+	['JSON', answer(404, { message: 'There is no namespace x' })],
+	['a text', answer(404, 'no such namespace', asText)],
+	[
+		'a page',
+		answer(404, '<!DOCTYPE html><html><body><pre>Cannot POST /x</pre></body></html>', asPage),
+	],
+])("the service's own 404 is told within three seconds: %s", async (_, fault) => {
+	await fixture.engine.run({ parameters: create() });
+	fixture.sandbox.faults.plan(({ path }) => (path.includes('/x/') ? fault : undefined));
+	const startedAt = performance.now();
+	const parameters = create({ namespace: '={{ $json.n % 5 === 0 ? "x" : "default" }}' });
+	const { items } = await fixture.engine.run({ parameters, onError }, numbered(50));
+	expect(performance.now() - startedAt).toBeLessThan(3_000);
+	const failed = items.filter(({ json }) => json.error !== undefined);
+	expect(failed).toHaveLength(10);
+	for (const { json } of failed) {
+		expect(json.message).toBe(
+			'The namespace, the workflow template or the work cluster was not found',
+		);
+	}
+	expect(jobs()).toBe(41);
+	expect(callsOf('listClusters').length).toBeLessThanOrEqual(10);
+});
+
+test("a service whose list gives a 404, too, tells its own 404 after some seconds, and others don't wait", async () => {
+	await fixture.engine.run({ parameters: create() });
+	const none = answer(404, 'not found', asText);
+	fixture.sandbox.faults.plan(({ path }) =>
+		path.includes('/x/') || path.includes('/clusters') ? none : undefined,
+	);
+	const startedAt = performance.now();
+	const parameters = create({ namespace: '={{ $json.n === 5 ? "x" : "default" }}' });
+	const { items } = await fixture.engine.run({ parameters, onError }, numbered(50));
+	expect(items[5]?.json.message).toBe(
+		'The namespace, the workflow template or the work cluster was not found',
+	);
+	expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(1);
+	expect(performance.now() - startedAt).toBeLessThan(20_000);
+});

@@ -1,0 +1,101 @@
+import type { NodeOptions } from '../support/run';
+import { answer } from '../support/answer';
+import { pass } from '../support/clock';
+import { getAll, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { batch, contextOf, itemOf, uncertainIn, useBatch } from './batch';
+
+/*
+ * An exception that the node doesn't know, thrown after a create was sent. Only what is known not to have been sent counts
+ * as not created.
+ */
+
+const { fixture } = useBatch();
+const { callsOf } = fixture;
+afterEach(() => jest.restoreAllMocks());
+
+/** A module of the node as n8n's loader has it. */
+const built = (path: string): object =>
+	jest.requireActual(`../../dist/nodes/JobOrchestration/service/${path}`);
+/** The methods of a class in it. */
+const methodsOf = (path: string, name: string) =>
+	(built(path) as Record<string, { prototype: object }>)[name]?.prototype ?? {};
+
+const steps: Array<[step: string, owner: object, method: string]> = [
+	['the answer is read', built('errors/response'), 'resultOf'],
+	['the attempt ends', methodsOf('session/attempt', 'Attempt'), 'end'],
+	['the answer is noted', methodsOf('session/session', 'Session'), 'noteAnswer'],
+	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
+	['the policy is asked', built('retry/policy'), 'next'],
+	['the permit is given back', methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
+	['the ID of the job is read', built('calls/jobs'), 'uidOf'],
+	['secrets are looked for', methodsOf('client', 'ServiceClient'), 'redact'],
+];
+/** After a failed create. */
+const stepsOfFailure: typeof steps = [
+	['its meaning is found', built('errors/failure'), 'meaningOf'],
+	['its cause is found', methodsOf('session/session', 'Session'), 'causeOf'],
+	['its error is made', built('calls/callError'), 'callError'],
+];
+
+const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");
+
+/** Does this step and then throws, the first time after a create was sent. */
+function throwAt(owner: object, method: string): void {
+	const methods = owner as Record<string, (...args: unknown[]) => unknown>;
+	const original = methods[method];
+	if (original === undefined) throw new Error(`There is no ${method}`);
+	let hasThrown = false;
+	jest.spyOn(methods, method).mockImplementation(function (this: unknown, ...args) {
+		const result = original.apply(this, args);
+		if (hasThrown || callsOf('createJob').length === 0) return result;
+		hasThrown = true;
+		throw boom;
+	});
+}
+
+const node: NodeOptions = {
+	parameters: batch({ concurrency: 1, maxRetries: 0 }),
+	settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
+};
+
+describe.each([
+	['succeeds', undefined, steps],
+	['gets a 500', answer(500), stepsOfFailure],
+] as const)('An error that the node does not know, after a create that %s', (_, fault, all) => {
+	test.each(all)(
+		'when %s, leaves the job uncertain, and no retry creates it again',
+		async (...args) => {
+			hurry();
+			const [, owner, method] = args;
+			await fixture.engine.run({ parameters: getAll() });
+			pass(2 * 61_000);
+			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+				operation === 'createJob' && nOfOperation === 1 ? fault : undefined,
+			);
+			throwAt(owner, method);
+			const first = await fixture.engine.run(node, numbered(2));
+			expect(first.error?.message).toMatch(/\bmay\b/);
+			expect(contextOf(first)).toMatchObject({ jobMayExist: true });
+			expect(uncertainIn(first)).toEqual([0]);
+
+			const second = await fixture.engine.retry(first, [node]);
+			expect(uncertainIn(second)).toEqual([0]);
+			expect(callsOf('createJob').map(itemOf)).toEqual([0, 1]);
+		},
+	);
+});
+
+test('an error of a create names the job, what to do and what was thrown, without secrets', async () => {
+	const { engine, sandbox } = fixture;
+	const session = methodsOf('session/session', 'Session') as { noteAnswer: () => void };
+	jest.spyOn(session, 'noteAnswer').mockImplementationOnce(() => {
+		throw new Error(`Not ${sandbox.password}`);
+	});
+	const { error } = await engine.run({ parameters: batch() }, numbered(1));
+	expect(error?.message).toBe('This node failed with an error of its own; the job may exist');
+	expect(error?.description).toMatch(
+		/^Before you run this item again, look on the service for a job named 'Job 0' in namespace 'default'\./,
+	);
+	expect(JSON.stringify(error)).not.toContain(sandbox.password);
+});
