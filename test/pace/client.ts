@@ -1,9 +1,11 @@
-import { type N8nContext, ServiceClient } from '../../nodes/JobOrchestration/service/client';
+import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
-import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { N8nContext } from '../../nodes/JobOrchestration/service/session/credential';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
+import { unlessAborted } from '../../nodes/JobOrchestration/service/timers';
 
 type End = { body: string } | { failure: Failure };
 
@@ -24,9 +26,11 @@ export function clientWith(
 		causeOf: async () => await Promise.resolve('call'),
 	};
 	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
-	const attempt = async (request: ServiceRequest<unknown>) => ({
-		result: await endOf(request),
-		token: 'token',
-	});
+	const cancelled: End = { failure: { kind: 'cancelled', sent: true } };
+	const attempt = async (request: ServiceRequest<unknown>, { signal }: RequestOptions) => {
+		const canEnd = request.method === 'GET' ? signal : undefined;
+		const result = await unlessAborted(endOf(request), canEnd).catch(() => cancelled);
+		return { result, token: 'token' };
+	};
 	return Object.assign(client, { attempt });
 }

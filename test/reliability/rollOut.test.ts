@@ -77,7 +77,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 	test('a login waits', async () => {
 		await fixture.engine.run({ parameters: create() });
 		fixture.sandbox.tokens.expireAll();
-		rollOut(fault, { operation: 'login', from: 2 });
+		rollOut(fault, { operation: 'login', from: 1 });
 		const { error } = await fixture.engine.run({ parameters: create() }, numbered(10));
 		expect(error).toBeUndefined();
 		expect(jobs()).toBe(11);

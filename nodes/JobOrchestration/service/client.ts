@@ -1,8 +1,4 @@
-import type {
-	ICredentialDataDecryptedObject,
-	IExecuteFunctions,
-	ILoadOptionsFunctions,
-} from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { type Call, callError } from './calls/callError';
 import { type Failure, meaningOf } from './errors/failure';
@@ -13,35 +9,23 @@ import { type Denial, LimitedRequest, type RunLimits, type RunQueue } from './pa
 import type { RequestOptions, ServiceRequest } from './request';
 import type { Decision } from './retry/facts';
 import { Attempt } from './session/attempt';
-import { attempts } from './session/credential';
+import { attempts, CREDENTIAL, type N8nContext } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
 import { httpOptionsOf } from './session/login';
 import type { Session } from './session/session';
 import { unlessAborted } from './timers';
 
-/** The credential's name, as workflows store it. */
-export const CREDENTIAL = 'jobOrchestrationApi';
-
-/** n8n's context of an execution, or of a drop-down in the editor. */
-export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
-
 /** Nothing was sent, because the execution was stopped before that. */
 export class StoppedBeforeSending extends Error {}
 
-/** What came of a request that was sent once; and its token, if there was one. */
-interface Sent<Body> {
-	result: Result<Body>;
-	token: string | undefined;
-}
+/** What came of a request that was sent once, and the token that it was sent with. */
+type Sent<Body> = { result: Result<Body>; token: string | undefined };
 
-/** How an attempt ended: why it failed, if it did, and what to do next. */
-interface End {
-	failure: Failure | undefined;
-	decision: Decision;
-}
+/** Why an attempt failed, if it did, and what to do next. */
+type End = { failure: Failure | undefined; decision: Decision };
 
-/** Of an attempt that was aborted, or that an unknown error has ended. */
-const ABORTED: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
+/** The end of an attempt that an exception has ended. */
+const UNKNOWN_END: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
@@ -62,17 +46,13 @@ export class ServiceClient {
 	) {
 		this.limiter = limits.patienceMs === undefined ? session.limiter : new AccountLimiter();
 		this.queue = this.limiter.begin(limits);
-		this.account = `user ${JSON.stringify(session.account.userName)} at ${this.baseUrl}`;
+		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
 	}
 
 	/** What is sent from now on waits for the service if it is away, as it has answered before. */
 	startAgain(): void {
 		this.queue = this.limiter.begin(this.limits);
 		this.queue.execution.wasAnswered = true;
-	}
-
-	get baseUrl(): string {
-		return this.session.account.baseUrl;
 	}
 
 	/** A text without this account's password and tokens. */
@@ -94,7 +74,8 @@ export class ServiceClient {
 		options: RequestOptions,
 		{ mayGoOn = false } = {},
 	): Promise<Body> {
-		const { limiter, baseUrl } = this;
+		const { limiter, session } = this;
+		const { baseUrl } = session.account;
 		const { timeout } = options;
 		const request = new LimitedRequest(this.queue, options, call);
 		/** Why it failed when it was sent. */
@@ -112,10 +93,12 @@ export class ServiceClient {
 				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, permit);
 			}
 			const { isHealthCheck } = permit;
-			let end = ABORTED;
+			let end = UNKNOWN_END;
 			try {
-				if (isHealthCheck) end = await this.checkHealth(request);
-				else {
+				if (isHealthCheck) {
+					const sent = await this.attempt(HEALTH_CHECK, options, CHECK_TIMEOUT_MS);
+					end = await this.endOf(request, HEALTH_CHECK, sent);
+				} else {
 					const sent = await this.attempt(call, options);
 					end = await this.endOf(request, call, sent);
 					if ('body' in sent.result) return sent.result.body;
@@ -141,17 +124,7 @@ export class ServiceClient {
 
 	/** The error of a call whose answer is as expected, but can't be used. */
 	unusable(call: Call<unknown>, failure: Failure, { timeout }: RequestOptions) {
-		return callError(call, failure, { baseUrl: this.baseUrl, timeout });
-	}
-
-	/** Sends a health check in place of a call. It ends at once where nothing more is to be sent. */
-	private async checkHealth(request: LimitedRequest): Promise<End> {
-		const { options } = request;
-		const sent = this.attempt(HEALTH_CHECK, options, CHECK_TIMEOUT_MS);
-		const ended = await unlessAborted(sent, options.signal).catch(() => undefined);
-		// The limiter denies the next permit.
-		if (ended === undefined) return { ...ABORTED, decision: { do: 'send again', afterMs: 0 } };
-		return await this.endOf(request, HEALTH_CHECK, ended);
+		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
 	/** How an attempt ended. Where its answer alone doesn't tell why it failed, a health check is sent to find out. */
@@ -162,16 +135,21 @@ export class ServiceClient {
 	): Promise<End> {
 		const { context, limiter, session } = this;
 		const { wasAnswered } = session;
+		const { signal } = request.options;
+		const isHealthCheck = sent === HEALTH_CHECK;
 		if ('body' in result) session.noteAnswer(sent);
 		const failure = 'failure' in result ? result.failure : undefined;
+		// Where nothing more is to be sent, the limiter denies the next permit.
+		if (isHealthCheck && signal?.aborted === true)
+			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
 			...{ now: limiter.clock.now(), answeredAt: limiter.gate.answeredAt, wasAnswered },
-			...{ isHealthCheck: sent === HEALTH_CHECK, tokenAgeMs: session.tokens.ageOf(token) },
+			...{ isHealthCheck, tokenAgeMs: session.tokens.ageOf(token) },
 		});
 		const decision = request.decide(failure, facts());
 		if (failure === undefined || decision.do !== 'check health') return { failure, decision };
 		const search = session.causeOf(context.helpers, token, failure, request.wasRejected);
-		const cause = await unlessAborted(search, request.options.signal).catch(() => undefined);
+		const cause = await unlessAborted(search, signal).catch(() => undefined);
 		// After a cancel, nothing is sent again.
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
@@ -180,18 +158,16 @@ export class ServiceClient {
 		return hasExpired ? { ...end, failure: { ...failure, hasExpired } } : end;
 	}
 
-	/** Sends a request once. A cancel aborts reads only: other answers are awaited, since they say what was done. */
+	/** @param answerTimeoutMs for the answer alone, without a login, if that is less than the timeout */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
 		answerTimeoutMs = timeout,
 	): Promise<Sent<Body>> {
 		const { context, itemIndex, session, credentials: initial, queue: run } = this;
-		// A drop-down has no cancel.
-		const canBeCancelled = request.method === 'GET' && 'getExecutionCancelSignal' in context;
-		const cancel = canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const attempt = new Attempt({ run, timeout, answerTimeoutMs, signal, cancel, readAgain });
+		const isRead = request.method === 'GET';
+		const attempt = new Attempt({ run, timeout, answerTimeoutMs, signal, isRead, readAgain });
 		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
 		const credentials = { ...initial };
 		attempts.set(credentials, { session, attempt });

@@ -1,11 +1,12 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
+import { ServiceClient } from './client';
 import { meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
-import { CREDENTIAL, type N8nContext, ServiceClient } from './client';
 import { ServiceError } from './errors/serviceError';
 import type { RunLimits } from './pace/requests';
+import { CREDENTIAL, type N8nContext } from './session/credential';
 import type { Session } from './session/session';
 import { sessionOf } from './session/sessions';
 import { unlessAborted } from './timers';

@@ -50,7 +50,7 @@ export class Gate {
 	private pausedUntil = -Infinity;
 	private isProbing = false;
 	/** No create has been answered since a request got no clear answer. */
-	private doubtsCreates = false;
+	private checksBeforeCreates = false;
 	private unclearCreates = 0;
 	private longRetryAfters = 0;
 	private gaveUpAt = -Infinity;
@@ -70,7 +70,7 @@ export class Gate {
 
 	/** When the health check is answered, all but creates go on, and creates go one at a time until one is answered. */
 	private needsProbe(isCreate: boolean): boolean {
-		return this.isClosed || (this.doubtsCreates && isCreate);
+		return this.isClosed || (this.checksBeforeCreates && isCreate);
 	}
 
 	/** After a long Retry-After, requests from the other end probe, since neighbours often share a namespace. */
@@ -86,7 +86,7 @@ export class Gate {
 	/** Once a request got no clear answer, a health check goes before the next create. @param idle see `Permit` */
 	start(now: number, idle: number, isCreate: boolean): Permit {
 		const isProbe = this.needsProbe(isCreate);
-		const isHealthCheck = this.isClosed && this.doubtsCreates && isCreate;
+		const isHealthCheck = this.isClosed && this.checksBeforeCreates && isCreate;
 		this.inFlight += 1;
 		this.rate.started(now);
 		this.isProbing ||= isProbe;
@@ -111,7 +111,7 @@ export class Gate {
 		if (!permit.isProbe || permit.startedAt < this.changedAt) return false;
 		this.changedAt = now;
 		this.isClosed = false;
-		this.doubtsCreates &&= permit.isHealthCheck || !permit.isCreate;
+		this.checksBeforeCreates &&= permit.isHealthCheck || !permit.isCreate;
 		return false;
 	}
 
@@ -128,7 +128,7 @@ export class Gate {
 		const isAnswer = condition === 'failed' || condition === 'unclear';
 		if (isLong) this.longRetryAfters += 1;
 		else if (condition === 'unknown' || condition === 'n8nFailed') return false;
-		if (mayHaveActed && !isAnswer && !isProbe) this.concurrency.lost(startedAt, now);
+		if (mayHaveActed && !isAnswer && !isProbe) this.concurrency.unclear(startedAt, now);
 		if (mayHaveActed && isCreate && !isHealthCheck) {
 			// However many were in flight together, one probe follows.
 			const most = isProbe ? MAX_UNCLEAR : MAX_UNCLEAR - 1;
@@ -158,7 +158,7 @@ export class Gate {
 			if (isTooMuch && !this.probesFromEnd) this.rate.throttled(now, isThrottled && !retryAfterMs);
 		}
 		this.isClosed = true;
-		this.doubtsCreates ||= mayHaveActed;
+		this.checksBeforeCreates ||= mayHaveActed;
 		this.failedProbes += Number(isProbe);
 		if (isProbe && this.unclearCreates === MAX_UNCLEAR) this.gaveUpAt = now;
 		const wait = { firstMs, maxMs: LONG_WAIT_MS, jitter: 0.25 };

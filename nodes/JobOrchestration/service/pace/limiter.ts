@@ -7,7 +7,7 @@ import { MAX_LIMIT } from './limits';
 import { type Denial, type LimitedRequest, type RunLimits, RunQueue } from './requests';
 
 /** How long what was learnt holds. With less, a schedule that comes every few minutes would meet an unknown service. */
-const MEMORY_MS = 3_600_000;
+export const MEMORY_MS = 3_600_000;
 /** Requests that start before the event loop gets a turn. With more, n8n's other work would wait for all of them. */
 const MAX_BURST = 4;
 

@@ -19,7 +19,7 @@ const SLOW_START = 3;
 /** Growth of a limit per round or second. With more, requests would be throttled again at once. */
 const INCREASE = 0.1;
 
-/** Ten requests at first; a round of quick answers raises that by half, up to 100; slow or lost ones lower it (AIMD). */
+/** Ten requests at first; a round of quick answers raises that by half, up to 100; slow ones, and those without a clear answer, lower it (AIMD). */
 export class ConcurrencyLimit {
 	value = INITIAL_LIMIT;
 	private growth = 1.5;
@@ -47,7 +47,7 @@ export class ConcurrencyLimit {
 	}
 
 	/** A request got no clear answer. That may leave a job uncertain, so the limit grows even more slowly. */
-	lost(startedAt: number, now: number): void {
+	unclear(startedAt: number, now: number): void {
 		if (startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
 		this.growth = 1 + INCREASE ** 2;

@@ -1,9 +1,20 @@
-import type { ICredentialDataDecryptedObject, IHttpRequestHelper } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IExecuteFunctions,
+	IHttpRequestHelper,
+	ILoadOptionsFunctions,
+} from 'n8n-workflow';
 
 import type { Attempt } from './attempt';
 import { type HttpOptions, signed } from './login';
 import { errorOf, newTokenForOtherNode, noTokenError, signedForOtherNode } from './otherNodes';
 import type { Session } from './session';
+
+/** The credential's name, as workflows store it. */
+export const CREDENTIAL = 'jobOrchestrationApi';
+
+/** n8n's context of an execution, or of a drop-down in the editor. */
+export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 /** This node's attempts, by the credentials object made for each: n8n passes nothing else to the credential. */
 export const attempts = new WeakMap<object, { session: Session; attempt: Attempt }>();

@@ -22,6 +22,12 @@ export const HEALTH_CHECK = {
 export const CHECK_TIMEOUT_MS = 10_000;
 
 /**
+ * How long the service's word counts: that it refused a login, or that it accepts a token which an answer made suspect. With
+ * less, executions that start together could lock the account, and refused items would each cost a health check.
+ */
+export const COUNTS_MS = 5_000;
+
+/**
  * What a health check has found of the service and the token: `suspect` if the token may not be accepted; `failed` if the
  * service failed, for which the token may be the reason; `unknown` if the answer, if one came, is about the service alone.
  */

@@ -3,10 +3,11 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { type Failure, meaningOf } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { isWithin } from '../timers';
-import { type Account, isBelow, resolveUrl } from './account';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './healthCheck';
+import type { Account } from './account';
+import { isBelow, resolveUrl } from './baseUrl';
+import { CHECK_TIMEOUT_MS, COUNTS_MS, HEALTH_CHECK } from './healthCheck';
 import { type Helpers, type HttpOptions, signed } from './login';
-import { COUNTS_MS, type Session } from './session';
+import type { Session } from './session';
 import { sessionOf } from './sessions';
 
 /*

@@ -7,15 +7,9 @@ import { consequenceOf, mayResend } from '../retry/policy';
 import { backoffMs, isWithin, unlessAborted, wait } from '../timers';
 import type { Account } from './account';
 import type { Attempt, AttemptOptions } from './attempt';
-import { type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
+import { COUNTS_MS, type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
 import { type Helpers, login, type TokenResult } from './login';
 import { Tokens } from './tokens';
-
-/**
- * How long the service's word counts: that it refused a login, or that it accepts a token which an answer made suspect. With
- * less, executions that start together could lock the account, and refused items would each cost a health check.
- */
-export const COUNTS_MS = 5_000;
 
 /**
  * The waits for another process's token, or for a token that isn't valid yet. Without jitter, processes would go on ending
