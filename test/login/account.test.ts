@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import type * as Sessions from '../../nodes/JobOrchestration/service/session/sessions';
+import type * as Sessions from '../../nodes/JobOrchestration/service/session/session';
 import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { HOUR_MS } from '../support/clock';
@@ -130,7 +130,7 @@ test('two executions whose login fails together have nothing of each other in th
 
 test('an account that nobody has used for an hour is forgotten, with its password', async () => {
 	const { sessionOf } = jest.requireActual<typeof Sessions>(
-		'../../dist/nodes/JobOrchestration/service/session/sessions',
+		'../../dist/nodes/JobOrchestration/service/session/session',
 	);
 	const credential = { ...credentialFor(fixture.sandbox), password: 'before the edit' };
 	const sessionBefore = () => new WeakRef(sessionOf(credential));

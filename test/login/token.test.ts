@@ -156,11 +156,12 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A health check that is answered with 429 or 5xx, or not at all, decides nothing about the token: the node logs in.',
+		'A health check that is answered with 408, 429, 5xx (but 501 and 505) or a Retry-After, or not at all, decides nothing about the token: the node logs in.',
 		async () => {
 			const { orRunOut } = hurry();
 			for (const fault of [
-				...[429, 500, 502, 503, 504, 520].map((status) => answer(status)),
+				...[408, 429, 500, 502, 503, 504, 520].map((status) => answer(status)),
+				answer(423, { message: 'later' }, { 'retry-after': '60' }),
 				answer(429, undefined, { 'retry-after': '60' }),
 				answer(503, page, asPage),
 				{ kind: 'break', when: 'beforeActing' } as const,
@@ -211,7 +212,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"Before a login, n8n's store is read, and after a rejection once more, up to a second later, since another process may have logged in.",
+		"Before a login, n8n's store is read, and after a rejection once more, since another process may have logged in: up to a second later, or up to four if there were several logins within a minute.",
 		async () => {
 			const old = await logInBefore(MINUTE_MS);
 			fixture.sandbox.faults.plan(({ operation, token }) => {

@@ -20,7 +20,7 @@ export function clientWith(
 	limits: RunLimits = {},
 ): ServiceClient {
 	const session: unknown = {
-		...{ limiter, wasAnswered: false, noteAnswer: () => {} },
+		...{ limiter, health: { wasAnswered: false }, noteAnswer: () => {} },
 		account: { baseUrl: 'https://jobs.example.com', userName: 'somebody' },
 		tokens: { ageOf: () => Infinity },
 		causeOf: async () => await Promise.resolve('call'),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
-import type { Attempts } from '../../nodes/JobOrchestration/service/retry/facts';
+import type { CallState } from '../../nodes/JobOrchestration/service/retry/facts';
 import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import { statusFailure as status } from './statusFailure';
 
@@ -99,8 +99,8 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 });
 
 /** A create that was sent once. */
-const once: Attempts = {
-	...{ sent: 1, failed: 0, throttled: 0, rejected: 0, notFound: 0, waitedMs: 0 },
+const once: CallState = {
+	...{ attempts: 1, retries: 0, throttlings: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
 	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, isAlone: false },
 	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
 };
@@ -112,11 +112,11 @@ const page = (code: number, retryAfterMs?: number): Failure => ({
 const json404: Failure = { kind: 'status', status: 404, form: 'json' };
 const text404: Failure = { kind: 'status', status: 404, form: 'text' };
 
-test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number | string]>([
+test.each<[what: string, failure: Failure, call: Partial<CallState>, does: number | string]>([
 	['a create is answered 502', status(502), {}, 'fail'],
 	['a list is answered 502', status(502), list, 300],
-	['a list is answered 502 for the third time', status(502), { ...list, failed: 2 }, 1_200],
-	['a list is answered 502 for the fourth time', status(502), { ...list, failed: 3 }, 'fail'],
+	['a list is answered 502 for the third time', status(502), { ...list, retries: 2 }, 1_200],
+	['a list is answered 502 for the fourth time', status(502), { ...list, retries: 3 }, 'fail'],
 	[
 		'a list is answered 500 with Retry-After 7',
 		status(500, 7_000),
@@ -141,7 +141,7 @@ test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number
 	[
 		'a create is throttled for the fifth time while others are answered',
 		status(429),
-		{ isAlone: true, throttled: 4 },
+		{ isAlone: true, throttlings: 4 },
 		800,
 	],
 	[
@@ -174,7 +174,7 @@ test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number
 	[
 		'a new token is rejected for the fifth time',
 		status(401),
-		{ cause: 'call', tokenAgeMs: 9_000, rejected: 4 },
+		{ cause: 'call', tokenAgeMs: 9_000, tokenRejections: 4 },
 		'fail',
 	],
 	['an old token is rejected that the service accepts', status(401), { cause: 'call' }, 'fail'],
@@ -183,7 +183,7 @@ test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number
 	[
 		'it is not found for the fifth time',
 		json404,
-		{ ...list, isOfNewJob: true, notFound: 4 },
+		{ ...list, isOfNewJob: true, notFounds: 4 },
 		'fail',
 	],
 	['a 404 comes that is no JSON', text404, {}, 'check health'],
@@ -192,7 +192,7 @@ test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number
 	[
 		'a health check gets one, but never got another answer',
 		text404,
-		{ cause: 'perhaps an outage' },
+		{ cause: 'maybe outage' },
 		1_000,
 	],
 	['no connection is made', { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' }, {}, 0],
@@ -210,7 +210,7 @@ test.each<[what: string, failure: Failure, call: Partial<Attempts>, does: number
 	],
 	['n8n fails', { kind: 'n8nFailed', reason: 'busy' }, {}, 300],
 	['a create was cancelled', { kind: 'cancelled', sent: true }, {}, 'fail'],
-	['it was sent as often as it may be', status(429), { sent: 43 }, 'fail'],
+	['it was sent as often as it may be', status(429), { attempts: 43 }, 'fail'],
 ])('what happens if %s', (_, failure, call, does) => {
 	const decide = () => next(meaningOf(failure), { ...once, ...call });
 	const decision = decide();

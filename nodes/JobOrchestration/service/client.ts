@@ -9,7 +9,7 @@ import { type Denial, LimitedRequest, type RunLimits, type RunQueue } from './pa
 import type { RequestOptions, ServiceRequest } from './request';
 import type { Decision } from './retry/facts';
 import { Attempt } from './session/attempt';
-import { attempts, CREDENTIAL, type N8nContext } from './session/credential';
+import { attempts, cancelOf, CREDENTIAL, type N8nContext } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
 import { httpOptionsOf } from './session/login';
 import type { Session } from './session/session';
@@ -18,25 +18,28 @@ import { unlessAborted } from './timers';
 /** Nothing was sent, because the execution was stopped before that. */
 export class StoppedBeforeSending extends Error {}
 
-/** What came of a request that was sent once, and the token that it was sent with. */
-type Sent<Body> = { result: Result<Body>; token: string | undefined };
+/** The result of one attempt, and the token that it used. */
+type Attempted<Body> = { result: Result<Body>; token: string | undefined };
 
 /** Why an attempt failed, if it did, and what to do next. */
 type End = { failure: Failure | undefined; decision: Decision };
 
-/** The end of an attempt that an exception has ended. */
-const UNKNOWN_END: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
+/** What an error says of a call that was certainly not sent. */
+const NOT_SENT: Denial = { waitedMs: 0 };
+
+/** How an attempt ends if an exception is thrown that nobody expected. */
+const IF_THROWN: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
-	/** Whose the jobs are: what tells accounts apart, as errors show it, without a secret. */
+	/** User and Base URL, as errors show them: what tells accounts apart. */
 	readonly account: string;
-	/** The limiter of the account, for all executions in this process; of a drop-down, which doesn't wait for them, its own. */
+	/** All executions of the account in this process share it. A drop-down has its own, so that it doesn't wait for them. */
 	private readonly limiter: AccountLimiter;
-	/** Its place in that. */
+	/** The run's queue in it. */
 	private queue: RunQueue;
 
-	/** @param itemIndex an item to which the credential gives this account */
+	/** @param itemIndex an item for which n8n reads the credential again */
 	constructor(
 		private readonly context: N8nContext,
 		private credentials: ICredentialDataDecryptedObject,
@@ -49,7 +52,7 @@ export class ServiceClient {
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
 	}
 
-	/** What is sent from now on waits for the service if it is away, as it has answered before. */
+	/** Begins a new queue: later calls wait through an outage, since the service has answered before. */
 	startAgain(): void {
 		this.queue = this.limiter.begin(this.limits);
 		this.queue.execution.wasAnswered = true;
@@ -61,24 +64,24 @@ export class ServiceClient {
 	}
 
 	/**
-	 * Sends a call, and returns the body of its answer; null if it is empty. One loop: get a permit, send the call or a
-	 * health check in its place, ask the policy what to do next, give the permit back; then fail, or wait and go round again.
-	 * The shortest wait is a turn of the event loop, and the policy bounds the rounds.
+	 * Sends a call, and returns the body of its answer; null if it is empty. Each round of the loop gets a permit, sends the
+	 * call (or a health check, if the permit says so), asks the policy what to do next, and gives the permit back; then the
+	 * call fails, or waits for the next round. The shortest wait is a turn of the event loop, and the policy limits the rounds.
 	 *
-	 * @param mayGoOn whether something else is tried if it fails
-	 * @throws ServiceError, whose `mayHaveActed` says whether a call that can't be repeated may have worked nevertheless;
-	 * StoppedBeforeSending if the signal came first
+	 * @param hasFallback whether something else is tried if it fails: then `onFailure` isn't called
+	 * @throws ServiceError, whose `mayHaveActed` says whether a call that isn't idempotent may have worked nevertheless;
+	 * StoppedBeforeSending if it was aborted before anything was sent
 	 */
 	async send<Body>(
 		call: Call<Body>,
 		options: RequestOptions,
-		{ mayGoOn = false } = {},
+		{ hasFallback = false } = {},
 	): Promise<Body> {
 		const { limiter, session } = this;
 		const { baseUrl } = session.account;
 		const { timeout } = options;
 		const request = new LimitedRequest(this.queue, options, call);
-		/** Why it failed when it was sent. */
+		/** The last failure of the call itself, not of a health check. */
 		let sentFailure: Failure | undefined;
 		let earlierMayHaveActed = false;
 		const errorOf = (failure: Failure = { kind: 'timeout' }, denial: Denial = {}) => {
@@ -93,7 +96,7 @@ export class ServiceClient {
 				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, permit);
 			}
 			const { isHealthCheck } = permit;
-			let end = UNKNOWN_END;
+			let end = IF_THROWN;
 			try {
 				if (isHealthCheck) {
 					const sent = await this.attempt(HEALTH_CHECK, options, CHECK_TIMEOUT_MS);
@@ -105,41 +108,42 @@ export class ServiceClient {
 				}
 			} finally {
 				const { failure, decision } = end;
-				if (failure !== undefined && decision.do === 'fail' && !mayGoOn) options.onFailure?.();
+				if (failure !== undefined && decision.do === 'fail' && !hasFallback) options.onFailure?.();
 				limiter.release(request, permit, failure, decision.do === 'send again');
 			}
-			const { failure = sentFailure, decision } = end;
-			// The answer to the last token says more than that there is no other one.
-			if (!isHealthCheck && failure?.kind !== 'noToken') sentFailure = failure;
+			const { failure, decision } = end;
+			// If no new token could be got, the service's answer to the last one says more.
+			const isNewer = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
+			if (!isHealthCheck && isNewer) sentFailure = failure;
 			if (decision.do !== 'send again') {
-				// A health check that failed: the call was not sent.
-				throw isHealthCheck ? errorOf(failure, { waitedMs: 0 }) : errorOf(sentFailure ?? failure);
+				// If the health check fails, the call itself was not sent.
+				throw isHealthCheck ? errorOf(failure ?? sentFailure, NOT_SENT) : errorOf(sentFailure);
 			}
 			await limiter.sleep(request, decision.afterMs);
-			// A read has no effect that the error would have to mention.
-			if (isHealthCheck || call.method === 'GET' || failure === undefined) continue;
-			earlierMayHaveActed ||= meaningOf(failure).mayHaveActed;
+			const isWrite = !isHealthCheck && call.method !== 'GET';
+			if (isWrite && failure !== undefined && options.signal?.aborted !== true)
+				earlierMayHaveActed ||= meaningOf(failure).mayHaveActed;
 		}
 	}
 
-	/** The error of a call whose answer is as expected, but can't be used. */
-	unusable(call: Call<unknown>, failure: Failure, { timeout }: RequestOptions) {
+	/** The error of a call whose answer has the expected form, but not a content that can be used. */
+	unusableAnswerError(call: Call<unknown>, failure: Failure, { timeout }: RequestOptions) {
 		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
-	/** How an attempt ended. Where its answer alone doesn't tell why it failed, a health check is sent to find out. */
+	/** Asks the policy what to do after an attempt, and sends a health check if that is to find the cause of its failure. */
 	private async endOf(
 		request: LimitedRequest,
 		sent: ServiceRequest<unknown>,
-		{ result, token = '' }: Sent<unknown>,
+		{ result, token = '' }: Attempted<unknown>,
 	): Promise<End> {
 		const { context, limiter, session } = this;
-		const { wasAnswered } = session;
+		const { wasAnswered } = session.health;
 		const { signal } = request.options;
 		const isHealthCheck = sent === HEALTH_CHECK;
 		if ('body' in result) session.noteAnswer(sent);
 		const failure = 'failure' in result ? result.failure : undefined;
-		// Where nothing more is to be sent, the limiter denies the next permit.
+		// The next round ends: the limiter gives no permit after an abort. The call itself was not sent.
 		if (isHealthCheck && signal?.aborted === true)
 			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
@@ -150,7 +154,7 @@ export class ServiceClient {
 		if (failure === undefined || decision.do !== 'check health') return { failure, decision };
 		const search = session.causeOf(context.helpers, token, failure, request.wasRejected);
 		const cause = await unlessAborted(search, signal).catch(() => undefined);
-		// After a cancel, nothing is sent again.
+		// Nothing is sent again after an abort.
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
 		const end = { failure: explained, decision: request.decide(explained, { ...facts(), cause }) };
@@ -158,17 +162,18 @@ export class ServiceClient {
 		return hasExpired ? { ...end, failure: { ...failure, hasExpired } } : end;
 	}
 
-	/** @param answerTimeoutMs for the answer alone, without a login, if that is less than the timeout */
+	/** @param answerTimeoutMs time limit for the answer, not counting a login, if that is less than the timeout */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
 		answerTimeoutMs = timeout,
-	): Promise<Sent<Body>> {
+	): Promise<Attempted<Body>> {
 		const { context, itemIndex, session, credentials: initial, queue: run } = this;
+		session.usedAt = performance.now();
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const isRead = request.method === 'GET';
-		const attempt = new Attempt({ run, timeout, answerTimeoutMs, signal, isRead, readAgain });
-		// A copy, since n8n writes a new token into it: other requests may have been sent with the old one.
+		const cancel = request === HEALTH_CHECK ? signal : cancelOf(context, request);
+		const attempt = new Attempt({ run, timeout, answerTimeoutMs, signal, cancel, readAgain });
+		// n8n writes a new token into this object, by which the credential finds the attempt. Other attempts keep theirs.
 		const credentials = { ...initial };
 		attempts.set(credentials, { session, attempt });
 		const answer = context.helpers.httpRequestWithAuthentication.call(
@@ -185,8 +190,11 @@ export class ServiceClient {
 				return { failure: failure ?? failureFromError(error, { isUnsent, redact }) };
 			});
 		attempt.end();
-		// If another request has changed it in the meantime, this token may be the older one.
+		// Unless another attempt has already got a newer one.
 		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
 		return { result, token: attempt.token };
 	}
 }
+
+const isAboutToken = (failure: Failure | undefined) =>
+	failure !== undefined && meaningOf(failure).token !== undefined;

@@ -7,8 +7,7 @@ import { failureFromError } from './errors/fromError';
 import { ServiceError } from './errors/serviceError';
 import type { RunLimits } from './pace/requests';
 import { CREDENTIAL, type N8nContext } from './session/credential';
-import type { Session } from './session/session';
-import { sessionOf } from './session/sessions';
+import { type Session, sessionOf } from './session/session';
 import { unlessAborted } from './timers';
 
 /** For a credential that was deleted or can't be used here: n8n throws a UserError (its credentials-helper.js). */

@@ -21,7 +21,7 @@ interface CallWords extends Pick<About, 'action' | 'hint' | 'byStatus'> {
 	uncertain?: string;
 }
 
-interface Attempts extends Omit<Denial, 'failure'> {
+interface Tries extends Omit<Denial, 'failure'> {
 	baseUrl: string;
 	/** Of one request, in milliseconds. */
 	timeout: number;
@@ -34,7 +34,7 @@ interface Attempts extends Omit<Denial, 'failure'> {
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
-	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Attempts,
+	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Tries,
 ): ServiceError {
 	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });

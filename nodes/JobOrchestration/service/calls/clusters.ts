@@ -72,7 +72,7 @@ export async function* clusterPages(
 	do {
 		const call = listClusters({ pageToken: next, pageSize });
 		// A later page that fails may not be the end: its token may have expired.
-		const page = await client.send(call, options, { mayGoOn: tokens.size > 0 });
+		const page = await client.send(call, options, { hasFallback: tokens.size > 0 });
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const items = page.items ?? [];
 		const clusters = items.filter((cluster) => {
@@ -83,11 +83,15 @@ export async function* clusterPages(
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
-			throw client.unusable(call, { kind: 'endlessList' }, options);
+			throw client.unusableAnswerError(call, { kind: 'endlessList' }, options);
 		const isSilent = token === undefined && remaining === undefined;
 		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
-			throw client.unusable(call, { kind: 'cutList', remaining: Number(remaining) }, options);
+			throw client.unusableAnswerError(
+				call,
+				{ kind: 'cutList', remaining: Number(remaining) },
+				options,
+			);
 	} while (next !== undefined);
 }
 

@@ -1,4 +1,4 @@
-import { ANSWERED, type Consequence, FAILED, THROTTLED, UNKNOWN } from '../retry/facts';
+import { ANSWERED, type Consequence, UNKNOWN } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
 import { type About, type Meaning, PROXIES, truncate } from './meaning';
 import { meaningOfStatus, rejectedToken, type StatusFacts } from './statuses';
@@ -37,7 +37,7 @@ const KINDS = {
 		const isService = port === undefined || `${about.baseUrl ?? ''}/`.includes(`${port}/`);
 		const what = isService ? 'the service' : `the service or its proxy (${PROXIES})`;
 		return {
-			...{ ...THROTTLED, condition: 'unreachable', isAboutAllItems: true },
+			...{ condition: 'unreachable', mayHaveActed: false, isAboutAllItems: true },
 			message: `The service at ${serviceIn(about)} can't be reached`,
 			advice:
 				code === 'ENOTFOUND'
@@ -71,12 +71,14 @@ const KINDS = {
 	}),
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
-		...{ ...FAILED, condition: 'timedOut' },
+		condition: 'timedOut',
+		mayHaveActed: true,
 		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT_MS : timeout)) / 1_000} s`,
 		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
 	}),
 	broken: ({ code }: { code: string }) => ({
-		...{ ...FAILED, condition: 'broken' },
+		condition: 'broken',
+		mayHaveActed: true,
 		message: 'The connection broke before the answer was complete',
 		advice:
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
@@ -169,7 +171,7 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
 
 /** What a failed login means for the request that waited for it, which was not sent, or not acted on. */
 function ofLogin({ condition, retryAfterMs }: Meaning): Consequence {
-	if (!RETRY.login.includes(condition)) return { ...UNKNOWN, isAboutAllItems: true };
+	if (!RETRY.loginAgain.includes(condition)) return { ...UNKNOWN, isAboutAllItems: true };
 	const isBroken = condition === 'broken';
 	return {
 		condition: isBroken ? 'loginFailed' : condition,

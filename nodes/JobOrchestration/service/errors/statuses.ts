@@ -1,4 +1,4 @@
-import { type Consequence, type Refusal, THROTTLED } from '../retry/facts';
+import type { Consequence, Refusal } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
 import { type About, type ErrorTexts, type Meaning, PROXIES, truncate } from './meaning';
 import { isStatusName, type Said } from './words';
@@ -147,16 +147,14 @@ const refusedForNow = ({ what, said }: Answer) => ({
 function waitsFor({ retryAfterMs = 0 }: Consequence) {
 	if (retryAfterMs <= RETRY.sharedMs) return {};
 	const seconds = Math.ceil(retryAfterMs / 1_000);
-	const minutes = Math.ceil(seconds / 60);
-	const hours = Math.ceil(minutes / 60);
-	const time =
-		seconds < 120 ? `${seconds} s` : minutes < 120 ? `${minutes} minutes` : `${hours} hours`;
+	const time = seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} minutes`;
 	return { advice: `Try again in ${time}: the service asks to wait that long.` };
 }
 
 /** The service is restarted or rolled out, and nothing was sent to it. */
 const away = ({ baseUrl }: Answer): Meaning => ({
-	...{ ...THROTTLED, condition: 'unreachable', notFound: undefined, isAboutAllItems: true },
+	...{ condition: 'unreachable', mayHaveActed: false, notFoundBy: undefined },
+	isAboutAllItems: true,
 	message: `The service at ${truncate(baseUrl)} is away`,
 	advice:
 		'Try again later. What stands before the service answers in its place, as it does while the service is being restarted or rolled out.',

@@ -124,7 +124,7 @@ export class Gate {
 		const { condition, mayHaveActed, retryAfterMs = 0 } = consequence;
 		const isThrottled = condition === 'throttled';
 		const { isCreate, isProbe, isHealthCheck, startedAt } = permit;
-		const isLong = isThrottled && retryAfterMs > LONG_WAIT_MS;
+		const isLong = isThrottled && !isHealthCheck && retryAfterMs > LONG_WAIT_MS;
 		const isAnswer = condition === 'failed' || condition === 'unclear';
 		if (isLong) this.longRetryAfters += 1;
 		else if (condition === 'unknown' || condition === 'n8nFailed') return false;

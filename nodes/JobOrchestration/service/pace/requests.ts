@@ -1,6 +1,12 @@
 import { type Failure, meaningOf } from '../errors/failure';
 import type { RequestOptions, ServiceRequest } from '../request';
-import { ANSWERED, type Attempts, type Consequence, type Decision } from '../retry/facts';
+import {
+	ANSWERED,
+	type CallCounts,
+	type CallState,
+	type Consequence,
+	type Decision,
+} from '../retry/facts';
 import { next, RETRY } from '../retry/policy';
 import type { Permit } from './gate';
 
@@ -59,9 +65,8 @@ export class RunQueue {
 }
 
 /** What is known of an attempt, beside what its request counts. */
-interface AttemptFacts extends Pick<Attempts, 'wasAnswered' | 'tokenAgeMs' | 'cause'> {
-	/** Whether a health check was sent in place of the request. */
-	isHealthCheck?: boolean;
+interface AttemptFacts
+	extends Pick<CallState, 'isHealthCheck' | 'wasAnswered' | 'tokenAgeMs' | 'cause'> {
 	/** When it ended, and when any request of the account was last answered. */
 	now: number;
 	answeredAt: number;
@@ -75,16 +80,12 @@ export class LimitedRequest {
 	hasTurn = false;
 	/** How often it was sent, without those times when its token was at fault. */
 	timesSent = 0;
-	timesThrottled = 0;
-	/** Whether others were answered since it was throttled the time before the last. */
+	/** Whether others were answered between its last two throttlings. */
 	isThrottledAlone = false;
-	private sent = 0;
-	private failed = 0;
-	private rejected = 0;
-	private notFound = 0;
+	private readonly counts: CallCounts = {
+		...{ attempts: 0, retries: 0, throttlings: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
+	};
 	private throttledAt = Infinity;
-	/** Milliseconds for which it has slept after it was throttled. */
-	private waitedMs = 0;
 
 	constructor(
 		readonly queue: RunQueue,
@@ -97,9 +98,13 @@ export class LimitedRequest {
 		return !this.call.idempotent;
 	}
 
+	get timesThrottled(): number {
+		return this.counts.throttlings;
+	}
+
 	/** Whether its token was rejected before, though the service accepts it. */
 	get wasRejected(): boolean {
-		return this.rejected > 0;
+		return this.counts.tokenRejections > 0;
 	}
 
 	/** Whether it was never throttled; with a Concurrency of 1, which keeps the order, whether it was a few times at most. */
@@ -107,35 +112,22 @@ export class LimitedRequest {
 		return this.timesThrottled < (this.queue.limits.concurrency === 1 ? TIMES_IN_ORDER : 1);
 	}
 
-	/**
-	 * Asks the policy what to do after an attempt, and counts the attempt unless a health check has to find its cause first.
-	 */
+	/** Asks the policy what to do after an attempt, and counts it unless a health check has to find the cause first. */
 	decide(failure: Failure | undefined, { now, answeredAt, ...facts }: AttemptFacts): Decision {
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
-		const { failed, timesThrottled: throttled, rejected, notFound, waitedMs } = this;
+		const { counts, call, options, queue } = this;
 		const isAlone = answeredAt > this.throttledAt;
 		const decision = next(consequence, {
-			...{
-				sent: this.sent + 1,
-				failed,
-				throttled,
-				rejected,
-				notFound,
-				waitedMs,
-				isAlone,
-				...facts,
-			},
-			isIdempotent: this.call.idempotent,
-			isOfNewJob: this.call.isOfNewJob === true,
-			maxRetries: this.options.maxRetries,
-			patienceMs: this.queue.limits.patienceMs ?? RETRY.patienceMs,
-			random: Math.random(),
+			...{ ...counts, attempts: counts.attempts + 1, ...facts, isAlone, random: Math.random() },
+			isIdempotent: call.idempotent,
+			isOfNewJob: call.isOfNewJob === true,
+			maxRetries: options.maxRetries,
+			patienceMs: queue.limits.patienceMs ?? RETRY.patienceMs,
 		});
 		if (decision.do === 'check health') return decision;
-		if (consequence.condition === 'throttled' && facts.isHealthCheck !== true) {
+		if (consequence.condition === 'throttled' && !facts.isHealthCheck) {
 			this.isThrottledAlone = isAlone;
 			this.throttledAt = now;
-			this.timesThrottled += 1;
 		}
 		this.count(consequence, facts, decision.do === 'send again' ? decision.afterMs : undefined);
 		return decision;
@@ -143,19 +135,22 @@ export class LimitedRequest {
 
 	/** @param sleepMs how long it sleeps before it is sent again; undefined if it isn't */
 	private count(
-		{ condition, token, notFound }: Consequence,
+		{ condition, token, notFoundBy }: Consequence,
 		{ isHealthCheck, cause }: Pick<AttemptFacts, 'isHealthCheck' | 'cause'>,
 		sleepMs: number | undefined,
 	): void {
-		this.sent += 1;
-		const isOwn = cause !== 'token' && (isHealthCheck !== true || condition === 'n8nFailed');
-		if (isOwn && RETRY.afterBackoff.includes(condition)) this.failed += 1;
-		if (isHealthCheck === true) return;
+		const { counts } = this;
+		counts.attempts += 1;
+		const isOwn = cause !== 'token' && (!isHealthCheck || condition === 'n8nFailed');
+		if (isOwn && RETRY.afterBackoff.includes(condition)) counts.retries += 1;
+		if (isHealthCheck) return;
 		if (cause !== 'token' || sleepMs === undefined) this.timesSent += 1;
-		if (cause === 'call' && token === 'rejected') this.rejected += 1;
-		if (notFound !== undefined) this.notFound += 1;
-		if (condition !== 'throttled' || !sleepMs) return;
-		this.waitedMs += sleepMs;
-		this.hasTurn = this.isInOrder && sleepMs <= RETRY.sharedMs;
+		if (cause === 'call' && token === 'rejected') counts.tokenRejections += 1;
+		if (notFoundBy !== undefined) counts.notFounds += 1;
+		const isThrottled = condition === 'throttled';
+		if (isThrottled) counts.throttlings += 1;
+		if (sleepMs === undefined || sleepMs === 0) return;
+		if (isThrottled) counts.waitedMs += sleepMs;
+		this.hasTurn &&= this.isInOrder && sleepMs <= RETRY.sharedMs;
 	}
 }

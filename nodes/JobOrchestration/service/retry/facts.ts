@@ -23,7 +23,7 @@ export type Condition =
 	/** Nothing: the request was not sent, or it was cancelled. */
 	| 'unknown';
 
-/** Whether an answer rejects the token of its request, or may have come because the service no longer accepts it. */
+/** `rejected` if an answer says that the service doesn't accept the token; `suspect` if that may be why it failed. */
 export type TokenSuspicion = 'rejected' | 'suspect';
 
 /** What follows from the end of a request. */
@@ -33,8 +33,8 @@ export interface Consequence {
 	mayHaveActed: boolean;
 	/** Set if another token might help. */
 	token?: TokenSuspicion | undefined;
-	/** Set if nothing was found at the address. `mayBeAway` if what stands before the service may have said so. */
-	notFound?: 'not there' | 'mayBeAway' | undefined;
+	/** Set if nothing was found at the address: who says so. */
+	notFoundBy?: 'service' | 'service or proxy' | undefined;
 	/** Set if the service asks for a wait. */
 	retryAfterMs?: number | undefined;
 	/** Set if it is about the credential or the connection, so that it would meet every item. */
@@ -45,15 +45,6 @@ export interface Consequence {
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
 /** Nothing is known of the service, and nothing was sent. */
 export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false };
-/** Nothing was done, and it is to be asked for later. */
-export const THROTTLED: Consequence = { condition: 'throttled', mayHaveActed: false };
-/** The service failed, perhaps after it had acted. It may succeed the next time. */
-export const FAILED: Consequence = { condition: 'failed', mayHaveActed: true };
-/** The same, as told by a proxy whose service gives no answer. */
-export const UNAVAILABLE: Consequence = { condition: 'unavailable', mayHaveActed: true };
-/** The service may have acted. The same answer would come the next time. */
-export const UNCLEAR: Consequence = { condition: 'unclear', mayHaveActed: true };
-
 /** An answer that isn't the expected one, as far as the retry policy looks at it. */
 export interface Refusal {
 	status: number;
@@ -64,40 +55,45 @@ export interface Refusal {
 }
 
 /**
- * What a health check has found out about a failure: the service doesn't accept the token; the service is away, or perhaps
- * it is; or the failure is the call's own.
+ * What a health check has found to be the cause of a failure: the service doesn't accept the token; the service is away, or
+ * maybe away; or the call itself.
  */
-export type Cause = 'token' | 'outage' | 'perhaps an outage' | 'call';
+export type Cause = 'token' | 'outage' | 'maybe outage' | 'call';
 
-/** What is known of a call that has failed. Counts are of what happened before this failure. */
-export interface Attempts {
-	/** How often it was sent, or a health check in its place, this time included. */
-	sent: number;
-	/** How often it failed without being throttled, and was sent again after a backoff. */
-	failed: number;
-	throttled: number;
-	/** How often a token was rejected that a health check accepted. */
-	rejected: number;
+/** What has happened to a call before its last attempt. */
+export interface CallCounts {
+	/** How often it was sent, or a health check before it; the last attempt is included. */
+	attempts: number;
+	/** How often it was sent again after a backoff. */
+	retries: number;
+	throttlings: number;
+	/** How often its token was rejected though a health check accepted it. */
+	tokenRejections: number;
 	/** How often nothing was found at its address. */
-	notFound: number;
+	notFounds: number;
+	/** How long it has waited by itself after it was throttled. */
+	waitedMs: number;
+}
+
+/** What is known of a call whose last attempt has failed. */
+export interface CallState extends CallCounts {
 	isIdempotent: boolean;
 	/** Whether it is about a job that this execution has just created. */
 	isOfNewJob: boolean;
-	/** Whether a health check was sent in place of the call, and this is its failure. */
-	isHealthCheck?: boolean;
+	/** Whether the last attempt was a health check that was sent before the call. */
+	isHealthCheck: boolean;
 	maxRetries: number;
-	/** How long it may wait for a service that accepts no call. */
+	/** How long it may wait while the service accepts no calls. */
 	patienceMs: number;
 	/** Whether the service has answered this account as expected before. */
 	wasAnswered: boolean;
+	/** Why the last attempt failed, once a health check has found out. */
 	cause?: Cause | undefined;
-	/** Since its login; Infinity if this process has not logged in for it. */
+	/** Since the login; Infinity if this process has not logged in for this token. */
 	tokenAgeMs: number;
 	/** Whether the service has answered others since it throttled this call before. */
 	isAlone: boolean;
-	/** How long the call has waited by itself after it was throttled. */
-	waitedMs: number;
-	/** From 0 to 1. */
+	/** A random number from 0 to 1. */
 	random: number;
 }
 

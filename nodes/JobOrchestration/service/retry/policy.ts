@@ -1,59 +1,58 @@
-import type { Attempts, Condition, Consequence, Decision, Refusal } from './facts';
-import { ANSWERED, FAILED, THROTTLED, UNAVAILABLE, UNCLEAR } from './facts';
 import { backoffMs } from '../timers';
+import type { CallState, Condition, Consequence, Decision, Refusal } from './facts';
 
-const suspect = (means: Consequence): Consequence => ({ ...means, token: 'suspect' });
-
-/** When a failed call is sent again. One that isn't idempotent is, only if the service certainly hasn't acted on it. */
+/** When a failed call is sent again. A call that isn't idempotent is, only if the service certainly hasn't acted on it. */
 export const RETRY = {
-	/** What an answer means that isn't the expected one: the first line with its status, else `suspect(UNCLEAR)`. */
+	/** What an answer means that isn't the expected one. The first matching line applies, `OTHERWISE` if there is none. */
 	statuses: [
-		['429', THROTTLED],
-		['401', { ...ANSWERED, token: 'rejected' }],
-		['404', { ...ANSWERED, notFound: 'not there' }],
-		['405 409 410 422', ANSWERED],
-		['408 500 506-519', suspect(FAILED)],
-		['307 308 400-498', suspect(ANSWERED)],
-		['502-504 520-599', UNAVAILABLE],
-		['200-299', suspect({ ...UNCLEAR, condition: 'answered' })],
+		['429', { condition: 'throttled', mayHaveActed: false }],
+		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
+		['404', { condition: 'answered', mayHaveActed: false, notFoundBy: 'service' }],
+		['405 409 410 422', { condition: 'answered', mayHaveActed: false }],
+		['408 500 506-519', { condition: 'failed', mayHaveActed: true, token: 'suspect' }],
+		['307 308 400-498', { condition: 'answered', mayHaveActed: false, token: 'suspect' }],
+		['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
+		['200-299', { condition: 'answered', mayHaveActed: true, token: 'suspect' }],
 	] as Array<[statuses: string, means: Consequence]>,
-	/** THROTTLED, too, with Retry-After and without a web page: proxies send such pages also after the service has acted. */
-	notNow: '400 402-499 503',
-	/** After these, a call is sent again as soon as the rate limiter permits it, within `patienceMs`. */
-	atOnce: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
+	/** With Retry-After, these mean "throttled", too, unless a web page came: a proxy sends it after any failure of the service. */
+	throttledIfRetryAfter: '400 402-499 503',
+	/** After these, a call is sent again as soon as the rate limiter permits it, within its patience. */
+	whenPermitted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
 	/** After these, a call is sent again after Retry-After or a backoff, up to Max Request Retries times. */
 	afterBackoff: ['failed', 'unavailable', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
-	/** After these, a login is made again. Any other failure of a login is the call's, and isn't repeated. */
-	login: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
-	/** A wait that doubles each time. Chance takes off up to `jitter` of it. */
+	/** After these, a failed login is made again, as a call that waits for it. Any other failure of a login fails the call. */
+	loginAgain: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
+	/** A wait that doubles each time, reduced by a random share of up to `jitter`. */
 	backoff: { firstMs: 300, maxMs: 30_000, jitter: 0.5 },
-	/** How long a call waits for a service that accepts none. A longer Retry-After fails the call at once. */
+	/** How long a call waits while the service accepts no calls. A longer Retry-After fails it at once. */
 	patienceMs: 70_000,
-	/** Up to this Retry-After, all calls of the account wait, in the rate limiter; after a longer one, the call by itself. */
+	/** Up to this Retry-After, the rate limiter delays all calls of the account; beyond it, only the throttled call waits. */
 	sharedMs: 5_000,
-	/** A call that is throttled while others are answered waits by itself: `firstMs` times n squared. */
+	/** A call that is throttled while others are answered waits by itself: `firstMs`, times the square of its throttlings. */
 	alone: { firstMs: 50, maxMs: 60_000, patienceMs: 240_000 },
-	/** The waits if a token is rejected that a health check accepts, while it is new: a replica may not know it yet. */
-	newToken: { untilMs: 10_000, waitsMs: [1_000, 2_000, 3_000, 4_000] },
-	/** The waits if a job isn't found that this execution has just created, for the same reason. */
+	/** The waits if a token of this age at most gets 401, though a health check accepts it: a replica may not know it yet. */
+	newToken: { maxAgeMs: 10_000, waitsMs: [1_000, 2_000, 3_000, 4_000] },
+	/** The waits if a job isn't found that this execution has just created: a replica may not know it yet. */
 	newJob: { waitsMs: [500, 1_000, 1_500, 2_000] },
-	/** The waits after a 404 that isn't the service's own, perhaps: it may be being rolled out. */
-	perhapsAway: { waitsMs: [1_000, 2_000, 4_000, 8_000] },
-	/** How often a call is sent at most, beside Max Request Retries. Of 343,000 simulated calls, none needed more than 30. */
+	/** The waits if a proxy may have answered 404, as it does while the service is rolled out. */
+	maybeOutage: { waitsMs: [1_000, 2_000, 4_000, 8_000] },
+	/** How often a call is sent, in addition to Max Request Retries. Of 343,000 simulated calls, none needed more than 30. */
 	maxAttempts: 40,
 };
+const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token: 'suspect' };
 
 const isIn = (ranges: string, status: number) =>
 	ranges.split(' ').some((range) => +range.slice(0, 3) <= status && status <= +range.slice(-3));
 
-/** What an answer means that isn't the expected one. A login never acts: it waits whenever its answer asks for that. */
+/** What an answer means that isn't the expected one. A login has no effect, so it waits for any Retry-After but a 401's. */
 export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
 	const { status, retryAfterMs, form, isPage } = answer;
-	const isNotNow = isPage !== true && (isIn(RETRY.notNow, status) || (isLogin && status !== 401));
-	if (isNotNow && retryAfterMs !== undefined) return { ...THROTTLED, retryAfterMs };
-	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? suspect(UNCLEAR);
-	const mayBeAway = means.notFound !== undefined && form !== 'json';
-	return { ...means, retryAfterMs, ...(mayBeAway && { notFound: 'mayBeAway' }) };
+	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
+	if (canWait && isPage !== true && retryAfterMs !== undefined)
+		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
+	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
+	const isByAnybody = means.notFoundBy !== undefined && form !== 'json';
+	return { ...means, retryAfterMs, ...(isByAnybody && { notFoundBy: 'service or proxy' }) };
 }
 
 const FAIL: Decision = { do: 'fail' };
@@ -62,39 +61,35 @@ const sendAgain = (afterMs: number | undefined): Decision =>
 
 /** Whether a call may be sent again after a failure that isn't about its token. */
 export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent: boolean) {
-	const isResent = RETRY.atOnce.includes(condition) || RETRY.afterBackoff.includes(condition);
+	const isResent = [...RETRY.whenPermitted, ...RETRY.afterBackoff].includes(condition);
 	return isResent && (isIdempotent || !mayHaveActed);
 }
 
 /** What to do about a failed call. It changes nothing, and says the same if it is asked twice. */
-export function next(failure: Consequence, call: Readonly<Attempts>): Decision {
-	const { condition, token, notFound, mayHaveActed, retryAfterMs } = failure;
-	if (call.sent >= RETRY.maxAttempts + call.maxRetries) return FAIL;
-	const isUnexplained = token !== undefined || (notFound === 'mayBeAway' && call.wasAnswered);
-	if (isUnexplained && call.cause === undefined) return { do: 'check health' };
-	// Whatever the service says, the call waits for it with all others.
-	if (call.isHealthCheck === true && !['unknown', 'n8nFailed'].includes(condition))
-		return sendAgain(0);
+export function next(failure: Consequence, call: Readonly<CallState>): Decision {
+	const { condition, token, notFoundBy, mayHaveActed, retryAfterMs = 0 } = failure;
+	if (call.attempts >= RETRY.maxAttempts + call.maxRetries) return FAIL;
+	const mayBeAway = notFoundBy === 'service or proxy' && call.wasAnswered;
+	if (call.cause === undefined && (token || mayBeAway)) return { do: 'check health' };
+	// A health check that was sent before the call is repeated, unless it was the node or n8n that failed.
+	if (call.isHealthCheck && !['unknown', 'n8nFailed'].includes(condition)) return sendAgain(0);
 	if (call.cause === 'token') return mayHaveActed && !call.isIdempotent ? FAIL : sendAgain(0);
-
-	const isNewToken = token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.untilMs;
-	if (isNewToken) return sendAgain(RETRY.newToken.waitsMs[call.rejected]);
-	if (call.cause === 'perhaps an outage')
-		return sendAgain(RETRY.perhapsAway.waitsMs[call.notFound]);
-	if (notFound && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFound]);
+	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)
+		return sendAgain(RETRY.newToken.waitsMs[call.tokenRejections]);
+	if (call.cause === 'maybe outage') return sendAgain(RETRY.maybeOutage.waitsMs[call.notFounds]);
+	if (notFoundBy && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFounds]);
 
 	const patienceMs = call.isAlone ? RETRY.alone.patienceMs : call.patienceMs;
-	if (!mayResend(failure, call.isIdempotent) || (retryAfterMs ?? 0) > patienceMs) return FAIL;
-	if (condition === 'throttled')
-		return call.waitedMs < patienceMs ? sendAgain(ownWaitMs(failure, call)) : FAIL;
-	if (RETRY.atOnce.includes(condition)) return sendAgain(0);
-	const waitMs = retryAfterMs ?? backoffMs(call.failed, RETRY.backoff, call.random);
-	return call.failed < call.maxRetries ? sendAgain(waitMs) : FAIL;
-}
-
-/** For how long a throttled call waits by itself. */
-function ownWaitMs({ retryAfterMs = 0 }: Consequence, { isAlone, throttled }: Attempts): number {
-	const { firstMs, maxMs } = RETRY.alone;
-	if (isAlone) return Math.max(retryAfterMs, Math.min(firstMs * throttled ** 2, maxMs));
-	return retryAfterMs > RETRY.sharedMs ? retryAfterMs : 0;
+	if (!mayResend(failure, call.isIdempotent) || retryAfterMs > patienceMs) return FAIL;
+	if (condition === 'throttled') {
+		if (call.waitedMs >= patienceMs) return FAIL;
+		const { firstMs, maxMs } = RETRY.alone;
+		const ownMs = call.isAlone ? Math.min(firstMs * call.throttlings ** 2, maxMs) : 0;
+		return sendAgain(
+			call.isAlone || retryAfterMs > RETRY.sharedMs ? Math.max(ownMs, retryAfterMs) : 0,
+		);
+	}
+	if (RETRY.whenPermitted.includes(condition)) return sendAgain(0);
+	const waitMs = failure.retryAfterMs ?? backoffMs(call.retries, RETRY.backoff, call.random);
+	return call.retries < call.maxRetries ? sendAgain(waitMs) : FAIL;
 }

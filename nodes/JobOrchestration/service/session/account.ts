@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { readBaseUrl } from './baseUrl';
+import { ServiceError } from '../errors/serviceError';
 
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
 export type Account = ReturnType<typeof accountOf>;
@@ -34,4 +34,67 @@ export function hashOf({ baseUrl, userName, password, ignoreSslIssues }: Account
 export function tokenOf(stored: unknown): string | undefined {
 	if (typeof stored !== 'string') return undefined;
 	return stored.slice(stored.indexOf('.') + 1) || undefined;
+}
+
+/**
+ * The Base URL as a client reads it, without a slash at its end.
+ *
+ * @throws ServiceError, which doesn't repeat the text: it may hold a password
+ */
+function readBaseUrl(value: unknown): string {
+	const text = typeof value === 'string' ? value.trim() : '';
+	const problem = problemOf(text);
+	if (problem === undefined) return new URL(text).href.replace(/(?<!\/)\/+$/, '');
+	throw new ServiceError({ kind: 'baseUrl', problem, corrected: withScheme(text) });
+}
+
+/** What is wrong with a Base URL, as the end of a sentence. */
+function problemOf(text: string): string | undefined {
+	if (text === '') return 'is empty: enter the address of the service';
+	const url = parse(text);
+	const isOfOtherScheme = url !== undefined && !/^https?:$/.test(url.protocol);
+	if (withScheme(text) !== undefined || isOfOtherScheme) {
+		return 'must start with https:// or http://';
+	}
+	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
+	if (url === undefined || !/^https?:\/\//i.test(text)) {
+		return 'must be an address such as https://jobs.example.com';
+	}
+	if (url.username !== '' || url.password !== '') {
+		return 'must not contain a user name or a password';
+	}
+	return /[?#]/.test(text) ? 'must not contain ? or #: remove it and what follows' : undefined;
+}
+
+/** A host and a port with a scheme before them; undefined for any other text, which may hold a password. */
+function withScheme(text: string): string | undefined {
+	if (!/^[\w.-]+:\d+$/.test(text)) return undefined;
+	return /^(localhost|[\d.]+):/.test(text) ? `http://${text}` : `https://${text}`;
+}
+
+const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
+
+/** The address that n8n's HTTP client (axios) would send a request to; undefined if it isn't one. */
+export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
+	if (typeof address !== 'string') return undefined;
+	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
+	return typeof baseURL !== 'string' || baseURL === '' || isComplete
+		? parse(address)
+		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
+}
+
+/** Whether an address is a base URL, as `readBaseUrl` has it, or below it. A `..` goes up, even if encoded twice. */
+export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
+	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !goesUp(pathname);
+}
+
+function goesUp(path: string): boolean {
+	let decoded = path;
+	for (let time = 0; time < 3; time += 1) {
+		decoded = decoded.replace(/%(25|2e|2f|3b|5c)/gi, (_, code: string) =>
+			String.fromCharCode(parseInt(code, 16)),
+		);
+	}
+	// Some servers drop what follows a semicolon.
+	return decoded.split(/[/\\]/).some((segment) => segment.split(';')[0] === '..');
 }

@@ -12,8 +12,8 @@ export interface AttemptOptions {
 	answerTimeoutMs: number;
 	/** Once it is aborted, nothing is sent. */
 	signal?: AbortSignal | undefined;
-	/** Whether the signal aborts it even if it was sent. Any other answer is awaited, since it says what was done. */
-	isRead: boolean;
+	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
+	cancel?: AbortSignal | undefined;
 	/** Reads the stored credential again. */
 	readAgain: () => Promise<ICredentialDataDecryptedObject>;
 }
@@ -33,9 +33,9 @@ export class Attempt {
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: AttemptOptions) {
-		const { timeout, signal, isRead } = options;
-		const stop = () => (isRead || this.isUnsent) && this.controller.abort();
-		this.stopListening = [onAbort(signal, stop)];
+		const { timeout, signal, cancel } = options;
+		const abort = () => this.controller.abort();
+		this.stopListening = [onAbort(cancel, abort), onAbort(signal, () => this.isUnsent && abort())];
 		this.endAfter(timeout);
 	}
 

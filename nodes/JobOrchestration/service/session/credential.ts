@@ -5,6 +5,7 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
+import type { ServiceRequest } from '../request';
 import type { Attempt } from './attempt';
 import { type HttpOptions, signed } from './login';
 import { errorOf, newTokenForOtherNode, noTokenError, signedForOtherNode } from './otherNodes';
@@ -15,6 +16,12 @@ export const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
+
+/** What aborts a request that was sent: a cancel, if it only reads. A drop-down has no cancel. */
+export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
+	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
+	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
+}
 
 /** This node's attempts, by the credentials object made for each: n8n passes nothing else to the credential. */
 export const attempts = new WeakMap<object, { session: Session; attempt: Attempt }>();

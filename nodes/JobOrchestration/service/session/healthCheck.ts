@@ -35,7 +35,9 @@ export type Health = 'accepted' | 'suspect' | 'rejected' | 'failed' | 'away' | '
 
 /** The health checks of one account. */
 export class HealthChecks {
-	/** Whether the service has answered one, or a list, as expected. Else it may have no list for this user. */
+	/** Whether the service has answered a request of this node as expected. */
+	wasAnswered = false;
+	/** Whether it has answered a health check or a list so. Else it may have no list for this user. */
 	hasListed = false;
 	private current: { token: string; health: Promise<Health> } | undefined;
 	private accepted: { token: string; at: number } | undefined;
@@ -51,8 +53,11 @@ export class HealthChecks {
 		const { accepted } = this;
 		if (accepted?.token === token && isWithin(countsMs, accepted.at)) return 'accepted';
 		if (this.current?.token !== token) {
-			const health = this.find(helpers, token).finally(() => (this.current = undefined));
-			this.current = { token, health };
+			const current = { token, health: this.find(helpers, token) };
+			this.current = current;
+			void current.health.finally(() => {
+				if (this.current === current) this.current = undefined;
+			});
 		}
 		return await this.current.health;
 	}
@@ -65,7 +70,7 @@ export class HealthChecks {
 			return 'accepted';
 		}
 		const meaning = meaningOf(result.failure);
-		if (meaning.notFound === 'mayBeAway') return 'away';
+		if (meaning.notFoundBy === 'service or proxy') return 'away';
 		if (mayResend(meaning, true)) return meaning.token === undefined ? 'unknown' : 'failed';
 		return meaning.token ?? 'accepted';
 	}

@@ -6,7 +6,7 @@ import { failureFromError } from '../errors/fromError';
 import { type Result, resultOf } from '../errors/response';
 import type { Secrets } from '../errors/secrets';
 import type { ServiceRequest } from '../request';
-import { timeoutSignal } from '../timers';
+import { timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
 export type Helpers = IHttpRequestHelper['helpers'];
@@ -100,7 +100,8 @@ export async function sendDirectly<Body>(
 	const abortSignal = timeoutSignal(timeoutMs);
 	const options = signed(httpOptionsOf(request, account), account, token);
 	try {
-		const answer: unknown = await helpers.httpRequest({ ...options, abortSignal });
+		const sent: Promise<unknown> = helpers.httpRequest({ ...options, abortSignal });
+		const answer = await unlessAborted(sent, abortSignal);
 		return resultOf(answer, request, secrets);
 	} catch (error) {
 		return { failure: abortSignal.aborted ? { kind: 'timeout' } : failureFromError(error) };

@@ -3,12 +3,10 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { type Failure, meaningOf } from '../errors/failure';
 import { asTitleOnly, ServiceError } from '../errors/serviceError';
 import { isWithin } from '../timers';
-import type { Account } from './account';
-import { isBelow, resolveUrl } from './baseUrl';
+import { type Account, isBelow, resolveUrl } from './account';
 import { CHECK_TIMEOUT_MS, COUNTS_MS, HEALTH_CHECK } from './healthCheck';
-import { type Helpers, type HttpOptions, signed } from './login';
-import type { Session } from './session';
-import { sessionOf } from './sessions';
+import { type Helpers, type HttpOptions, signed, type TokenResult } from './login';
+import { type Session, sessionOf } from './session';
 
 /*
  * Nodes such as HTTP Request, which use this credential for requests of their own, and n8n's test of the credential.
@@ -39,41 +37,46 @@ export async function newTokenForOtherNode(
 ): Promise<{ accessToken?: string }> {
 	const session = sessionOf(credentials);
 	const request = otherRequests.get(credentials);
+	const { health, logins, tokens } = session;
 	if (request?.isTest === true) {
 		// If the service rejects this token, too, the test tells so.
-		request.token ??= await tokenOfLogin(helpers, session);
-		return { accessToken: session.tokens.toStored(request.token) };
+		request.token ??= tokenIn(await logins.logIn(helpers), session);
+		return { accessToken: tokens.toStored(request.token) };
 	}
 	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
-	const current = session.tokens.fromStored(credentials.accessToken);
+	const current = tokens.fromStored(credentials.accessToken);
 	if (current !== undefined && !(await isRejected(helpers, session, current))) return {};
 
-	const { newest, issued } = session.tokens;
+	const { newest, issued } = tokens;
 	// Without a token, another node would otherwise wait for one that has expired.
 	const mayBeNewest = current !== undefined || isWithin(COUNTS_MS, issued?.at);
 	const isGood =
 		mayBeNewest && newest !== undefined && !(await isRejected(helpers, session, newest));
-	const token = isGood ? newest : await tokenOfLogin(helpers, session);
-	// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
-	if (request && (await session.health.check(helpers, token)) !== 'accepted') return {};
-	return { accessToken: session.tokens.toStored(token) };
+	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers), session);
+	if (request !== undefined) {
+		// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
+		if ((await health.check(helpers, token)) !== 'accepted') return {};
+		logins.unaccepted = 0;
+		// If it accepts the old one by now, that was not the reason.
+		if (current !== undefined && (await health.check(helpers, current)) === 'accepted') return {};
+	}
+	return { accessToken: tokens.toStored(token) };
 }
 
-/** Whether the service clearly doesn't accept a token, which is then not used again. */
+/** Whether the service doesn't accept a token, which is then not used again. */
 async function isRejected(helpers: Helpers, session: Session, token: string): Promise<boolean> {
 	const { health, tokens } = session;
 	const found = await health.check(helpers, token);
 	const isSuspect = (found === 'suspect' || found === 'failed') && !tokens.isRecent(token);
-	const isRejected = isSuspect || found === 'rejected';
-	if (isRejected) tokens.reject(token);
-	return isRejected;
+	if (!isSuspect && found !== 'rejected') return false;
+	tokens.reject(token);
+	return true;
 }
 
-async function tokenOfLogin(helpers: Helpers, session: Session): Promise<string> {
-	const failure = session.knownFailure();
-	const result = failure ? { failure } : await session.logIn(helpers);
+/** @throws ServiceError if there is none */
+function tokenIn(result: TokenResult, { account }: Session): string {
 	if ('token' in result) return result.token;
-	throw errorOf({ ...result.failure }, session.account);
+	throw errorOf({ ...result.failure }, account);
 }
 
 /** Its request may only go to the Base URL or below it: not elsewhere, and not through a proxy that a workflow names. */

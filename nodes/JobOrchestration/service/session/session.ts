@@ -1,14 +1,18 @@
+import { createHash } from 'node:crypto';
+
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
 import { type Failure, meaningOf } from '../errors/failure';
 import { failureFromError } from '../errors/fromError';
 import { Secrets } from '../errors/secrets';
-import { AccountLimiter } from '../pace/limiter';
+import { AccountLimiter, MEMORY_MS } from '../pace/limiter';
 import type { Cause } from '../retry/facts';
-import { consequenceOf, mayResend } from '../retry/policy';
-import { backoffMs, isWithin, unlessAborted, wait } from '../timers';
-import type { Account } from './account';
-import type { Attempt, AttemptOptions } from './attempt';
+import { backoffMs, unlessAborted, wait } from '../timers';
+import { type Account, accountOf } from './account';
+import type { Attempt } from './attempt';
 import { COUNTS_MS, type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
-import { type Helpers, login, type TokenResult } from './login';
+import type { Helpers, TokenResult } from './login';
+import { Logins } from './logins';
 import { Tokens } from './tokens';
 
 /**
@@ -17,38 +21,32 @@ import { Tokens } from './tokens';
  */
 const WAITS = { firstMs: 1_000, maxMs: 4_000, jitter: 0.8, most: 5 };
 
-/** Logins in a row whose tokens are not accepted. With one, a token that another process has ended would fail requests. */
-const MAX_LOGINS = 2;
-
 /** What this process knows of one account: its limiter, and the token that all its requests share, and so the login. */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
 	readonly tokens: Tokens;
-	readonly health = new HealthChecks(this);
-	/** Whether the service has answered a request of this node as expected. */
-	wasAnswered = false;
-	/** Logins since the service accepted a token. */
-	private unacceptedLogins = 0;
+	readonly health: HealthChecks;
+	readonly logins: Logins;
+	/** When a request of the account was last made, by `performance.now()`. */
+	usedAt = 0;
 	/** The attempts that wait for a token, and the search for one, with the login if that finds none. */
 	private readonly waiting = new Set<Attempt>();
 	private renewal: Promise<TokenResult | undefined> | undefined;
-	private currentLogin: Promise<TokenResult> | undefined;
-	private refusal: { failure: Failure; at: number } | undefined;
-	/** Why there is no token, by the executions that know of it; by their runs if the service may not have answered. */
-	private failures = new WeakMap<object, Failure>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
 		this.tokens = new Tokens(account, this.secrets);
+		this.health = new HealthChecks(this);
+		this.logins = new Logins(this, this.tokens, this.health);
 	}
 
 	/** A request of this node was answered as expected. @param path of the request */
 	noteAnswer({ path }: { path: string }): void {
-		this.wasAnswered = true;
+		this.health.wasAnswered = true;
 		this.health.hasListed ||= path === HEALTH_CHECK.path;
-		this.unacceptedLogins = 0;
+		this.logins.unaccepted = 0;
 	}
 
 	/**
@@ -65,7 +63,7 @@ export class Session {
 		const { token: suspicion } = meaningOf(failure);
 		if (suspicion === undefined) {
 			if ((await this.health.check(helpers, token)) !== 'away') return 'call';
-			return this.health.hasListed ? 'outage' : 'perhaps an outage';
+			return this.health.hasListed ? 'outage' : 'maybe outage';
 		}
 		if (this.tokens.rejected.has(token)) return 'token';
 		const isRecent = this.tokens.isRecent(token);
@@ -76,7 +74,7 @@ export class Session {
 			const countsMs = suspicion === 'suspect' || isRepeated ? COUNTS_MS : 0;
 			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, countsMs), token);
 		}
-		if (isAccepted) this.unacceptedLogins = 0;
+		if (isAccepted) this.logins.unaccepted = 0;
 		else this.tokens.reject(token);
 		return isAccepted ? 'call' : 'token';
 	}
@@ -89,26 +87,16 @@ export class Session {
 
 	/** The newest token, or one that all attempts look for together. Each waits for as long as its own Timeout allows. */
 	async getToken(helpers: Helpers, attempt: Attempt): Promise<TokenResult> {
+		const known = this.logins.knownFailure(attempt.options);
+		if (known?.kind === 'noToken') await this.readStore(attempt);
 		if (this.tokens.newest !== undefined) return { token: this.tokens.newest };
-		const known = this.knownFailure(attempt.options);
 		if (known !== undefined) return { failure: known };
 		this.waiting.add(attempt);
 		const found = await unlessAborted(this.renew(helpers), attempt.signal).catch(() => undefined);
 		this.waiting.delete(attempt);
 		const result = found ?? { failure: attempt.failure ?? { kind: 'cancelled', sent: false } };
-		if ('failure' in result && isFinal(result.failure)) {
-			const { run } = attempt.options;
-			this.failures.set('status' in result.failure ? run.execution : run, result.failure);
-		}
+		if ('failure' in result) this.logins.noteFailure(result.failure, attempt.options);
 		return result;
-	}
-
-	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
-	knownFailure({ run, timeout = 0 }: Partial<AttemptOptions> = {}): Failure | undefined {
-		const known = run && (this.failures.get(run.execution) ?? this.failures.get(run));
-		const hasMoreTime = known?.kind === 'timeout' && timeout > (known.after ?? Infinity);
-		if (known !== undefined && !hasMoreTime) return known;
-		return isWithin(COUNTS_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
 
 	private async renew(helpers: Helpers): Promise<TokenResult | undefined> {
@@ -126,34 +114,35 @@ export class Session {
 
 	/** @returns undefined if no attempt waits for a token any more */
 	private async findOrLogIn(helpers: Helpers): Promise<TokenResult | undefined> {
-		const { tokens } = this;
+		const { tokens, logins } = this;
 		// The clock of who checks a token may be behind that of who has issued it.
-		const mayBecomeValid = this.unacceptedLogins > 0 ? tokens.issued?.token : undefined;
-		if (!tokens.isRecent()) this.unacceptedLogins = 0;
-		const mostWaits = this.unacceptedLogins > 0 ? WAITS.most : Math.min(tokens.rejected.size, 1);
-		for (let waits = 0, waitedMs = 0; ; waits += 1) {
+		const mayBecomeValid = logins.unaccepted > 0 ? tokens.issued?.token : undefined;
+		logins.forgetOld();
+		const mostWaits = logins.unaccepted > 0 ? WAITS.most : Math.min(tokens.rejected.size, 1);
+		for (let waits = 0, waitedMs = 0; ; ) {
 			const attempt = this.firstWaiting();
 			if (attempt === undefined) return undefined;
-			// An error of n8n comes again for each request before it is sent.
-			const read = unlessAborted(attempt.options.readAgain(), attempt.signal).catch(
-				() => undefined,
-			);
-			tokens.use(tokens.fromStored((await read)?.accessToken));
+			await this.readStore(attempt);
+			if (attempt.signal.aborted) continue;
 			if (tokens.newest === undefined && mayBecomeValid !== undefined) {
 				const health = await this.health.check(helpers, mayBecomeValid);
 				if (this.isAcceptedBy(health, mayBecomeValid)) tokens.use(mayBecomeValid);
 			}
 			if (tokens.newest !== undefined) return { token: tokens.newest };
-			const waitMs = backoffMs(waits, WAITS);
+			// Longer with each login, so that a process which has just logged in can use its token.
+			const waitMs = backoffMs(waits + Math.max(0, logins.recent - 1), WAITS);
+			waits += 1;
 			waitedMs += waitMs;
-			if (waits === mostWaits || waitedMs > attempt.options.timeout / 4) break;
+			if (waits > mostWaits || waitedMs > attempt.options.timeout / 4) break;
 			await wait(waitMs);
 		}
-		if (this.firstWaiting() === undefined) return undefined;
-		if (this.unacceptedLogins >= MAX_LOGINS) return { failure: { kind: 'noToken', status: 401 } };
-		const result = await this.logIn(helpers);
-		if ('token' in result) this.unacceptedLogins += 1;
-		return result;
+		return this.firstWaiting() && (await logins.logInUnlessRefused(helpers));
+	}
+
+	private async readStore({ options, signal }: Attempt): Promise<void> {
+		// An error of n8n comes again for each request before it is sent.
+		const read = await unlessAborted(options.readAgain(), signal).catch(() => undefined);
+		this.tokens.use(this.tokens.fromStored(read?.accessToken));
 	}
 
 	private firstWaiting(): Attempt | undefined {
@@ -162,34 +151,28 @@ export class Session {
 		this.renewal = undefined;
 		return undefined;
 	}
-
-	/** A login, which all share that want one at the same time. It goes on if nobody waits for it any more. */
-	async logIn(helpers: Helpers): Promise<TokenResult> {
-		this.currentLogin ??= this.logInOnce(helpers).finally(() => (this.currentLogin = undefined));
-		return await this.currentLogin;
-	}
-
-	private async logInOnce(helpers: Helpers): Promise<TokenResult> {
-		const result = await login(helpers, this);
-		const at = Date.now();
-		if ('token' in result) {
-			this.tokens.use(result.token);
-			this.tokens.issued = { ...result, at };
-			this.refusal = undefined;
-			this.failures = new WeakMap();
-			return result;
-		}
-		const { failure } = result;
-		// The address is right if the service has answered there. It may be away.
-		const mayBeAway = failure.kind === 'status' && consequenceOf(failure).notFound === 'mayBeAway';
-		if (mayBeAway && this.wasAnswered && (await this.health.check(helpers, '')) === 'away') {
-			return { failure: { ...failure, isOutage: true } };
-		}
-		if ('status' in failure && isFinal(failure)) this.refusal = { failure, at };
-		return result;
-	}
 }
 
-/** Whether an execution doesn't ask for a token again: to wait once for a login without an answer is enough. */
-const isFinal = (failure: Failure) =>
-	(failure.ofLogin === true || failure.kind === 'noToken') && !mayResend(meaningOf(failure), true);
+/** By a hash of the account, so that no password is a key; the least recently used one first. */
+const sessions = new Map<string, Session>();
+
+/**
+ * The session of a credential's account. Those that nobody has used for an hour are forgotten, with their passwords, as is
+ * what their limiters have learnt.
+ *
+ * @throws ServiceError if the Base URL can't be used
+ */
+export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
+	const now = performance.now();
+	const account = accountOf(credentials);
+	const key = createHash('sha256').update(JSON.stringify(account)).digest('base64');
+	const session = sessions.get(key) ?? new Session(account);
+	sessions.delete(key);
+	session.usedAt = now;
+	sessions.set(key, session);
+	for (const [oldKey, { usedAt }] of sessions) {
+		if (now < usedAt + MEMORY_MS) break;
+		sessions.delete(oldKey);
+	}
+	return session;
+}
