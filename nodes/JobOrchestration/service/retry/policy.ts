@@ -24,7 +24,7 @@ export const RETRY = {
 	loginAgain: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
 	/** A wait that doubles each time, reduced by a random share of up to `jitter`. */
 	backoff: { firstMs: 300, maxMs: 30_000, jitter: 0.5 },
-	/** How long a call waits while the service accepts no calls. A longer Retry-After fails it at once. */
+	/** How long a call waits in all while the service accepts no calls. A Retry-After that is longer fails it at once. */
 	patienceMs: 70_000,
 	/** Up to this Retry-After, the rate limiter delays all calls of the account; beyond it, only the throttled call waits. */
 	sharedMs: 5_000,
@@ -80,14 +80,15 @@ export function next(failure: Consequence, call: Readonly<CallState>): Decision 
 	if (notFoundBy && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFounds]);
 
 	const patienceMs = call.isAlone ? RETRY.alone.patienceMs : call.patienceMs;
-	if (!mayResend(failure, call.isIdempotent) || retryAfterMs > patienceMs) return FAIL;
+	const isPatient = call.waitedMs + retryAfterMs <= patienceMs;
+	if (!mayResend(failure, call.isIdempotent) || !isPatient) return FAIL;
 	if (condition === 'throttled') {
 		if (call.waitedMs >= patienceMs) return FAIL;
 		const { firstMs, maxMs } = RETRY.alone;
-		const ownMs = call.isAlone ? Math.min(firstMs * call.throttlings ** 2, maxMs) : 0;
-		return sendAgain(
-			call.isAlone || retryAfterMs > RETRY.sharedMs ? Math.max(ownMs, retryAfterMs) : 0,
-		);
+		const aloneMs = call.isAlone ? Math.min(firstMs * call.throttlings ** 2, maxMs) : 0;
+		const isShared = !call.isAlone && retryAfterMs <= RETRY.sharedMs;
+		const ownMs = isShared ? 0 : Math.max(retryAfterMs, aloneMs);
+		return sendAgain(ownMs);
 	}
 	if (RETRY.whenPermitted.includes(condition)) return sendAgain(0);
 	const waitMs = failure.retryAfterMs ?? backoffMs(call.retries, RETRY.backoff, call.random);
