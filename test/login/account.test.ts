@@ -143,6 +143,38 @@ test('an account that nobody has used for an hour is forgotten, with its passwor
 	expect(before.deref()).toBeUndefined();
 });
 
+test('an account that a run has used within the hour is not forgotten', async () => {
+	const now = performance.now();
+	const hours = (count: number) =>
+		jest.spyOn(performance, 'now').mockReturnValue(now + count * HOUR_MS);
+	const useOther = async () => {
+		fixture.engine.editCredential({ userName: 'another' });
+		await fixture.engine.run({ parameters: getAll() });
+	};
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'listClusters' && nOfOperation === 1
+			? { kind: 'wait', when: 'afterActing', until: held.opened }
+			: undefined,
+	);
+	const { result } = fixture.engine.start(
+		[{ parameters: getAll({ options: { concurrency: 1 } }) }],
+		[{}, {}],
+	);
+	await until(() => loginsAt(fixture.sandbox) === 1);
+	hours(0.9);
+	held.open();
+	await result;
+	const { userName } = fixture.sandbox;
+	hours(1.5);
+	await useOther();
+	fixture.engine.editCredential({ userName, accessToken: '' });
+	fixture.sandbox.clearCalls();
+	await fixture.engine.run({ parameters: getAll() });
+	expect(loginsAt(fixture.sandbox)).toBe(0);
+	jest.restoreAllMocks();
+});
+
 async function collectGarbage(): Promise<void> {
 	setFlagsFromString('--expose-gc');
 	const collect = runInNewContext('gc') as () => void;

@@ -80,6 +80,27 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
+	test('though the service failed, and so did the health check with a token that it accepts again', async () => {
+		pass(2 * 61_000);
+		let healthChecks = 0;
+		fixture.sandbox.faults.plan(({ operation }) => {
+			if (operation === 'createJob') return actAndAnswer(500);
+			// It recovers during the login.
+			return operation === 'listClusters' && (healthChecks += 1) === 1 ? answer(500) : undefined;
+		});
+		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
+		expect(fixture.callsOf('createJob')).toHaveLength(1);
+		expect(fixture.sandbox.store.jobs.size).toBe(1);
+	});
+
+	test('by a service that rejects each token: thirty requests make two logins', async () => {
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'login' ? undefined : answer(401),
+		);
+		for (let request = 0; request < 30; request += 1) await expect(post()).rejects.toThrow();
+		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
+	});
+
 	test('and 50 that fail together share the health checks', async () => {
 		creates(actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
