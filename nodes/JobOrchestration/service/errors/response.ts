@@ -30,7 +30,7 @@ export function resultOf<Body>(
 	}
 	if (!isSuccess || (maySayFailed && saysFailed(body))) {
 		const retryAfterMs = parseRetryAfter(given);
-		const isPage = isHtml(body) || /\bhtml\b/i.test(String(given['content-type']));
+		const isPage = isHtml(body) || /html/i.test(String(given['content-type']));
 		return {
 			failure: { kind: 'status', status, retryAfterMs, isPage, ...reasonIn(body, secrets) },
 		};

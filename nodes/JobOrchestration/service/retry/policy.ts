@@ -35,7 +35,7 @@ export const RETRY = {
 	/** The waits if a job isn't found that this execution has just created: a replica may not know it yet. */
 	newJob: { waitsMs: [500, 1_000, 1_500, 2_000] },
 	/** The waits if a proxy may have answered 404, as it does while the service is rolled out. */
-	maybeOutage: { waitsMs: [1_000, 2_000, 4_000, 8_000] },
+	maybeOutage: { waitsMs: [1_000, 2_000, 4_000, 8_000, 8_000] },
 	/** How often a call is sent, in addition to Max Request Retries. Of 343,000 simulated calls, none needed more than 30. */
 	maxAttempts: 40,
 };

@@ -91,6 +91,7 @@ export class Session {
 		if (known?.kind === 'noToken') await this.readStore(attempt);
 		if (this.tokens.newest !== undefined) return { token: this.tokens.newest };
 		if (known !== undefined) return { failure: known };
+		if (attempt.failure !== undefined) return { failure: attempt.failure };
 		this.waiting.add(attempt);
 		const found = await unlessAborted(this.renew(helpers), attempt.signal).catch(() => undefined);
 		this.waiting.delete(attempt);
