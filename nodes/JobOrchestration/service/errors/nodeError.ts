@@ -43,8 +43,8 @@ export function plainErrorOf(cause: unknown): PlainError {
 }
 
 /**
- * What an error says that this node doesn't know, and that came in a call which can't be repeated. Whatever isn't known to
- * have been sent in vain may have acted.
+ * The texts of an unexpected error during a call that isn't idempotent. The service may have acted, since it isn't known
+ * that it hasn't.
  *
  * @param job the job that the call was to create
  */

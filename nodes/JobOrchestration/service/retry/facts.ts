@@ -23,16 +23,13 @@ export type Condition =
 	/** Nothing: the request was not sent, or it was cancelled. */
 	| 'unknown';
 
-/** `rejected` if an answer says that the service doesn't accept the token; `suspect` if that may be why it failed. */
-export type TokenSuspicion = 'rejected' | 'suspect';
-
 /** What follows from the end of a request. */
 export interface Consequence {
 	condition: Condition;
 	/** Whether the service may have acted on it without having said so. False only if it certainly has not. */
 	mayHaveActed: boolean;
-	/** Set if another token might help. */
-	token?: TokenSuspicion | undefined;
+	/** `rejected` if the answer says that the service doesn't accept the token; `suspect` if that may be why it failed. */
+	token?: 'rejected' | 'suspect' | undefined;
 	/** Set if nothing was found at the address: who says so. */
 	notFoundBy?: 'service' | 'service or proxy' | undefined;
 	/** Set if the service asks for a wait. */

@@ -3,7 +3,7 @@ import type { CallState, Condition, Consequence, Decision, Refusal } from './fac
 
 /** When a failed call is sent again. A call that isn't idempotent is, only if the service certainly hasn't acted on it. */
 export const RETRY = {
-	/** What an answer means that isn't the expected one. The first matching line applies, `OTHERWISE` if there is none. */
+	/** The meaning of an unexpected answer. The first line with its status applies, or `OTHERWISE`. */
 	statuses: [
 		['429', { condition: 'throttled', mayHaveActed: false }],
 		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
@@ -44,7 +44,7 @@ const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token
 const isIn = (ranges: string, status: number) =>
 	ranges.split(' ').some((range) => +range.slice(0, 3) <= status && status <= +range.slice(-3));
 
-/** What an answer means that isn't the expected one. A login has no effect, so it waits for any Retry-After but a 401's. */
+/** The meaning of an unexpected answer. A login has no effect, so it waits for any Retry-After but a 401's. */
 export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
 	const { status, retryAfterMs, form, isPage } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);

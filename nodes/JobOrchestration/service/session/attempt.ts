@@ -23,8 +23,8 @@ export class Attempt {
 	/** The token that it was sent with. */
 	token: string | undefined;
 	/**
-	 * Where it is. n8n asks the credential to sign it, and for a token if there is none. An attempt that is still with n8n may
-	 * have been sent: if n8n copied the credentials, the credential would not find it.
+	 * n8n asks the credential to sign the request, and for a token if there is none. In the state 'with n8n', the request may
+	 * have been sent already: if n8n copied the credentials object, the credential couldn't find the attempt.
 	 */
 	private state: 'with n8n' | 'waiting for a token' | 'sent' = 'with n8n';
 	private readonly controller = new AbortController();

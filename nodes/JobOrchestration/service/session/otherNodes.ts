@@ -73,7 +73,7 @@ async function isRejected(helpers: Helpers, session: Session, token: string): Pr
 	return true;
 }
 
-/** @throws ServiceError if there is none */
+/** The token of a login. @throws ServiceError if it failed */
 function tokenIn(result: TokenResult, { account }: Session): string {
 	if ('token' in result) return result.token;
 	throw errorOf({ ...result.failure }, account);
