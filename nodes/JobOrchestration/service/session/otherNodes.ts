@@ -45,32 +45,37 @@ export async function newTokenForOtherNode(
 	}
 	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
 	const current = tokens.fromStored(credentials.accessToken);
-	if (current !== undefined && !(await isRejected(helpers, session, current))) return {};
+	const refusal = current === undefined ? 'rejected' : await refusalOf(current, helpers, session);
+	if (refusal === undefined) return {};
 
 	const { newest, issued } = tokens;
 	// Without a token, another node would otherwise wait for one that has expired.
 	const mayBeNewest = current !== undefined || isWithin(COUNTS_MS, issued?.at);
 	const isGood =
-		mayBeNewest && newest !== undefined && !(await isRejected(helpers, session, newest));
+		mayBeNewest && newest !== undefined && !(await refusalOf(newest, helpers, session));
 	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers), session);
 	if (request !== undefined) {
 		// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
 		if ((await health.check(helpers, token)) !== 'accepted') return {};
 		logins.unaccepted = 0;
-		// If it accepts the old one by now, that was not the reason.
-		if (current !== undefined && (await health.check(helpers, current)) === 'accepted') return {};
+		// If it accepts the old one by now, the token was not the reason.
+		const isOldGood = async () => (await health.check(helpers, current ?? '')) === 'accepted';
+		if (refusal === 'suspect' && (await isOldGood())) return {};
 	}
 	return { accessToken: tokens.toStored(token) };
 }
 
-/** Whether the service doesn't accept a token, which is then not used again. */
-async function isRejected(helpers: Helpers, session: Session, token: string): Promise<boolean> {
-	const { health, tokens } = session;
+/** Whether the service rejects a token, or may do so; then it is not used again. */
+async function refusalOf(
+	token: string,
+	helpers: Helpers,
+	{ health, tokens }: Session,
+): Promise<'rejected' | 'suspect' | undefined> {
 	const found = await health.check(helpers, token);
 	const isSuspect = (found === 'suspect' || found === 'failed') && !tokens.isRecent(token);
-	if (!isSuspect && found !== 'rejected') return false;
+	if (!isSuspect && found !== 'rejected') return undefined;
 	tokens.reject(token);
-	return true;
+	return isSuspect ? 'suspect' : 'rejected';
 }
 
 /** The token of a login. @throws ServiceError if it failed */
