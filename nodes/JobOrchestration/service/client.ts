@@ -24,7 +24,7 @@ type Attempted<Body> = { result: Result<Body>; token: string | undefined };
 /** Why an attempt failed, if it did, and what to do next. */
 type End = { failure: Failure | undefined; decision: Decision };
 
-/** What an error says of a call that was certainly not sent. */
+/** What an error says of a call that was not sent, since the health check before it failed. */
 const NOT_SENT: Denial = { waitedMs: 0 };
 
 /** How an attempt ends if an exception is thrown that nobody expected. */
@@ -112,11 +112,10 @@ export class ServiceClient {
 				limiter.release(request, permit, failure, decision.do === 'send again');
 			}
 			const { failure, decision } = end;
-			// If no new token could be got, the service's answer to the last one says more.
-			const isNewer = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
-			if (!isHealthCheck && isNewer) sentFailure = failure;
+			// If no new token could be had, the service's answer to the last token says more.
+			const saysMore = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
+			if (!isHealthCheck && saysMore) sentFailure = failure;
 			if (decision.do !== 'send again') {
-				// If the health check fails, the call itself was not sent.
 				throw isHealthCheck ? errorOf(failure ?? sentFailure, NOT_SENT) : errorOf(sentFailure);
 			}
 			await limiter.sleep(request, decision.afterMs);
@@ -158,6 +157,7 @@ export class ServiceClient {
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
 		const end = { failure: explained, decision: request.decide(explained, { ...facts(), cause }) };
+		// The error says so if the token was the cause, but the call can't be sent again.
 		const hasExpired = cause === 'token' && end.decision.do === 'fail';
 		return hasExpired ? { ...end, failure: { ...failure, hasExpired } } : end;
 	}

@@ -14,7 +14,7 @@ export const RETRY = {
 		['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
 		['200-299', { condition: 'answered', mayHaveActed: true, token: 'suspect' }],
 	] as Array<[statuses: string, means: Consequence]>,
-	/** With Retry-After, these mean "throttled", too, unless a web page came: a proxy sends it after any failure of the service. */
+	/** With Retry-After, these mean that the service hasn't acted, unless the body is a web page: that is a proxy's. */
 	throttledIfRetryAfter: '400 402-499 503',
 	/** After these, a call is sent again as soon as the rate limiter permits it, within its patience. */
 	whenPermitted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
@@ -51,8 +51,8 @@ export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
 	if (canWait && isPage !== true && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
 	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
-	const isByAnybody = means.notFoundBy !== undefined && form !== 'json';
-	return { ...means, retryAfterMs, ...(isByAnybody && { notFoundBy: 'service or proxy' }) };
+	const mayBeByProxy = means.notFoundBy !== undefined && form !== 'json';
+	return { ...means, retryAfterMs, ...(mayBeByProxy && { notFoundBy: 'service or proxy' }) };
 }
 
 const FAIL: Decision = { do: 'fail' };
@@ -69,9 +69,9 @@ export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent
 export function next(failure: Consequence, call: Readonly<CallState>): Decision {
 	const { condition, token, notFoundBy, mayHaveActed, retryAfterMs = 0 } = failure;
 	if (call.attempts >= RETRY.maxAttempts + call.maxRetries) return FAIL;
-	const mayBeAway = notFoundBy === 'service or proxy' && call.wasAnswered;
-	if (call.cause === undefined && (token || mayBeAway)) return { do: 'check health' };
-	// A health check that was sent before the call is repeated, unless it was the node or n8n that failed.
+	const mayBeOutage = notFoundBy === 'service or proxy' && call.wasAnswered;
+	if (call.cause === undefined && (token || mayBeOutage)) return { do: 'check health' };
+	// After a health check that was sent before the call, the limiter decides, unless the check didn't reach the service.
 	if (call.isHealthCheck && !['unknown', 'n8nFailed'].includes(condition)) return sendAgain(0);
 	if (call.cause === 'token') return mayHaveActed && !call.isIdempotent ? FAIL : sendAgain(0);
 	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)
