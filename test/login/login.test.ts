@@ -88,7 +88,7 @@ test('a service that rejects each token gets two, and for some seconds no other'
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
-test('a service that rejected two tokens gets no third within a minute, and a token that it accepts by then is used', async () => {
+test('after two rejected tokens, no login is made for a minute, and the last token is used once the service accepts it', async () => {
 	hurry();
 	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(401)));
 	const run = async () => await fixture.engine.run({ parameters: create() });
@@ -110,7 +110,7 @@ test('a service that rejected two tokens gets no third within a minute, and a to
 	]);
 });
 
-test('a service that rejected two tokens gets a third after a minute', async () => {
+test('after two rejected tokens and a minute, a login is made', async () => {
 	hurry();
 	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(401)));
 	const run = async () => await fixture.engine.run({ parameters: create() });

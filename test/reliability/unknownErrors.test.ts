@@ -25,14 +25,14 @@ const steps: Array<[step: string, owner: object, method: string]> = [
 	['the answer is read', built('errors/response'), 'resultOf'],
 	['the attempt ends', methodsOf('session/attempt', 'Attempt'), 'end'],
 	['the answer is noted', methodsOf('session/session', 'Session'), 'noteAnswer'],
-	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
-	['the policy is asked', built('retry/policy'), 'next'],
 	['the permit is given back', methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
 	['the ID of the job is read', built('calls/jobs'), 'uidOf'],
 	['secrets are looked for', methodsOf('client', 'ServiceClient'), 'redact'],
 ];
 /** After a failed create. */
 const stepsOfFailure: typeof steps = [
+	['the policy is asked', built('retry/policy'), 'next'],
+	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
 	['its meaning is found', built('errors/failure'), 'meaningOf'],
 	['its cause is found', methodsOf('session/session', 'Session'), 'causeOf'],
 	['its error is made', built('calls/callError'), 'callError'],

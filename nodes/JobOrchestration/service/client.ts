@@ -78,15 +78,14 @@ export class ServiceClient {
 		{ hasFallback = false } = {},
 	): Promise<Body> {
 		const { limiter, session } = this;
-		const { baseUrl } = session.account;
-		const { timeout } = options;
+		const about = { baseUrl: session.account.baseUrl, timeout: options.timeout };
 		const request = new LimitedRequest(this.queue, options, call);
 		/** The last failure of the call itself, not of a health check. */
 		let sentFailure: Failure | undefined;
 		let earlierMayHaveActed = false;
 		const errorOf = (failure: Failure = { kind: 'timeout' }, denial: Denial = {}) => {
 			const tries = { timesSent: request.timesSent, earlierMayHaveActed };
-			return callError(call, failure, { baseUrl, timeout, ...tries, ...denial });
+			return callError(call, failure, { ...about, ...tries, ...denial });
 		};
 
 		for (;;) {
@@ -130,7 +129,7 @@ export class ServiceClient {
 		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
-	/** Asks the policy what to do after an attempt, and sends a health check if that is to find the cause of its failure. */
+	/** Asks the policy what to do about a failure, and sends a health check if that is to find the cause. */
 	private async endOf(
 		request: LimitedRequest,
 		sent: ServiceRequest<unknown>,
@@ -142,6 +141,7 @@ export class ServiceClient {
 		const isHealthCheck = sent === HEALTH_CHECK;
 		if ('body' in result) session.noteAnswer(sent);
 		const failure = 'failure' in result ? result.failure : undefined;
+		if (failure === undefined && !isHealthCheck) return { failure, decision: { do: 'fail' } };
 		// The next round ends: the limiter gives no permit after an abort. The call itself was not sent.
 		if (isHealthCheck && signal?.aborted === true)
 			return { failure, decision: { do: 'send again', afterMs: 0 } };

@@ -83,7 +83,12 @@ export class LimitedRequest {
 	/** Whether others were answered between its last two throttlings. */
 	isThrottledAlone = false;
 	private readonly counts: CallCounts = {
-		...{ attempts: 0, retries: 0, throttlings: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
+		attempts: 0,
+		retries: 0,
+		throttlings: 0,
+		tokenRejections: 0,
+		notFounds: 0,
+		waitedMs: 0,
 	};
 	private throttledAt = Infinity;
 

@@ -42,6 +42,7 @@ export interface Consequence {
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
 /** Nothing is known of the service, and nothing was sent. */
 export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false };
+
 /** An answer that isn't the expected one, as far as the retry policy looks at it. */
 export interface Refusal {
 	status: number;

@@ -23,8 +23,8 @@ export class Attempt {
 	/** The token that it was sent with. */
 	token: string | undefined;
 	/**
-	 * n8n asks the credential to sign the request, and for a token if there is none. In the state 'with n8n', the request may
-	 * have been sent already: if n8n copied the credentials object, the credential couldn't find the attempt.
+	 * n8n has the credential sign the request, and get a token first if no token is stored. In the state 'with n8n', the
+	 * request may have been sent already: if n8n copied the credentials object, the credential couldn't find the attempt.
 	 */
 	private state: 'with n8n' | 'waiting for a token' | 'sent' = 'with n8n';
 	private readonly controller = new AbortController();

@@ -70,7 +70,7 @@ export class Session {
 		// A list that is public or comes from a cache would keep an old token alive for ever: its rejection is believed.
 		let isAccepted = isRecent;
 		if (suspicion === (isRecent ? 'rejected' : 'suspect')) {
-			// A token may have been ended since, so its first rejection is checked anew.
+			// The token may have expired since the last health check, so its first rejection needs a new one.
 			const countsMs = suspicion === 'suspect' || isRepeated ? COUNTS_MS : 0;
 			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, countsMs), token);
 		}

@@ -9,7 +9,7 @@ const MAX_REJECTED = 50;
 
 /** The tokens of one account that this process knows. */
 export class Tokens {
-	/** The one that all requests use; undefined if there is none that may be used. */
+	/** The token that all requests use; undefined if no known token may be used. */
 	newest: string | undefined;
 	/** The token of the last login, and when it came, in ms since 1970. */
 	issued: { token: string; at: number } | undefined;
