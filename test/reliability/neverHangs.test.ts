@@ -9,7 +9,7 @@ import type {
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { Gate } from '../../nodes/JobOrchestration/service/pace/gate';
+import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Fault, Plan } from '../../sandbox';
 import { clientWith } from '../pace/client';
@@ -234,7 +234,8 @@ describe('If a health check can not be sent', () => {
 		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
 		expect(uncertainOf(items)).toHaveLength(10);
 		expect(fixture.sandbox.store.jobs.size).toBe(2);
-		expect(callsOf('login')).toHaveLength(2);
+		// One, and another after the last of the ten if that is a probe.
+		expect(callsOf('login').length).toBeLessThanOrEqual(3);
 	});
 
 	test.each<[string, Fault | undefined, () => unknown]>([
@@ -328,22 +329,14 @@ describe('A request that fails at once, without a wait', () => {
 		expect(mostInTurn).toBeLessThanOrEqual(most);
 	});
 
-	test.each([true, false])(
-		'is tried forty times at most if the limiter takes no notice, and n8n goes on (health check: %p)',
-		async (isHealthCheck) => {
-			jest.spyOn(Gate.prototype, 'end').mockImplementation(function (this: Gate) {
-				this.inFlight -= 1;
-				return false;
-			});
-			const { start } = Gate.prototype;
-			jest.spyOn(Gate.prototype, 'start').mockImplementation(function (this: Gate, ...args) {
-				return { ...start.apply(this, args), isHealthCheck };
-			});
-			const { tried, errors } = await sendAll(1, statusFailure(429, 0));
-			expect(errors).toMatchObject([{ mayHaveActed: false }]);
-			// Max Request Retries are added.
-			expect(tried).toBe(43);
-			expect(turns).toBeGreaterThan(40);
-		},
-	);
+	test('is tried forty times at most if the limiter takes no notice, and n8n goes on', async () => {
+		jest.spyOn(CircuitBreaker.prototype, 'end').mockReturnValue(false);
+		const start = jest.spyOn(CircuitBreaker.prototype, 'start');
+		start.mockImplementation((request) => (request.isHealthCheck = true));
+		const { tried, errors } = await sendAll(1, statusFailure(429, 0));
+		expect(errors).toMatchObject([{ mayHaveActed: false }]);
+		// Max Request Retries are added.
+		expect(tried).toBe(43);
+		expect(turns).toBeGreaterThan(40);
+	});
 });

@@ -100,12 +100,13 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 
 /** A create that was sent once. */
 const once: CallState = {
-	...{ attempts: 1, retries: 0, throttlings: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
+	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
 	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, isAlone: false },
 	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
 };
 const list = { isIdempotent: true };
 const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
+const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, isPage: true, retryAfterMs },
 });
@@ -126,7 +127,7 @@ test.each<[what: string, failure: Failure, call: Partial<CallState>, does: numbe
 	['a connection of a create breaks', broken, {}, 'fail'],
 	['a connection of a list breaks', broken, list, 300],
 	['a create is answered 503 with Retry-After 30', status(503, 30_000), {}, 30_000],
-	['a create is answered 503 with Retry-After 5', status(503, 5_000), {}, 0],
+	['a create is answered 503 with Retry-After 5', status(503, 5_000), {}, 5_000],
 	['a create is answered 503 with Retry-After 5 and a page', page(503, 5_000), {}, 'fail'],
 	['a list is answered 503 with Retry-After 5 and a page', page(503, 5_000), list, 5_000],
 	[
@@ -135,14 +136,15 @@ test.each<[what: string, failure: Failure, call: Partial<CallState>, does: numbe
 		{ cause: 'call' },
 		'fail',
 	],
-	['a create is answered 429 with a page', page(429), {}, 0],
+	['a create is answered 429 with a page', page(429), {}, 300],
+	['a create is answered 429 for the sixth time', status(429), { waits: 5 }, 5_000],
 	['a Retry-After is longer than the patience', status(429, 71_000), {}, 'fail'],
 	['the same while others are answered', status(429, 71_000), { isAlone: true }, 71_000],
 	[
 		'a create is throttled for the fifth time while others are answered',
 		status(429),
-		{ isAlone: true, throttlings: 4 },
-		800,
+		{ isAlone: true, waits: 4 },
+		4_800,
 	],
 	[
 		'a create has waited four minutes by itself',
@@ -188,14 +190,14 @@ test.each<[what: string, failure: Failure, call: Partial<CallState>, does: numbe
 	],
 	['a 404 comes that is no JSON', text404, {}, 'check health'],
 	['such a 404 comes at first contact', text404, { wasAnswered: false }, 'fail'],
-	['a health check gets such a 404, too', { ...text404, isOutage: true }, {}, 0],
+	['a health check gets such a 404, too', { ...text404, isOutage: true }, {}, 300],
 	[
 		'a health check gets one, but never got another answer',
 		text404,
 		{ cause: 'maybe outage' },
 		1_000,
 	],
-	['no connection is made', { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' }, {}, 0],
+	['no connection is made', unreachable, {}, 300],
 	[
 		'a health check in place of the create gets a 500',
 		status(500),

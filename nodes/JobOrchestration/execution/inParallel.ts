@@ -9,11 +9,8 @@ export async function inParallel<Element>(
 	signal?: AbortSignal,
 ): Promise<void> {
 	const queue = elements.values();
-	const worker = async (): Promise<void> => {
-		for (const element of queue) {
-			if (signal?.aborted === true) return;
-			await work(element);
-		}
+	const worker = async () => {
+		for (const element of queue) if (signal?.aborted !== true) await work(element);
 	};
 	await Promise.all(Array.from({ length: Math.min(atOnce, elements.length) }, worker));
 }

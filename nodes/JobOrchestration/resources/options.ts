@@ -43,7 +43,7 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 			typeOptions: { minValue: 1, maxValue: 100 },
 			default: 10,
 			description:
-				"Max number of requests in flight at once, up to 100. Adding this option replaces the node's own pace, which adapts to the service. If it differs between items, the lowest number applies to all of them.",
+				'Max number of requests in flight at once, up to 100. It replaces the limit that the node finds by itself. Rate limits and outages of the service still delay requests. If it differs between items, the lowest number applies to all of them.',
 		},
 		{
 			displayName: 'Max Request Retries',

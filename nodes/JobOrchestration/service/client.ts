@@ -5,9 +5,11 @@ import { type Failure, meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
 import { type Result, resultOf } from './errors/response';
 import { AccountLimiter } from './pace/limiter';
-import { type Denial, LimitedRequest, type RunLimits, type RunQueue } from './pace/requests';
-import type { RequestOptions, ServiceRequest } from './request';
-import type { Decision } from './retry/facts';
+import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
+import type { RequestOptions, Run, RunOptions, ServiceRequest } from './request';
+import { CallAttempts } from './retry/callAttempts';
+import { ANSWERED, type Decision } from './retry/facts';
+import { RETRY } from './retry/policy';
 import { Attempt } from './session/attempt';
 import { attempts, cancelOf, CREDENTIAL, type N8nContext } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
@@ -36,8 +38,10 @@ export class ServiceClient {
 	readonly account: string;
 	/** All executions of the account in this process share it. A drop-down has its own, so that it doesn't wait for them. */
 	private readonly limiter: AccountLimiter;
-	/** The run's queue in it. */
-	private queue: RunQueue;
+	/** The execution's queue in it. */
+	private queue: ExecutionQueue;
+	/** The same object for all requests of the run. */
+	private run: Run;
 
 	/** @param itemIndex an item for which n8n reads the credential again */
 	constructor(
@@ -45,17 +49,19 @@ export class ServiceClient {
 		private credentials: ICredentialDataDecryptedObject,
 		private readonly itemIndex: number,
 		private readonly session: Session,
-		private readonly limits: RunLimits,
+		options: RunOptions,
 	) {
-		this.limiter = limits.patienceMs === undefined ? session.limiter : new AccountLimiter();
-		this.queue = this.limiter.begin(limits);
+		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
+		const runStartedAt = this.limiter.clock.now();
+		this.run = { ...options, execution: options.execution ?? {}, runStartedAt };
+		this.queue = this.limiter.queueOf(this.run.execution);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
 	}
 
-	/** Begins a new queue: later calls wait through an outage, since the service has answered before. */
+	/** Begins a new queue: what made earlier calls fail together doesn't fail later ones. */
 	startAgain(): void {
-		this.queue = this.limiter.begin(this.limits);
-		this.queue.execution.wasAnswered = true;
+		this.run = { ...this.run, runStartedAt: this.limiter.clock.now() };
+		this.queue = this.limiter.queueOf(this.run);
 	}
 
 	/** A text without this account's password and tokens. */
@@ -79,36 +85,43 @@ export class ServiceClient {
 	): Promise<Body> {
 		const { limiter, session } = this;
 		const about = { baseUrl: session.account.baseUrl, timeout: options.timeout };
-		const request = new LimitedRequest(this.queue, options, call);
+		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
+		const attempts = new CallAttempts({
+			isIdempotent: call.idempotent,
+			isOfNewJob: call.isOfNewJob === true,
+			maxRetries: options.maxRetries,
+			patienceMs: this.run.patienceMs ?? RETRY.patienceMs,
+		});
 		/** The last failure of the call itself, not of a health check. */
 		let sentFailure: Failure | undefined;
 		let earlierMayHaveActed = false;
 		const errorOf = (failure: Failure = { kind: 'timeout' }, denial: Denial = {}) => {
-			const tries = { timesSent: request.timesSent, earlierMayHaveActed };
+			const tries = { timesSent: attempts.timesSent, earlierMayHaveActed };
 			return callError(call, failure, { ...about, ...tries, ...denial });
 		};
 
 		for (;;) {
-			const permit = await limiter.acquire(request);
-			if (!('startedAt' in permit)) {
-				const failure = sentFailure ?? permit.failure;
-				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, permit);
+			const denial = await limiter.acquire(request);
+			if (denial !== undefined) {
+				const failure = sentFailure ?? denial.failure;
+				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
 			}
-			const { isHealthCheck } = permit;
+			const { isHealthCheck } = request;
 			let end = IF_THROWN;
 			try {
 				if (isHealthCheck) {
 					const sent = await this.attempt(HEALTH_CHECK, options, CHECK_TIMEOUT_MS);
-					end = await this.endOf(request, HEALTH_CHECK, sent);
+					end = await this.endOf(request, attempts, HEALTH_CHECK, sent);
 				} else {
 					const sent = await this.attempt(call, options);
-					end = await this.endOf(request, call, sent);
+					end = await this.endOf(request, attempts, call, sent);
 					if ('body' in sent.result) return sent.result.body;
 				}
 			} finally {
 				const { failure, decision } = end;
 				if (failure !== undefined && decision.do === 'fail' && !hasFallback) options.onFailure?.();
-				limiter.release(request, permit, failure, decision.do === 'send again');
+				const sleepMs = decision.do === 'send again' ? decision.afterMs : undefined;
+				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision } = end;
 			// If no new token could be had, the service's answer to the last token says more.
@@ -132,6 +145,7 @@ export class ServiceClient {
 	/** Asks the policy what to do about a failure, and sends a health check if that is to find the cause. */
 	private async endOf(
 		request: LimitedRequest,
+		attempts: CallAttempts,
 		sent: ServiceRequest<unknown>,
 		{ result, token = '' }: Attempted<unknown>,
 	): Promise<End> {
@@ -146,17 +160,19 @@ export class ServiceClient {
 		if (isHealthCheck && signal?.aborted === true)
 			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
-			...{ now: limiter.clock.now(), answeredAt: limiter.gate.answeredAt, wasAnswered },
-			...{ isHealthCheck, tokenAgeMs: session.tokens.ageOf(token) },
+			...{ isHealthCheck, isAlone: limiter.isAlone(request), wasAnswered },
+			tokenAgeMs: session.tokens.ageOf(token),
 		});
-		const decision = request.decide(failure, facts());
+		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
+		const decision = attempts.decide(consequence, facts());
 		if (failure === undefined || decision.do !== 'check health') return { failure, decision };
-		const search = session.causeOf(context.helpers, token, failure, request.wasRejected);
+		const search = session.causeOf(context.helpers, token, failure, attempts.wasRejected);
 		const cause = await unlessAborted(search, signal).catch(() => undefined);
 		// Nothing is sent again after an abort.
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
-		const end = { failure: explained, decision: request.decide(explained, { ...facts(), cause }) };
+		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
+		const end = { failure: explained, decision: again };
 		// The error says so if the token was the cause, but the call can't be sent again.
 		const hasExpired = cause === 'token' && end.decision.do === 'fail';
 		return hasExpired ? { ...end, failure: { ...failure, hasExpired } } : end;
@@ -168,7 +184,7 @@ export class ServiceClient {
 		{ timeout, signal }: RequestOptions,
 		answerTimeoutMs = timeout,
 	): Promise<Attempted<Body>> {
-		const { context, itemIndex, session, credentials: initial, queue: run } = this;
+		const { context, itemIndex, session, credentials: initial, run } = this;
 		session.usedAt = performance.now();
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const cancel = request === HEALTH_CHECK ? signal : cancelOf(context, request);

@@ -5,7 +5,7 @@ import { ServiceClient } from './client';
 import { meaningOf } from './errors/failure';
 import { failureFromError } from './errors/fromError';
 import { ServiceError } from './errors/serviceError';
-import type { RunLimits } from './pace/requests';
+import type { RunOptions } from './request';
 import { CREDENTIAL, type N8nContext } from './session/credential';
 import { type Session, sessionOf } from './session/session';
 import { unlessAborted } from './timers';
@@ -23,7 +23,7 @@ export class Clients {
 	/** @param signal ends the reading */
 	constructor(
 		private readonly context: N8nContext,
-		private readonly limits: RunLimits = {},
+		private readonly limits: RunOptions = {},
 		private readonly signal?: AbortSignal,
 	) {}
 

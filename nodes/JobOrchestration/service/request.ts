@@ -33,3 +33,19 @@ export interface RequestOptions {
 	/** Called when the call has failed, before a waiting request gets its place. */
 	onFailure?: (() => void) | undefined;
 }
+
+/** What a run of the node sets for all its requests. */
+export interface RunOptions {
+	/** Requests of the execution in flight at most, instead of the account's concurrency limit. */
+	concurrency?: number | undefined;
+	/** Milliseconds to wait for a service that accepts no requests. */
+	patienceMs?: number | undefined;
+	/** The same object for all runs of one execution. */
+	execution?: object | undefined;
+}
+
+/** A run of the node; when it began by the clock of its limiter, in milliseconds. */
+export interface Run extends RunOptions {
+	readonly execution: object;
+	readonly runStartedAt: number;
+}

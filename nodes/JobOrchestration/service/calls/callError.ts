@@ -1,7 +1,7 @@
 import { type Failure, meaningOf } from '../errors/failure';
 import type { About, NamedJob } from '../errors/meaning';
 import { ServiceError } from '../errors/serviceError';
-import type { Denial } from '../pace/requests';
+import type { Denial } from '../pace/queue';
 import type { ServiceRequest } from '../request';
 
 /** A call of the service as plain data: what is sent, what is to come back, and what its errors say. */

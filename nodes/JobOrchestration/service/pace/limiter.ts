@@ -1,45 +1,56 @@
 import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
 import { ANSWERED } from '../retry/facts';
-import { RETRY } from '../retry/policy';
 import { onAbort, realClock } from '../timers';
-import { cannotBeReached, Gate, MINUTE_MS, type Permit } from './gate';
-import { MAX_LIMIT } from './limits';
-import { type Denial, type LimitedRequest, type RunLimits, RunQueue } from './requests';
+import { CircuitBreaker, MEMORY_MS } from './circuitBreaker';
+import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
+import { type Denial, ExecutionQueue, type LimitedRequest } from './queue';
 
-/** How long what was learnt holds. With less, a schedule that comes every few minutes would meet an unknown service. */
-export const MEMORY_MS = 3_600_000;
+/** After so long without a request, an outage is forgotten. */
+const OUTAGE_MEMORY_MS = 60_000;
+/** The longest sleep of a request for which the others wait at a Concurrency of 1. */
+const KEEPS_PLACE_MS = 1_000;
 /** Requests that start before the event loop gets a turn. With more, n8n's other work would wait for all of them. */
 const MAX_BURST = 4;
 
-/** Gives permits to the requests of one account at its pace. Executions take turns. */
+/** Gives permits to the requests of one account. Executions take turns. */
 export class AccountLimiter {
-	gate = new Gate();
-	private readonly executions = new WeakMap<object, RunQueue['execution']>();
-	/** Runs with waiting requests, the next one first. */
-	private readonly turns = new Set<RunQueue>();
-	private failure: Failure | undefined;
+	private breaker = new CircuitBreaker();
+	private concurrency = new ConcurrencyLimit();
+	private rate = new RateLimit();
+	private inFlight = 0;
+	private endedAt = -Infinity;
+	private readonly queues = new WeakMap<object, ExecutionQueue>();
+	/** Those with waiting requests, the next one first; and of these, those with a Concurrency. */
+	private readonly turns = new Set<ExecutionQueue>();
+	private readonly turnsWithConcurrency = new Set<ExecutionQueue>();
+	/** The last failure that opened the breaker or was a probe's, and whose. */
+	private lastFailure: { failure?: Failure | undefined; queue?: ExecutionQueue } = {};
 	private hasTimer = false;
 	private burst = 0;
 
 	constructor(readonly clock = realClock) {}
 
-	/** A run of the node takes its place. */
-	begin(limits: RunLimits = {}): RunQueue {
-		const key = limits.execution ?? limits;
-		const execution = this.executions.get(key) ?? { places: new Set(), wasAnswered: false };
-		this.executions.set(key, execution);
-		return new RunQueue(limits, execution, this.clock.now());
+	/** @param execution the same object for all requests of one execution */
+	queueOf(execution: object): ExecutionQueue {
+		if (this.inFlight + this.turns.size === 0) this.forget(this.clock.now());
+		let queue = this.queues.get(execution);
+		queue ??= new ExecutionQueue(this.clock.now(), Math.max(1, this.breaker.failures));
+		this.queues.set(execution, queue);
+		return queue;
 	}
 
-	/** Waits until a request may be sent. A cancel ends that at once. */
-	async acquire(request: LimitedRequest): Promise<Permit | Denial> {
-		const { queue, isCreate, options } = request;
+	/** Whether others were answered since a request was throttled. */
+	isAlone({ throttledAt }: LimitedRequest): boolean {
+		return this.breaker.answeredAt > throttledAt;
+	}
+
+	/** Waits until a request may be sent; a cancel ends that at once. @returns why it may not be sent, if so */
+	async acquire(request: LimitedRequest): Promise<Denial | undefined> {
+		const { queue, options } = request;
 		const now = this.clock.now();
-		queue.execution.places.delete(request);
+		queue.places.delete(request);
 		if (options.signal?.aborted === true) return {};
-		if (this.gate.inFlight + this.turns.size === 0) this.forget(now);
-		const hasGivenUp = isCreate && this.gate.hasGivenUp(now);
-		const denial = queue.denial ?? (hasGivenUp ? this.denialOf(queue) : undefined);
+		const denial = this.denialOf(request, now);
 		if (denial !== undefined) {
 			// Thousands of items may come here, one after the other.
 			await this.clock.pause();
@@ -50,10 +61,17 @@ export class AccountLimiter {
 			request.settle = (result) => {
 				stopListening();
 				queue.waiting.splice(queue.waiting.indexOf(request), 1);
+				for (const turns of [this.turns, this.turnsWithConcurrency]) {
+					// The next turn is another execution's.
+					if (turns.delete(queue) && queue.waiting.length > 0) turns.add(queue);
+				}
 				resolve(result);
 			};
-			queue.add(request);
+			// One that was sent before goes first, unless it was throttled while others were answered.
+			const isFirst = request.startedAt > -Infinity && !request.isThrottledAlone;
+			queue.waiting.splice(isFirst ? 0 : queue.waiting.length, 0, request);
 			this.turns.add(queue);
+			if (options.concurrency !== undefined) this.turnsWithConcurrency.add(queue);
 			this.admit();
 		});
 	}
@@ -62,130 +80,120 @@ export class AccountLimiter {
 	 * A request waits for itself alone, at least for a turn of the event loop. A cancel, and a failure of all that waits, end
 	 * a longer wait at once.
 	 */
-	async sleep(request: LimitedRequest, milliseconds: number): Promise<void> {
-		const { queue, options } = request;
-		if (queue.denial !== undefined) return;
-		if (milliseconds === 0) return await this.clock.pause();
-		queue.asleep.add(request);
+	async sleep(request: LimitedRequest, delayMs: number): Promise<void> {
+		if (delayMs === 0) return await this.clock.pause();
+		if (this.denialOf(request, this.clock.now()) !== undefined) return;
+		request.queue.asleep.add(request);
 		await new Promise<void>((resolve) => {
 			request.settle = () => resolve();
-			void this.clock.wait(milliseconds, options.signal).then(resolve);
+			void this.clock.wait(delayMs, request.options.signal).then(resolve);
 		});
-		queue.asleep.delete(request);
+		request.queue.asleep.delete(request);
 	}
 
-	/** After an idle minute, an outage is forgotten; after an hour, everything. */
-	private forget(now: number): void {
-		const idleMs = now - this.gate.endedAt;
-		if (idleMs > MEMORY_MS) this.gate = new Gate();
-		else if (idleMs > MINUTE_MS) this.gate.forgetOutage(now);
-	}
-
-	/** Ends a permit, so that others may start. @param comesBack whether the request is to be sent again */
-	release(request: LimitedRequest, permit: Permit, failure?: Failure, comesBack = false): void {
-		const { clock, gate } = this;
-		const { queue, hasTurn, isThrottledAlone } = request;
+	/** Ends a permit, so that others may start. @param sleepMs until it is sent again; Infinity if it isn't */
+	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
+		const { queue, options, startedAt, isProbe } = request;
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
-		const { condition } = consequence;
-		if (!comesBack || !hasTurn) queue.execution.places.delete(request);
-		queue.execution.wasAnswered ||= failure === undefined || 'status' in failure;
+		const isThrottled = consequence.condition === 'throttled';
+		const now = this.clock.now();
+		request.isThrottledAlone = isThrottled && this.isAlone(request);
+		if (isThrottled) request.throttledAt = now;
+		request.keepsPlace = options.concurrency === 1 && sleepMs <= KEEPS_PLACE_MS;
+		if (!request.keepsPlace) queue.places.delete(request);
+		if (consequence.condition === 'answered') {
+			this.concurrency.answered(this.clock.idle() - request.idleBefore);
+			this.rate.answered(now);
+		}
+		this.inFlight -= 1;
+		if (options.concurrency === undefined) this.concurrency.inFlight -= 1;
+		this.endedAt = now;
 		// That a request is throttled while others are answered says nothing about the service.
-		const isOwn = condition === 'throttled' && isThrottledAlone && !permit.isProbe;
-		const ofService = isOwn ? { ...consequence, condition: 'unknown' as const } : consequence;
-		const concernsAll = gate.end(permit, ofService, clock.now(), clock.idle());
-		// Its first times have lowered the rate of all.
-		if (isOwn && request.timesThrottled > 3) gate.rate.growQuickly();
-		if (concernsAll || condition === 'answered') queue.failure = failure;
-		if (concernsAll) {
-			this.failure = failure;
-			this.failOverdue(request, cannotBeReached(condition));
+		if (isProbe || !request.isThrottledAlone) {
+			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
+			if (!isProbe && this.breaker.failures === 0) this.rate.failed(consequence, startedAt, now);
+			if (this.breaker.end(request, consequence, now)) {
+				this.lastFailure = { failure, queue };
+				this.failOverdue(now, queue);
+			}
 		}
 		this.admit();
 	}
 
-	/**
-	 * What waits 70 seconds without any answer fails with the service's words. At first contact, an unreachable service fails
-	 * all after about two seconds: its probes are the retries. This is looked at when a probe fails.
-	 */
-	private failOverdue({ queue: own, options }: LimitedRequest, isAway: boolean): void {
-		const { closedAt, answeredAt, failedProbes } = this.gate;
-		const now = this.clock.now();
-		const hasGivenUp = this.gate.hasGivenUp(now);
+	/** After an idle minute, an outage is forgotten; after an hour, everything. */
+	private forget(now: number): void {
+		if (now > this.endedAt + OUTAGE_MEMORY_MS) this.breaker.forgetOutage(now);
+		if (now < this.endedAt + MEMORY_MS) return;
+		this.breaker = new CircuitBreaker();
+		this.concurrency = new ConcurrencyLimit();
+		this.rate = new RateLimit();
+	}
+
+	/** Fails what has waited as long as it may. This is looked at when a probe fails. */
+	private failOverdue(now: number, own: ExecutionQueue): void {
 		for (const queue of new Set([own, ...this.turns])) {
-			const { execution, startedAt, waiting, asleep } = queue;
-			const { patienceMs = RETRY.patienceMs } = queue.limits;
-			const isLate = now >= Math.max(closedAt, answeredAt, startedAt) + patienceMs;
-			const wasNeverThere = isAway && !execution.wasAnswered && failedProbes >= options.maxRetries;
-			if (!hasGivenUp && !isLate && !wasNeverThere) continue;
-			const denial = this.denialOf(queue);
-			if (isLate || wasNeverThere) queue.denial = denial;
-			// The execution's next run doesn't wait as long again.
-			if (isLate) execution.wasAnswered = false;
-			for (const request of [...waiting, ...asleep]) {
-				if (queue.denial !== undefined || request.isCreate) request.settle(denial);
+			for (const request of [...queue.waiting, ...queue.asleep]) {
+				const denial = this.denialOf(request, now);
+				if (denial !== undefined) request.settle(denial);
 			}
 		}
 	}
 
-	private denialOf({ failure: own, startedAt }: RunQueue): Denial {
-		const { closedAt, failedProbes } = this.gate;
-		const failure = own ?? withoutServiceText(this.failure ?? { kind: 'timeout' });
-		return { failure, waitedMs: this.clock.now() - Math.max(closedAt, startedAt), failedProbes };
+	/** Why a request is not to wait any longer. */
+	private denialOf(request: LimitedRequest, now: number): Denial | undefined {
+		if (!this.breaker.isHopeless(request, now)) return undefined;
+		const { openedAt, failures: failedProbes } = this.breaker;
+		const { failure = { kind: 'timeout' }, queue } = this.lastFailure;
+		const told = queue === request.queue ? failure : withoutServiceText(failure);
+		const waitedMs = now - Math.max(openedAt, request.queue.startedAt);
+		return { failure: told, waitedMs, failedProbes };
 	}
 
-	/** Starts the requests that may start now, and comes back when the next one may. */
+	/** Starts the requests that may start now, and comes back when the next one may. Four starts, then the event loop's turn. */
 	private admit(): void {
 		const now = this.clock.now();
 		while (this.burst < MAX_BURST) {
-			const next = this.next(now);
-			if (typeof next === 'number') return this.comeBack(next);
-			this.start(next, now);
+			const request = this.next(now);
+			if (typeof request === 'number') return void this.comeBack(request);
+			request.queue.places.add(request);
+			request.startedAt = now;
+			request.idleBefore = this.clock.idle();
+			this.breaker.start(request);
+			this.rate.started(now);
+			this.inFlight += 1;
+			if (request.options.concurrency === undefined) this.concurrency.inFlight += 1;
+			request.settle();
+			this.burst += 1;
+			if (this.burst < MAX_BURST) continue;
+			void this.clock.pause().then(() => {
+				this.burst = 0;
+				this.admit();
+			});
 		}
 	}
 
 	/** The request that may start now, or else in how many milliseconds one may; Infinity if one must end first. */
 	private next(now: number): LimitedRequest | number {
-		const { gate } = this;
-		for (const queue of this.turns) {
-			const { execution, limits } = queue;
-			const { concurrency = Infinity } = limits;
+		const { isFull } = this.concurrency;
+		if (this.inFlight >= MAX_LIMIT) return Infinity;
+		for (const queue of isFull ? this.turnsWithConcurrency : this.turns) {
 			const [first] = queue.waiting;
-			if (first === undefined) this.turns.delete(queue);
-			// A Concurrency is never exceeded.
-			if (first === undefined || execution.places.size >= concurrency) continue;
-			const most = Math.max(gate.concurrency.value, limits.concurrency ?? 0);
-			if (gate.isFull(Math.min(most, MAX_LIMIT))) return Infinity;
-			const delay = gate.delay(now, first.isCreate);
-			if (delay <= 0) return (gate.isClosed && queue.probe(gate.probesFromEnd)) || first;
-			// While one create goes at a time, others go on.
-			if (gate.isClosed || delay < Infinity) return delay;
+			const most = first?.options.concurrency ?? (isFull ? 0 : Infinity);
+			if (first === undefined || queue.places.size >= most) continue;
+			const delay = Math.max(this.breaker.delay(now, first), this.rate.nextAt - now);
+			const isProbe = this.breaker.needsProbe(first);
+			if (delay <= 0) return (isProbe && queue.probe(this.breaker.failures <= 2)) || first;
+			// While those that aren't idempotent go one at a time, others go on.
+			if (delay < Infinity) return delay;
 		}
 		return Infinity;
 	}
 
-	/** Four starts, then the event loop's turn. */
-	private start(request: LimitedRequest, now: number): void {
-		const { queue } = request;
-		queue.execution.places.add(request);
-		request.hasTurn = true;
-		// It is the last one's turn again.
-		this.turns.delete(queue);
-		this.turns.add(queue);
-		request.settle(this.gate.start(now, this.clock.idle(), request.isCreate));
-		this.burst += 1;
-		if (this.burst !== MAX_BURST) return;
-		void this.clock.pause().then(() => {
-			this.burst = 0;
-			this.admit();
-		});
-	}
-
-	private comeBack(waitMs: number): void {
+	private async comeBack(waitMs: number): Promise<void> {
 		if (this.hasTimer || waitMs === Infinity) return;
 		this.hasTimer = true;
-		void this.clock.wait(Math.ceil(waitMs)).then(() => {
-			this.hasTimer = false;
-			this.admit();
-		});
+		await this.clock.wait(Math.ceil(waitMs));
+		this.hasTimer = false;
+		this.admit();
 	}
 }

@@ -1,108 +1,89 @@
-/** Requests in flight at first. With more, a service that takes only a few at once would meet a crowd. */
-export const INITIAL_LIMIT = 10;
+import { type Consequence, NO_ANSWER } from '../retry/facts';
+import { RETRY } from '../retry/policy';
+
+/** Requests in flight at first, and the first rate per second. With more, a service that takes only a few at once would meet a crowd. */
+const INITIAL_LIMIT = 10;
 /** Requests in flight at most. With more, one n8n could take all connections of a service. */
 export const MAX_LIMIT = 100;
-/** The unit of rates. Over less time, a burst that the service allows once would be taken for its rate. */
-const SECOND_MS = 1_000;
-/** Milliseconds that n8n is idle per answer. With less, more requests would only block its event loop. */
-const MIN_IDLE_MS = 10;
-/** Idle milliseconds per answer that tell a busy n8n. With more, services that answer so quickly would wait for n8n. */
-const BUSY_MS = 3;
+/** Growth of the concurrency limit by an answer: a third for each round of answers. */
+const INCREASE = 0.3;
+/** The same once a request was lost. */
+const SLOW_INCREASE = 0.01;
 /** Requests in flight while n8n is busy. More would gain no time, and leave more jobs uncertain if the service fails. */
 const BUSY_LIMIT = 4;
-/** Factor of a limit that proved too high. With less, each mistake would cost half of the throughput. */
+/** What is left of a limit that proved too high. With less, each mistake would cost half of the throughput. */
 const DECREASE = 0.7;
-/** The same if it may be chance. With less, a service that rejects some by chance would be sent ever fewer. */
-const CHANCE_DECREASE = 0.96;
-/** Growth of the rate per second in slow start. With less, it would take too long to find a high limit. */
-const SLOW_START = 3;
-/** Growth of a limit per round or second. With more, requests would be throttled again at once. */
-const INCREASE = 0.1;
+/** Growth of the rate by an answer at most, and in a second once a mistake had a cost. */
+const GROWTH = 1.1;
+/** Growth of the rate in a second at most. With less, it would take too long to find a high limit. */
+const QUICK_GROWTH = 3;
 
-/** Ten requests at first; a round of quick answers raises that by half, up to 100; slow ones, and those without a clear answer, lower it (AIMD). */
+/** How many requests may be in flight: additive increase, multiplicative decrease, as in TCP. */
 export class ConcurrencyLimit {
 	value = INITIAL_LIMIT;
-	private growth = 1.5;
-	/** The mean time of an answer in the latest round with few requests in flight. */
-	private usual = 0;
-	private round = { time: 0, count: 0, isFull: false };
+	/** Those that it counts. */
+	inFlight = 0;
+	private increase = INCREASE;
+	/** The mean time of the latest answers, and of those when few requests were in flight. */
+	private recentMs = 0;
+	private usualMs = 0;
 	private decreasedAt = -Infinity;
 
-	/** @param isFull whether as many requests as allowed were in flight */
-	answered(time: number, isFull: boolean): void {
-		const { round } = this;
-		round.time += time;
-		round.count += 1;
-		round.isFull ||= isFull;
-		if (round.count < this.value) return;
-		const mean = round.time / round.count;
-		if (this.value <= INITIAL_LIMIT) this.usual = mean;
-		const isBusy = mean < BUSY_MS;
-		const isUseful = mean > MIN_IDLE_MS || this.value < (isBusy ? BUSY_LIMIT : INITIAL_LIMIT);
-		if (mean > 2 * this.usual) {
-			this.growth = Math.min(this.growth, 1 + INCREASE);
-			this.change(DECREASE);
-		} else if (isBusy && this.value > BUSY_LIMIT) this.change(DECREASE);
-		else this.change(round.isFull && isUseful ? this.growth : 1);
+	get isFull(): boolean {
+		return this.inFlight + 1 > this.value;
 	}
 
-	/** A request got no clear answer. That may leave a job uncertain, so the limit grows even more slowly. */
-	unclear(startedAt: number, now: number): void {
-		if (startedAt < this.decreasedAt) return;
+	/** @param timeMs how long n8n was idle meanwhile: if it is busy, answers wait for n8n, not for the service */
+	answered(timeMs: number): void {
+		this.recentMs += (timeMs - this.recentMs) / (this.recentMs === 0 ? 1 : 2 * INITIAL_LIMIT);
+		if (this.value <= 1.5 * INITIAL_LIMIT) this.usualMs = this.recentMs;
+		const isBusy = this.recentMs < BUSY_LIMIT;
+		const isSlow = this.recentMs > 2 * this.usualMs;
+		const isUsed = 2 * this.inFlight > this.value;
+		const most = isBusy ? BUSY_LIMIT : this.recentMs < INITIAL_LIMIT ? INITIAL_LIMIT : MAX_LIMIT;
+		if (isBusy && this.value > most) this.value -= this.increase;
+		else if (isUsed && !isSlow && this.value < most) this.value += this.increase;
+	}
+
+	/** A request failed; if nobody can tell whether the service acted on it, that lowers the limit, once for all in flight. */
+	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
+		if (!mayHaveActed || !NO_ANSWER.includes(condition) || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
-		this.growth = 1 + INCREASE ** 2;
-		this.change(DECREASE);
-	}
-
-	private change(factor: number): void {
-		this.value = Math.min(Math.max(this.value * factor, 1), MAX_LIMIT);
-		this.round = { time: 0, count: 0, isFull: false };
+		this.increase = SLOW_INCREASE;
+		this.value = Math.max(1, DECREASE * this.value);
 	}
 }
 
-/**
- * Requests per second: a token bucket without burst, which has no limit at first. The first 429 sets the rate to what was
- * accepted in the last second; it then triples each second until it is too high, falls to what was accepted (0.7 of it at
- * most), and grows slowly.
- */
+/** How many requests may start per second: a token bucket without burst. */
 export class RateLimit {
 	value = Infinity;
 	/** When the next request may start. */
 	nextAt = 0;
-	private growth = 1;
-	private grownAt = 0;
-	private acceptedAt: number[] = [];
+	private isUsed = false;
+	private growth = QUICK_GROWTH;
+	private changedAt = 0;
+	private decreasedAt = -Infinity;
 
 	started(now: number): void {
-		const spacing = SECOND_MS / this.value;
+		const spacing = 1_000 / this.value;
+		this.isUsed = now < this.nextAt + spacing;
 		// Timers are late by a millisecond or two, which must not lower the rate.
 		this.nextAt = Math.max(this.nextAt, now - Math.max(spacing / 5, 2)) + spacing;
 	}
 
-	accepted(now: number): void {
-		if (this.acceptedAt.push(now) > 2 * SECOND_MS) this.acceptedAt.splice(0, SECOND_MS);
-		// A time without requests says nothing about the rate.
-		const elapsed = Math.min(now - this.grownAt, SECOND_MS);
-		this.value *= this.growth ** (elapsed / SECOND_MS);
-		this.grownAt = now;
-		// Timers can't keep to less than a millisecond.
-		if (this.value > SECOND_MS) this.value = Infinity;
+	answered(now: number): void {
+		const growth = Math.min(GROWTH, this.growth ** ((now - this.changedAt) / 1_000));
+		if (this.isUsed) this.value *= growth;
+		this.changedAt = now;
 	}
 
-	growQuickly(): void {
-		this.growth = SLOW_START;
-	}
-
-	/** @param mayBeChance whether the service neither asks all to wait nor leaves a job uncertain */
-	throttled(now: number, mayBeChance: boolean): void {
-		const accepted = this.acceptedAt.filter((at) => at >= now - SECOND_MS).length;
-		if (this.value === Infinity) {
-			this.value = Math.max(accepted, INITIAL_LIMIT);
-			this.grownAt = now;
-			this.growQuickly();
-		} else if (!mayBeChance || this.value > 2 * accepted) {
-			this.value = Math.max(1, Math.min(DECREASE * this.value, accepted));
-			this.growth = 1 + INCREASE;
-		} else this.value *= CHANCE_DECREASE;
+	/** A request failed; if the service can't take so many, that lowers the rate, once for all in flight. */
+	failed({ condition, retryAfterMs = 0 }: Consequence, startedAt: number, now: number): void {
+		const isUnavailable = condition === 'unavailable';
+		const isThrottled = condition === 'throttled' && retryAfterMs <= RETRY.sharedMs;
+		if ((!isUnavailable && !isThrottled) || startedAt < this.decreasedAt) return;
+		if (this.value < Infinity && (isUnavailable || retryAfterMs > 0)) this.growth = GROWTH;
+		this.value = this.value === Infinity ? INITIAL_LIMIT : Math.max(1, DECREASE * this.value);
+		this.changedAt = this.decreasedAt = now;
 	}
 }

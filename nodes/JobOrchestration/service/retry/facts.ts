@@ -64,12 +64,13 @@ export interface CallCounts {
 	attempts: number;
 	/** How often it was sent again after a backoff. */
 	retries: number;
-	throttlings: number;
+	/** How often the service has not accepted it: it was throttled, or no connection was made. */
+	waits: number;
 	/** How often its token was rejected though a health check accepted it. */
 	tokenRejections: number;
 	/** How often nothing was found at its address. */
 	notFounds: number;
-	/** How long it has waited by itself after it was throttled. */
+	/** How long it has waited after that. */
 	waitedMs: number;
 }
 
@@ -97,3 +98,8 @@ export interface CallState extends CallCounts {
 
 /** A call is sent again with the account's newest token; after 0 ms, as soon as the rate limiter permits it. */
 export type Decision = { do: 'fail' | 'check health' } | { do: 'send again'; afterMs: number };
+
+/** No connection was made. */
+export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];
+/** The service itself gave no answer, so that nobody can tell whether it still runs. */
+export const NO_ANSWER: Condition[] = [...NOT_REACHED, 'broken', 'timedOut', 'unavailable'];

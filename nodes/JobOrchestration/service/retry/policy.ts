@@ -16,20 +16,20 @@ export const RETRY = {
 	] as Array<[statuses: string, means: Consequence]>,
 	/** With Retry-After, these mean that the service hasn't acted, unless the body is a web page: that is a proxy's. */
 	throttledIfRetryAfter: '400 402-499 503',
-	/** After these, a call is sent again as soon as the rate limiter permits it, within its patience. */
-	whenPermitted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
-	/** After these, a call is sent again after Retry-After or a backoff, up to Max Request Retries times. */
+	/** The service doesn't accept the call: it is sent again after a backoff, for as long as its patience lasts. */
+	whileNotAccepted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
+	/** After these, a call is sent again after a backoff, up to Max Request Retries times. */
 	afterBackoff: ['failed', 'unavailable', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
 	/** After these, a failed login is made again, as a call that waits for it. Any other failure of a login fails the call. */
 	loginAgain: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
-	/** A wait that doubles each time, reduced by a random share of up to `jitter`. */
+	/** A wait that doubles each time, reduced by a random share of up to `jitter`. A Retry-After replaces it if it is longer. */
 	backoff: { firstMs: 300, maxMs: 30_000, jitter: 0.5 },
 	/** How long a call waits in all while the service accepts no calls. A Retry-After that is longer fails it at once. */
 	patienceMs: 70_000,
-	/** Up to this Retry-After, the rate limiter delays all calls of the account; beyond it, only the throttled call waits. */
+	/** The same if the service accepts other calls meanwhile, so that a namespace that is full for a while fails nothing. */
+	patienceAloneMs: 240_000,
+	/** The longest backoff while the service accepts no calls, and the longest Retry-After for which all calls of the account wait. */
 	sharedMs: 5_000,
-	/** A call that is throttled while others are answered waits by itself: `firstMs`, times the square of its throttlings. */
-	alone: { firstMs: 50, maxMs: 60_000, patienceMs: 240_000 },
 	/** The waits if a token of this age at most gets 401, though a health check accepts it: a replica may not know it yet. */
 	newToken: { maxAgeMs: 10_000, waitsMs: [1_000, 2_000, 3_000, 4_000] },
 	/** The waits if a job isn't found that this execution has just created: a replica may not know it yet. */
@@ -61,7 +61,7 @@ const sendAgain = (afterMs: number | undefined): Decision =>
 
 /** Whether a call may be sent again after a failure that isn't about its token. */
 export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent: boolean) {
-	const isResent = [...RETRY.whenPermitted, ...RETRY.afterBackoff].includes(condition);
+	const isResent = [...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(condition);
 	return isResent && (isIdempotent || !mayHaveActed);
 }
 
@@ -79,18 +79,14 @@ export function next(failure: Consequence, call: Readonly<CallState>): Decision 
 	if (call.cause === 'maybe outage') return sendAgain(RETRY.maybeOutage.waitsMs[call.notFounds]);
 	if (notFoundBy && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFounds]);
 
-	const patienceMs = call.isAlone ? RETRY.alone.patienceMs : call.patienceMs;
+	const isCounted = RETRY.afterBackoff.includes(condition);
+	const patienceMs = call.isAlone ? RETRY.patienceAloneMs : call.patienceMs;
+	const hasRetry = isCounted ? call.retries < call.maxRetries : call.waitedMs < patienceMs;
 	const isPatient = call.waitedMs + retryAfterMs <= patienceMs;
-	if (!mayResend(failure, call.isIdempotent) || !isPatient) return FAIL;
-	if (condition === 'throttled') {
-		if (call.waitedMs >= patienceMs) return FAIL;
-		const { firstMs, maxMs } = RETRY.alone;
-		const aloneMs = call.isAlone ? Math.min(firstMs * call.throttlings ** 2, maxMs) : 0;
-		const isShared = !call.isAlone && retryAfterMs <= RETRY.sharedMs;
-		const ownMs = isShared ? 0 : Math.max(retryAfterMs, aloneMs);
-		return sendAgain(ownMs);
-	}
-	if (RETRY.whenPermitted.includes(condition)) return sendAgain(0);
-	const waitMs = failure.retryAfterMs ?? backoffMs(call.retries, RETRY.backoff, call.random);
-	return call.retries < call.maxRetries ? sendAgain(waitMs) : FAIL;
+	if (!mayResend(failure, call.isIdempotent) || !hasRetry || !isPatient) return FAIL;
+	const earlier = isCounted ? call.retries : call.waits;
+	const isShared = !isCounted && !call.isAlone;
+	const maxMs = isShared ? RETRY.sharedMs : RETRY.backoff.maxMs;
+	const waitMs = backoffMs(earlier, { ...RETRY.backoff, maxMs }, call.random);
+	return sendAgain(Math.max(waitMs, retryAfterMs));
 }

@@ -1,0 +1,59 @@
+import type { Failure } from '../errors/failure';
+import type { RequestOptions, Run } from '../request';
+
+/** Why a request isn't sent: it was stopped, or given up with all that waited for the service. */
+export interface Denial {
+	failure?: Failure | undefined;
+	/** How long all had waited. */
+	waitedMs?: number;
+	/** How many probes of the service failed in that time. */
+	failedProbes?: number;
+}
+
+/** The requests of one execution, which may run several nodes, and tools at once. */
+export class ExecutionQueue {
+	/** Those that wait to be sent, the next one first. */
+	readonly waiting: LimitedRequest[] = [];
+	/** Those that wait for themselves alone before that. */
+	readonly asleep = new Set<LimitedRequest>();
+	/** Those that count for a Concurrency: in flight, or soon again. */
+	readonly places = new Set<LimitedRequest>();
+
+	/** @param failuresBefore how often the service had failed in a row when it began */
+	constructor(
+		readonly startedAt: number,
+		readonly failuresBefore: number,
+	) {}
+
+	/** Any that waits and was not throttled, if there is one; at a Concurrency of 1 the next one, if it has kept its place. */
+	probe(isFirstProbe: boolean): LimitedRequest | undefined {
+		const [first] = this.waiting;
+		if (first?.options.concurrency === 1 && (isFirstProbe || first.keepsPlace)) return first;
+		const unthrottled = this.waiting.filter(({ throttledAt }) => throttledAt === Infinity);
+		const among = unthrottled.length > 0 ? unthrottled : this.waiting;
+		return among[Math.floor(Math.random() * among.length)];
+	}
+}
+
+/** A request, which needs a permit each time it is sent. */
+export class LimitedRequest {
+	/** Ends its waiting or its sleep. */
+	settle: (denial?: Denial) => void = () => {};
+	/** When it was last permitted, and how long n8n had been idle in all at that time. */
+	startedAt = -Infinity;
+	idleBefore = 0;
+	isProbe = false;
+	/** Whether a health check is to be sent in its place. */
+	isHealthCheck = false;
+	/** Whether no other request of the execution takes its place while it sleeps. */
+	keepsPlace = false;
+	throttledAt = Infinity;
+	/** Whether others were answered between its last two throttlings: they say nothing about the service. */
+	isThrottledAlone = false;
+
+	constructor(
+		readonly queue: ExecutionQueue,
+		readonly options: RequestOptions & Run,
+		readonly isIdempotent: boolean,
+	) {}
+}

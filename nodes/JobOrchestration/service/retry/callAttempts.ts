@@ -1,0 +1,61 @@
+import type { CallCounts, CallState, Consequence, Decision } from './facts';
+import { next, RETRY } from './policy';
+
+/** What doesn't change while a call is sent. */
+type CallFacts = Pick<CallState, 'isIdempotent' | 'isOfNewJob' | 'maxRetries' | 'patienceMs'>;
+
+/** What is known of one attempt. */
+type AttemptFacts = Pick<
+	CallState,
+	'isHealthCheck' | 'isAlone' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
+>;
+
+/** The attempts of one call, counted for the retry policy. */
+export class CallAttempts {
+	/** How often the call was sent, without those times when its token was at fault. */
+	timesSent = 0;
+	private readonly counts: CallCounts = {
+		attempts: 0,
+		retries: 0,
+		waits: 0,
+		tokenRejections: 0,
+		notFounds: 0,
+		waitedMs: 0,
+	};
+
+	constructor(private readonly call: CallFacts) {}
+
+	/** Whether its token was rejected before, though the service accepts it. */
+	get wasRejected(): boolean {
+		return this.counts.tokenRejections > 0;
+	}
+
+	/** Asks the policy what to do after an attempt, and counts it unless a health check has to find the cause first. */
+	decide(consequence: Consequence, facts: AttemptFacts): Decision {
+		const attempts = this.counts.attempts + 1;
+		const state = { ...this.call, ...this.counts, attempts, ...facts, random: Math.random() };
+		const decision = next(consequence, state);
+		const sleepMs = decision.do === 'send again' ? decision.afterMs : undefined;
+		if (decision.do !== 'check health') this.count(consequence, facts, sleepMs);
+		return decision;
+	}
+
+	/** @param sleepMs how long the call waits before it is sent again; undefined if it isn't */
+	private count(
+		{ condition, token, notFoundBy }: Consequence,
+		{ isHealthCheck, cause }: AttemptFacts,
+		sleepMs: number | undefined,
+	): void {
+		const { counts } = this;
+		counts.attempts += 1;
+		const isOwn = cause !== 'token' && (!isHealthCheck || condition === 'n8nFailed');
+		if (isOwn && RETRY.afterBackoff.includes(condition)) counts.retries += 1;
+		if (isHealthCheck) return;
+		if (cause !== 'token' || sleepMs === undefined) this.timesSent += 1;
+		if (cause === 'call' && token === 'rejected') counts.tokenRejections += 1;
+		if (notFoundBy !== undefined) counts.notFounds += 1;
+		if (!RETRY.whileNotAccepted.includes(condition)) return;
+		counts.waits += 1;
+		counts.waitedMs += sleepMs ?? 0;
+	}
+}

@@ -1,0 +1,392 @@
+import { readFileSync } from 'node:fs';
+
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import { statusFailure } from '../reliability/statusFailure';
+import { type Execution, Executions, range } from './executions';
+import { atOnce, bucket, connections, open, rejected } from './services';
+import { randomNumbers, type Service, silence } from './services';
+
+/*
+ * The rules of the rate limiter, as docs/architecture.md tells them: each sentence is the title of a test, in virtual time.
+ */
+
+beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomNumbers()));
+afterEach(() => jest.restoreAllMocks());
+
+const seconds = (count: number) => count * 1_000;
+const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
+const mayExist = ({ failed }: Pick<Execution, 'failed'>) =>
+	failed.filter(({ error }) => 'mayHaveActed' in error && error.mayHaveActed === true);
+const sentBetween = ({ sent }: Execution, from: number, to: number) =>
+	sent.filter(({ at }) => at >= from && at < to);
+const allOf = (executions: Execution[], list: 'sent' | 'failed' | 'done') =>
+	executions.flatMap((execution) => execution[list]).length;
+
+const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
+const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
+const isHealthCheck = (n: number) => Number.isNaN(n);
+
+/** Fails requests, but health checks only if told so, from a time until another. */
+const failing =
+	(from: number, until: number, failure: Failure, answersChecks = false): Service =>
+	(n, at) => {
+		const fails = at >= from && at < until && !(answersChecks && isHealthCheck(n));
+		return fails ? { failure, after: 5 } : { after: 20 };
+	};
+
+const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
+	[
+		'Ten requests are in flight at first, of all executions together; each answer raises this concurrency limit by 0.3, up to 100, unless answers take twice as long as with few in flight, or n8n is busy; a request without an answer takes 30 % of the limit, and slows its growth to 0.01.',
+		async () => {
+			const together = new Executions(open(() => 50));
+			const many = range(400).map((n) => together.begin([n]));
+			await together.clock.pass(45);
+			expect(allOf(many, 'sent')).toBe(10);
+			await together.clock.pass(50);
+			// Each of ten answers has raised it.
+			expect(allOf(many, 'sent') - allOf(many, 'done')).toBe(13);
+			await together.end();
+
+			const mostOf = async (service: Service, count: number, workMs = 0) => {
+				const executions = new Executions(service, workMs);
+				executions.begin(range(count));
+				await executions.end();
+				await executions.clock.pass(100);
+				const next = executions.begin(range(100));
+				await executions.clock.pass(15);
+				return next.sent.length - next.done.length;
+			};
+			expect(
+				await mostOf(
+					open(() => 50),
+					3_000,
+				),
+			).toBeGreaterThan(40);
+			expect(await mostOf(atOnce(4, 50), 300)).toBeLessThan(30);
+			expect(
+				await mostOf(
+					open(() => 1),
+					3_000,
+					0.7,
+				),
+			).toBeLessThan(6);
+			const breaks = new Executions(connections(20, 50));
+			const { mostInFlight } = breaks.begin(range(2_000));
+			await breaks.end();
+			expect(mostInFlight).toBeLessThan(30);
+		},
+	],
+	[
+		'There is no rate limit until a 429 or 503, which sets ten requests a second; while that rate is used, each answer raises it by 10 %, up to threefold a second; another 429 or 503 takes 30 %, and if it has a Retry-After or may have cost a job, the growth slows to 10 % a second.',
+		async () => {
+			const once = (failure: Failure, ...times: number[]): Service => {
+				const due = [...times];
+				return (_, at) => {
+					if (at < (due[0] ?? Infinity)) return { after: 20 };
+					due.shift();
+					return { failure, after: 5 };
+				};
+			};
+			const rates = async (service: Service) => {
+				const executions = new Executions(service, 0.1);
+				const execution = executions.begin(range(10_000));
+				await executions.clock.pass(seconds(10));
+				execution.stop();
+				await executions.end();
+				return range(10).map((n) => sentBetween(execution, seconds(n), seconds(n + 1)).length);
+			};
+			const [free = 0, first = 0, second = 0, third = 0] = await rates(once(rejected(), 1_000));
+			expect(free).toBeGreaterThan(500);
+			expect(first).toBeGreaterThanOrEqual(10);
+			// With those that start before the answer comes.
+			expect(first).toBeLessThan(50);
+			expect(second).toBeLessThanOrEqual(4 * first);
+			expect(third).toBeLessThanOrEqual(4 * second);
+			expect(third).toBeGreaterThan(2 * second);
+			const again = await rates(once(statusFailure(503), 1_000, 3_500));
+			for (const n of [5, 6, 7, 8, 9]) {
+				expect(again[n]).toBeLessThan(1.25 * Number(again[n - 1]) + 2);
+			}
+			expect(again[4]).toBeLessThan(1.25 * Number(again[3]));
+		},
+	],
+	[
+		'The circuit breaker opens after two failures in a row, or after one without an answer if the Concurrency is 1, or if no request was answered in the second half of its time; after a backoff of up to five seconds, one request at a time is sent as a probe, and an answer to one that started since then closes it.',
+		async () => {
+			const executions = new Executions(failing(100, 20_100, statusFailure(502)), 0.1);
+			const reads = executions.begin(range(400), { creates: false, maxRetries: 40 });
+			await executions.clock.pass(seconds(25));
+			const probes = sentBetween(reads, 150, 20_100).map(({ at }) => at);
+			const waits = probes.slice(1).map((at, n) => Math.floor((at - Number(probes[n])) / 100));
+			expect(waits.length).toBeGreaterThan(5);
+			expect(waits).toEqual([...waits].sort((a, b) => a - b));
+			expect(Math.max(...waits)).toBe(50);
+			expect(lastAt(reads.done)).toBeLessThan(seconds(26));
+			await executions.end();
+			expect(reads.done).toHaveLength(400);
+
+			// One of many requests fails, and others are answered meanwhile: none of them waits.
+			for (const failure of [silence, statusFailure(500)]) {
+				const quick = new Executions((n) => (n === 50 ? failure : undefined));
+				const { done, healthChecks } = quick.begin(range(300));
+				await quick.end();
+				expect([done.length, healthChecks.length]).toEqual([299, 0]);
+				expect(lastAt(done)).toBeLessThan(seconds(1));
+			}
+			// Nobody is answered any more: what is in flight is lost, and no more.
+			for (const concurrency of [1, 100]) {
+				let answered = 0;
+				const silent = new Executions(() => ((answered += 1) > 20 ? silence : undefined));
+				const execution = silent.begin(range(240), { concurrency });
+				await silent.end();
+				expect(mayExist(execution)).toHaveLength(concurrency);
+				expect(execution.done).toHaveLength(20);
+			}
+		},
+	],
+	[
+		'If a request may have been acted on when the circuit breaker opens, a health check goes before the next one that is not idempotent; once it is answered, such requests go one at a time until one is answered, and after four without a clear answer, their execution sends no more of them.',
+		async () => {
+			const executions = new Executions(failing(0, 600_000, statusFailure(503), true));
+			const batch = executions.begin(range(300));
+			const reads = executions.begin(range(20), { creates: false, maxRetries: 0 });
+			await executions.clock.pass(seconds(10));
+			const laterAt = executions.clock.now() - seconds(1);
+			const later = executions.begin([0]);
+			await executions.end();
+			expect(mayExist(batch).length).toBeLessThanOrEqual(14);
+			expect(batch.failed).toHaveLength(300);
+			expect(lastAt(batch.failed)).toBeLessThan(seconds(8));
+			expect(batch.failed.at(-1)?.error).toMatchObject({ mayHaveActed: false });
+			// It has a probe of its own.
+			expect(later.sent).toHaveLength(1);
+			expect(Number(later.sent[0]?.at) - laterAt).toBeLessThan(seconds(5.1));
+			expect(reads.failed.length + reads.done.length).toBe(20);
+			const checks = [...batch.healthChecks, ...reads.healthChecks, ...later.healthChecks];
+			expect(checks.length).toBeGreaterThanOrEqual(5);
+
+			const each = new Executions(failing(0, 600_000, statusFailure(503), true));
+			const all = range(80).map((n) => each.begin([n]));
+			await each.end();
+			expect(all.flatMap(mayExist).length).toBeLessThanOrEqual(30);
+
+			// One clear answer lets all go on, the one that has given up too.
+			const mended = new Executions(failing(0, 8_000, statusFailure(503), true));
+			const loop = {};
+			mended.begin(range(300), { execution: loop });
+			await mended.clock.pass(seconds(8));
+			const given = mended.begin([0], { execution: loop });
+			const other = mended.begin([0]);
+			await mended.clock.pass(seconds(6));
+			const after = mended.begin([0], { execution: loop });
+			await mended.end();
+			expect([given, other, after].map(({ sent }) => sent.length)).toEqual([0, 1, 1]);
+		},
+	],
+	[
+		'A probe is any request that waits, by chance, and if there is one, one that was not throttled; at a Concurrency of 1 it is the next one, and a request keeps its place while it sleeps for up to a second.',
+		async () => {
+			// The first hundred are always throttled, as by a namespace that is full.
+			const executions = new Executions((n) => (n < 100 ? rejected() : undefined));
+			const { done, failed } = executions.begin(range(200));
+			await executions.end();
+			expect([done.length, failed.length]).toEqual([100, 100]);
+
+			const inOrder: Array<[Service, boolean]> = [
+				[bucket(10, 5), true],
+				[failing(100, 130, statusFailure(502)), false],
+				[failing(100, 120, broken), true],
+			];
+			for (const [service, creates] of inOrder) {
+				const one = new Executions(service);
+				const { sent } = one.begin(range(60), { concurrency: 1, maxRetries: 1, creates });
+				await one.end();
+				const order = sent.map(({ n }) => n);
+				expect(order).toEqual([...order].sort((a, b) => a - b));
+				expect(new Set(order).size).toBe(60);
+			}
+			const later = new Executions((n) => (n === 3 ? rejected(seconds(60)) : undefined));
+			const others = later.begin(range(60), { concurrency: 1 });
+			await later.clock.pass(seconds(5));
+			expect(others.done).toHaveLength(59);
+			await later.end();
+		},
+	],
+	[
+		'A request that is sent again sleeps first, for Retry-After or a backoff; one that is throttled while others are answered says nothing about the service: it goes to the end of its queue, and fails after four minutes.',
+		async () => {
+			const executions = new Executions((n) => (n === 0 ? rejected() : { after: 100 }));
+			const alone = executions.begin([0]);
+			const others = executions.begin(range(4_000).slice(1), { concurrency: 1 });
+			await executions.end();
+			expect(others.failed).toEqual([]);
+			expect(alone.failed[0]?.at).toBeGreaterThan(seconds(240));
+			expect(alone.failed[0]?.at).toBeLessThan(seconds(280));
+			const waits = alone.sent.slice(1).map(({ at }, n) => at - Number(alone.sent[n]?.at));
+			expect(Math.min(...waits)).toBeGreaterThanOrEqual(150);
+			expect(waits.length).toBeLessThan(25);
+			// The others had to wait for none of that.
+			expect(lastAt(others.done)).toBeLessThan(seconds(410));
+
+			const told = new Executions((_, at) => (at < 10_000 ? rejected(seconds(12)) : undefined));
+			const { sent, done } = told.begin([0]);
+			await told.end();
+			expect([sent.length, done.length]).toEqual([2, 1]);
+			expect(Number(sent[1]?.at)).toBeGreaterThanOrEqual(seconds(12));
+		},
+	],
+	[
+		'All requests of the account wait for a Retry-After of up to five seconds; a longer one delays its own request alone, unless it is that of a login; what has to wait for longer than its patience fails at once.',
+		async () => {
+			const waitsFor = async (failure: Failure) => {
+				const executions = new Executions((n) => (n === 5 ? failure : undefined));
+				const { sent, failed, done } = executions.begin(range(100), { concurrency: 10 });
+				await executions.clock.pass(seconds(1));
+				const soon = sent.length;
+				await executions.clock.pass(seconds(200));
+				const before = [...new Set(sent.map(({ at }) => at))].sort((a, b) => a - b);
+				const longest = Math.max(...before.slice(1).map((at, n) => at - Number(before[n])));
+				const result = { soon, longest, failedAt: failed[0]?.at, done: done.length };
+				await executions.end();
+				return result;
+			};
+			const short = await waitsFor(rejected(seconds(4)));
+			expect(short.soon).toBeLessThan(20);
+			expect(short.longest).toBeGreaterThanOrEqual(seconds(3.9));
+			const long = await waitsFor(rejected(seconds(50)));
+			expect(long.soon).toBeGreaterThan(99);
+			const tooLong = await waitsFor(rejected(seconds(80)));
+			expect(tooLong.failedAt).toBeLessThan(seconds(1));
+
+			const login = (retryAfter: number) => ({ ...rejected(retryAfter), ofLogin: true }) as const;
+			let isFirst = true;
+			const waits = new Executions((_, at) => {
+				if (!isFirst && at < 40) return { failure: login(seconds(50)), after: 5 };
+				isFirst = false;
+				return { failure: at < 40 ? login(seconds(50)) : undefined, after: 5 };
+			});
+			const batch = waits.begin(range(100));
+			await waits.end();
+			expect(batch.done).toHaveLength(100);
+			expect(sentBetween(batch, 40, seconds(50))).toEqual([]);
+			const never = new Executions(() => login(seconds(100)));
+			const first = never.begin(range(100));
+			await never.clock.pass(seconds(10));
+			const second = never.begin([0], { creates: false });
+			await never.clock.pass(seconds(1));
+			expect([first.failed.length, second.failed.length, second.sent.length]).toEqual([100, 1, 0]);
+			expect(second.failed[0]?.error).toMatchObject({ mayHaveActed: false });
+		},
+	],
+	[
+		'What waits for 70 seconds in an outage fails; if the account was not answered in the last hour, it fails after Max Request Retries probes; after an idle minute the outage is forgotten, and after an idle hour everything.',
+		async () => {
+			let requests = 0;
+			const gone = new Executions(() => ((requests += 1) > 20 ? unreachable : undefined));
+			const batch = gone.begin(range(240), { maxRetries: 3 });
+			await gone.end();
+			expect([batch.done.length, batch.failed.length, mayExist(batch).length]).toEqual([
+				20, 220, 0,
+			]);
+			expect(batch.failed[0]?.at).toBeGreaterThan(seconds(60));
+			expect(lastAt(batch.failed)).toBeLessThan(seconds(90));
+			expect(Object(batch.failed.at(-1)?.error)).toMatchObject({
+				description: expect.stringMatching(/All requests waited \d\d s .* \(probes: \d+\)/),
+			});
+			// The account was answered, so another execution waits, too. Forgotten, the outage begins again.
+			for (const [idleMs, waitsMs] of [
+				[0, seconds(65)],
+				[seconds(61), seconds(65)],
+				[seconds(3_601), 0],
+			] as const) {
+				await gone.clock.pass(idleMs);
+				const at = gone.clock.now() - seconds(1);
+				const next = gone.begin([0], { maxRetries: 3 });
+				await gone.end();
+				expect(lastAt(next.failed) - at).toBeGreaterThanOrEqual(waitsMs);
+				expect(lastAt(next.failed) - at).toBeLessThan(waitsMs + seconds(15));
+			}
+
+			const neverThere = new Executions(() => unreachable);
+			const [patient, hasty, none] = [5, 3, 0].map((maxRetries) =>
+				neverThere.begin(range(1_000), { maxRetries }),
+			);
+			await neverThere.end();
+			const ends = [none, hasty, patient].map((execution) => lastAt(execution?.failed ?? []));
+			expect(ends[0]).toBeLessThan(100);
+			expect(ends[1]).toBeGreaterThan(seconds(1.5));
+			expect(ends[1]).toBeLessThan(seconds(2.5));
+			expect(ends[2]).toBeGreaterThan(seconds(6));
+			expect(ends[2]).toBeLessThan(seconds(12));
+
+			for (const [minutes, least, most] of [
+				[59, 30, 100],
+				[61, 10, 10],
+			] as const) {
+				const executions = new Executions(open(() => 50));
+				executions.begin(range(400));
+				await executions.end();
+				await executions.clock.pass(seconds(60 * minutes));
+				const next = executions.begin(range(400));
+				await executions.clock.pass(45);
+				expect(next.mostInFlight).toBeGreaterThanOrEqual(least);
+				expect(next.mostInFlight).toBeLessThanOrEqual(most);
+				await executions.end();
+			}
+		},
+	],
+	[
+		"Executions take turns, and after four starts it is the event loop's turn; a Concurrency is never exceeded, and replaces the concurrency limit for its execution; a cancel ends each wait at once.",
+		async () => {
+			const executions = new Executions(open(() => seconds(1)));
+			const batch = executions.begin(range(400), { concurrency: 40 });
+			await executions.clock.pass(0);
+			expect(batch.sent.length).toBeLessThanOrEqual(4);
+			await executions.clock.pass(100);
+			expect(batch.sent).toHaveLength(40);
+			const own = executions.begin(range(400));
+			const single = executions.begin([0]);
+			const other = executions.begin(range(60), { concurrency: 60 });
+			await executions.clock.pass(100);
+			// Ten of those without a Concurrency, and a hundred in all.
+			expect([own, single, other].map(({ sent }) => sent.length)).toEqual([9, 1, 50]);
+			for (const execution of [batch, own, other]) execution.stop();
+			await executions.clock.pass(seconds(1.1));
+			expect([batch, own, other].every(({ isOver }) => isOver)).toBe(true);
+			expect(batch.mostInFlight).toBe(40);
+
+			const slow = new Executions(bucket(5, 1));
+			const first = slow.begin(range(150));
+			await slow.clock.pass(seconds(3));
+			const begunAt = slow.clock.now() - seconds(1);
+			const second = slow.begin([0]);
+			await slow.clock.pass(seconds(4));
+			expect(Number(second.sent[0]?.at) - begunAt).toBeLessThan(seconds(1));
+			expect(second.done).toHaveLength(1);
+			first.stop();
+			await slow.clock.pass(10);
+			expect(first.isOver).toBe(true);
+
+			const silent = new Executions((n, at) =>
+				isHealthCheck(n) ? { ...silence, after: seconds(10) } : at > 100 ? silence : undefined,
+			);
+			const checked = silent.begin(range(300));
+			await silent.clock.pass(seconds(2));
+			expect(checked.healthChecks).toHaveLength(1);
+			checked.stop();
+			await silent.clock.pass(1);
+			expect(checked.isOver).toBe(true);
+			await silent.end();
+		},
+	],
+];
+
+test.each(sentences)('%s', async (_, proof) => await proof());
+
+test('docs/architecture.md tells the rules of the rate limiter by these sentences', () => {
+	const text = readFileSync('docs/architecture.md', 'utf8');
+	const section = /^### The rate limiter$(.*?)^##/ms.exec(text)?.[1] ?? '';
+	const told = [...section.matchAll(/^\d+\. (.+)$/gm)].map(([, sentence]) => sentence);
+	expect(told).toEqual(sentences.map(([sentence]) => sentence));
+	expect(told.length).toBeLessThanOrEqual(9);
+});
