@@ -1,3 +1,4 @@
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range } from './executions';
 import { atOnce, bucket, byChance, connections, during, open, rejected } from './services';
@@ -74,7 +75,7 @@ test.each([
 		await executions.clock.pass(2_700);
 		const begunAt = executions.clock.now() - seconds(1);
 		const single = executions.begin([n]);
-		await executions.clock.pass(seconds(4));
+		await executions.clock.pass(seconds(6));
 		expect(single.done).toHaveLength(1);
 		expect(Number(single.sent[0]?.at) - begunAt).toBeLessThanOrEqual(seconds(longest));
 	}
@@ -163,3 +164,70 @@ test.each([
 		expect(lastAt(failed)).toBeLessThan(seconds(longest));
 	},
 );
+
+const login = (retryAfter: number): Failure => ({ ...rejected(retryAfter), ofLogin: true });
+const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
+
+describe('Everything ends', () => {
+	test('at once if a login of a single request is told to wait for an hour', async () => {
+		const executions = new Executions(() => login(seconds(3_600)));
+		const { sent, failed } = executions.begin(range(50), { concurrency: 1 });
+		await executions.clock.pass(seconds(1));
+		expect([sent.length, failed.length]).toEqual([1, 50]);
+		const later = executions.begin([0]);
+		await executions.clock.pass(seconds(1));
+		expect(later.sent).toEqual([]);
+		expect(later.failed[0]?.error.message).toBe('The service is receiving too many requests');
+		await executions.end();
+	});
+
+	test('at a Concurrency of 1, of which one request fails while it keeps its place', async () => {
+		const executions = new Executions(() => unreachable);
+		const limits = { concurrency: 1, execution: {} };
+		const hasty = executions.begin([0], { ...limits, maxRetries: 0 });
+		const patient = executions.begin(range(5), { ...limits, maxRetries: 5 });
+		await executions.end();
+		expect([hasty.failed.length, patient.failed.length]).toEqual([1, 5]);
+	});
+
+	test('for creates that get no clear answer, though lists do', async () => {
+		const executions = new Executions((n) => (n >= 1_000 ? undefined : failsCreates(n, 0)));
+		const creates = range(100).map((n) => executions.begin([n]));
+		for (let n = 1_000; n < 1_100; n += 1) {
+			executions.begin([n], { creates: false });
+			await executions.clock.pass(seconds(1));
+		}
+		expect(creates.every(({ isOver }) => isOver)).toBe(true);
+		expect(mayExist(creates.flatMap(({ failed }) => failed))).toBeLessThanOrEqual(30);
+		await executions.end();
+	});
+});
+
+test('while health checks are answered and creates are throttled, the probes become fewer', async () => {
+	const executions = new Executions((n, at) =>
+		Number.isNaN(n) ? undefined : at < 20 ? broken : rejected(),
+	);
+	const { sent, healthChecks } = executions.begin(range(500));
+	await executions.end();
+	expect(healthChecks.length).toBeLessThan(40);
+	expect(sent.length).toBeLessThan(60);
+});
+
+test('an execution that has given up creates again a minute later, though it sends other requests', async () => {
+	const executions = new Executions((n, at) =>
+		at < seconds(10) && n < 1_000 ? failsCreates(n, at) : undefined,
+	);
+	const execution = {};
+	executions.begin(range(300), { execution });
+	await executions.clock.pass(seconds(11));
+	let soon = 0;
+	for (let n = 0; n < 60; n += 10) {
+		executions.begin([1_000 + n], { execution, creates: false });
+		soon += Number(executions.begin([n], { execution }).sent.length > 0);
+		await executions.clock.pass(seconds(10));
+	}
+	expect(soon).toBe(0);
+	const late = executions.begin([0], { execution });
+	await executions.end();
+	expect(late.done).toHaveLength(1);
+});

@@ -78,7 +78,7 @@ export const realClock = {
  */
 export function backoffMs(
 	earlier: number,
-	{ firstMs, maxMs, jitter }: Record<'firstMs' | 'maxMs' | 'jitter', number>,
+	{ firstMs, maxMs, jitter = 0 }: { firstMs: number; maxMs: number; jitter?: number },
 	random = Math.random(),
 ): number {
 	return Math.min(firstMs * 2 ** earlier, maxMs) * (1 - jitter * random);

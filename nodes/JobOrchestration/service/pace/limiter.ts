@@ -1,15 +1,12 @@
 import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
 import { ANSWERED } from '../retry/facts';
+import { MEMORY_MS, mustFail, OUTAGE_MEMORY_MS, waitsSince } from '../retry/patience';
 import { onAbort, realClock } from '../timers';
-import { CircuitBreaker, MEMORY_MS } from './circuitBreaker';
+import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
-import { type Denial, ExecutionQueue, type LimitedRequest } from './queue';
+import { type Denial, ExecutionQueue, KEEPS_PLACE_MS, type LimitedRequest } from './queue';
 
-/** After so long without a request, an outage is forgotten. */
-const OUTAGE_MEMORY_MS = 60_000;
-/** The longest sleep of a request for which the others wait at a Concurrency of 1. */
-const KEEPS_PLACE_MS = 1_000;
-/** Requests that start before the event loop gets a turn. With more, n8n's other work would wait for all of them. */
+/** Starts before the event loop gets a turn. With 100, all start at once; with one, 3,000 executions take twice as long. */
 const MAX_BURST = 4;
 
 /** Gives permits to the requests of one account. Executions take turns. */
@@ -23,7 +20,7 @@ export class AccountLimiter {
 	/** Those with waiting requests, the next one first; and of these, those with a Concurrency. */
 	private readonly turns = new Set<ExecutionQueue>();
 	private readonly turnsWithConcurrency = new Set<ExecutionQueue>();
-	/** The last failure that opened the breaker or was a probe's, and whose. */
+	/** The last failure that opened the breaker or ended a probe, and whose request it was. */
 	private lastFailure: { failure?: Failure | undefined; queue?: ExecutionQueue } = {};
 	private hasTimer = false;
 	private burst = 0;
@@ -34,7 +31,7 @@ export class AccountLimiter {
 	queueOf(execution: object): ExecutionQueue {
 		if (this.inFlight + this.turns.size === 0) this.forget(this.clock.now());
 		let queue = this.queues.get(execution);
-		queue ??= new ExecutionQueue(this.clock.now(), Math.max(1, this.breaker.failures));
+		queue ??= new ExecutionQueue(this.clock.now());
 		this.queues.set(execution, queue);
 		return queue;
 	}
@@ -47,13 +44,13 @@ export class AccountLimiter {
 	/** Waits until a request may be sent; a cancel ends that at once. @returns why it may not be sent, if so */
 	async acquire(request: LimitedRequest): Promise<Denial | undefined> {
 		const { queue, options } = request;
-		const now = this.clock.now();
-		queue.places.delete(request);
-		if (options.signal?.aborted === true) return {};
-		const denial = this.denialOf(request, now);
+		const { aborted = false } = options.signal ?? {};
+		const hadPlace = queue.places.delete(request);
+		const denial = aborted ? {} : this.denialOf(request, this.clock.now());
 		if (denial !== undefined) {
+			if (hadPlace) this.admit();
 			// Thousands of items may come here, one after the other.
-			await this.clock.pause();
+			if (!aborted) await this.clock.pause();
 			return denial;
 		}
 		return await new Promise((resolve) => {
@@ -76,10 +73,7 @@ export class AccountLimiter {
 		});
 	}
 
-	/**
-	 * A request waits for itself alone, at least for a turn of the event loop. A cancel, and a failure of all that waits, end
-	 * a longer wait at once.
-	 */
+	/** Waits for the request's own Retry-After or backoff; others go on meanwhile. A cancel or a denial ends the wait at once. */
 	async sleep(request: LimitedRequest, delayMs: number): Promise<void> {
 		if (delayMs === 0) return await this.clock.pause();
 		if (this.denialOf(request, this.clock.now()) !== undefined) return;
@@ -95,7 +89,7 @@ export class AccountLimiter {
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
-		const isThrottled = consequence.condition === 'throttled';
+		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.isAlone(request);
 		if (isThrottled) request.throttledAt = now;
@@ -111,7 +105,7 @@ export class AccountLimiter {
 		// That a request is throttled while others are answered says nothing about the service.
 		if (isProbe || !request.isThrottledAlone) {
 			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
-			if (!isProbe && this.breaker.failures === 0) this.rate.failed(consequence, startedAt, now);
+			if (!isProbe && this.breaker.failures < 1) this.rate.failed(consequence, startedAt, now);
 			if (this.breaker.end(request, consequence, now)) {
 				this.lastFailure = { failure, queue };
 				this.failOverdue(now, queue);
@@ -129,7 +123,7 @@ export class AccountLimiter {
 		this.rate = new RateLimit();
 	}
 
-	/** Fails what has waited as long as it may. This is looked at when a probe fails. */
+	/** Fails what has waited as long as it may. This is looked at when the breaker opens, and when a probe fails. */
 	private failOverdue(now: number, own: ExecutionQueue): void {
 		for (const queue of new Set([own, ...this.turns])) {
 			for (const request of [...queue.waiting, ...queue.asleep]) {
@@ -141,12 +135,12 @@ export class AccountLimiter {
 
 	/** Why a request is not to wait any longer. */
 	private denialOf(request: LimitedRequest, now: number): Denial | undefined {
-		if (!this.breaker.isHopeless(request, now)) return undefined;
-		const { openedAt, failures: failedProbes } = this.breaker;
+		if (!mustFail(this.breaker, request, now)) return undefined;
 		const { failure = { kind: 'timeout' }, queue } = this.lastFailure;
-		const told = queue === request.queue ? failure : withoutServiceText(failure);
-		const waitedMs = now - Math.max(openedAt, request.queue.startedAt);
-		return { failure: told, waitedMs, failedProbes };
+		const shown = queue === request.queue ? failure : withoutServiceText(failure);
+		const waitedMs = now - waitsSince(this.breaker, request);
+		const failedProbes = Math.max(0, Math.floor(this.breaker.failures) - 2);
+		return { failure: shown, waitedMs, failedProbes };
 	}
 
 	/** Starts the requests that may start now, and comes back when the next one may. Four starts, then the event loop's turn. */
@@ -182,9 +176,9 @@ export class AccountLimiter {
 			if (first === undefined || queue.places.size >= most) continue;
 			const delay = Math.max(this.breaker.delay(now, first), this.rate.nextAt - now);
 			const isProbe = this.breaker.needsProbe(first);
-			if (delay <= 0) return (isProbe && queue.probe(this.breaker.failures <= 2)) || first;
-			// While those that aren't idempotent go one at a time, others go on.
-			if (delay < Infinity) return delay;
+			if (delay <= 0) return isProbe ? queue.probe(first, this.breaker.failures < 3) : first;
+			// While those that aren't idempotent go one at a time, the reads of other executions go on.
+			if (delay < Infinity || this.breaker.isOpen) return delay;
 		}
 		return Infinity;
 	}

@@ -1,21 +1,43 @@
 import { type Consequence, NO_ANSWER } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
-/** Requests in flight at first, and the first rate per second. With more, a service that takes only a few at once would meet a crowd. */
+/*
+ * What is said of less and more was measured at simulated services, in virtual time.
+ */
+
+/**
+ * Requests in flight at first, and the first rate per second. With 5, the others wait five times as long (29 s) for 15 items
+ * that are always throttled; with 20, a service that works on ten at once leaves eleven jobs uncertain in place of three.
+ */
 const INITIAL_LIMIT = 10;
-/** Requests in flight at most. With more, one n8n could take all connections of a service. */
+/** Requests in flight at most. With 50, some services are used half; with 200, one n8n takes most connections of a service. */
 export const MAX_LIMIT = 100;
-/** Growth of the concurrency limit by an answer: a third for each round of answers. */
+/**
+ * Growth of the concurrency limit by an answer. With 0.1, 300 jobs of 5 s each take 75 s in place of 45 s; with 1, a service
+ * that breaks all but 20 connections leaves 18 jobs uncertain in place of 1.
+ */
 const INCREASE = 0.3;
-/** The same once a request was lost. */
+/** The same once a request was lost. With 0.1, that service leaves 8 jobs uncertain; with 0.003, nothing changes. */
 const SLOW_INCREASE = 0.01;
-/** Requests in flight while n8n is busy. More would gain no time, and leave more jobs uncertain if the service fails. */
+/**
+ * Requests in flight while n8n is idle for fewer milliseconds an answer. With 2, a busy n8n takes half as long again; with 8,
+ * a service that falls silent leaves four more jobs uncertain.
+ */
 const BUSY_LIMIT = 4;
-/** What is left of a limit that proved too high. With less, each mistake would cost half of the throughput. */
+/**
+ * What is left of a limit that proved too high. With 0.5, 600 jobs take 55 s in place of 21 s if a tenth is throttled by
+ * chance; with 0.85, at a service that takes two a second, 430 requests are sent again in place of 80.
+ */
 const DECREASE = 0.7;
-/** Growth of the rate by an answer at most, and in a second once a mistake had a cost. */
+/**
+ * Growth of the rate by an answer at most, and in a second once a mistake had a cost. With 1.05, 500 jobs beside 100 that are
+ * always throttled take 540 s in place of 41 s; with 1.2, at a service that takes two a second, 370 are sent again, not 80.
+ */
 const GROWTH = 1.1;
-/** Growth of the rate in a second at most. With less, it would take too long to find a high limit. */
+/**
+ * Growth of the rate in a second at most. With 1.5, a service that takes 500 a second is found out in 12 s in place of 7 s;
+ * with 6, one that takes 100 a second throttles 150 of 3,000 requests in place of 90.
+ */
 const QUICK_GROWTH = 3;
 
 /** How many requests may be in flight: additive increase, multiplicative decrease, as in TCP. */

@@ -70,7 +70,7 @@ export interface CallCounts {
 	tokenRejections: number;
 	/** How often nothing was found at its address. */
 	notFounds: number;
-	/** How long it has waited after that. */
+	/** How long it has waited because the service didn't accept it. */
 	waitedMs: number;
 }
 
@@ -103,3 +103,5 @@ export type Decision = { do: 'fail' | 'check health' } | { do: 'send again'; aft
 export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];
 /** The service itself gave no answer, so that nobody can tell whether it still runs. */
 export const NO_ANSWER: Condition[] = [...NOT_REACHED, 'broken', 'timedOut', 'unavailable'];
+/** Nothing is known of the service. */
+export const NOTHING_KNOWN: Condition[] = ['unknown', 'n8nFailed'];

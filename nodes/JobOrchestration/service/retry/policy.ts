@@ -1,5 +1,12 @@
 import { backoffMs } from '../timers';
-import type { CallState, Condition, Consequence, Decision, Refusal } from './facts';
+import {
+	type CallState,
+	type Condition,
+	type Consequence,
+	type Decision,
+	NOTHING_KNOWN,
+	type Refusal,
+} from './facts';
 
 /** When a failed call is sent again. A call that isn't idempotent is, only if the service certainly hasn't acted on it. */
 export const RETRY = {
@@ -72,7 +79,7 @@ export function next(failure: Consequence, call: Readonly<CallState>): Decision 
 	const mayBeOutage = notFoundBy === 'service or proxy' && call.wasAnswered;
 	if (call.cause === undefined && (token || mayBeOutage)) return { do: 'check health' };
 	// After a health check that was sent before the call, the limiter decides, unless the check didn't reach the service.
-	if (call.isHealthCheck && !['unknown', 'n8nFailed'].includes(condition)) return sendAgain(0);
+	if (call.isHealthCheck && !NOTHING_KNOWN.includes(condition)) return sendAgain(0);
 	if (call.cause === 'token') return mayHaveActed && !call.isIdempotent ? FAIL : sendAgain(0);
 	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)
 		return sendAgain(RETRY.newToken.waitsMs[call.tokenRejections]);

@@ -4,7 +4,7 @@ import type { Failure } from '../errors/failure';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface AttemptOptions {
-	/** Where it waits in the limiter: the same object for all requests of one run of a node, and in it, of an execution. */
+	/** The run, and in it the execution, whose requests know of its failed login: the same objects for all of them. */
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
