@@ -9,7 +9,6 @@ import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { RequestOptions, Run, RunOptions, ServiceRequest } from './request';
 import { CallAttempts } from './retry/callAttempts';
 import { ANSWERED, type Decision } from './retry/facts';
-import { RETRY } from './retry/policy';
 import { Attempt } from './session/attempt';
 import { attempts, cancelOf, CREDENTIAL, type N8nContext } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
@@ -86,12 +85,7 @@ export class ServiceClient {
 		const { limiter, session } = this;
 		const about = { baseUrl: session.account.baseUrl, timeout: options.timeout };
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
-		const attempts = new CallAttempts({
-			isIdempotent: call.idempotent,
-			isOfNewJob: call.isOfNewJob === true,
-			maxRetries: options.maxRetries,
-			patienceMs: this.run.patienceMs ?? RETRY.patienceMs,
-		});
+		const attempts = new CallAttempts(call, request.options);
 		/** The last failure of the call itself, not of a health check. */
 		let sentFailure: Failure | undefined;
 		let earlierMayHaveActed = false;
@@ -172,10 +166,9 @@ export class ServiceClient {
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
 		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
-		const end = { failure: explained, decision: again };
 		// The error says so if the token was the cause, but the call can't be sent again.
-		const hasExpired = cause === 'token' && end.decision.do === 'fail';
-		return hasExpired ? { ...end, failure: { ...failure, hasExpired } } : end;
+		const hasExpired = cause === 'token' && again.do === 'fail';
+		return { failure: hasExpired ? { ...failure, hasExpired } : explained, decision: again };
 	}
 
 	/** @param answerTimeoutMs time limit for the answer, not counting a login, if that is less than the timeout */

@@ -67,7 +67,7 @@ export class ConcurrencyLimit {
 		else if (isUsed && !isSlow && this.value < most) this.value += this.increase;
 	}
 
-	/** A request failed; if nobody can tell whether the service acted on it, that lowers the limit, once for all in flight. */
+	/** A request failed. If the service may have acted on it without an answer, that lowers the limit, once for all in flight. */
 	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
 		if (!mayHaveActed || !NO_ANSWER.includes(condition) || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
@@ -99,7 +99,7 @@ export class RateLimit {
 		this.changedAt = now;
 	}
 
-	/** A request failed; if the service can't take so many, that lowers the rate, once for all in flight. */
+	/** A request failed. If the service takes fewer requests a second, that lowers the rate, once for all in flight. */
 	failed({ condition, retryAfterMs = 0 }: Consequence, startedAt: number, now: number): void {
 		const isUnavailable = condition === 'unavailable';
 		const isThrottled = condition === 'throttled' && retryAfterMs <= RETRY.sharedMs;

@@ -1,9 +1,6 @@
 import type { CallCounts, CallState, Consequence, Decision } from './facts';
 import { next, RETRY } from './policy';
 
-/** What doesn't change while a call is sent. */
-type CallFacts = Pick<CallState, 'isIdempotent' | 'isOfNewJob' | 'maxRetries' | 'patienceMs'>;
-
 /** What is known of one attempt. */
 type AttemptFacts = Pick<
 	CallState,
@@ -23,7 +20,10 @@ export class CallAttempts {
 		waitedMs: 0,
 	};
 
-	constructor(private readonly call: CallFacts) {}
+	constructor(
+		private readonly call: { idempotent: boolean; isOfNewJob?: boolean },
+		private readonly options: { maxRetries: number; patienceMs?: number | undefined },
+	) {}
 
 	/** Whether its token was rejected before, though the service accepts it. */
 	get wasRejected(): boolean {
@@ -32,9 +32,14 @@ export class CallAttempts {
 
 	/** Asks the policy what to do after an attempt, and counts it unless a health check has to find the cause first. */
 	decide(consequence: Consequence, facts: AttemptFacts): Decision {
-		const attempts = this.counts.attempts + 1;
-		const state = { ...this.call, ...this.counts, attempts, ...facts, random: Math.random() };
-		const decision = next(consequence, state);
+		const { call, counts, options } = this;
+		const decision = next(consequence, {
+			...{ ...counts, attempts: counts.attempts + 1, ...facts, random: Math.random() },
+			isIdempotent: call.idempotent,
+			isOfNewJob: call.isOfNewJob === true,
+			maxRetries: options.maxRetries,
+			patienceMs: options.patienceMs ?? RETRY.patienceMs,
+		});
 		const sleepMs = decision.do === 'send again' ? decision.afterMs : undefined;
 		if (decision.do !== 'check health') this.count(consequence, facts, sleepMs);
 		return decision;
