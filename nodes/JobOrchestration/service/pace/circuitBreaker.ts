@@ -6,17 +6,17 @@ import type { ExecutionQueue, LimitedRequest } from './queue';
 
 /**
  * The backoff before the first probe, if the service could be reached, and no probe may have cost a job. With 300 ms, a batch
- * of which 3 % of the connections break takes 9 s in place of 5 s; with 30 ms, a service that throttles all requests gets
- * twice as many.
+ * of which 3 % of the connections break takes 9 s in place of 5 s; with 30 ms, a service that asks to wait for ten
+ * seconds is sent twice as many requests again.
  */
 const FIRST_WAIT_MS = 80;
 /**
- * What a failure counts whose Retry-After is longer than all wait for. With 1, a batch of which every second item is told to
- * wait for an hour takes up to 19 s in place of 3 s; with 0, a service that tells all items so is sent all of them.
+ * What a failure counts if its Retry-After is longer than `RETRY.sharedMs`. With 1, a batch in which every second item gets a
+ * Retry-After of an hour takes up to 19 s in place of 3 s. With 0, it would never open the breaker.
  */
 const LONG_WEIGHT = 0.25;
 
-/** Since when some requests have no clear answer; how many failed as probes, and how many of each execution are unclear. */
+/** Since when requests got no clear answer; how many probes failed since then, and how many of each execution were unclear. */
 class Unclear {
 	probes = 0;
 	readonly of = new WeakMap<ExecutionQueue, number>();
@@ -26,7 +26,7 @@ class Unclear {
 
 /**
  * Decides from the ends of requests whether the service fails. Closed, it lets all requests start; open, none; half-open,
- * one at a time: a probe. It is told the time, in milliseconds.
+ * one at a time: a probe. Its methods take the time, in milliseconds.
  */
 export class CircuitBreaker implements Outage {
 	/** Failures in a row. Two open the breaker; each failed probe adds one. */

@@ -17,7 +17,7 @@ export const MAX_LIMIT = 100;
  * that breaks all but 20 connections leaves 18 jobs uncertain in place of 1.
  */
 const INCREASE = 0.3;
-/** The same once a request was lost. With 0.1, that service leaves 8 jobs uncertain; with 0.003, nothing changes. */
+/** The same once a request got no answer. With 0.1, that service leaves 8 jobs uncertain; with 0.003, nothing changes. */
 const SLOW_INCREASE = 0.01;
 /**
  * Requests in flight while n8n is idle for fewer milliseconds an answer. With 2, a busy n8n takes half as long again; with 8,

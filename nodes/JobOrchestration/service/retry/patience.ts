@@ -1,7 +1,7 @@
 import { RETRY } from './policy';
 
 /**
- * How long what was learnt of a service holds, if nothing is sent to it meanwhile. If it holds for a minute, the next batch
+ * How long the limits of a service are remembered, if nothing is sent to it meanwhile. With one minute, the next batch
  * at a service that takes two requests a second sends 50 requests again in place of 16.
  */
 export const MEMORY_MS = 3_600_000;
