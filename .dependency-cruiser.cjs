@@ -7,9 +7,9 @@
 const node = '^nodes/JobOrchestration/';
 const entry = `${node}JobOrchestration\\.node\\.ts$`;
 
-/** A part of the node may import itself, json.ts and what is named here; of packages, n8n-workflow alone. */
+/** A part of the node may import itself, json.ts, texts.ts, decodedPath.ts and what is named here; of packages, n8n-workflow alone. */
 function part(name, ...allowed) {
-	const paths = [name, 'json.ts', ...allowed].map((path) =>
+	const paths = [name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].map((path) =>
 		path.endsWith('.ts') ? path.replace('.', '\\.') : `${path}/`,
 	);
 	return {
@@ -42,14 +42,7 @@ module.exports = {
 		),
 		part('parameters'),
 		// Operations know the service by its calls, never by HTTP.
-		part(
-			'resources',
-			'parameters',
-			'service/calls',
-			'service/client.ts',
-			'service/errors/meaning.ts',
-			'service/request.ts',
-		),
+		part('resources', 'parameters', 'service/calls', 'service/client.ts', 'service/request.ts'),
 		part('execution', 'parameters', 'resources', 'service'),
 		part('listSearch', 'service'),
 		{

@@ -1,7 +1,7 @@
 import type { INode } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/nodeError';
+import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/problem';
 import type { Fault } from '../../sandbox';
 import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
@@ -298,16 +298,18 @@ describe('What looks like markup is replaced by what looks like it', () => {
 		expect({ message, description }).toEqual({ message: text, description: `See ${text}` });
 	});
 
-	test('in a job ID, in title and description, and in an error item', async () => {
+	test('in a job ID, in title and description, but not in an error item, which is data', async () => {
 		const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
-		const { title: message, description } = await errorAfter(answer(404), parameters);
-		expect(message).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
+		const { title, description } = await errorAfter(answer(404), parameters);
+		expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
 		expect(description).toContain(
 			`job '‹b onclick="alert(1)"›Session expired' in namespace 'default'`,
 		);
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters, onError });
-		expect(items[0]?.json).toMatchObject({ message, error: { description } });
+		const { message, error } = items[0]?.json ?? {};
+		expect(message).toBe(`No job '<b onclick="alert(1)">Session expir…' in namespace 'default'`);
+		expect(Object(error).description).toContain(`job '<b onclick="alert(1)">Session expired'`);
 	});
 
 	test("in a job's name, with markup for line breaks only where the editor's panel looks", async () => {

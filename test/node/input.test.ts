@@ -176,7 +176,7 @@ areRefused('what JSON would leave out or change', /Check the expression that the
 areRefused("what isn't a number, or is out of bounds", /^Enter a (whole )?number/, {
 	Priority: [
 		...['high', '1,000', js('" "'), js('Infinity'), js('[2]')],
-		...['9007199254740993', js('1e300'), '0.1234567890123456789'],
+		...['9007199254740993', '0x10', 'Infinity', '0.1234567890123456789'],
 	],
 	'Job Retry Interval': [js('-1')],
 	Timeout: [js('0'), '60s'],
@@ -234,7 +234,7 @@ const withRef = (ref: string) => `[{ "id": "a", "default": "1", "ref": ${ref} }]
 
 areRefused('a number whose digits would not arrive', /put it in quotes/, {
 	'Metadata (JSON)': [
-		...['-1e16', '1e400', '1e-400', '5.1e-324', '9007199254740992', `-${BIG}`],
+		...['1e400', '1e-400', '5.1e-324', '9007199254740992', `-${BIG}`],
 		...['0.1234567890123456789', '12345678901234567890.5', '0.10000000000000001'],
 	]
 		.map((number) => `{ "a": { "b": [${number}] } }`)
@@ -251,7 +251,7 @@ areRefused('a number whose digits would not arrive', /put it in quotes/, {
 	'Job Inputs 1 › Value': [js(`({ ref: [${BIG}] })`), js(BIG)],
 	...inEach(['Job Inputs 1 › Display Name', 'Display Name', 'Workflow UID'], js(BIG)),
 	Group: [js(`-${BIG}`)],
-	Type: [js('1e21')],
+	Type: [js('1e20')],
 	Workspace: [js('9007199254740993')],
 	'Job ID': [js('12345678901234567890')],
 });
@@ -321,7 +321,10 @@ describe('Several bad items are one error that', () => {
 		// Later releases of Node.js add where in the text it is.
 		const description = error?.description?.replace(/ \(line \d+ column \d+\)/g, '');
 		expect(`${error?.message}\n${description}`).toMatchSnapshot();
-		const itemIndex = Number(Object.keys(bad)[0]);
+		// The title says so if they are all.
+		const isAll =
+			Object.keys(bad).length === items.length && new Set(Object.values(bad)).size === 1;
+		const itemIndex = isAll ? undefined : Number(Object.keys(bad)[0]);
 		expect(error).toMatchObject({ context: { itemIndex, createdJobs: [], uncertainItems: [] } });
 		expect(fixture.sandbox.calls).toEqual([]);
 	});

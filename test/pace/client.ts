@@ -1,5 +1,5 @@
 import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { RunOptions } from '../../nodes/JobOrchestration/service/request';
 import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';

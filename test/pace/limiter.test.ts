@@ -1,4 +1,5 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range } from './executions';
 import { atOnce, bucket, byChance, connections, during, open, rejected } from './services';
@@ -12,7 +13,8 @@ const seconds = (count: number) => count * 1_000;
 const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
 const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a, b) => a - b);
 const mayExist = (failed: Array<{ error: Error }>) =>
-	failed.filter(({ error }) => 'mayHaveActed' in error && error.mayHaveActed === true).length;
+	failed.filter(({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true)
+		.length;
 
 beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomNumbers()));
 afterEach(() => jest.restoreAllMocks());

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { statusFailure } from '../reliability/statusFailure';
 import { type Execution, Executions, range } from './executions';
 import { atOnce, bucket, connections, open, rejected } from './services';
@@ -16,7 +17,9 @@ afterEach(() => jest.restoreAllMocks());
 const seconds = (count: number) => count * 1_000;
 const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
 const mayExist = ({ failed }: Pick<Execution, 'failed'>) =>
-	failed.filter(({ error }) => 'mayHaveActed' in error && error.mayHaveActed === true);
+	failed.filter(
+		({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true,
+	);
 const sentBetween = ({ sent }: Execution, from: number, to: number) =>
 	sent.filter(({ at }) => at >= from && at < to);
 const allOf = (executions: Execution[], list: 'sent' | 'failed' | 'done') =>
@@ -156,7 +159,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(mayExist(batch).length).toBeLessThanOrEqual(14);
 			expect(batch.failed).toHaveLength(300);
 			expect(lastAt(batch.failed)).toBeLessThan(seconds(12));
-			expect(batch.failed.at(-1)?.error).toMatchObject({ mayHaveActed: false });
+			expect(batch.failed.at(-1)?.error).toMatchObject({ problem: { mayHaveActed: false } });
 			// It has a probe of its own.
 			expect(later.sent).toHaveLength(1);
 			expect(Number(later.sent[0]?.at) - laterAt).toBeLessThan(seconds(5.1));
@@ -273,7 +276,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const second = never.begin([0], { creates: false });
 			await never.clock.pass(seconds(1));
 			expect([first.failed.length, second.failed.length, second.sent.length]).toEqual([100, 1, 0]);
-			expect(second.failed[0]?.error).toMatchObject({ mayHaveActed: false });
+			expect(second.failed[0]?.error).toMatchObject({ problem: { mayHaveActed: false } });
 		},
 	],
 	[

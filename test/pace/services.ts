@@ -1,4 +1,4 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
 import { statusFailure } from '../reliability/statusFailure';
 

@@ -1,8 +1,8 @@
 import { NodeApiError } from 'n8n-workflow';
 
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { failureFromError } from '../../nodes/JobOrchestration/service/errors/fromError';
-import { ServiceError } from '../../nodes/JobOrchestration/service/errors/serviceError';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { failureFromError } from '../../nodes/JobOrchestration/service/errors/fromThrown';
+import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 
 /*
  * What n8n's request helper throws differs between its releases. The engine tests see those of one; these are

@@ -58,7 +58,6 @@ describe('A state change that is answered with 200', () => {
 
 	test.each([
 		'<!-- page --><html>',
-		'  <DIV class="login">',
 		'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">',
 	])('and the page %s is not confirmed', async (page) => {
 		const { error } = await stop(page);
@@ -66,15 +65,51 @@ describe('A state change that is answered with 200', () => {
 	});
 });
 
-test('a create that is answered with a refusal may exist, and shows the words of the service', async () => {
-	fixture.answerWith('createJob', { success: false, message: 'quota used up' });
-	const result = await fixture.engine.run({ parameters: create() });
-	expect(result.error?.message).toBe(
-		'The service answered with an object instead of a job; the job may exist',
+test('HTML of any kind is a page, if its content type says so', async () => {
+	const page = answer(200, '  <DIV class="login">', { 'content-type': 'text/html' });
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'changeJobState' ? page : undefined,
 	);
-	expect(result.error?.description).toContain('It sent the message "quota used up" (HTTP 200).');
-	expect(result.error?.description?.split('quota used up')).toHaveLength(2);
-	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 200 });
+	const { error } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a' }) });
+	expect(error?.message).toBe('The service answered with an HTML page instead of a confirmation');
+});
+
+describe('A create that is answered with 200, and is not a job,', () => {
+	test.each<[unknown, string]>([
+		[{ success: false, message: 'quota used up' }, 'quota used up'],
+		[{ success: 'false', errors: ['Unknown template', 'No group'] }, 'Unknown template: No group'],
+		[{ ok: false, error: { text: 'Unknown template' } }, 'Unknown template'],
+		[{ success: false, metadata: {}, errors: ['Unknown template'] }, 'Unknown template'],
+	])('was refused if it says %j: there is certainly no job', async (body, said) => {
+		fixture.answerWith('createJob', body);
+		const result = await fixture.engine.run({ parameters: create() });
+		expect(result.error?.message).toBe(`The service refused to create the job: ${said}`);
+		expect(result.error?.description).toMatch(/^Check this node's fields\.\nThe service says: /);
+		expect(contextOf(result)).toMatchObject({ jobMayExist: false, httpStatus: 200 });
+		expect(fixture.callsOf('createJob')).toHaveLength(1);
+	});
+
+	test.each<[unknown]>([
+		[{ code: 500, message: 'boom' }],
+		[{ status: 'error', message: 'quota used up' }],
+		[{ results: [{ success: false }] }],
+	])('may exist if it says %j', async (body) => {
+		fixture.answerWith('createJob', body);
+		const result = await fixture.engine.run({ parameters: create() });
+		expect(result.error?.message).toMatch(/instead of a job; the job may exist$/);
+		expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 200 });
+	});
+});
+
+test('a job is a job, also if the service says beside it that something failed: a hint tells', async () => {
+	const job = { metadata: { uid: 'j7' }, displayName: 'Report' };
+	fixture.answerWith('createJob', { ...job, success: false, errors: ['No room for the report'] });
+	const { items, run } = await fixture.engine.run({ parameters: create() });
+	expect(items).toMatchObject([{ json: job }]);
+	const [{ hints } = {}] = run.data.resultData.runData['Node 1'] ?? [];
+	expect(hints?.map(({ message }) => message)).toEqual([
+		'The service has created the job, and says beside it: {"success":false,"errors":["No room for the report"]}',
+	]);
 });
 
 test.each(['login', 'listClusters'])('407 to %s: the proxy wants a login', async (of) => {

@@ -8,7 +8,7 @@ import type {
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Fault, Plan } from '../../sandbox';
@@ -334,7 +334,7 @@ describe('A request that fails at once, without a wait', () => {
 		const start = jest.spyOn(CircuitBreaker.prototype, 'start');
 		start.mockImplementation((request) => (request.isHealthCheck = true));
 		const { tried, errors } = await sendAll(1, statusFailure(429, 0));
-		expect(errors).toMatchObject([{ mayHaveActed: false }]);
+		expect(errors).toMatchObject([{ problem: { mayHaveActed: false } }]);
 		// Max Request Retries are added.
 		expect(tried).toBe(43);
 		expect(turns).toBeGreaterThan(40);

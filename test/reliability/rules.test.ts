@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { meaningOf } from '../../nodes/JobOrchestration/service/errors/failure';
-import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/response';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/fromResponse';
 import type { CallState } from '../../nodes/JobOrchestration/service/retry/facts';
 import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import { statusFailure as status } from './statusFailure';
@@ -190,7 +190,7 @@ test.each<[what: string, failure: Failure, call: Partial<CallState>, does: numbe
 	],
 	['a 404 comes that is no JSON', text404, {}, 'check health'],
 	['such a 404 comes at first contact', text404, { wasAnswered: false }, 'fail'],
-	['a health check gets such a 404, too', { ...text404, isOutage: true }, {}, 300],
+	['a health check gets such a 404, too', { ...text404, cause: 'outage' }, {}, 300],
 	[
 		'a health check gets one, but never got another answer',
 		text404,

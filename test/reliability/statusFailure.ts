@@ -1,4 +1,4 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 
 /** A request that was answered with this HTTP status; and with this Retry-After, if it has one. */
 export const statusFailure = (

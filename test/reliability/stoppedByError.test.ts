@@ -110,7 +110,7 @@ describe('Where an error stops the workflow', () => {
 			numbered(3),
 		);
 		expect(run.status).toBe('error');
-		expect(error?.message).toMatch(/cancelled/);
+		expect(error?.message.replaceAll('\u2060', '')).toMatch(/: canceled by the administrator$/);
 		expect(error?.description).toMatch(/canceled/);
 	});
 

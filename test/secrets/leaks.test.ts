@@ -57,7 +57,7 @@ describe('A failure leaves neither the password nor a token:', () => {
 });
 
 describe('A text of the service with a secret is not shown:', () => {
-	const MESSAGE = "The service's message isn't shown because it contains the password or token";
+	const MESSAGE = "The service's message isn't shown: a word in it is also the ";
 	const SHORT = '(not shown: contains a secret)';
 	const redirect = (path: string): Fault => ({
 		kind: 'redirect',
@@ -75,6 +75,15 @@ describe('A text of the service with a secret is not shown:', () => {
 		['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), MESSAGE],
 		['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), MESSAGE],
 		['a page', (it) => answer(502, `<html>Bad: ${it}</html>`), 'An HTML page came (HTTP 502).'],
+		['the text of a page', (it) => answer(502, `<html><h1>Bad: ${it}</h1>`), MESSAGE],
+		[
+			'a text that the page spells otherwise',
+			(it) => {
+				const [first = '', ...others] = [...it].map((letter) => `&#${letter.codePointAt(0)};`);
+				return answer(403, `<html><h1>Bad: <b>${first}</b>${others.join('')}</h1>`);
+			},
+			MESSAGE,
+		],
 		['the end of a long text', (it) => answer(400, `Bad:${'x'.repeat(490)} ${it}`), MESSAGE],
 		['a text that is cut', (it) => answer(400, `Bad:${' '.repeat(9_985)}${it}`), MESSAGE],
 		['the path of a redirect', (it) => redirect(`/${encodeURIComponent(it)}/x`), SHORT],

@@ -15,7 +15,7 @@ import type {
 	IWorkflowExecuteAdditionalData,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
-import { ICredentialsHelper } from 'n8n-workflow';
+import * as n8nWorkflow from 'n8n-workflow';
 import { Credentials } from 'n8n-core';
 
 /**
@@ -23,7 +23,7 @@ import { Credentials } from 'n8n-core';
  * with a credential type what that one does: the same conditions for asking for a token, the same merging and
  * writing back.
  */
-export class CredentialsInMemory extends ICredentialsHelper {
+export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	private readonly stored = new Map<string, ICredentialDataDecryptedObject>();
 
 	constructor(private readonly types: (name: string) => ICredentialType) {
@@ -89,7 +89,9 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		const isTest = node.parameters.temp === '' && node.type === 'n8n-nodes-base.noOp';
 		if (credentials[expirable.name] !== '' && !credentialsExpired && !isTest) return undefined;
 
-		const output = stored(await type.preAuthentication.call(onlyRequests(helpers), credentials));
+		const output = stored(
+			await type.preAuthentication.call(onlyRequests(helpers, credentials), credentials),
+		);
 		if (output[expirable.name] === undefined) return undefined;
 		const details = node.credentials?.[typeName];
 		if (details === undefined) return undefined;
@@ -113,7 +115,7 @@ export class CredentialsInMemory extends ICredentialsHelper {
 		typeName: string,
 	): Promise<ICredentialDataDecryptedObject | undefined> {
 		const { preAuthentication } = this.types(typeName);
-		const output = await preAuthentication?.call(onlyRequests(helpers), credentials);
+		const output = await preAuthentication?.call(onlyRequests(helpers, credentials), credentials);
 		return output === undefined ? undefined : stored(output);
 	}
 
@@ -147,9 +149,22 @@ export class CredentialsInMemory extends ICredentialsHelper {
 	}
 }
 
-/** Of n8n's helpers a credential gets the one for requests, from 2.40 on. */
-function onlyRequests({ helpers }: IHttpRequestHelper): IHttpRequestHelper {
-	return { helpers: { httpRequest: helpers.httpRequest } };
+/** Of n8n's helpers a credential gets the one for requests, from 2.40 on, to the domains that it allows. */
+function onlyRequests(
+	{ helpers }: IHttpRequestHelper,
+	credentials: ICredentialDataDecryptedObject,
+): IHttpRequestHelper {
+	const httpRequest: typeof helpers.httpRequest = async (options) => {
+		const allowedDomains = allowedDomainsOf(credentials);
+		return await helpers.httpRequest({ ...options, ...(allowedDomains && { allowedDomains }) });
+	};
+	return { helpers: { httpRequest } };
+}
+
+/** n8n 1.x has no such field. */
+function allowedDomainsOf(credentials: ICredentialDataDecryptedObject): string | undefined {
+	const read: unknown = Reflect.get(n8nWorkflow, 'getCredentialOwnRequestAllowedDomains');
+	return typeof read === 'function' ? (read(credentials) as string | undefined) : undefined;
 }
 
 /** What a credential type returned, as it is stored: without what is undefined. */

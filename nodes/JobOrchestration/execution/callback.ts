@@ -13,8 +13,7 @@ import type {
 import { isJsonObject } from '../json';
 import { FieldError } from '../parameters/fieldError';
 import type { Callback, CreatedJob } from '../resources/operation';
-import { nameOf } from '../service/errors/meaning';
-import { asPlainText } from '../service/errors/serviceError';
+import { asPlainText, nameOf } from '../texts';
 import { logForUser } from './report';
 
 /*

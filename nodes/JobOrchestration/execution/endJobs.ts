@@ -1,5 +1,7 @@
 import { FieldValue } from '../parameters/fieldValue';
 import { changeJobState, uidOf } from '../service/calls/jobs';
+import { problemOf } from '../service/errors/problem';
+import { titleOf } from '../texts';
 import { inParallel } from './inParallel';
 import type { Run } from './run';
 
@@ -25,8 +27,7 @@ export async function endJobs({ outcomes, clients, options, itemsAtOnce }: Run):
 			await client.send(changeJobState(change), options);
 			job.cleanup = { operation: verb, success: true };
 		} catch (error) {
-			const message = error instanceof Error ? error.message : String(error);
-			job.cleanup = { operation: verb, success: false, message };
+			job.cleanup = { operation: verb, success: false, message: titleOf(problemOf(error)) };
 		}
 	});
 }

@@ -5,20 +5,21 @@ import { StoppedBeforeSending } from '../service/client';
 import { Clients } from '../service/clients';
 import {
 	nodeErrorOf,
-	type PlainError,
-	plainErrorOf,
-	unknownErrorOf,
-} from '../service/errors/nodeError';
-import { ServiceError } from '../service/errors/serviceError';
+	type Problem,
+	problemOf,
+	ServiceError,
+	unknownProblem,
+} from '../service/errors/problem';
 import { onAbort } from '../service/timers';
 import { waitForCallback } from './callback';
 import { endJobs } from './endJobs';
-import { fatalErrorOf } from './fatalError';
+import { fatalErrorOf } from './batchError';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
 import { addHints } from './report';
 import { recall, remember } from './retryMemory';
 import { type FailedItem, isCancelled, type PreparedItem, type Run } from './run';
+import { descriptionOf, titleOf } from '../texts';
 
 /**
  * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
@@ -29,16 +30,19 @@ import { type FailedItem, isCancelled, type PreparedItem, type Run } from './run
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let run: Run | undefined;
+	let failed: FailedItem | undefined;
 	try {
 		run = beginRun(context);
-		return [await runToEnd(run)];
+		failed = await runToEnd(run);
+		if (failed === undefined) return [await finish(run)];
 	} catch (cause) {
 		if (!context.continueOnFail() || isCancelled(context)) {
 			throw nodeErrorOf(context.getNode(), cause);
 		}
 		// n8n would pass the input items on as if they had succeeded.
-		return [outputOf(context, run, plainErrorOf(cause))];
+		return [outputOf(context, run, problemOf(cause))];
 	}
+	throw fatalErrorOf(run, failed);
 }
 
 /** @throws Error if the workflow names an operation that this version doesn't have */
@@ -50,13 +54,16 @@ function beginRun(context: IExecuteFunctions): Run {
 	return { ...state, context, operation, calls: [], clients: new Clients(context) };
 }
 
-async function runToEnd(run: Run): Promise<INodeExecutionData[]> {
-	const { context, outcomes } = run;
+/** Reads and checks all items, and makes the calls. @returns the error that ends the execution, if one does */
+async function runToEnd(run: Run): Promise<FailedItem | undefined> {
 	const failedBefore = await prepareAll(run);
 	// Even if this throws, the next run knows what was done.
-	const failed = await runItems(run, failedBefore).finally(() => remember(run));
-	if (failed !== undefined) throw fatalErrorOf(run, failed);
+	return await runItems(run, failedBefore).finally(() => remember(run));
+}
 
+/** @returns the output, which an execution that waits for its job's callback has later */
+async function finish(run: Run): Promise<INodeExecutionData[]> {
+	const { context, outcomes } = run;
 	addHints(run);
 	const output = outputOf(context, run);
 	// Only the first item can have a callback.
@@ -102,8 +109,8 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 			if (cause instanceof StoppedBeforeSending) return;
 			const isKnown = cause instanceof ServiceError || isRepeatable;
 			const error = isKnown
-				? plainErrorOf(cause)
-				: unknownErrorOf(client.redact(String(cause)), call.job);
+				? problemOf(cause)
+				: unknownProblem(client.redact(String(cause)), call.job);
 			outcomes[itemIndex] = { error, account };
 			if (continueOnFail) return;
 			firstFailed ??= { itemIndex, error, cause };
@@ -115,7 +122,7 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 	if (firstFailed !== undefined || !signal.aborted) return firstFailed;
 	// It names the first item not begun.
 	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
-	const error = plainErrorOf('The execution was cancelled');
+	const error = problemOf('The execution was cancelled');
 	return { itemIndex: next?.itemIndex ?? 0, error };
 }
 
@@ -129,15 +136,19 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 function outputOf(
 	context: IExecuteFunctions,
 	run?: Run,
-	errorOfOthers?: PlainError,
+	errorOfOthers?: Problem,
 ): INodeExecutionData[] {
 	return context.getInputData().flatMap(({ binary }, itemIndex) => {
 		const { output = [], error } = run?.outcomes[itemIndex] ?? { error: errorOfOthers };
 		const pairedItem = { item: itemIndex };
 		if (error === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { message, description, httpStatus = null, uncertainJob } = error;
+		const { httpStatus = null, uncertainJob } = error;
 		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
-		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
+		const description = descriptionOf(error);
+		const json = {
+			message: titleOf(error),
+			error: { description, itemIndex, httpStatus, ...ofCreate },
+		};
 		return [{ json, ...(binary && { binary }), pairedItem }];
 	});
 }

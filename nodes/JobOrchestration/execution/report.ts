@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { asPlainText } from '../service/errors/serviceError';
+import { asPlainText, FROM_ZERO, itemList } from '../texts';
 import { objectSharedByTries } from './retryMemory';
-import { FROM_ZERO, itemList, type ListedJob, type Run, type Summary, summaryOf } from './run';
+import { type ListedJob, type Run, type Summary, summaryOf } from './run';
 
 /** The most jobs that a text lists; an error's `context.createdJobs` has all of them. */
 export const MAX_LISTED = 100;

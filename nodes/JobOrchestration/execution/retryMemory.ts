@@ -45,8 +45,7 @@ export function recall(context: IExecuteFunctions, operation: string): RunState 
 	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
 		if (outcome?.error === undefined) return outcome;
-		const said = outcome.error.description.replace(NOT_SENT_AGAIN, '').trimEnd();
-		const error = { ...outcome.error, description: `${said} ${NOT_SENT_AGAIN}` };
+		const error = { ...outcome.error, note: NOT_SENT_AGAIN };
 		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
 		return { ...outcome, error, isOfEarlierExecution: isOld };
 	});

@@ -3,9 +3,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CallResult, CreatedJob, Operation, PreparedCall } from '../resources/operation';
 import type { ItemOptions } from '../resources/options';
 import type { Clients } from '../service/clients';
-import { type NamedJob, withShortNames } from '../service/errors/meaning';
-import type { PlainError } from '../service/errors/nodeError';
+import type { Problem } from '../service/errors/problem';
 import type { ServiceClient } from '../service/client';
+import { type NamedJob, withShortNames } from '../texts';
 
 /** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
 export interface RunState {
@@ -42,7 +42,7 @@ export interface PreparedItem {
 
 /** What became of an item, and with which account (`ServiceClient.account`). Plain data: n8n stores it for Retry. */
 export interface ItemOutcome extends Partial<CallResult> {
-	error?: PlainError;
+	error?: Problem;
 	account?: string | undefined;
 	/** Whether an earlier execution, which n8n retries, has left the error. */
 	isOfEarlierExecution?: boolean;
@@ -51,7 +51,7 @@ export interface ItemOutcome extends Partial<CallResult> {
 /** An error that may end the execution. */
 export interface FailedItem {
 	itemIndex: number;
-	error: PlainError;
+	error: Problem;
 	cause?: unknown;
 }
 
@@ -62,7 +62,10 @@ export type ListedJob = CreatedJob & { itemIndex: number };
 export type Summary = ReturnType<typeof summaryOf>;
 
 export function summaryOf({ outcomes, endedJobs }: RunState) {
+	/** By the numbers of items. An item without an outcome was not begun. */
+	const succeeded: number[] = [];
 	const failed: number[] = [];
+	const notBegun: number[] = [];
 	/** The jobs of all tries. */
 	const created = [...endedJobs];
 	/** The items whose job may exist. */
@@ -71,14 +74,15 @@ export function summaryOf({ outcomes, endedJobs }: RunState) {
 	const withoutJob: number[] = [];
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		const { error, createdJob } = outcome ?? {};
-		if (error) failed.push(itemIndex);
+		(error ? failed : outcome ? succeeded : notBegun).push(itemIndex);
 		if (createdJob) created.push({ itemIndex, ...withShortNames(createdJob) });
 		if (error?.uncertainJob) uncertain.push({ itemIndex, ...error.uncertainJob });
 		else if (createdJob === undefined || isEnded(createdJob)) withoutJob.push(itemIndex);
 	}
 	/** The jobs that this node hasn't ended. */
 	const running = created.filter((job) => !isEnded(job));
-	return { count: outcomes.length, failed, created, running, uncertain, withoutJob };
+	const items = { count: outcomes.length, succeeded, failed, notBegun };
+	return { ...items, created, running, uncertain, withoutJob };
 }
 
 export function isEnded({ cleanup }: CreatedJob): boolean {
@@ -87,31 +91,4 @@ export function isEnded({ cleanup }: CreatedJob): boolean {
 
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
-}
-
-/** As many numbers and ranges as fit into one sentence. */
-const MAX_NAMED = 10;
-
-/** What a title says where it names items: users count rows from 1. */
-export const FROM_ZERO = '(counted from 0)';
-
-/** Items by their numbers, from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99 and 20 more". */
-export function itemList(items: readonly number[]): string {
-	const ranges: number[][] = [];
-	for (const item of items) {
-		const range = ranges.at(-1);
-		if (range?.at(-1) === item - 1) range.push(item);
-		else ranges.push([item]);
-	}
-	const parts = ranges.flatMap((range) =>
-		range.length < 3 ? range.map((item) => [item]) : [range],
-	);
-	const names = parts
-		.slice(0, MAX_NAMED)
-		.map((part) => (part.length === 1 ? `${part[0]}` : `${part[0]} to ${part.at(-1)}`));
-	const more = parts.slice(MAX_NAMED).flat().length;
-	if (more > 0) names.push(`${more} more`);
-	const last = names.pop();
-	const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
-	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
 }

@@ -9,8 +9,7 @@ import { clusterPages } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
 import type { ServiceClient } from '../service/client';
 import { Clients } from '../service/clients';
-import { nodeErrorOf } from '../service/errors/nodeError';
-import { ServiceError } from '../service/errors/serviceError';
+import { nodeErrorOf, ServiceError } from '../service/errors/problem';
 
 const PAGE_SIZE = 100;
 
@@ -47,7 +46,7 @@ export async function searchClusters(
 		const client = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
 			const isRefused =
-				error instanceof ServiceError && [400, 422].includes(Number(error.httpStatus));
+				error instanceof ServiceError && [400, 422].includes(Number(error.problem.httpStatus));
 			// The service may not allow pages of that size.
 			if (isRefused) return await search(client);
 			throw error;

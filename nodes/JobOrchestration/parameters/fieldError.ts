@@ -1,3 +1,5 @@
+import { decodedPath } from '../decodedPath';
+
 /** A field with a wrong value: "'Limit' is 0, which is too small", and what would be right. */
 export class FieldError extends Error {
 	constructor(
@@ -17,30 +19,33 @@ export function describe(value: unknown): string {
 	return ['number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : 'an object';
 }
 
-/** What an ID must not be or contain, and what an error then says of it. */
-type IdRule = [pattern: RegExp, problem: (match: RegExpExecArray) => string];
+/** What is wrong with an ID in a path, which could change once a proxy or a server has decoded it. */
+export function problemInPath(id: string): string | undefined {
+	const leadsAway = 'can change the address of the request';
+	if (/^\.\.?\s*(;.*)?$/s.test(id)) return `is "${id}", which isn't an ID`;
+	const parts = id.match(/[/\\]|%[\da-f]{2}/gi) ?? [];
+	const bad = parts.find((part) => /[./\\;%]|(?=\p{ASCII})\p{Cc}/u.test(decodedPath(part)));
+	if (bad !== undefined) return `contains "${bad}", which ${leadsAway}`;
+	return /\p{Cc}/u.test(id) ? `contains a control character, which ${leadsAway}` : undefined;
+}
 
-const LEADS_AWAY = 'can change the address of the request';
-
-/** For an ID in a path, which could change once a proxy or a server has decoded it. */
-export const WRONG_IN_PATH: IdRule[] = [
-	[/^\.\.?\s*(;.*)?$/s, ([id]) => `is "${id}", which isn't an ID`],
-	[/[/\\]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/i, ([bad]) => `contains "${bad}", which ${LEADS_AWAY}`],
-	[/\p{Cc}/u, () => `contains a control character, which ${LEADS_AWAY}`],
+/** What a reader doesn't see of an ID that was copied from a web page or a chat. */
+const UNSEEN: Array<[pattern: RegExp, name: string]> = [
+	[/\u200b/, 'a zero-width space'],
+	[/[\u200c\u200d]/, 'a zero-width joiner'],
+	[/\p{Bidi_Control}/u, 'a direction mark'],
+	[/\u2060/, 'a word joiner'],
+	[/\u00ad/, 'a soft hyphen'],
+	[/\ufeff/, 'a byte order mark'],
+	[/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u, 'an invisible character'],
 ];
 
-const unseen = (pattern: RegExp, name: string): IdRule => {
-	const code = (text: string) => text.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-	return [pattern, ({ 0: x, index }) => `contains ${name} (U+${code(x)}) at position ${index + 1}`];
-};
-
-/** For any ID: what a reader doesn't see of one that was copied from a web page or a chat. */
-export const WRONG_IN_ID = [
-	unseen(/\u200b/, 'a zero-width space'),
-	unseen(/[\u200c\u200d]/, 'a zero-width joiner'),
-	unseen(/\p{Bidi_Control}/u, 'a direction mark'),
-	unseen(/\u2060/, 'a word joiner'),
-	unseen(/\u00ad/, 'a soft hyphen'),
-	unseen(/\ufeff/, 'a byte order mark'),
-	unseen(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u, 'an invisible character'),
-];
+/** What is wrong with any ID: a character that nobody sees. */
+export function problemInId(id: string): string | undefined {
+	for (const [pattern, name] of UNSEEN) {
+		const { 0: character, index } = pattern.exec(id) ?? { 0: '', index: 0 };
+		const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+		if (code !== undefined) return `contains ${name} (U+${code}) at position ${index + 1}`;
+	}
+	return undefined;
+}

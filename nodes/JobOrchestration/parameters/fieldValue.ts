@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '../json';
-import { describe, FieldError, WRONG_IN_ID, WRONG_IN_PATH } from './fieldError';
-import { HALF_CHARACTER, lossIn, refuseLoss, tokensIn, withoutFence } from './jsonText';
+import { describe, FieldError, problemInId, problemInPath } from './fieldError';
+import { HALF_CHARACTER, losesDigits, refuseLoss, tokensIn, withoutFence } from './jsonText';
+
+/** A number as people write it: 0x10 isn't one. */
+const IS_NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {
@@ -41,31 +44,30 @@ export class FieldValue {
 	}
 
 	/** An ID, without the spaces that copying adds around it. Invisible characters in it are refused by name. */
-	id(rules = WRONG_IN_ID): string {
+	id(problemIn = problemInId): string {
 		// A byte order mark isn't a space here.
 		const id = this.requiredText().replace(/^[^\S\ufeff]+|(?<!\s)[^\S\ufeff]+$/g, '');
-		for (const [pattern, problem] of rules) {
-			const match = pattern.exec(id);
-			if (match === null) continue;
-			throw this.error(problem(match), 'Enter the ID alone, as the service shows it.');
-		}
-		return id;
+		const problem = problemIn(id);
+		if (problem === undefined) return id;
+		throw this.error(problem, 'Enter the ID alone, as the service shows it.');
 	}
 
 	/** An ID that stays one segment of a URL's path, even if a proxy or a server decodes it once more. */
 	pathId(): string {
-		return this.id([...WRONG_IN_PATH, ...WRONG_IN_ID]);
+		return this.id((id) => problemInPath(id) ?? problemInId(id));
 	}
 
 	/** A number, or the text of one; undefined if there is no value. */
 	optionalNumber({ min = -Infinity, max = Infinity, integer = false } = {}): number | undefined {
 		if (this.isMissing) return undefined;
-		const value = typeof this.value === 'string' && !this.isBlank ? Number(this.value) : this.value;
+		const text = String(this.value).trim();
+		const value =
+			typeof this.value === 'string' && IS_NUMBER.test(text) ? Number(text) : this.value;
 		let problem: string;
 		if (typeof value !== 'number' || !Number.isFinite(value)) problem = 'not a number';
 		else if (value < min) problem = 'which is too small';
 		else if (value > max) problem = 'which is too large';
-		else if (lossIn(String(this.value))) problem = `which ${lossIn(String(this.value))}`;
+		else if (losesDigits(text)) problem = 'which has more digits than a number can hold';
 		else if (integer && !Number.isInteger(value)) problem = 'not a whole number';
 		else return value;
 		const from = min === -Infinity ? ', such as 3' : ` of ${min} or more`;
@@ -163,7 +165,7 @@ export class FieldValue {
 
 	/** Refuses what would arrive as something else than was meant. */
 	private refuseChanged(given: string, sent: string, lose: 'would lose' | 'has lost'): void {
-		const number = tokensIn(given).find((token) => !token.startsWith('"') && lossIn(token));
+		const number = tokensIn(given).find((token) => !token.startsWith('"') && losesDigits(token));
 		if (number !== undefined) {
 			const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
 			throw this.error(

@@ -14,14 +14,16 @@ export function tokensIn(json: string): string[] {
 	return json.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi) ?? [];
 }
 
-/** Why a number, as it is written, would be sent with other digits, or may have lost some; undefined if it is exact. */
-export function lossIn(written: string): string | undefined {
+/**
+ * Whether a number would be sent with other digits than are written, or may have lost some before: from 2^53 on, JavaScript
+ * can't tell all whole numbers apart. With an exponent, as in 5.972e24, a number is meant to be rounded.
+ */
+export function losesDigits(written: string): boolean {
 	const number = Number(written);
-	// From 2^53 on, JavaScript can't tell all whole numbers apart.
-	if (Math.abs(number) > Number.MAX_SAFE_INTEGER) return 'is too large to be exact';
+	const isWhole = /^-?\d+$/.test(written);
 	const digits = significantDigits(written);
 	const isKept = significantDigits(number.toExponential()).padEnd(digits.length, '0') === digits;
-	return isKept ? undefined : 'has too many digits';
+	return !isKept || (isWhole && Math.abs(number) > Number.MAX_SAFE_INTEGER);
 }
 
 const significantDigits = (number: string) =>

@@ -3,8 +3,8 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../json';
 import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/client';
-import type { NamedJob } from '../service/errors/meaning';
 import type { RequestOptions } from '../service/request';
+import type { NamedJob } from '../texts';
 
 export interface CreatedJob {
 	namespace: string;
@@ -55,6 +55,8 @@ export interface Operation {
 	fields: INodeProperties[];
 	/** Of a state change: whether sending it twice does the same as once. If not, an unclear answer ends it. */
 	idempotent?: boolean;
+	/** What becomes of an item's job, as in "2 of 4 jobs were stopped". */
+	done?: string;
 	/** Whether it creates jobs, which errors, error items and logs then tell of. */
 	createsJobs?: boolean;
 	/** Reads and checks what one item gives. @throws FieldError, as `newCallback` does unless the item is the only one */

@@ -1,9 +1,9 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { type Call, callError } from './calls/callError';
-import { type Failure, meaningOf } from './errors/failure';
-import { failureFromError } from './errors/fromError';
-import { type Result, resultOf } from './errors/response';
+import { type Failure, meaningOf } from './errors/kinds';
+import { failureFromError } from './errors/fromThrown';
+import { type Result, resultOf } from './errors/fromResponse';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { RequestOptions, Run, RunOptions, ServiceRequest } from './request';
@@ -74,7 +74,7 @@ export class ServiceClient {
 	 * call fails, or waits for the next round. The shortest wait is a turn of the event loop, and the policy limits the rounds.
 	 *
 	 * @param hasFallback whether something else is tried if it fails: then `onFailure` isn't called
-	 * @throws ServiceError, whose `mayHaveActed` says whether a call that isn't idempotent may have worked nevertheless;
+	 * @throws ServiceError, whose problem says by `mayHaveActed` whether a call that isn't idempotent may have worked nevertheless;
 	 * StoppedBeforeSending if it was aborted before anything was sent
 	 */
 	async send<Body>(
@@ -164,7 +164,7 @@ export class ServiceClient {
 		const cause = await unlessAborted(search, signal).catch(() => undefined);
 		// Nothing is sent again after an abort.
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
-		const explained: Failure = { ...failure, ...(cause === 'outage' && { isOutage: true }) };
+		const explained: Failure = { ...failure, cause };
 		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
 		// The error says so if the token was the cause, but the call can't be sent again.
 		const hasExpired = cause === 'token' && again.do === 'fail';

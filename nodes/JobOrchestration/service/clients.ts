@@ -2,9 +2,9 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
 import { ServiceClient } from './client';
-import { meaningOf } from './errors/failure';
-import { failureFromError } from './errors/fromError';
-import { ServiceError } from './errors/serviceError';
+import { meaningOf } from './errors/kinds';
+import { failureFromError } from './errors/fromThrown';
+import { ServiceError } from './errors/problem';
 import type { RunOptions } from './request';
 import { CREDENTIAL, type N8nContext } from './session/credential';
 import { type Session, sessionOf } from './session/session';

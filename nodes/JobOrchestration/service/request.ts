@@ -14,8 +14,8 @@ export interface ServiceRequest<Body> {
 	/** As in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
-	/** Of a state change: a body with a success's status can say that it failed, and a 303 says that it is done. */
-	maySayFailed?: boolean;
+	/** Whether a body with a success's status says that the request failed. */
+	isFailure?: (body: unknown) => boolean;
 	/** Whether it is about a job that this execution has just created, which not all of the service's replicas may know. */
 	isOfNewJob?: boolean;
 	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */

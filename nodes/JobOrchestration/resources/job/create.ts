@@ -1,12 +1,15 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { createJob, type NewJob, uidOf } from '../../service/calls/jobs';
+import type { JsonObject } from '../../json';
 import type { GetField } from '../../parameters/itemParameters';
+import { createJob, type NewJob, saysNoSuccess, uidOf } from '../../service/calls/jobs';
+import type { ServiceClient } from '../../service/client';
+import { truncate } from '../../texts';
 import type { Operation, PreparedCall } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
 import { callbackOptions, readCallback } from './callbackOption';
 import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
-import { jobOutputFields, readJobOutput } from './jobOutput';
+import { besideJob, jobOutputFields, readJobOutput } from './jobOutput';
 
 const JOB_TYPE = 'normal';
 
@@ -136,6 +139,7 @@ export const create: Operation = {
 		optionsField(createUncertainAgainOption, ifStoppedOption, ...callbackOptions),
 	],
 	createsJobs: true,
+	done: 'created',
 	prepare(getField, newCallback) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
@@ -148,11 +152,18 @@ export const create: Operation = {
 			const createdJob = { namespace, uid, displayName };
 			const callback = expected?.callback;
 			const output = { ...shape(created), ...(callback && { callback: null }) };
-			return { output: [output], createdJob, callback };
+			return { output: [output], createdJob, callback, hint: hintOf(created, client) };
 		};
 		return { job: { namespace, displayName }, send };
 	},
 };
+
+/** What the user is told if the service has made the job, and says nevertheless that it failed. */
+function hintOf(created: JsonObject, client: ServiceClient): string | undefined {
+	if (!saysNoSuccess(created)) return undefined;
+	const said = client.redact(JSON.stringify(besideJob(created)));
+	return `The service has created the job, and says beside it: ${truncate(said, 500)}`;
+}
 
 function readJob(getField: GetField): NewJob {
 	const additional = (name: string) => getField('additionalFields', name);

@@ -9,6 +9,22 @@ const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 /** What identifies a job: part of every output. */
 const ALWAYS_INCLUDED = ['metadata', 'displayName'];
 
+/** The other fields of a job, as the interface shows them. */
+const OTHER_FIELDS = [
+	{ name: 'Engine Workflow', value: 'engineWorkflow' },
+	{ name: 'Group', value: 'group' },
+	{ name: 'Inputs', value: 'inputs' },
+	{ name: 'Name', value: 'name' },
+	{ name: 'Outputs', value: 'outputs' },
+	{ name: 'Priority', value: 'priority' },
+	{ name: 'Retry Option', value: 'retryOption' },
+	{ name: 'Status', value: 'status' },
+	{ name: 'Type', value: 'type' },
+	{ name: 'Work Cluster', value: 'workCluster' },
+	{ name: 'Workflow', value: 'workflow' },
+	{ name: 'Workspace', value: 'workspace' },
+];
+
 /** How much of the job is put out. A tool has n8n's usual field in place of Simplify (n8n's UX guidelines). */
 export const jobOutputFields: INodeProperties[] = [
 	{
@@ -49,22 +65,16 @@ export const jobOutputFields: INodeProperties[] = [
 		description:
 			"Fields to return. 'metadata', which holds the job ID, and 'displayName' are always returned.",
 		displayOptions: { show: { '@tool': [true], output: ['selectedFields'] } },
-		options: [
-			{ name: 'Engine Workflow', value: 'engineWorkflow' },
-			{ name: 'Group', value: 'group' },
-			{ name: 'Inputs', value: 'inputs' },
-			{ name: 'Name', value: 'name' },
-			{ name: 'Outputs', value: 'outputs' },
-			{ name: 'Priority', value: 'priority' },
-			{ name: 'Retry Option', value: 'retryOption' },
-			{ name: 'Status', value: 'status' },
-			{ name: 'Type', value: 'type' },
-			{ name: 'Work Cluster', value: 'workCluster' },
-			{ name: 'Workflow', value: 'workflow' },
-			{ name: 'Workspace', value: 'workspace' },
-		],
+		options: OTHER_FIELDS,
 	},
 ];
+
+/** What an answer says beside the job: all that no job has. */
+export function besideJob(answer: JsonObject): JsonObject {
+	const ofJob = [...ALWAYS_INCLUDED, ...OTHER_FIELDS.map(({ value }) => value)];
+	const others = Object.entries(answer).filter(([name]) => !ofJob.includes(name));
+	return Object.fromEntries(others);
+}
 
 /** Reads which of the created job's fields an item wants. @throws FieldError */
 export function readJobOutput(getField: GetField): (job: JsonObject) => JsonObject {

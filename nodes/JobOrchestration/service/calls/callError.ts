@@ -1,6 +1,7 @@
-import { type Failure, meaningOf } from '../errors/failure';
-import type { About, NamedJob } from '../errors/meaning';
-import { ServiceError } from '../errors/serviceError';
+import { type NamedJob, sentences } from '../../texts';
+import { type Failure, meaningOf } from '../errors/kinds';
+import { ServiceError } from '../errors/problem';
+import type { About } from '../errors/statuses';
 import type { Denial } from '../pace/queue';
 import type { ServiceRequest } from '../request';
 
@@ -38,7 +39,6 @@ export function callError(
 ): ServiceError {
 	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
-	const { message, advice, reason, detail } = meaning;
 	// One that was given up while it waited can't have worked: else it would not have been sent again.
 	const isUnclear = call.method !== 'GET' && waitedMs === undefined && meaning.mayHaveActed;
 	const mayHaveActed = isUnclear && !call.idempotent;
@@ -46,17 +46,17 @@ export function callError(
 	const fate = unexpected === 201 ? 'the job exists' : 'the job may exist';
 	const waited = Math.round((waitedMs ?? 0) / 1_000);
 	const texts = {
-		message: mayHaveActed ? `${message}; ${call.job ? fate : 'it may have worked'}` : message,
+		...meaning,
+		fate: mayHaveActed ? (call.job ? fate : 'it may have worked') : undefined,
 		advice: sentences([
 			// How to find out replaces any other advice, above all "try again".
-			mayHaveActed ? uncertain : advice,
+			mayHaveActed ? uncertain : meaning.advice,
 			waited > 0 && `All requests waited ${waited} s for the service (probes: ${failedProbes}).`,
 			timesSent > 1 && `The node tried ${timesSent} times.`,
 			earlierMayHaveActed && 'An earlier try got no clear response and may have worked.',
 		]),
-		reason,
 		detail: sentences([
-			detail,
+			meaning.detail,
 			isUnclear && call.idempotent && 'It may have worked.',
 			unexpected !== undefined && call.job && "The answer doesn't show the job.",
 			// What concerns the credential or the connection isn't about this request.
@@ -65,5 +65,3 @@ export function callError(
 	};
 	return new ServiceError(failure, texts, { mayHaveActed, job: call.job });
 }
-
-const sentences = (texts: Array<string | undefined | false>) => texts.filter(Boolean).join(' ');

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { saysFailed } from '../errors/response';
-import { ServiceError } from '../errors/serviceError';
-import { truncate } from '../errors/meaning';
+import { truncate } from '../../texts';
+import { saysFailed } from '../errors/fromResponse';
+import { ServiceError } from '../errors/problem';
 import type { ServiceClient } from '../client';
 import type { RequestOptions } from '../request';
 import type { Call } from './callError';
@@ -26,9 +26,9 @@ interface Found {
 
 /** A page of the list of work clusters: `GET /api/v1/clusters`. */
 export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
-	const refused = {
+	const refused = () => ({
 		advice: `Check this node's fields, above all Options › Page Size: the service may not allow ${pageSize} clusters at once.`,
-	};
+	});
 	return {
 		operationId: 'listClusters',
 		method: 'GET',
@@ -45,11 +45,11 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 			request: 'list clusters',
 			byStatus: {
 				...(pageSize !== undefined && { 400: refused, 422: refused }),
-				404: {
+				404: () => ({
 					message: `No list of work clusters at ${truncate(baseUrl)}`,
 					advice:
 						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
-				},
+				}),
 			},
 		}),
 	};
@@ -120,7 +120,8 @@ export async function allClusters(
 		return { ...found, clusters: found.clusters.slice(0, limit) };
 	};
 	return await list().catch(async (error: unknown) => {
-		const hasExpired = error instanceof ServiceError && error.httpStatus === 410 && pages > 0;
+		const hasExpired =
+			error instanceof ServiceError && error.problem.httpStatus === 410 && pages > 0;
 		return await (hasExpired ? list() : Promise.reject(error as Error));
 	});
 }

@@ -1,9 +1,11 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
-import { nameOf, shorten, truncate } from '../errors/meaning';
-import { isHtml } from '../errors/response';
+import { nameOf, shorten, truncate } from '../../texts';
+import { saysFailed, saysNoSuccess } from '../errors/fromResponse';
 import type { Call } from './callError';
+
+export { saysNoSuccess };
 
 /** What a new job is made from. What is undefined is not sent. */
 export interface NewJob {
@@ -40,6 +42,7 @@ export function createJob(job: NewJob): Call<JsonObject> {
 		body: { namespace, job: bodyOf(job) },
 		expected: 'a job',
 		isExpected: isJob,
+		isFailure: (body) => saysNoSuccess(body) && !isJob(body),
 		idempotent: false,
 		job: { namespace, displayName },
 		wordsOf: () => ({
@@ -47,10 +50,13 @@ export function createJob(job: NewJob): Call<JsonObject> {
 			request: `create job ${nameOf(job)}`,
 			hint: CLUSTER_HINT,
 			byStatus: {
-				404: {
+				404: () => ({
 					message: 'The namespace, the workflow template or the work cluster was not found',
 					advice: `Check 'Namespace' (${shorten(namespace)}), 'Workflow UID' (${shorten(workflowUid)}) and 'Work Cluster' (${shorten(workCluster)}). ${CLUSTER_HINT}`,
-				},
+				}),
+				409: () => ({
+					advice: `Look on the service for a job named ${nameOf(job)}: if something on the way sent the request twice, it was created. If there is none, check this node's fields.`,
+				}),
 			},
 			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
 		}),
@@ -71,23 +77,24 @@ export function changeJobState({
 		method: 'PUT',
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 		expected: 'a confirmation',
-		isExpected: isNoWebPage,
-		maySayFailed: true,
+		isExpected: isAnything,
+		isFailure: saysFailed,
 		...{ idempotent, isOfNewJob },
 		wordsOf: () => ({
 			action: `${verb} the job`,
 			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,
 			byStatus: {
-				404: {
+				404: () => ({
 					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
 					advice:
 						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
-				},
-				409: {
+				}),
+				409: ({ words }) => ({
 					message: `Can't ${verb} the job in its current state`,
+					words,
 					advice:
 						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
-				},
+				}),
 			},
 			uncertain:
 				"Before you run this item again, check the state of the job on the service. The node didn't resend the request, since it may have worked.",
@@ -107,7 +114,7 @@ export function uidOf({ metadata }: JsonObject): string | undefined {
 const isJob = (body: unknown): body is JsonObject =>
 	isJsonObject(body) && uidOf(body) !== undefined;
 
-const isNoWebPage = (body: unknown): body is GenericValue => !isHtml(body);
+const isAnything = (_body: unknown): _body is GenericValue => true;
 
 /** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {

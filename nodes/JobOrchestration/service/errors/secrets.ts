@@ -28,17 +28,20 @@ export class Secrets {
 		if (this.ofTokens.size > MAX_TOKENS) this.ofTokens.delete(oldest);
 	}
 
-	/** Whether a secret is in a text, in its JSON or its percent encoding undone once: as is, or in base64. */
-	areIn(text: string): boolean {
+	/** Which secret is in a text, in its JSON or its percent encoding undone once: as is, or in base64. */
+	findIn(text: string): 'password' | 'token' | undefined {
 		const texts = [text, fromJson(text), fromPercent(text)];
-		const spellings = [this.ofPassword, ...this.ofTokens.values()].flat();
-		return spellings.some((spelling) => texts.some((form) => form.includes(spelling)));
+		const areIn = (spellings: string[]) =>
+			spellings.some((spelling) => texts.some((form) => form.includes(spelling)));
+		if (areIn(this.ofPassword)) return 'password';
+		return areIn([...this.ofTokens.values()].flat()) ? 'token' : undefined;
 	}
 
 	/** A text, or a note that it isn't shown. */
 	redact(text: string): string {
 		// More is searched than is used, so that a secret across that limit is found.
-		return this.areIn(text.slice(0, 2 * MAX_READ)) ? WITHHELD : text.slice(0, MAX_READ);
+		const isSafe = this.findIn(text.slice(0, 2 * MAX_READ)) === undefined;
+		return isSafe ? text.slice(0, MAX_READ) : WITHHELD;
 	}
 }
 

@@ -1,4 +1,4 @@
-import { type Failure, meaningOf, withoutServiceText } from '../errors/failure';
+import { type Failure, meaningOf, withoutServiceText } from '../errors/kinds';
 import { ANSWERED } from '../retry/facts';
 import { MEMORY_MS, mustFail, OUTAGE_MEMORY_MS, waitsSince } from '../retry/patience';
 import { onAbort, realClock } from '../timers';

@@ -1,4 +1,4 @@
-import type { Failure } from '../errors/failure';
+import type { Failure } from '../errors/kinds';
 import type { RequestOptions, Run } from '../request';
 
 /**

@@ -50,6 +50,8 @@ export interface Refusal {
 	form?: 'page' | 'text' | 'json';
 	/** Whether it came as HTML, by its text or its content type. */
 	isPage?: boolean;
+	/** Whether its body says by a flag that the request was refused, though its status is a success's. */
+	isRefusal?: boolean;
 }
 
 /**

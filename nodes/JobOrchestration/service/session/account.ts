@@ -2,7 +2,8 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { ServiceError } from '../errors/serviceError';
+import { decodedPath } from '../../decodedPath';
+import { ServiceError } from '../errors/problem';
 
 /** Where to log in, and as whom: what makes two credentials the same to the service. */
 export type Account = ReturnType<typeof accountOf>;
@@ -83,18 +84,11 @@ export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined 
 		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
 }
 
-/** Whether an address is a base URL, as `readBaseUrl` has it, or below it. A `..` goes up, even if encoded twice. */
+/** Whether an address is a base URL, as `readBaseUrl` has it, or below it. A `..` goes up, even if it is encoded. */
 export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
-	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !goesUp(pathname);
-}
-
-function goesUp(path: string): boolean {
-	let decoded = path;
-	for (let time = 0; time < 3; time += 1) {
-		decoded = decoded.replace(/%(25|2e|2f|3b|5c)/gi, (_, code: string) =>
-			String.fromCharCode(parseInt(code, 16)),
-		);
-	}
 	// Some servers drop what follows a semicolon.
-	return decoded.split(/[/\\]/).some((segment) => segment.split(';')[0] === '..');
+	const segments = decodedPath(pathname)
+		.split(/[/\\]/)
+		.map((segment) => segment.split(';')[0]);
+	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !segments.includes('..');
 }

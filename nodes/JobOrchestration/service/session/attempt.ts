@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import type { Failure } from '../errors/failure';
+import type { Failure } from '../errors/kinds';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface AttemptOptions {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../json';
-import { meaningOf } from '../errors/failure';
+import { meaningOf } from '../errors/kinds';
 import type { ServiceRequest } from '../request';
 import { mayResend } from '../retry/policy';
 import { isWithin } from '../timers';

@@ -1,9 +1,9 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
-import { type Failure, LOGIN_TIMEOUT_MS } from '../errors/failure';
-import { failureFromError } from '../errors/fromError';
-import { type Result, resultOf } from '../errors/response';
+import { type Failure, LOGIN_TIMEOUT_MS } from '../errors/kinds';
+import { failureFromError } from '../errors/fromThrown';
+import { type Result, resultOf } from '../errors/fromResponse';
 import type { Secrets } from '../errors/secrets';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted } from '../timers';

@@ -1,4 +1,4 @@
-import { type Failure, meaningOf } from '../errors/failure';
+import { type Failure, meaningOf } from '../errors/kinds';
 import { consequenceOf, mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
 import type { AttemptOptions } from './attempt';
@@ -77,7 +77,7 @@ export class Logins {
 		const mayBeAway =
 			failure.kind === 'status' && consequenceOf(failure).notFoundBy === 'service or proxy';
 		if (mayBeAway && this.health.wasAnswered && (await this.health.check(helpers, '')) === 'away') {
-			return { failure: { ...failure, isOutage: true } };
+			return { failure: { ...failure, cause: 'outage' } };
 		}
 		if ('status' in failure && isFinal(failure)) this.refusal = { failure, at };
 		return result;

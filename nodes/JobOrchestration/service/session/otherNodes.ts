@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { type Failure, meaningOf } from '../errors/failure';
-import { asTitleOnly, ServiceError } from '../errors/serviceError';
+import { type Failure, meaningOf } from '../errors/kinds';
+import { inTitleOnly, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { type Account, isBelow, resolveUrl } from './account';
 import { CHECK_TIMEOUT_MS, COUNTS_MS, HEALTH_CHECK } from './healthCheck';
@@ -140,5 +140,5 @@ function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 export function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
 	const texts = meaningOf(failure, { baseUrl });
 	// The test of a credential shows only the message, so it holds the advice as well.
-	return new ServiceError(failure, failure.ofLogin === true ? asTitleOnly(failure, texts) : texts);
+	return new ServiceError(failure, failure.ofLogin === true ? inTitleOnly(texts) : texts);
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { type Failure, meaningOf } from '../errors/failure';
-import { failureFromError } from '../errors/fromError';
+import { type Failure, meaningOf } from '../errors/kinds';
+import { failureFromError } from '../errors/fromThrown';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
 import type { Cause } from '../retry/facts';

@@ -1,7 +1,8 @@
-import { ANSWERED, type Consequence, UNKNOWN } from '../retry/facts';
+import { sentences, truncate } from '../../texts';
+import { ANSWERED, type Cause, type Consequence, UNKNOWN } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
-import { type About, type Meaning, PROXIES, truncate } from './meaning';
-import { meaningOfStatus, rejectedToken, type StatusFacts } from './statuses';
+import { meaningOfStatus } from './refusal';
+import { type About, type Meaning, PROXIES, rejectedToken, type StatusFacts } from './statuses';
 
 /** What every failure may have. */
 interface Common {
@@ -9,6 +10,8 @@ interface Common {
 	ofLogin?: true;
 	/** It may have been acted on, and the service no longer accepts its token. */
 	hasExpired?: true;
+	/** What a health check has found to be the cause. */
+	cause?: Cause;
 }
 
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
@@ -62,13 +65,23 @@ const KINDS = {
 			"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 		detail: endedUnsent(code),
 	}),
-	certificate: ({ code }: { code: string }, about) => ({
+	/** The credential's field Allowed HTTP Request Domains, which n8n adds, lacks the service's host: nothing was sent. */
+	notAllowed: ({ reason }: { reason: string }, about) => ({
 		...UNSENT,
-		message: `The certificate of ${serviceIn(about)} isn't trusted`,
+		message: `The credential doesn't allow requests to ${serviceIn(about)}`,
 		advice:
-			"Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
-		detail: endedUnsent(code),
+			"Open the credential, and add the service's host to 'Allowed Domains', below 'Allowed HTTP Request Domains', or choose 'All' there.",
+		detail: n8nSays(reason),
 	}),
+	certificate: ({ code }: { code: string }, about) => {
+		const [reason, advice] = certificateFault(code);
+		return {
+			...UNSENT,
+			message: `The certificate of ${serviceIn(about)} isn't trusted`,
+			advice: `${advice} If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.`,
+			detail: `The connection ended before anything was sent: ${reason} (${code}).`,
+		};
+	},
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		condition: 'timedOut',
@@ -161,12 +174,12 @@ export type Failure = {
 export function meaningOf(failure: Failure, about: About = {}): Meaning {
 	const meaning: Meaning = KINDS[failure.kind](failure as never, about);
 	if (failure.ofLogin === true) {
-		const { message, advice, reason, detail } = meaning;
-		return { message, advice, reason, detail, ...ofLogin(meaning) };
+		const { message, words, isIntroduction = false, advice, reason, detail } = meaning;
+		return { message, words, isIntroduction, advice, reason, detail, ...ofLogin(meaning) };
 	}
 	if (failure.hasExpired !== true) return meaning;
 	const expired = 'The login seems to have expired: the next request logs in again.';
-	return { ...meaning, detail: [meaning.detail, expired].filter(Boolean).join(' ') };
+	return { ...meaning, detail: sentences([meaning.detail, expired]) };
 }
 
 /** What a failed login means for the request that waited for it, which was not sent, or not acted on. */
@@ -182,8 +195,26 @@ function ofLogin({ condition, retryAfterMs }: Meaning): Consequence {
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
 export function withoutServiceText(failure: Failure): Failure {
 	if (failure.kind !== 'status') return failure;
-	const note = 'The service answered other requests so';
-	return { ...failure, words: undefined, text: undefined, note };
+	const withheld = 'The service answered other requests so';
+	return { ...failure, words: undefined, text: undefined, withheld };
+}
+
+/** What is wrong with a certificate, by the code of Node.js, or by its text where n8n 1.x has only that; and what to do. */
+function certificateFault(code: string): [reason: string, advice: string] {
+	if (/expired|not_yet_valid/i.test(code))
+		return [
+			'the certificate has expired, or is not valid yet',
+			'Have the certificate of the service renewed, and check the clock of this n8n.',
+		];
+	if (/altname|hostname/i.test(code))
+		return [
+			'the certificate is for other host names',
+			"Check the 'Base URL' in the credential: its host must be in the certificate.",
+		];
+	return [
+		'the issuer of the certificate is unknown',
+		'Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS).',
+	];
 }
 
 const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;

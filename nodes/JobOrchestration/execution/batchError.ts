@@ -1,73 +1,85 @@
 import type { CreatedJob } from '../resources/operation';
-import { type NamedJob, nameOf } from '../service/errors/meaning';
-import { type NodeError, nodeErrorOf, type PlainError } from '../service/errors/nodeError';
-import { asPlainText } from '../service/errors/serviceError';
+import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
+import {
+	FROM_ZERO,
+	itemList,
+	type NamedJob,
+	nameOf,
+	sentences,
+	type Texts,
+	titleOf,
+} from '../texts';
 import { logCreatedJobs, MAX_LISTED } from './report';
-import type { FailedItem, Run, Summary } from './run';
-import { FROM_ZERO, isCancelled, itemList, summaryOf } from './run';
+import { type FailedItem, isCancelled, type Run, type Summary, summaryOf } from './run';
+
+/*
+ * The error that ends the execution, which says what was done to all items.
+ */
 
 /** The error that ends the execution, with what there is to know of the other items. */
-export function fatalErrorOf(run: Run, failed: FailedItem): NodeError {
+export function fatalErrorOf(run: Run, { itemIndex, error, cause }: FailedItem): NodeError {
 	const { context, operation } = run;
-	const { itemIndex, error, cause } = failed;
 	const summary = summaryOf(run);
-	let { message, description } = error;
-	if (operation.createsJobs === true) {
-		description = [whatToDo(run, failed, summary), ...listsOf(error, summary)].join('\n\n');
-		if (isCancelled(context)) logCreatedJobs(context, summary);
-		else message = titleOf(failed, summary);
-	} else if (summary.count > 1 && error.scope === undefined) {
-		// n8n appends the item's number to the title.
-		description = `${description}\n\nItems are counted from 0.`;
-	}
-	const nodeError = nodeErrorOf(context.getNode(), cause, { ...error, message, description });
-	// n8n's editor prefers the template to the description, which everything else reads.
-	const descriptionTemplate = asPlainText(description).replaceAll('\n', '<br>');
 	const { created: createdJobs, uncertain: uncertainItems } = summary;
-	Object.assign(nodeError.context, { createdJobs, uncertainItems, descriptionTemplate });
+	const isCreate = operation.createsJobs === true;
+	if (isCreate && isCancelled(context)) logCreatedJobs(context, summary);
+	const problem: Problem = {
+		...error,
+		...(isCancelled(context) ? {} : titleInBatch(run, { itemIndex, error }, summary)),
+		advice: adviceInBatch(run, { itemIndex, error }, summary),
+		lists: isCreate ? listsOfJobs(error, summary) : listsOfItems(error, summary),
+	};
+	const nodeError = nodeErrorOf(context.getNode(), cause, problem);
+	Object.assign(nodeError.context, { createdJobs, uncertainItems });
 	if (summary.count === 1 || error.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;
 }
 
-/** What the title says as well. */
-const REFUSED = /^The service refused to create the job: /;
-
-/** The title of an error that ends a batch of creates, with what stands. With "item 4" in it, n8n appends no "[item 4]". */
-function titleOf({ itemIndex, error }: FailedItem, summary: Summary): string {
-	const { message, scope } = error;
-	const { count, uncertain } = summary;
-	if (count === 1 || scope === 'named items') return message;
+/** The parts of the title, with what stands. With "item 4" in it, n8n's editor appends no "[item 4]". */
+function titleInBatch(
+	{ operation: { done, createsJobs } }: Run,
+	{ itemIndex, error }: FailedItem,
+	summary: Summary,
+): Partial<Texts> {
+	const { scope, words, isIntroduction } = error;
+	const { count, succeeded, uncertain } = summary;
+	const isAlone = done === undefined && succeeded.length === 0;
+	if (count === 1 || isAlone || scope === 'named items') return {};
 	const created = summary.created.length;
+	const finished = createsJobs === true ? created : succeeded.length;
 	const ended = created - summary.running.length;
-	let jobs = `${created} of ${count} jobs were created`;
-	if (ended > 0) jobs = `${ended} of the ${created} created jobs were ended`;
+	let result = done === undefined ? 'items succeeded' : `jobs were ${done}`;
+	if (ended > 0) result = `${ended} of the ${created} created jobs were ended`;
 	else if (uncertain.length > 0)
-		jobs = `${created} of ${count} jobs certainly exist, ${uncertain.length} may`;
-	if (scope === 'all items') {
-		return created + uncertain.length > 0 ? `${message}; ${jobs}` : message;
-	}
+		result = `${created} of ${count} jobs certainly exist, ${uncertain.length} may`;
+	else result = `${finished} of ${count} ${result}`;
+	if (scope === 'all items') return finished + uncertain.length > 0 ? { fate: result } : {};
 	const item = `item ${itemIndex} ${FROM_ZERO}`;
-	return error.uncertainJob
-		? `Failed at ${item}; ${jobs}: ${message}`
-		: `Job not created for ${item}; ${jobs}: ${message.replace(REFUSED, '')}`;
+	const isUnclear = error.mayHaveActed === true || done === undefined;
+	return {
+		message: `${isUnclear ? 'Failed at' : `Job not ${done} for`} ${item}; ${result}`,
+		words: isIntroduction === true && !isUnclear ? words : titleOf(error),
+		fate: undefined,
+	};
 }
 
-/** The error's own description, its first line, which says what to do, completed by what to do about the jobs. */
-function whatToDo(
-	{ context, outcomes }: Run,
+/** What to do about the error, completed by what to do about the other items. */
+function adviceInBatch(
+	{ context, outcomes, operation: { createsJobs = false } }: Run,
 	{ itemIndex, error }: FailedItem,
-	{ running, uncertain }: Summary,
+	{ succeeded, running, uncertain }: Summary,
 ): string {
-	if (running.length + uncertain.length === 0) return error.description;
-	const [advice = '', ...details] = error.description.split('\n');
+	const kept = createsJobs ? running.length : succeeded.length;
+	if (kept + uncertain.length === 0) return error.advice;
 	const isAlone = error.uncertainJob !== undefined && uncertain.length === 1;
 	// n8n gives a new execution of a sub-workflow nothing of an earlier one.
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
 	const isEdited = error.isWrongValue === true || uncertain.length > 0;
-	const sentences = [
-		advice,
-		error.isWrongValue &&
+	const only = createsJobs ? 'it creates only the missing jobs' : 'it runs only the other items';
+	return sentences([
+		error.advice,
+		error.isWrongValue === true &&
 			'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
 		uncertain.length > 0 &&
 			!isAlone &&
@@ -79,21 +91,37 @@ function whatToDo(
 		[
 			`To continue, use Retry${isSub ? ` of this sub-workflow's own execution, ${context.getExecutionId()},` : ''} in the list of executions`,
 			isEdited ? ', with the currently saved workflow' : '',
-			running.length > 0 ? ': it creates only the missing jobs.' : '.',
+			kept > 0 ? `: ${only}.` : '.',
 		].join(''),
-		(isSub || running.length > 0) &&
+		createsJobs &&
+			(isSub || kept > 0) &&
 			`Don't ${isSub ? 'retry the execution that started it' : 'execute this node again'}: that creates every job again.`,
-	];
-	return [sentences.filter(Boolean).join(' '), ...details].join('\n');
+	]);
+}
+
+/** What was done, what failed, and what was not begun. */
+function listsOfItems(
+	{ scope }: Problem,
+	{ count, succeeded, failed, notBegun }: Summary,
+): string[] {
+	if (count === 1 || scope === 'named items' || succeeded.length === 0) return [];
+	const lists = { Done: succeeded, Failed: failed, 'Not begun': notBegun };
+	const lines = Object.entries(lists).filter(([, items]) => items.length > 0);
+	return [lines.map(([what, items]) => `${what}: ${itemList(items)}.`).join('\n')];
 }
 
 /** What is missing, what may exist and what exists. */
-function listsOf({ scope, uncertainJob }: PlainError, summary: Summary): string[] {
+function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summary): string[] {
 	const { count, created, running, uncertain, withoutJob } = summary;
 	const lists: string[] = [];
 	if (count > 1 && withoutJob.length > 0 && running.length + uncertain.length > 0) {
 		lists.push(`Without a job: ${itemList(withoutJob)}.`);
-	} else if (count > 1 && scope === 'all items' && created.length === 0) {
+	} else if (
+		count > 1 &&
+		scope === 'all items' &&
+		httpStatus !== undefined &&
+		created.length === 0
+	) {
 		lists.push('No job was created.');
 	}
 	if (uncertain.length > (uncertainJob ? 1 : 0)) {

@@ -1,42 +1,46 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import type { Failure } from './failure';
-import { ownFailures } from './serviceError';
-
-const unreachable = (code: string, address = 'the service'): Failure => ({
-	kind: 'unreachable',
-	code,
-	address,
-});
+import type { Failure } from './kinds';
+import { ownFailures } from './problem';
 
 const CERTIFICATE =
-	/\b(CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate's altnames)/;
+	/\b(?<code>CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/;
 
 /**
  * A failed handshake, and why in OpenSSL's words. EPROTO with "write" means that the request was still waiting for it: an
  * alert or a broken record that comes later is read, and has a code of its own (ERR_SSL_...).
  */
-const HANDSHAKE = /\bwrite EPROTO\b(?: \w+:error:\w+:[^:]*:[^:]*:(?:(?:tls|ssl)v\d+ )?([^:\n]+))?/;
+const HANDSHAKE =
+	/\bwrite EPROTO\b(?: \w+:error:\w+:[^:]*:[^:]*:(?:(?:tls|ssl)v\d+ )?(?<reason>[^:\n]+))?/;
 
 /** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
 const MAX_TEXT = 1_000;
 
-/** What codes and texts mean: the first match decides. n8n 1.x has no codes, and texts of its own (COMMON_ERRORS). */
-const PATTERNS: Array<[pattern: RegExp, failureFrom: (match: string[]) => Failure]> = [
+const unreachable = (code = '', address = 'the service'): Failure => ({
+	...{ kind: 'unreachable', code, address },
+});
+
+/** What codes and texts mean, with the pattern's named groups: the first match decides. n8n 1.x has no codes (COMMON_ERRORS). */
+const PATTERNS: Array<[RegExp, (found: Partial<Record<string, string>>) => Failure]> = [
 	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
+	// n8n's credential-domain-restrictions.js, in the login.
+	[
+		/^(?<reason>(?:Domain not allowed|No allowed domains specified)\b.*)/,
+		({ reason = '' }) => ({ kind: 'notAllowed', reason }),
+	],
 	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
 	[
-		/^The request was blocked because .*\brestricted\b.*/,
-		([reason = '']) => ({ kind: 'blocked', reason }),
+		/^(?<reason>The request was blocked because .*\brestricted\b.*)/,
+		({ reason = '' }) => ({ kind: 'blocked', reason }),
 	],
-	[CERTIFICATE, ([code = '']) => ({ kind: 'certificate', code })],
-	[HANDSHAKE, ([, reason]) => ({ kind: 'tls', code: reason ? `EPROTO, ${reason}` : 'EPROTO' })],
+	[CERTIFICATE, ({ code = '' }) => ({ kind: 'certificate', code })],
+	[HANDSHAKE, ({ reason }) => ({ kind: 'tls', code: reason ? `EPROTO, ${reason}` : 'EPROTO' })],
 	[/before secure TLS connection was established/, () => unreachable('ECONNRESET')],
 	[
-		/^(?:connect|getaddrinfo) (E[A-Z_]+)(?: (\S+))?/,
-		([, code = '', address]) => unreachable(code, address),
+		/^(?:connect|getaddrinfo) (?<code>E[A-Z_]+)(?: (?<address>\S+))?/,
+		({ code, address }) => unreachable(code, address),
 	],
 	// These come before a connection exists, no matter which system call reports them.
-	[/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ([code = '']) => unreachable(code)],
+	[/^(?<code>ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ({ code }) => unreachable(code)],
 	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
 	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
 	[/incorrect host \(domain\) value/i, () => unreachable('ENOTFOUND')],
@@ -57,7 +61,7 @@ export function failureFromError(
 		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
 	if (own !== undefined) return own;
 	const failure = requestFailureIn(chain);
-	if (!isUnsent) return failure;
+	if (!isUnsent || failure.kind === 'notAllowed') return failure;
 	if (failure.kind === 'cancelled') return { ...failure, sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
 	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
@@ -75,7 +79,7 @@ function requestFailureIn(chain: JsonObject[]): Failure {
 	for (const [pattern, failureFrom] of PATTERNS) {
 		for (const text of [...codes, ...texts, ...calls]) {
 			const match = pattern.exec(text);
-			if (match !== null) return failureFrom(match);
+			if (match !== null) return failureFrom(match.groups ?? {});
 		}
 	}
 	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };

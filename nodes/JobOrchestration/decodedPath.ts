@@ -1,0 +1,14 @@
+/** More than any chain of proxies decodes. Without a limit, a long text of "%2525…" would take seconds. */
+const MAX_ROUNDS = 20;
+
+/** A path once all proxies and servers on its way have decoded it: without percent encoding, byte by byte. */
+export function decodedPath(path: string): string {
+	let decoded = path;
+	for (let round = 0, before = ''; before !== decoded && round < MAX_ROUNDS; round += 1) {
+		before = decoded;
+		decoded = before.replace(/%([\da-f]{2})/gi, (_, code: string) =>
+			String.fromCharCode(parseInt(code, 16)),
+		);
+	}
+	return decoded;
+}

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '../../json';
+import type { ServiceRequest } from '../request';
+import type { Failure } from './kinds';
+import { MAX_SHOWN, saidIn, saidOnPage } from './said';
+import { type Secrets, WITHHELD } from './secrets';
+
+/** The body of the expected answer, or why it didn't come. */
+export type Result<Body> = { body: Body } | { failure: Failure };
+
+/** The body of the expected answer, or why it isn't that, without secrets. @param answer of n8n's request helper */
+export function resultOf<Body>(
+	answer: unknown,
+	{ method, expected, isExpected, isFailure, isSecret = false }: ServiceRequest<Body>,
+	secrets: Secrets,
+): Result<Body> {
+	const {
+		statusCode: status,
+		statusMessage,
+		body: sent,
+		headers,
+	} = isJsonObject(answer) ? answer : {};
+	if (typeof status !== 'number') return { failure: { kind: 'broken', code: 'no HTTP response' } };
+	// A 303 says that it is done, and where to look: the body is a note for people (RFC 9110, 15.4.4).
+	const isDone = method === 'PUT' && status === 303;
+	const isSuccess = isDone || (status >= 200 && status < 300);
+	const body = isDone || sent === undefined || sent === '' ? null : sent;
+	const given = isJsonObject(headers) ? headers : {};
+	if (!isSuccess && status >= 300 && status < 400) {
+		const location = typeof given.location === 'string' ? secrets.redact(given.location) : '';
+		// The query is left out: a service may put anything there.
+		const address = location.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
+		return { failure: { kind: 'redirect', status, location: address || 'another address' } };
+	}
+	const isHtml = /html/i.test(String(given['content-type']));
+	const isPage = typeof body === 'string' && isWebPage(body, isHtml);
+	const reading = { secrets, statusMessage: String(statusMessage ?? '') };
+	if (!isSuccess || isFailure?.(body) === true) {
+		const form = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
+		const said = isPage ? saidOnPage(body, reading) : saidIn(body, reading);
+		const facts = {
+			status,
+			retryAfterMs: parseRetryAfter(given),
+			form,
+			isPage: isPage || isHtml,
+		} as const;
+		const isRefusal = isSuccess && saysNoSuccess(body);
+		return { failure: { kind: 'status', ...facts, ...said, ...(isRefusal && { isRefusal }) } };
+	}
+	if (!isPage && isExpected(body)) return { body };
+	const what = isPage ? 'an HTML page' : kindOf(body);
+	const { text, withheld } = isPage ? {} : saidIn(body, { ...reading, isSecret });
+	const shown = withheld === undefined ? text : WITHHELD;
+	const isMessage = shown?.startsWith('"') === true;
+	const received =
+		shown === undefined ? what : isMessage ? `the message ${shown}` : `${what}: ${shown}`;
+	return { failure: { kind: 'unexpectedResponse', status, expected, what, received } };
+}
+
+/** Whether a body says by a flag that the request was refused. */
+export function saysNoSuccess(body: unknown): boolean {
+	if (!isJsonObject(body)) return false;
+	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
+}
+
+/** Whether it says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
+export function saysFailed(body: unknown): boolean {
+	if (!isJsonObject(body)) return false;
+	const { code, status, statusCode, error } = body;
+	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
+	return saysNoSuccess(body) || statuses.some((value) => /^[45]\d\d$/.test(String(value)));
+}
+
+function kindOf(body: unknown): string {
+	if (body === null) return 'nothing';
+	if (Array.isArray(body)) return 'a list';
+	if (!isJsonObject(body)) return 'a text';
+	return Object.keys(body).length === 0 ? 'an empty object' : 'an object';
+}
+
+/** What may come before the first element of a page. */
+const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
+
+/**
+ * Whether a text is a web page, rather than a message for a program.
+ *
+ * @param isHtml whether it came as HTML: some services send each plain text so
+ */
+function isWebPage(text: string, isHtml: boolean): boolean {
+	const start = text.slice(0, MAX_SHOWN).replace(PROLOG, '');
+	return isHtml ? start.startsWith('<') : /^<(?:!doctype\s+html|html)[\s>]/i.test(start);
+}
+
+/** The wait that a Retry-After asks for, in milliseconds. A date is read against the answer's own: clocks differ. */
+export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
+	const retryAfter = headers['retry-after'];
+	if (/^\s*\d+(?:\.\d+)?\s*$/.test(String(retryAfter))) return Number(retryAfter) * 1000;
+	const [until, sentAt = now] = [retryAfter, headers.date].map(dateIn);
+	return until === undefined ? undefined : Math.max(0, until - sentAt);
+}
+
+/** A header's date in milliseconds; undefined if it can't be read. Each has a time of day, unlike texts that Date reads. */
+function dateIn(header: unknown): number | undefined {
+	const date = /\d\d:\d\d:\d\d/.test(String(header)) ? Date.parse(String(header)) : Number.NaN;
+	return Number.isNaN(date) ? undefined : date;
+}

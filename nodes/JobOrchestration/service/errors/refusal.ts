@@ -1,0 +1,155 @@
+import { type Texts, truncate } from '../../texts';
+import type { Cause, Consequence } from '../retry/facts';
+import { consequenceOf, RETRY } from '../retry/policy';
+import {
+	type About,
+	type Answer,
+	type Meaning,
+	OF_ANY_REQUEST,
+	OF_CALL,
+	OF_LOGIN,
+	type StatusFacts,
+	type StatusTexts,
+} from './statuses';
+
+/** What an answer with this status means, and what its error says. */
+export function meaningOfStatus(
+	facts: StatusFacts & { ofLogin?: true; cause?: Cause },
+	about: About,
+): Meaning {
+	const { status, words, ofLogin = false, cause } = facts;
+	const { baseUrl = '', action = '', hint = '', byStatus = {} } = about;
+	const doing = ofLogin
+		? { action: 'log the user in', what: 'the login' }
+		: { action, what: `to ${action}` };
+	const answer: Answer = { ...facts, ...doing, baseUrl, hint, ofLogin };
+	const consequence = consequenceOf(facts, ofLogin);
+	const isThrottled = consequence.condition === 'throttled';
+	const own: StatusTexts = {
+		...OF_ANY_REQUEST[status]?.(answer),
+		...(ofLogin ? {} : byStatus[status]?.(answer)),
+		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
+		...(isOfProxy(answer) && nothingThere(answer)),
+		...(isThrottled && status < 500 && status !== 429 && refusedForNow(answer)),
+		...(isThrottled && waitsFor(consequence)),
+		...(cause === 'outage' && away(answer)),
+	};
+	return {
+		...consequence,
+		...(cause === 'outage' && NOT_THERE),
+		...(status >= 500 ? failed : refused)(answer),
+		...(own.message === undefined ? { words, isIntroduction: words !== undefined } : {}),
+		...own,
+		...saidBy(answer),
+	};
+}
+
+const failed = ({ action, words, ofLogin }: Answer) => ({
+	message: `The service failed to ${action}`,
+	advice:
+		ofLogin && words !== undefined
+			? "Check 'Username' and 'Password' in the credential. If they are right, tell the administrator of the service."
+			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
+});
+
+/** The statuses by which a service says that a field of the request is wrong. */
+const OF_WRONG_VALUES = [400, 404, 409, 413, 422];
+
+function refused(answer: Answer): StatusTexts & Texts {
+	const { status, what, words, form, hint, ofLogin, isRefusal } = answer;
+	const message = `The service refused ${what}`;
+	if (form === 'page') {
+		const network =
+			'the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).';
+		return words === undefined
+			? {
+					message: `Something before the service refused ${what}`,
+					advice: `Check the 'Base URL' in the credential, and ask ${network}`,
+				}
+			: {
+					message: `The service or something before it refused ${what}`,
+					advice: `Ask the administrator of the service what this means, or ${network}`,
+				};
+	}
+	if (ofLogin) {
+		const advice =
+			"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.";
+		return { message, advice };
+	}
+	if (OF_WRONG_VALUES.includes(status) || isRefusal === true) {
+		const more = /cluster/i.test(words ?? '') ? ` ${hint}`.trimEnd() : '';
+		return { message, advice: `Check this node's fields.${more}`, isWrongValue: true };
+	}
+	const advice = `Ask the administrator of the service what HTTP ${status} means there. If no request has worked yet, check the 'Base URL' in the credential.`;
+	return { message, advice };
+}
+
+/**
+ * Whether a 404 is probably not the service's own: it has a body that isn't JSON, and the service hasn't answered this account
+ * before, else a health check would have found out.
+ */
+const isOfProxy = ({ status, form, text, ofLogin, cause }: Answer) =>
+	status === 404 &&
+	!ofLogin &&
+	cause === undefined &&
+	(form === 'page' || (form === 'text' && text !== undefined));
+
+const nothingThere = ({ words }: Answer): StatusTexts => ({
+	message: 'What stands before the service knows nothing at this address',
+	words,
+	advice:
+		"Try again later: the service may be starting. If that doesn't help, check the 'Base URL' in the credential, and ask the administrator of the service.",
+	isWrongValue: false,
+});
+
+/** Nothing was done, and it is to be asked for later. */
+const refusedForNow = ({ what, words }: Answer): StatusTexts => ({
+	message: `The service refused ${what} for now`,
+	words,
+	advice: "Try again later. If that doesn't help, ask the administrator of the service.",
+	isWrongValue: false,
+});
+
+/** What to do if the service asks for a wait that the user should know of. */
+function waitsFor({ retryAfterMs = 0 }: Consequence): Partial<Texts> {
+	if (retryAfterMs <= RETRY.sharedMs) return {};
+	const seconds = Math.ceil(retryAfterMs / 1_000);
+	const time = seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} minutes`;
+	return { advice: `Try again in ${time}: the service asks to wait that long.` };
+}
+
+/** The service is restarted or rolled out, and nothing was sent to it. */
+const NOT_THERE: Consequence = {
+	...{ condition: 'unreachable', mayHaveActed: false, notFoundBy: undefined },
+	isAboutAllItems: true,
+};
+
+const away = ({ baseUrl }: Answer): Partial<Texts> => ({
+	message: `The service at ${truncate(baseUrl)} is away`,
+	advice:
+		'Try again later. What stands before the service answers in its place, as it does while the service is being restarted or rolled out.',
+});
+
+function saidBy(answer: Answer): Pick<Texts, 'reason' | 'detail'> {
+	const { status, words, text, withheld, form, baseUrl, ofLogin } = answer;
+	const http = ofLogin ? '' : ` (HTTP ${status})`;
+	const hasWords = words !== undefined;
+	const isPage = form === 'page';
+	const mayBeByProxy =
+		isOfProxy(answer) || (ofLogin && status === 404 && form === 'text' && hasWords);
+	const who = isPage ? 'An HTML page' : mayBeByProxy ? 'The answer' : 'The service';
+	const nothing = withheld ?? (isPage ? 'An HTML page came' : 'The service gave no reason');
+	const likely = isPage && hasWords && !mayBeByProxy ? 'perhaps' : 'probably';
+	const details = [
+		!hasWords && `${nothing}${http}.`,
+		!hasWords && text !== undefined && `It sent ${text}.`,
+		// A 500 comes from the service itself, as a page, too.
+		(mayBeByProxy || (isPage && status !== 500)) &&
+			`A firewall, a proxy or a login page before the service has ${likely} answered.`,
+		ofLogin && `The login at ${baseUrl} was answered with HTTP ${status}.`,
+	];
+	return {
+		reason: hasWords ? `${who} says: ${text}${http}.` : undefined,
+		detail: details.filter(Boolean).join(' '),
+	};
+}

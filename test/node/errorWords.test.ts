@@ -1,0 +1,442 @@
+import * as n8nWorkflow from 'n8n-workflow';
+
+import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { inTitleOnly } from '../../nodes/JobOrchestration/service/errors/problem';
+import type { Fault } from '../../sandbox';
+import { contextOf } from '../reliability/batch';
+import { answer } from '../support/answer';
+import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
+import {
+	change,
+	create,
+	credentialFor,
+	getAll,
+	newSandbox,
+	numbered,
+	useSandbox,
+} from '../support/fixture';
+import { hurry } from '../support/hurry';
+import type { Result } from '../support/run';
+
+/*
+ * What an error says: the service's words as they are, what it means for the job, and advice that fits.
+ */
+
+const fixture = useSandbox();
+
+beforeEach(() => void hurry());
+afterEach(() => jest.restoreAllMocks());
+
+const stop = change('stop', { jobId: 'job-1' });
+const html = { 'content-type': 'text/html' };
+
+/** The result of a node whose requests, apart from the login, are answered so. */
+async function runAfter(fault: Fault, parameters = create(), ofLogin = false): Promise<Result> {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		(operation === 'login') === ofLogin ? fault : undefined,
+	);
+	return await fixture.engine.run({ parameters });
+}
+
+/** Title and description of its error, with what a user can't see left out. */
+const seen = ({ error }: Pick<Result, 'error'>) =>
+	[error?.message, error?.description].join('\n').replaceAll('\u2060', '');
+
+describe("The service's words stand in the title as they are, and are cut at their end only:", () => {
+	test.each([
+		'default/report was not found',
+		'registry.example.com is unreachable',
+		'job.yaml has an error',
+		'jobs.batch "x" not found',
+		'spec/inputs: 3 are missing',
+		`registry.example.com/${'x'.repeat(120)} is unreachable`,
+	])('%s', async (words) => {
+		const title = `The service refused to create the job: ${words.length > 80 ? `${words.slice(0, 79)}…` : words}`;
+		const onError = 'continueRegularOutput';
+		const { error } = await runAfter(answer(400, { message: words }));
+		expect(error?.message).toBe(title);
+		const { items } = await fixture.engine.run({ parameters: create(), onError });
+		expect(items[0]?.json.message).toBe(title);
+	});
+
+	test('n8n forces something on a title, which nobody sees, and on nothing else', async () => {
+		const words = 'The job "canceled-7" was canceled';
+		const result = await runAfter(answer(409, { message: words }), stop);
+		const { run, error } = result;
+		expect(run.status).toBe('error');
+		expect(error?.message).not.toContain('canceled');
+		expect(seen(result)).toMatch(/: The job "canceled-7" was canceled\n/);
+		expect(error?.description).toContain(`The service says: "${words}" (HTTP 409).`);
+		const node = { parameters: stop, onError: 'continueRegularOutput' } as const;
+		const [item] = (await fixture.engine.run(node)).items;
+		expect(item?.json.message).toBe(`Can't stop the job in its current state: ${words}`);
+	});
+
+	test('an ID stays the ID that was entered', async () => {
+		const parameters = change('stop', { jobId: 'canceled-42' });
+		expect(seen(await runAfter(answer(404), parameters))).toMatch(/^No job 'canceled-42' in /);
+		const node = { parameters, onError: 'continueRegularOutput' } as const;
+		const { items } = await fixture.engine.run(node);
+		expect(items[0]?.json.message).toBe("No job 'canceled-42' in namespace 'default'");
+	});
+});
+
+describe('A page that says why', () => {
+	const jetty = `<html><head><meta http-equiv="Content-Type" content="text/html;charset=utf-8"/>
+<title>Error 400 Missing Required Header</title></head><body><h2>HTTP ERROR 400</h2>
+<p>Problem accessing /jobs. Reason:<pre>    Missing Required Header for CSRF protection.</pre></p><hr /><a href="https://jetty.org">Powered by Jetty:// 9.4</a></body></html>`;
+	const newJetty = `<html><head><title>Error 400 No template</title></head><body><h2>HTTP ERROR 400 No template</h2>
+<table><tr><th>URI:</th><td>/jobs</td></tr><tr><th>MESSAGE:</th><td>No template</td></tr></table><hr/><a href="x">Powered by Jetty:// 11</a></body></html>`;
+	const tomcat = `<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title><style type="text/css">h1 {color:white;}</style></head><body><h1>HTTP Status 400 – Bad Request</h1><hr class="line" /><p><b>Type</b> Status Report</p><p><b>Message</b> The group &#39;x&#39; is unknown</p><hr class="line" /><h3>Apache Tomcat/9.0.31</h3></body></html>`;
+	const aspNet = `<!DOCTYPE html><html><head><title>The group is locked.</title><style>body {}</style></head><body bgcolor="white"><span><H1>Server Error in '/' Application.<hr width=100%></H1><h2> <i>The group is locked.</i> </h2></span><b> Description: </b>An unhandled exception occurred.<br><br><hr width=100%><b>Version Information:</b>&nbsp;Microsoft .NET</body></html>`;
+	const express = `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Error</title>\n</head>\n<body>\n<pre>Error: No such group<br> &nbsp; &nbsp;at create (/srv/app.js:12:3)</pre>\n</body>\n</html>`;
+	const haProxy = `<html><body><h1>403 Forbidden</h1>\nRequest forbidden by administrative rules.\n</body></html>`;
+	const apache = `<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN"><html><head><title>400 Bad Request</title></head><body><h1>Bad Request</h1><p>Your browser sent a request that this server could not understand.<br /></p><hr><address>Apache/2.4 Server at x Port 80</address></body></html>`;
+	const spring = `<html><body><h1>Whitelabel Error Page</h1><p>This application has no explicit mapping for /error.</p><div>There was an unexpected error (type=Bad Request, status=400).</div><div>The group is unknown</div></body></html>`;
+
+	test.each<[string, number, string, string]>([
+		['Jetty', 400, jetty, 'Missing Required Header for CSRF protection.'],
+		['Jetty 11', 400, newJetty, 'No template'],
+		['Tomcat', 400, tomcat, "Message The group 'x' is unknown"],
+		['ASP.NET', 400, aspNet, 'The group is locked.'],
+		['Express', 400, express, 'Error: No such group'],
+		['HAProxy', 403, haProxy, 'Request forbidden by administrative rules.'],
+		['Apache', 400, apache, 'Your browser sent a request that this server could not understand.'],
+		['Spring', 400, spring, 'The group is unknown'],
+	])('is read: %s', async (_, status, page, reason) => {
+		for (const parameters of [create(), stop, getAll()]) {
+			const text = seen(await runAfter(answer(status, page, html), parameters));
+			expect(text).toMatch(/^The service or something before it refused to [a-z ]+: \S/);
+			expect(text).toContain(reason);
+			expect(text).toMatch(new RegExp(`\\nAn HTML page says: ".+" \\(HTTP ${status}\\)\\.\\n`));
+			expect(text).not.toMatch(/[<‹&＆]|Powered|Apache\/|Version|app\.js|color|1\.0/);
+		}
+	});
+
+	test('is read for the login and for a failure, too', async () => {
+		expect(seen(await runAfter(answer(403, haProxy, html), getAll(), true))).toMatch(
+			/^The service or something before it refused the login: Request forbidden by administrative/,
+		);
+		await fixture.start({});
+		expect(seen(await runAfter(answer(500, express, html), getAll()))).toMatch(
+			/^The service failed to list the work clusters: Error: No such group\n/,
+		);
+	});
+
+	test.each([
+		[
+			502,
+			'<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center><hr><center>nginx/1.18.0 (Ubuntu)</center></body></html>',
+		],
+		[
+			404,
+			'<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center><hr><center>nginx</center></body></html>',
+		],
+		[400, '<html><title>Error 400</title><p>HTTP Status 400 – Bad Request</p></html>'],
+	])('and %i with nothing but its status gives no reason', async (status, page) => {
+		const text = seen(await runAfter(answer(status, page, html)));
+		expect(text).toContain(
+			`\nAn HTML page came (HTTP ${status}). A firewall, a proxy or a login page`,
+		);
+		expect(text).not.toMatch(/nginx|says/);
+	});
+
+	test.each([
+		['tags', `<html><h1>Bad<p>${'<b'.repeat(500_000)}`],
+		['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
+		['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
+		['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
+	])('is searched for a moment only: a megabyte of %s', async (_, page) => {
+		const since = performance.now();
+		expect(seen(await runAfter(answer(400, page, html), getAll()))).toContain(': Bad');
+		expect(performance.now() - since).toBeLessThan(3_000);
+	});
+});
+
+describe('A 404 of what stands before the service, while it is rolled out:', () => {
+	const nginx =
+		'<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>';
+
+	test.each<[string, Record<string, string>]>([
+		['default backend - 404', { 'content-type': 'text/plain' }],
+		["404 Not Found: Requested route ('jobs.example.com') does not exist.", {}],
+		['404 page not found', { 'content-type': 'text/plain' }],
+		[nginx, html],
+	])('%s', async (body, headers) => {
+		for (const parameters of [create(), stop, getAll()]) {
+			await fixture.start({});
+			const result = await runAfter(answer(404, body, headers), parameters);
+			const text = seen(result);
+			expect(text).toMatch(/^What stands before the service knows nothing at this address/);
+			expect(text).toMatch(/\nTry again later: the service may be starting\./);
+			expect(text).not.toMatch(/was not found|No job|'Namespace'|this node's fields/);
+			expect(contextOf(result)).toMatchObject({ httpStatus: 404, jobMayExist: false });
+		}
+		await fixture.start({});
+		const text = seen(await runAfter(answer(404, body, headers), getAll(), true));
+		expect(text).toMatch(/^No login endpoint at .*\/oauth\/login\n/);
+		expect(text).toContain(
+			'If it has worked before, try again later: the service may be starting.',
+		);
+	});
+
+	test.each<[unknown]>([[{ message: 'no such namespace' }], [undefined]])(
+		'but the 404 of the service, with %j, is about the fields',
+		async (body) => {
+			expect(seen(await runAfter(answer(404, body)))).toMatch(
+				/^The namespace, the workflow template or the work cluster was not found\nCheck 'Namespace'/,
+			);
+		},
+	);
+
+	test("and a text is the service's own once the service has answered", async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'changeJobState' ? answer(404, 'gone') : undefined,
+		);
+		expect(seen(await fixture.engine.run({ parameters: stop }))).toMatch(/^No job 'job-1' in /);
+	});
+});
+
+test('a create that is answered 409 "already exists": the job may be an earlier one, and is to be looked for', async () => {
+	const words = 'jobs "night-7" already exists';
+	const result = await runAfter(answer(409, { message: words, reason: 'AlreadyExists' }));
+	expect(seen(result)).toMatch(
+		/^The service refused to create the job: jobs "night-7" already exists\nLook on the service for a job named 'Report' in namespace 'default'/,
+	);
+	expect(contextOf(result)).toMatchObject({ httpStatus: 409, jobMayExist: false });
+});
+
+describe('Headers that are too large', () => {
+	const nginx =
+		'<html><head><title>400 Request Header Or Cookie Too Large</title></head><body><center><h1>400 Bad Request</h1></center><center>Request Header Or Cookie Too Large</center><hr><center>nginx</center></body></html>';
+	const apache =
+		'<html><title>400 Bad Request</title><h1>Bad Request</h1><p>Your browser sent a request that this server could not understand. Size of a request header field exceeds server limit.</p></html>';
+	const httpSys =
+		'<HTML><HEAD><TITLE>Bad Request</TITLE></HEAD><BODY><h2>Bad Request - Request Too Long</h2><hr><p>HTTP Error 400. The size of the request headers is too long.</p></BODY></HTML>';
+
+	test.each<[number, unknown]>([
+		[431, undefined],
+		[431, { error: 'Request Header Fields Too Large' }],
+		[400, nginx],
+		[400, apache],
+		[400, httpSys],
+		[400, 'Request header is too large'],
+		[400, { message: 'Request header is too large' }],
+		[400, { detail: 'cookie exceeds 8 kB' }],
+	])('%i %j: it is the token, and the error says whom to ask', async (status, body) => {
+		for (const parameters of [create(), stop, getAll()]) {
+			const text = seen(await runAfter(answer(status, body), parameters));
+			expect(text).toMatch(
+				/^The request's headers are too large for the service\nThe token of the login is probably too long/,
+			);
+			expect(text).toMatch(/Use the credential of another user, or ask the administrator/);
+			expect(text).not.toContain("this node's fields");
+		}
+	});
+
+	test('are not meant by a refusal that speaks of another header', async () => {
+		const text = seen(await runAfter(answer(400, { message: 'The CSV header is too long' })));
+		expect(text).toMatch(/\nCheck this node's fields\.\n/);
+	});
+});
+
+describe('Fields are to be checked only where a field can be wrong:', () => {
+	test.each([402, 405, 406, 407, 410, 415, 417, 421, 423, 424, 425, 426, 428, 451, 460])(
+		'not after %i',
+		async (status) => {
+			const text = seen(await runAfter(answer(status, { message: 'no' })));
+			expect(text).not.toMatch(/this node's fields|Correct a wrong value/);
+			if (status !== 407)
+				expect(text).toContain(
+					`Ask the administrator of the service what HTTP ${status} means there.`,
+				);
+		},
+	);
+
+	test.each([400, 409, 413, 422])('after %i', async (status) => {
+		expect(seen(await runAfter(answer(status, { message: 'no' })))).toMatch(/this node's fields/i);
+	});
+});
+
+test.each(['the login', 'the test of the credential'])(
+	'a credential that does not allow the host of the service: %s says which field to change, at once',
+	async (way) => {
+		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
+		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
+		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...allowed });
+		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
+		const error =
+			way === 'the login'
+				? (await fixture.engine.run({ parameters: create() })).error
+				: await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).catch((e: Error) => e);
+		const text = `${(error as Error).message}\n${(error as { description?: string }).description}`;
+		expect(text).toMatch(/^The credential doesn't allow requests to http/);
+		expect(text).toContain(
+			"add the service's host to 'Allowed Domains', below 'Allowed HTTP Request Domains'",
+		);
+		expect(text).toContain('Nothing was sent. n8n says: "Domain not allowed:');
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
+
+describe('A certificate that is not trusted', () => {
+	/** The error of a request of n8n's HTTP Request node, which shows what the credential's test shows. */
+	async function titleWith(baseUrl: string): Promise<string> {
+		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
+		const request = { method: 'GET', uri: `${baseUrl}/api/v1/clusters` } as const;
+		const error: unknown = await fixture.engine.requestAsOtherNode(request).catch((e: Error) => e);
+		return error instanceof Error ? error.message.replaceAll('\u2060', '') : 'It was sent';
+	}
+
+	test('says why, also in the test of the credential', async () => {
+		const { url } = await newSandbox({ tls: selfSignedCertificate });
+		const title = await titleWith(url);
+		expect(title).toContain(
+			`The certificate of ${url} isn't trusted. Give the service a certificate`,
+		);
+		expect(title).toContain(
+			'the issuer of the certificate is unknown (DEPTH_ZERO_SELF_SIGNED_CERT)',
+		);
+	});
+
+	test.each([
+		['CERT_HAS_EXPIRED', 'has expired', /Have the certificate of the service renewed/],
+		['CERT_NOT_YET_VALID', 'not valid yet', /check the clock of this n8n/],
+		['certificate has expired', 'has expired', /Have the certificate/],
+		['ERR_TLS_CERT_ALTNAME_INVALID', 'other host names', /Check the 'Base URL'/],
+		["certificate's altnames", 'other host names', /Check the 'Base URL'/],
+		['HOSTNAME_MISMATCH', 'other host names', /Check the 'Base URL'/],
+		['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'issuer of the certificate is unknown', /NODE_EXTRA_CA/],
+		['self signed certificate', 'issuer of the certificate is unknown', /NODE_EXTRA_CA_CERTS/],
+	])('%s: %s', (code, reason, advice) => {
+		const { message } = inTitleOnly(meaningOf({ kind: 'certificate', code, ofLogin: true }));
+		expect(message.replaceAll('\u2060', '')).toContain(`${reason}`);
+		expect(message.replaceAll('\u2060', '')).toMatch(advice);
+	});
+});
+
+describe("In the context of a create's error", () => {
+	const fields = { httpStatus: null, jobMayExist: false };
+	test.each<[string, () => Promise<Result>]>([
+		[
+			'a wrong value',
+			async () => await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }),
+		],
+		[
+			'wrong values of several items',
+			async () =>
+				await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }, numbered(3)),
+		],
+		[
+			'a wrong expression',
+			async () =>
+				await fixture.engine.run({ parameters: create({ displayName: '={{ $json. }}' }) }),
+		],
+		[
+			'a wrong option',
+			async () => await fixture.engine.run({ parameters: create({ options: { timeout: 0 } }) }),
+		],
+		[
+			'no credential',
+			async () => await fixture.engine.run({ parameters: create(), settings: { credentials: {} } }),
+		],
+		[
+			'a wrong Base URL',
+			async () => {
+				fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://x' });
+				return await fixture.engine.run({ parameters: create() });
+			},
+		],
+	])('%s: httpStatus and jobMayExist are always there', async (_, run) => {
+		const result = await run();
+		expect(result.error).toBeDefined();
+		expect(contextOf(result)).toMatchObject(fields);
+	});
+});
+
+describe('Four verbs of which two fail, where an error stops the workflow', () => {
+	const node = {
+		parameters: change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } }),
+	};
+	const items = [{ id: 'a' }, { id: 'gone' }, { id: 'b' }, { id: 'gone' }];
+	const plan = () =>
+		fixture.sandbox.faults.plan(({ path }) => {
+			if (!path.includes('/jobs/')) return undefined;
+			return path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200);
+		});
+
+	test('the error says what was done, what failed, and what Retry does', async () => {
+		plan();
+		const result = await fixture.engine.start([node], items).result;
+		expect(result.error?.message).toBe(
+			"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
+		);
+		expect(result.error?.description).toContain(
+			'To continue, use Retry in the list of executions, with the currently saved workflow: it runs only the other items.',
+		);
+		expect(result.error?.description).toContain(
+			'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
+		);
+		// And Retry does so.
+		const before = fixture.callsOf('changeJobState').length;
+		fixture.sandbox.faults.plan(({ operation }) =>
+			operation === 'changeJobState' ? answer(200) : undefined,
+		);
+		const retried = await fixture.engine.retry(result, [node]);
+		expect(retried.error).toBeUndefined();
+		expect(retried.items).toHaveLength(4);
+		expect(fixture.callsOf('changeJobState')).toHaveLength(before + 3);
+	});
+});
+
+test('several items are numbered in one way: from 0, and the title says so', async () => {
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'login' || operation === 'listClusters'
+			? undefined
+			: answer(400, { message: 'no' }),
+	);
+	const results = [
+		await fixture.engine.run({ parameters: create() }, numbered(3)),
+		await fixture.engine.run({ parameters: stop }, numbered(3)),
+		await fixture.engine.run(
+			{ parameters: create({ workflowUid: '={{ $json.n === 1 ? "" : "a" }}' }) },
+			numbered(3),
+		),
+	];
+	for (const { error } of results) {
+		const itemIndex =
+			error !== undefined && 'context' in error ? error.context.itemIndex : undefined;
+		// n8n's editor adds "[item 1]" to a title without "item 1".
+		expect(error?.message).toMatch(/item \d \(counted from 0\)/);
+		expect(error?.message).toContain(`item ${String(itemIndex)} `);
+		expect(error?.description).not.toContain('counted from 0');
+	}
+	const all = await fixture.engine.run(
+		{ parameters: create({ workflowUid: '={{ "" }}' }) },
+		numbered(3),
+	);
+	expect(all.error?.message).toBe("Nothing was sent. 'Workflow UID' is empty for all 3 items.");
+	expect(contextOf(all).itemIndex).toBeUndefined();
+});
+
+test('a word that is also the password is withheld, and the error says which secret it is', async () => {
+	const sandbox = fixture.sandbox;
+	fixture.engine.saveCredential({ ...credentialFor(sandbox), password: 'wrong' });
+	const ofPassword = await runAfter(
+		answer(400, { message: 'something is wrong here' }),
+		create(),
+		true,
+	);
+	expect(seen(ofPassword)).toContain(
+		"The service's message isn't shown: a word in it is also the password.",
+	);
+	fixture.engine.saveCredential(credentialFor(sandbox));
+	sandbox.faults.plan(({ operation, token }) =>
+		operation === 'createJob' ? answer(400, { message: `${token} is odd` }) : undefined,
+	);
+	const ofToken = await fixture.engine.run({ parameters: create() });
+	expect(seen(ofToken)).toContain(
+		"The service's message isn't shown: a word in it is also the token (HTTP 400).",
+	);
+});
