@@ -76,7 +76,7 @@ function adviceInBatch(
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
 	const isEdited = error.isWrongValue === true || uncertain.length > 0;
-	const only = createsJobs ? 'it creates only the missing jobs' : 'it runs only the other items';
+	const only = createsJobs ? 'it creates only the missing jobs' : 'it runs only the items that are not done';
 	return sentences([
 		error.advice,
 		error.isWrongValue === true &&
