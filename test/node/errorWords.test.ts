@@ -1,3 +1,5 @@
+import { ServerResponse } from 'node:http';
+
 import * as n8nWorkflow from 'n8n-workflow';
 
 import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
@@ -143,6 +145,8 @@ describe('A page that says why', () => {
 
 	test.each([
 		['tags', `<html><h1>Bad<p>${'<b'.repeat(500_000)}`],
+		['tags with a space', `<html><h1>Bad<p>${'<a '.repeat(333_000)}`],
+		['rules', `<html><h1>Bad<p>${'<hr'.repeat(333_000)}`],
 		['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
 		['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
 		['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
@@ -150,6 +154,69 @@ describe('A page that says why', () => {
 		const since = performance.now();
 		expect(seen(await runAfter(answer(400, page, html), getAll()))).toContain(': Bad');
 		expect(performance.now() - since).toBeLessThan(3_000);
+	});
+});
+
+describe('The reason phrase of an answer is no name of a status', () => {
+	/** Node.js has this phrase for no status. */
+	function withPhrase(phrase: string): void {
+		const { writeHead } = ServerResponse.prototype;
+		jest.spyOn(ServerResponse.prototype, 'writeHead').mockImplementation(function (
+			this: ServerResponse,
+			status: number,
+			...others: unknown[]
+		) {
+			const headers = others.find((each) => typeof each === 'object');
+			return Reflect.apply(writeHead, this, [status, phrase, headers]) as ServerResponse;
+		});
+	}
+	const jetty9 =
+		'<html><head><title>Error 403 No valid crumb was included in the request</title></head><body><h2>HTTP ERROR 403</h2><p>Problem accessing /jobs. Reason:<pre>    No valid crumb was included in the request</pre></p></body></html>';
+
+	test.each<[string, number, unknown, boolean, RegExp]>([
+		[
+			'No valid crumb was included in the request',
+			403,
+			jetty9,
+			false,
+			/No valid crumb was included/,
+		],
+		[
+			'The group is locked.',
+			400,
+			{ message: 'The group is locked.' },
+			false,
+			/: The group is locked\./,
+		],
+		[
+			'The account is locked',
+			401,
+			{ message: 'The account is locked' },
+			true,
+			/the login: The account/,
+		],
+		['', 401, { message: 'Unauthorized' }, true, /^The username or the password is wrong\n/],
+		['', 404, { message: 'Not Found' }, true, /^No login endpoint at /],
+		['', 502, '<html><h1>502 Bad Gateway</h1></html>', false, /An HTML page came/],
+		[
+			'Backend fetch failed',
+			503,
+			'<html><h1>Error 503 Backend fetch failed</h1></html>',
+			false,
+			/Backend fetch failed/,
+		],
+		[
+			'Service Temporarily Unavailable',
+			503,
+			'<html><h1>503 Service Temporarily Unavailable</h1></html>',
+			false,
+			/An HTML page came/,
+		],
+	])('if it is a message, or empty: "%s" with %i', async (phrase, status, body, ofLogin, said) => {
+		withPhrase(phrase);
+		expect(
+			seen(await runAfter(answer(status, body), getAll({ options: { maxRetries: 0 } }), ofLogin)),
+		).toMatch(said);
 	});
 });
 
@@ -224,6 +291,10 @@ describe('Headers that are too large', () => {
 		[400, 'Request header is too large'],
 		[400, { message: 'Request header is too large' }],
 		[400, { detail: 'cookie exceeds 8 kB' }],
+		[400, { message: 'Authorization header exceeds 4096 bytes' }],
+		[400, 'Header value too long: Authorization'],
+		[413, 'Request header is too large'],
+		[494, undefined],
 	])('%i %j: it is the token, and the error says whom to ask', async (status, body) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			const text = seen(await runAfter(answer(status, body), parameters));
@@ -235,9 +306,21 @@ describe('Headers that are too large', () => {
 		}
 	});
 
-	test('are not meant by a refusal that speaks of another header', async () => {
-		const text = seen(await runAfter(answer(400, { message: 'The CSV header is too long' })));
+	test.each([
+		{ message: 'The CSV header is too long' },
+		{ message: 'displayName is too long', job: { inputs: [{ id: 'cookie' }] } },
+		{ message: "input 'cookies' has too many values" },
+		"input 'table': the header exceeds the allowed size",
+	])('are not meant by %j', async (body) => {
+		const text = seen(await runAfter(answer(400, body)));
 		expect(text).toMatch(/\nCheck this node's fields\.\n/);
+	});
+
+	test('of a login are not the token', async () => {
+		const text = seen(await runAfter(answer(431), getAll(), true));
+		expect(text).toMatch(
+			/^The request's headers are too large for the service\nAsk the administrator/,
+		);
 	});
 });
 
@@ -373,7 +456,7 @@ describe('Four verbs of which two fail, where an error stops the workflow', () =
 			"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
 		);
 		expect(result.error?.description).toContain(
-			'To continue, use Retry in the list of executions, with the currently saved workflow: it runs only the items that are not done.',
+			'To continue, use Retry in the list of executions: it runs only the items that are not done.',
 		);
 		expect(result.error?.description).toContain(
 			'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
@@ -439,4 +522,13 @@ test('a word that is also the password is withheld, and the error says which sec
 	expect(seen(ofToken)).toContain(
 		"The service's message isn't shown: a word in it is also the token (HTTP 400).",
 	);
+});
+
+test('a password of several words is withheld from a page that breaks its line', async () => {
+	const password = 'correct horse battery';
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
+	const page = `<html><h1>Login failed</h1><p>Not: ${password.replaceAll(' ', '\n')}</p></html>`;
+	const text = seen(await runAfter(answer(403, page, html), create(), true));
+	expect(text).toContain('a word in it is also the password');
+	expect(text).not.toContain('horse');
 });

@@ -265,6 +265,14 @@ test('an agent is told of a number whose digits would not arrive', async () => {
 	expect(sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
 });
 
+test('a long text in a field for a number takes no long time', async () => {
+	const parameters = create({ additionalFields: { priority: '={{ $json.p }}' } });
+	const since = performance.now();
+	const { error } = await fixture.engine.run({ parameters }, [{ p: `${'1'.repeat(500_000)}x` }]);
+	expect(error?.message).toBe("Nothing was sent. 'Priority' is a long text, not a number.");
+	expect(performance.now() - since).toBeLessThan(2_000);
+});
+
 test('a long text of digits, quotes and escapes takes no long time, and no long error', async () => {
 	const many = 200_000;
 	const given = { n: '"\\'.repeat(many), digits: '1'.repeat(many), one: 1.5 };

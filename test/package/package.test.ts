@@ -22,7 +22,7 @@ beforeAll(() => {
 	packed = result;
 });
 
-test('the package ships dist, README, licence and package.json only, in less than 205 kB', () => {
+test('the package ships dist, README, licence and package.json only, in less than 210 kB', () => {
 	const { files, unpackedSize } = packed;
 	const others = files
 		.map(({ path }) => path)
@@ -33,7 +33,7 @@ test('the package ships dist, README, licence and package.json only, in less tha
 				),
 		);
 	expect(others).toEqual([]);
-	expect(unpackedSize).toBeLessThan(205_000);
+	expect(unpackedSize).toBeLessThan(210_000);
 });
 
 test('all that n8n reads is in the package: node and credential, the place in the panel, the schemas', () => {

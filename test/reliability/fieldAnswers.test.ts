@@ -90,6 +90,9 @@ describe('A create that is answered with 200, and is not a job,', () => {
 	});
 
 	test.each<[unknown]>([
+		[{ success: false, uid: 'j1' }],
+		[{ success: false, data: { metadata: { uid: 'j1' } } }],
+		[{ success: false, result: { jobId: 17 }, message: 'could not be started' }],
 		[{ code: 500, message: 'boom' }],
 		[{ status: 'error', message: 'quota used up' }],
 		[{ results: [{ success: false }] }],
@@ -99,6 +102,23 @@ describe('A create that is answered with 200, and is not a job,', () => {
 		expect(result.error?.message).toMatch(/instead of a job; the job may exist$/);
 		expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 200 });
 	});
+});
+
+test('a 201 that says that it failed may have created the job', async () => {
+	const body = { success: false, message: 'could not be started' };
+	fixture.sandbox.faults.plan(({ operation }) =>
+		operation === 'createJob' ? answer(201, body) : undefined,
+	);
+	const result = await fixture.engine.run({ parameters: create() });
+	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 201 });
+});
+
+test('a 503 with Retry-After may have acted if its text may be a part of a page', async () => {
+	const part = answer(503, '<head><title>503 Backend fetch failed', { 'retry-after': '1' });
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? part : undefined));
+	const result = await fixture.engine.run({ parameters: create() });
+	expect(contextOf(result)).toMatchObject({ jobMayExist: true });
+	expect(fixture.callsOf('createJob')).toHaveLength(1);
 });
 
 test('a job is a job, also if the service says beside it that something failed: a hint tells', async () => {

@@ -108,7 +108,7 @@ const list = { isIdempotent: true };
 const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
 const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
 const page = (code: number, retryAfterMs?: number): Failure => ({
-	...{ kind: 'status', status: code, isPage: true, retryAfterMs },
+	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
 });
 const json404: Failure = { kind: 'status', status: 404, form: 'json' };
 const text404: Failure = { kind: 'status', status: 404, form: 'text' };

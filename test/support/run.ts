@@ -177,6 +177,38 @@ export class Engine {
 		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
 	}
 
+	/**
+	 * Runs an execution again that n8n's death has cut off, as its Retry button does with what n8n's recovery has stored: the
+	 * execution as it began, and a note of each node that was started (n8n's ExecutionRecoveryService.amend).
+	 *
+	 * @param started the nodes that had been started; all but the last one had finished
+	 */
+	async retryCrashed(
+		nodes: NodeOptions[],
+		items: IDataObject[],
+		started: string[],
+	): Promise<Result> {
+		const workflow = new Workflow(workflowOf(nodes, this.loaded));
+		const node = workflow.getNode('Items') ?? undefined;
+		if (node === undefined) throw new Error('The workflow has lost its first node');
+		Object.assign(workflow.getStaticData('node', node), { items });
+		const data = createEmptyRunExecutionData();
+		data.executionData = {
+			...{ contextData: {}, metadata: {}, waitingExecution: {}, waitingExecutionSource: {} },
+			nodeExecutionStack: [{ node, data: { main: [[{ json: {} }]] }, source: null }],
+		};
+		const artificial = { json: { isArtificialRecoveredEventItem: true } };
+		const times = { startTime: 0, executionIndex: 0, executionTime: 0, source: [null] };
+		for (const name of started) {
+			const isCrashed = name === started.at(-1);
+			data.resultData.runData[name] = isCrashed
+				? []
+				: [{ ...times, data: { main: [[artificial]] } }];
+		}
+		const execute = new WorkflowExecute(this.additionalData(), 'retry', data);
+		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
+	}
+
 	/** Calls a method of the node that fills a drop-down of the editor. */
 	async listSearch(
 		method: string,

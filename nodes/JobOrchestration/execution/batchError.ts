@@ -35,7 +35,7 @@ export function fatalErrorOf(run: Run, { itemIndex, error, cause }: FailedItem):
 	return nodeError;
 }
 
-/** The parts of the title, with what stands. With "item 4" in it, n8n's editor appends no "[item 4]". */
+/** The parts of the title, with how many items are done. With "item 4" in it, n8n's editor appends no "[item 4]". */
 function titleInBatch(
 	{ operation: { done, createsJobs } }: Run,
 	{ itemIndex, error }: FailedItem,
@@ -76,7 +76,9 @@ function adviceInBatch(
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
 	const isEdited = error.isWrongValue === true || uncertain.length > 0;
-	const only = createsJobs ? 'it creates only the missing jobs' : 'it runs only the items that are not done';
+	const only = createsJobs
+		? 'it creates only the missing jobs'
+		: 'it runs only the items that are not done';
 	return sentences([
 		error.advice,
 		error.isWrongValue === true &&

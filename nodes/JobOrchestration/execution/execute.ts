@@ -17,8 +17,8 @@ import { fatalErrorOf } from './batchError';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
 import { addHints } from './report';
-import { recall, remember } from './retryMemory';
-import { type FailedItem, isCancelled, type PreparedItem, type Run } from './run';
+import { recall, remember, rememberNothing } from './retryMemory';
+import { type FailedItem, isCancelled, isRepeatable, type PreparedItem, type Run } from './run';
 import { descriptionOf, titleOf } from '../texts';
 
 /**
@@ -36,6 +36,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		failed = await runToEnd(run);
 		if (failed === undefined) return [await finish(run)];
 	} catch (cause) {
+		if (run === undefined) rememberNothing(context);
 		if (!context.continueOnFail() || isCancelled(context)) {
 			throw nodeErrorOf(context.getNode(), cause);
 		}
@@ -56,9 +57,12 @@ function beginRun(context: IExecuteFunctions): Run {
 
 /** Reads and checks all items, and makes the calls. @returns the error that ends the execution, if one does */
 async function runToEnd(run: Run): Promise<FailedItem | undefined> {
-	const failedBefore = await prepareAll(run);
-	// Even if this throws, the next run knows what was done.
-	return await runItems(run, failedBefore).finally(() => remember(run));
+	try {
+		return await runItems(run, await prepareAll(run));
+	} finally {
+		// Whatever is thrown, the next run knows what was done.
+		remember(run);
+	}
 }
 
 /** @returns the output, which an execution that waits for its job's callback has later */
@@ -96,7 +100,6 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
-	const isRepeatable = operation.idempotent ?? operation.createsJobs !== true;
 	let firstFailed: FailedItem | undefined;
 
 	const makeCall = async ({ itemIndex, call, options, client }: PreparedItem): Promise<void> => {
@@ -107,7 +110,7 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 			outcomes[itemIndex] = { ...result, account };
 		} catch (cause) {
 			if (cause instanceof StoppedBeforeSending) return;
-			const isKnown = cause instanceof ServiceError || isRepeatable;
+			const isKnown = cause instanceof ServiceError || isRepeatable(operation);
 			const error = isKnown
 				? problemOf(cause)
 				: unknownProblem(client.redact(String(cause)), call.job);

@@ -1,14 +1,14 @@
 import { ItemParameters } from '../parameters/itemParameters';
 import { readOptions } from '../resources/options';
 import { Clients } from '../service/clients';
-import { problemOf } from '../service/errors/problem';
+import { cutOffProblem, problemOf } from '../service/errors/problem';
 import type { ServiceClient } from '../service/client';
 import { MAX_LIMIT } from '../service/pace/limits';
 import { wait } from '../service/timers';
 import { newCallback } from './callback';
 import { inParallel } from './inParallel';
 import { badInputError, otherAccountError } from './inputErrors';
-import { type FailedItem, isCancelled, type PreparedItem, type Run } from './run';
+import { type FailedItem, isCancelled, isRepeatable, type PreparedItem, type Run } from './run';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -19,6 +19,7 @@ const READS_AT_ONCE = 20;
 /** Reads and checks all items, for the run's calls. @returns the error that ends the execution before the first call */
 export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 	const { context, operation, outcomes } = run;
+	const isUncertain = run.wasCutOff && !isRepeatable(operation);
 	const signal = context.getExecutionCancelSignal();
 	const parameters = new ItemParameters(context, operation.fields);
 	const given = context.getInputData().map((): ServiceClient | undefined => undefined);
@@ -49,7 +50,9 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 			const isAgain = outcome?.isOfEarlierExecution === true && options.createUncertainAgain;
 			if (outcome && !isAgain) continue;
 			const call = operation.prepare(getField, (limitMs) => newCallback(context, limitMs));
-			pending.push({ itemIndex, call, options });
+			if (isUncertain && !options.createUncertainAgain) {
+				outcomes[itemIndex] = { error: cutOffProblem(call.job), isOfEarlierExecution: true };
+			} else pending.push({ itemIndex, call, options });
 		} catch (error) {
 			badInput.push(failItem(itemIndex, error));
 		}

@@ -1,7 +1,14 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import { isEnded, type ItemOutcome, type Run, type RunState, summaryOf } from './run';
+import {
+	isEnded,
+	type ItemOutcome,
+	type Recalled,
+	type Run,
+	type RunState,
+	summaryOf,
+} from './run';
 
 /*
  * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be
@@ -27,13 +34,22 @@ interface StackEntry extends IExecuteData {
 /** Added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
+/** What the expression `$('<node>')` gives. */
+interface EarlierRuns {
+	isExecuted: boolean;
+	all: (branch: number, run: number) => Array<{ json: unknown }>;
+}
+
+/** What n8n's recovery puts into the JSON of an output that it doesn't know. */
+const ARTIFICIAL = 'isArtificialRecoveredEventItem';
+
 const ofTools = new WeakMap<object, RunState>();
 
 /** What runs of this execution have left: after n8n's Retry, it comes from n8n's database. */
 const ofThisExecution = new WeakSet<object>();
 
 /** What the run before this one has left; nothing if this is the first run with these items. */
-export function recall(context: IExecuteFunctions, operation: string): RunState {
+export function recall(context: IExecuteFunctions, operation: string): Recalled {
 	const madeBy = `version 4, ${operation}`;
 	const entry = ownEntry(context);
 	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(objectSharedByTries(context));
@@ -49,7 +65,30 @@ export function recall(context: IExecuteFunctions, operation: string): RunState 
 		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
 		return { ...outcome, error, isOfEarlierExecution: isOld };
 	});
-	return { madeBy, outcomes, endedJobs };
+	const wasCutOff = left === undefined && entry !== undefined && hasCrashed(context);
+	return { madeBy, outcomes, endedJobs, wasCutOff };
+}
+
+/**
+ * Whether n8n died in this node, or in a later one before it had stored this one's output. n8n's recovery notes from its log of
+ * events that a node was started, without its output, or with an artificial one (n8n, ExecutionRecoveryService.amend).
+ */
+function hasCrashed(context: IExecuteFunctions): boolean {
+	if (context.getMode() !== 'retry') return false;
+	// Reading anything else of a node that wasn't started throws.
+	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as EarlierRuns;
+	if (!earlier.isExecuted) return false;
+	try {
+		return earlier.all(0, 0).some(({ json }) => isJsonObject(json) && ARTIFICIAL in json);
+	} catch {
+		return true;
+	}
+}
+
+/** Leaves to the next run that this one has done nothing: without that, a Retry would take it for one that n8n's death cut off. */
+export function rememberNothing(context: IExecuteFunctions): void {
+	const entry = ownEntry(context);
+	if (entry !== undefined) entry.jobOrchestration ??= null;
 }
 
 /** Replaces what is left to the next run with these items. */

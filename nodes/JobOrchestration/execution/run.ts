@@ -7,7 +7,7 @@ import type { Problem } from '../service/errors/problem';
 import type { ServiceClient } from '../service/client';
 import { type NamedJob, withShortNames } from '../texts';
 
-/** What a run begins with, and what it leaves to the next one: plain data, since n8n stores it with the execution. */
+/** What a run leaves to the next one: plain data, since n8n stores it with the execution. */
 export interface RunState {
 	/** Version of this shape, resource and operation. A run by another version, or of another operation, ignores it. */
 	madeBy: string;
@@ -20,8 +20,14 @@ export interface RunState {
 	endedJobs: ListedJob[];
 }
 
+/** What a run begins with. */
+export interface Recalled extends RunState {
+	/** Whether n8n died while an earlier execution ran this node, so that nobody knows what that has done. */
+	wasCutOff: boolean;
+}
+
 /** One run of the node: what it begins with, what it is to do, and what became of it. */
-export interface Run extends RunState {
+export interface Run extends Recalled {
 	context: IExecuteFunctions;
 	operation: Operation;
 	/** The calls to be made, once all items have been read and checked. */
@@ -87,6 +93,11 @@ export function summaryOf({ outcomes, endedJobs }: RunState) {
 
 export function isEnded({ cleanup }: CreatedJob): boolean {
 	return cleanup?.success === true;
+}
+
+/** Whether the operation does the same if it is done twice. */
+export function isRepeatable({ idempotent, createsJobs }: Operation): boolean {
+	return idempotent ?? createsJobs !== true;
 }
 
 export function isCancelled(context: IExecuteFunctions): boolean {

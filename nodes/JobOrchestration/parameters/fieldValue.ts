@@ -3,7 +3,7 @@ import { describe, FieldError, problemInId, problemInPath } from './fieldError';
 import { HALF_CHARACTER, losesDigits, refuseLoss, tokensIn, withoutFence } from './jsonText';
 
 /** A number as people write it: 0x10 isn't one. */
-const IS_NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+const IS_NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
 /** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
 export class FieldValue {

@@ -16,7 +16,7 @@ export function tokensIn(json: string): string[] {
 
 /**
  * Whether a number would be sent with other digits than are written, or may have lost some before: from 2^53 on, JavaScript
- * can't tell all whole numbers apart. With an exponent, as in 5.972e24, a number is meant to be rounded.
+ * can't tell all whole numbers apart. With an exponent, as in 5.972e24, a number isn't meant to be a whole one.
  */
 export function losesDigits(written: string): boolean {
 	const number = Number(written);

@@ -14,8 +14,8 @@ export interface ServiceRequest<Body> {
 	/** As in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
-	/** Whether a body with a success's status says that the request failed. */
-	isFailure?: (body: unknown) => boolean;
+	/** What a body with a success's status says, if it says that the request failed. Refused, it has certainly done nothing. */
+	failureIn?: (body: unknown, status: number) => 'refused' | 'failed' | undefined;
 	/** Whether it is about a job that this execution has just created, which not all of the service's replicas may know. */
 	isOfNewJob?: boolean;
 	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { saysFailed } from '../errors/fromResponse';
+import { hasFailedStatus, saysNoSuccess } from '../errors/fromResponse';
 import { ServiceError } from '../errors/problem';
 import type { ServiceClient } from '../client';
 import type { RequestOptions } from '../request';
@@ -146,7 +146,8 @@ function isClusterPage(body: unknown): body is ClusterPage {
 function saysNothing(body: JsonObject): boolean {
 	const others = { ...body, metadata: null, kind: null, apiVersion: null };
 	const isNothing = (value: unknown) => Object.keys(Object(value) as object).length === 0;
-	return !('code' in body) && !saysFailed(body) && Object.values(others).every(isNothing);
+	const isFailed = 'code' in body || saysNoSuccess(body) || hasFailedStatus(body);
+	return !isFailed && Object.values(others).every(isNothing);
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {

@@ -2,7 +2,7 @@ import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
 import { nameOf, shorten, truncate } from '../../texts';
-import { saysFailed, saysNoSuccess } from '../errors/fromResponse';
+import { hasFailedStatus, saysNoSuccess } from '../errors/fromResponse';
 import type { Call } from './callError';
 
 export { saysNoSuccess };
@@ -42,7 +42,7 @@ export function createJob(job: NewJob): Call<JsonObject> {
 		body: { namespace, job: bodyOf(job) },
 		expected: 'a job',
 		isExpected: isJob,
-		isFailure: (body) => saysNoSuccess(body) && !isJob(body),
+		failureIn: (body, status) => (isRefusedCreate(body, status) ? 'refused' : undefined),
 		idempotent: false,
 		job: { namespace, displayName },
 		wordsOf: () => ({
@@ -78,7 +78,8 @@ export function changeJobState({
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 		expected: 'a confirmation',
 		isExpected: isAnything,
-		isFailure: saysFailed,
+		failureIn: (body) =>
+			saysNoSuccess(body) ? 'refused' : hasFailedStatus(body) ? 'failed' : undefined,
 		...{ idempotent, isOfNewJob },
 		wordsOf: () => ({
 			action: `${verb} the job`,
@@ -94,6 +95,7 @@ export function changeJobState({
 					words,
 					advice:
 						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+					isWrongValue: false,
 				}),
 			},
 			uncertain:
@@ -113,6 +115,12 @@ export function uidOf({ metadata }: JsonObject): string | undefined {
 /** All that is relied on is the ID. */
 const isJob = (body: unknown): body is JsonObject =>
 	isJsonObject(body) && uidOf(body) !== undefined;
+
+/** A 201 has created something, and so may a service that names an ID anywhere. */
+const isRefusedCreate = (body: unknown, status: number) =>
+	status === 200 &&
+	saysNoSuccess(body) &&
+	!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
 
 const isAnything = (_body: unknown): _body is GenericValue => true;
 

@@ -10,7 +10,7 @@ export type Result<Body> = { body: Body } | { failure: Failure };
 /** The body of the expected answer, or why it isn't that, without secrets. @param answer of n8n's request helper */
 export function resultOf<Body>(
 	answer: unknown,
-	{ method, expected, isExpected, isFailure, isSecret = false }: ServiceRequest<Body>,
+	{ method, expected, isExpected, failureIn, isSecret = false }: ServiceRequest<Body>,
 	secrets: Secrets,
 ): Result<Body> {
 	const {
@@ -33,18 +33,18 @@ export function resultOf<Body>(
 	}
 	const isHtml = /html/i.test(String(given['content-type']));
 	const isPage = typeof body === 'string' && isWebPage(body, isHtml);
-	const reading = { secrets, statusMessage: String(statusMessage ?? '') };
-	if (!isSuccess || isFailure?.(body) === true) {
+	const reading = { secrets, status, statusMessage: String(statusMessage ?? '') };
+	const failed = isSuccess ? failureIn?.(body, status) : 'failed';
+	if (failed !== undefined) {
 		const form = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
 		const said = isPage ? saidOnPage(body, reading) : saidIn(body, reading);
-		const facts = {
-			status,
-			retryAfterMs: parseRetryAfter(given),
-			form,
-			isPage: isPage || isHtml,
-		} as const;
-		const isRefusal = isSuccess && saysNoSuccess(body);
-		return { failure: { kind: 'status', ...facts, ...said, ...(isRefusal && { isRefusal }) } };
+		const facts = { status, form, ...said, retryAfterMs: parseRetryAfter(given) } as const;
+		// A text that begins like a tag could be part of a page: what it asks for isn't the service's word.
+		const mayBePage = isHtml || isPage || /^\s*<(?!\?xml)/.test(String(body));
+		const saysRefused = isSuccess && failed === 'refused';
+		return {
+			failure: { kind: 'status', ...facts, mayBePage, ...(saysRefused && { saysRefused }) },
+		};
 	}
 	if (!isPage && isExpected(body)) return { body };
 	const what = isPage ? 'an HTML page' : kindOf(body);
@@ -57,17 +57,17 @@ export function resultOf<Body>(
 }
 
 /** Whether a body says by a flag that the request was refused. */
-export function saysNoSuccess(body: unknown): boolean {
+export function saysNoSuccess(body: unknown): body is JsonObject {
 	if (!isJsonObject(body)) return false;
 	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
 }
 
-/** Whether it says that the request failed: by a flag, or by a status as HTTP has it, of its own or of its error. */
-export function saysFailed(body: unknown): boolean {
+/** Whether it says that the request failed by a status as HTTP has it, of its own or of its error. */
+export function hasFailedStatus(body: unknown): boolean {
 	if (!isJsonObject(body)) return false;
 	const { code, status, statusCode, error } = body;
 	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
-	return saysNoSuccess(body) || statuses.some((value) => /^[45]\d\d$/.test(String(value)));
+	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
 }
 
 function kindOf(body: unknown): string {

@@ -1,7 +1,7 @@
 import { sentences, truncate } from '../../texts';
 import { ANSWERED, type Cause, type Consequence, UNKNOWN } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
-import { meaningOfStatus } from './refusal';
+import { meaningOfStatus } from './meaningOfStatus';
 import { type About, type Meaning, PROXIES, rejectedToken, type StatusFacts } from './statuses';
 
 /** What every failure may have. */
@@ -17,10 +17,10 @@ interface Common {
 /** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
 export const LOGIN_TIMEOUT_MS = 60_000;
 
-/** Nothing was sent, and nothing would be the next time. */
+/** Nothing was sent, for a reason that concerns all items. */
 const UNSENT = { ...UNKNOWN, isAboutAllItems: true } as const;
 
-/** The address that the client may not have got further than. */
+/** The Base URL, cut for a title. */
 const serviceIn = ({ baseUrl = '' }: About) => truncate(baseUrl);
 
 /** Each kind of failure: what is known of it, what follows from it, and what its error says. */

@@ -76,15 +76,30 @@ export function problemOf(cause: unknown): Problem {
  *
  * @param job the job that the call was to create
  */
-export function unknownProblem(error: string, job: NamedJob | undefined): Problem {
+export const unknownProblem = (error: string, job: NamedJob | undefined) =>
+	uncertainProblem(
+		'This node failed with an error of its own',
+		`Please report the error: ${error}`,
+		job,
+	);
+
+/** The problem of an item of an earlier execution, of which nobody knows whether it was sent. */
+export const cutOffProblem = (job: NamedJob | undefined) =>
+	uncertainProblem(
+		'n8n was stopped while an earlier execution ran this node',
+		"What that execution had sent isn't known.",
+		job,
+	);
+
+function uncertainProblem(message: string, more: string, job: NamedJob | undefined): Problem {
 	const look =
 		job === undefined
 			? 'look on the service whether it has worked'
 			: `look on the service for a job named ${nameOf(job)}`;
 	return {
-		message: 'This node failed with an error of its own',
+		message,
 		fate: job === undefined ? 'it may have worked' : 'the job may exist',
-		advice: `Before you run this item again, ${look}. Please report the error: ${error}`,
+		advice: `Before you run this item again, ${look}. ${more}`,
 		...{ httpStatus: null, mayHaveActed: true },
 		...(job && { uncertainJob: withShortNames(job) }),
 	};

@@ -29,8 +29,9 @@ export interface Said {
 
 interface Reading {
 	secrets: Secrets;
-	/** The name of the answer's status, such as "Not Found", as the answer has it. */
-	statusMessage?: string;
+	status: number;
+	/** The answer's reason phrase. Some services put their message there, others leave it empty. */
+	statusMessage: string;
 	/** Whether any text of it may be a token, unless it is clearly a message. */
 	isSecret?: boolean;
 }
@@ -54,11 +55,11 @@ export function saidIn(body: unknown, reading: Reading): Said {
 
 /** What a web page says, from its title or its first heading on, if that is more than the answer's status. */
 export function saidOnPage(page: string, reading: Reading): Said {
-	const texts = textsOfPage(page);
-	const lines = texts.map(onOneLine).filter((text) => saysMore(text, reading));
+	const texts = textsOfPage(page).map(onOneLine);
+	const lines = texts.filter((text) => saysMore(text, reading));
 	if (lines.length === 0) return {};
 	const sentences = lines.filter((text) => IS_SENTENCE.test(text));
-	// A page can spell a secret in parts, or with entities.
+	// A page can spell a secret in parts, with entities, or on several lines.
 	return (
 		secretIn([page.slice(0, 2 * MAX_READ), texts.join('\n'), texts.join('')], reading) ??
 		quotationOf(sentences.length > 0 ? sentences : lines, reading)
@@ -112,37 +113,38 @@ function read(body: unknown, isSecret: boolean) {
 	return { shown: isSecret && !isJsonObject(body) ? null : copy(body, 0), texts, searched };
 }
 
-/** What a browser doesn't show. What nothing ends, ends with the page, so that each character is looked at once. */
+/** What a browser doesn't show. An element without an end hides the rest of the page. */
 const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1\s*>|$)/gis;
 
-/** Tags within a sentence. At any other, a text ends. */
-const INLINE = /<\/?(?:a|abbr|b|code|em|font|i|small|span|strong|tt|u)(?:\s[^>]*)?>/gi;
+/** A tag within a sentence. At any other, a text ends. */
+const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|small|span|strong|tt|u)[\s>]/i;
 
 /**
- * The texts of a page, in order, from its title or its first heading on. Behind its last rule, only what ends like a sentence is
- * one: the server's name isn't.
+ * The texts of a page, in order, from its title or its first heading on. After the last rule (`<hr>`), only texts with a full
+ * stop are kept: the server's name has none.
  */
 function textsOfPage(page: string): string[] {
 	const shown = page.slice(0, MAX_PAGE).replace(HIDDEN, '');
 	const start = shown.search(/<(?:title|h[1-6]|pre)\b/i);
 	if (start < 0) return [];
-	const footer = shown.toLowerCase().lastIndexOf('<hr');
+	const footer = Math.max(start, shown.toLowerCase().lastIndexOf('<hr'));
 	const textsIn = (part: string) =>
 		part
-			.replace(INLINE, '')
-			.split(/<[/!?a-z][^>]*>?/i)
-			.map(decodeEntities)
-			.filter((text) => /\S/.test(text));
-	if (footer < start) return textsIn(shown.slice(start));
-	const sentences = textsIn(shown.slice(footer)).filter((text) => /[.!?]\s*$/.test(text));
-	return [...textsIn(shown.slice(start, footer)), ...sentences];
+			.replace(/<[/!?a-z][^<>]*>?/gi, (tag) => (INLINE.test(tag) ? '' : '\0'))
+			.split('\0')
+			.map(decodeEntities);
+	const own = textsIn(shown.slice(start, footer > start ? footer : undefined));
+	const last = footer > start ? textsIn(shown.slice(footer)) : [];
+	// The last text of a page that was cut could end within a secret.
+	if (page.length > MAX_PAGE) (last.length > 0 ? last : own).pop();
+	return [...own, ...last.filter((text) => /[.!?]\s*$/.test(text))];
 }
 
-const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 const decodeEntities = (text: string) =>
 	text.replace(
-		/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|nbsp));/g,
+		/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos|nbsp));/g,
 		(_, decimal, hex, name) =>
 			name === undefined
 				? String.fromCodePoint(decimal === undefined ? parseInt(String(hex), 16) : Number(decimal))
@@ -164,11 +166,25 @@ function onOneLine(text: string): string {
 /** Whether a text is for people. Words without a space, such as invalid_group, are for programs, but in ASCII only. */
 const IS_SENTENCE = /\s|(?!\p{ASCII})\p{L}/u;
 
+/** The names of the usual statuses: n8n doesn't let a node import those of Node.js. Of others, the reason phrase is the name. */
+const STATUS_NAMES: Partial<Record<number, string>> = {
+	...{ 400: 'bad request', 401: 'unauthorized', 403: 'forbidden', 404: 'not found' },
+	...{ 405: 'method not allowed', 409: 'conflict', 413: 'payload too large' },
+	...{ 422: 'unprocessable entity', 429: 'too many requests', 500: 'internal server error' },
+	...{ 502: 'bad gateway', 503: 'service unavailable', 504: 'gateway timeout' },
+};
+
 /** Whether a text says more than the status of its answer, as "HTTP Status 404 – Not Found" and "Error 400" don't. */
-function saysMore(text: string, { statusMessage = '' }: Reading): boolean {
-	const name = statusMessage.toLowerCase().trim();
-	const words = text.toLowerCase().replaceAll('_', ' ');
-	const others = name === '' ? words : words.replaceAll(name, ' ');
+function saysMore(text: string, { status, statusMessage }: Reading): boolean {
+	const phrase = statusMessage.toLowerCase().trim();
+	const name = STATUS_NAMES[status] ?? phrase;
+	// "Request Entity Too Large" is the name of a 413, "No valid crumb was included" is a message.
+	const isName = phrase.split(/\W/).some((word) => word !== '' && name.includes(word));
+	const words = text
+		.toLowerCase()
+		.replaceAll('_', ' ')
+		.replaceAll(name || ' ', ' ');
+	const others = isName ? words.replaceAll(phrase, ' ') : words;
 	return /\p{L}/u.test(others.replace(/\b(?:http|error|status|code|page)\b/g, ' '));
 }
 
@@ -186,12 +202,14 @@ function unrepeated(texts: string[]): string[] {
 	return different;
 }
 
-/** As many of the texts as fit, and of the first one as much as fits. */
-function joined(texts: string[], max: number): string {
-	const words = texts.reduce((earlier, text) => {
-		const more = `${earlier}${/[.!?:;。]$/.test(earlier) ? ' ' : ': '}${text}`;
-		return more.length > max ? earlier : more;
-	});
+/** As many of the texts as fit, in order, and of the first one as much as fits. */
+function joined([first = '', ...texts]: string[], max: number): string {
+	let words = first;
+	for (const text of texts) {
+		const more = `${words}${/[.!?:;。]$/.test(words) ? ' ' : ': '}${text}`;
+		if (more.length > max) break;
+		words = more;
+	}
 	return truncate(words, max);
 }
 

@@ -38,6 +38,8 @@ export type TextsByStatus = Partial<Record<number, (answer: Answer) => StatusTex
 /** The settings that name a proxy. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
+const HEADERS_TOO_LARGE = "The request's headers are too large for the service";
+
 export const OF_ANY_REQUEST: TextsByStatus = {
 	407: () => ({
 		message: 'The proxy before the service wants a login',
@@ -57,6 +59,11 @@ export const OF_ANY_REQUEST: TextsByStatus = {
 		advice:
 			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
 	}),
+	431: () => ({
+		message: HEADERS_TOO_LARGE,
+		advice:
+			'Ask the administrator to raise the limit for headers of the service, or of the proxy before it.',
+	}),
 };
 
 /** Where another login doesn't help. */
@@ -67,21 +74,21 @@ export const rejectedToken = ({ action = '' }: About) => ({
 
 /** A call's longest header is its token. */
 const tooLongToken = () => ({
-	message: "The request's headers are too large for the service",
+	message: HEADERS_TOO_LARGE,
 	advice:
 		'The token of the login is probably too long, as for a user in many groups. Use the credential of another user, or ask the administrator to raise the limit for headers of the service, or of the proxy before it.',
 	isWrongValue: false,
 });
 
-/** Whether a text says that headers are too large. JSON is the service's own: there, a header may be a file's. */
-function isAboutHeaders({ text = '', form }: Answer): boolean {
-	const names =
-		form === 'json' ? /\brequest headers?\b|\bcookies?\b/i : /\bheaders?\b|\bcookies?\b/i;
-	return names.test(text) && /\b(?:too (?:large|long|big|many)|exceed(?:s|ed)?|size)\b/i.test(text);
-}
+/** What servers say of headers that are too large, in one sentence. */
+const IS_ABOUT_HEADERS =
+	/\b(?:(?:request|authorization|https?)[ -]headers?|header (?:field|value|line|or cookie)s?|cookies?)\b[^.:;"{}]*\b(?:too (?:large|long|big)|exceed)|\b(?:size|length) of (?:the|a) (?:request|https?) headers?\b/i;
+
+const unlessTokenIsTooLong = ({ text = '' }: Answer) =>
+	IS_ABOUT_HEADERS.test(text) ? tooLongToken() : {};
 
 export const OF_CALL: TextsByStatus = {
-	400: (answer) => (isAboutHeaders(answer) ? tooLongToken() : {}),
+	400: unlessTokenIsTooLong,
 	401: (answer) => (answer.form === 'page' ? {} : rejectedToken(answer)),
 	403: ({ form, action, words }) =>
 		form === 'page'
@@ -92,7 +99,9 @@ export const OF_CALL: TextsByStatus = {
 					advice:
 						'Ask the administrator of the service for the permission, or use the credential of another user.',
 				},
+	413: unlessTokenIsTooLong,
 	431: tooLongToken,
+	494: tooLongToken,
 };
 
 /** Whether a login is refused in words: more than the status's name, and not only the path that isn't there. */

@@ -48,10 +48,10 @@ export interface Refusal {
 	status: number;
 	retryAfterMs?: number | undefined;
 	form?: 'page' | 'text' | 'json';
-	/** Whether it came as HTML, by its text or its content type. */
-	isPage?: boolean;
-	/** Whether its body says by a flag that the request was refused, though its status is a success's. */
-	isRefusal?: boolean;
+	/** Whether it may be a web page, or a part of one, by its text or its content type. */
+	mayBePage?: boolean;
+	/** Whether its body says that the request was refused, though its status is a success's. */
+	saysRefused?: boolean;
 }
 
 /**

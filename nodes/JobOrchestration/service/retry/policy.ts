@@ -53,16 +53,16 @@ const isIn = (ranges: string, status: number) =>
 
 /** The meaning of an unexpected answer. A login has no effect, so it waits for any Retry-After but a 401's. */
 export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
-	const { status, retryAfterMs, form, isPage, isRefusal } = answer;
+	const { status, retryAfterMs, form, mayBePage, saysRefused } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
-	if (canWait && isPage !== true && retryAfterMs !== undefined)
+	if (canWait && mayBePage !== true && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
 	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
 	const mayBeByProxy = means.notFoundBy !== undefined && form !== 'json';
 	return {
 		...{ ...means, retryAfterMs },
 		...(mayBeByProxy && { notFoundBy: 'service or proxy' }),
-		...(isRefusal === true && { mayHaveActed: false }),
+		...(saysRefused === true && { mayHaveActed: false }),
 	};
 }
 

@@ -44,10 +44,10 @@ export function meaningOfStatus(
 	};
 }
 
-const failed = ({ action, words, ofLogin }: Answer) => ({
+const failed = ({ action, words, form, ofLogin }: Answer) => ({
 	message: `The service failed to ${action}`,
 	advice:
-		ofLogin && words !== undefined
+		ofLogin && words !== undefined && form !== 'page'
 			? "Check 'Username' and 'Password' in the credential. If they are right, tell the administrator of the service."
 			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
@@ -56,32 +56,40 @@ const failed = ({ action, words, ofLogin }: Answer) => ({
 const OF_WRONG_VALUES = [400, 404, 409, 413, 422];
 
 function refused(answer: Answer): StatusTexts & Texts {
-	const { status, what, words, form, hint, ofLogin, isRefusal } = answer;
-	const message = `The service refused ${what}`;
-	if (form === 'page') {
-		const network =
-			'the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).';
-		return words === undefined
-			? {
-					message: `Something before the service refused ${what}`,
-					advice: `Check the 'Base URL' in the credential, and ask ${network}`,
-				}
-			: {
-					message: `The service or something before it refused ${what}`,
-					advice: `Ask the administrator of the service what this means, or ${network}`,
-				};
+	const { what, words, form, ofLogin } = answer;
+	const network =
+		'the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).';
+	const own = adviceOf(answer);
+	if (form !== 'page') return { message: `The service refused ${what}`, ...own };
+	if (words === undefined) {
+		return {
+			message: `Something before the service refused ${what}`,
+			advice: `Check the 'Base URL' in the credential, and ask ${network}`,
+		};
 	}
+	return {
+		message: `The service or something before it refused ${what}`,
+		advice:
+			ofLogin || own.isWrongValue
+				? `${own.advice} If the page isn't the service's own, ask ${network}`
+				: `Ask the administrator of the service what this means, or ${network}`,
+		isWrongValue: own.isWrongValue,
+	};
+}
+
+/** What to do about a refusal of the service itself. */
+function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
 	if (ofLogin) {
 		const advice =
 			"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.";
-		return { message, advice };
+		return { advice, isWrongValue: false };
 	}
-	if (OF_WRONG_VALUES.includes(status) || isRefusal === true) {
-		const more = /cluster/i.test(words ?? '') ? ` ${hint}`.trimEnd() : '';
-		return { message, advice: `Check this node's fields.${more}`, isWrongValue: true };
+	if (!OF_WRONG_VALUES.includes(status) && status >= 300) {
+		const advice = `Ask the administrator of the service what HTTP ${status} means there. If no request has worked yet, check the 'Base URL' in the credential.`;
+		return { advice, isWrongValue: false };
 	}
-	const advice = `Ask the administrator of the service what HTTP ${status} means there. If no request has worked yet, check the 'Base URL' in the credential.`;
-	return { message, advice };
+	const more = /cluster/i.test(words) ? ` ${hint}`.trimEnd() : '';
+	return { advice: `Check this node's fields.${more}`, isWrongValue: true };
 }
 
 /**
@@ -131,12 +139,14 @@ const away = ({ baseUrl }: Answer): Partial<Texts> => ({
 });
 
 function saidBy(answer: Answer): Pick<Texts, 'reason' | 'detail'> {
-	const { status, words, text, withheld, form, baseUrl, ofLogin } = answer;
+	const { status, words, text, withheld, form, baseUrl, ofLogin, cause } = answer;
 	const http = ofLogin ? '' : ` (HTTP ${status})`;
 	const hasWords = words !== undefined;
 	const isPage = form === 'page';
 	const mayBeByProxy =
-		isOfProxy(answer) || (ofLogin && status === 404 && form === 'text' && hasWords);
+		isOfProxy(answer) ||
+		(cause === 'outage' && hasWords) ||
+		(ofLogin && status === 404 && form === 'text' && hasWords);
 	const who = isPage ? 'An HTML page' : mayBeByProxy ? 'The answer' : 'The service';
 	const nothing = withheld ?? (isPage ? 'An HTML page came' : 'The service gave no reason');
 	const likely = isPage && hasWords && !mayBeByProxy ? 'perhaps' : 'probably';

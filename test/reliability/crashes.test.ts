@@ -1,0 +1,82 @@
+import { createUncertainAgainOption } from '../../nodes/JobOrchestration/resources/options';
+import { change, getAll, numbered, useSandbox } from '../support/fixture';
+import { batch, contextOf, createdIn, uncertainIn } from './batch';
+
+/*
+ * A Retry of an execution that n8n's death has cut off: n8n runs it from its beginning, and nobody knows which jobs exist.
+ */
+
+const fixture = useSandbox();
+const creates = () => fixture.callsOf('createJob').length;
+const node = (options = {}) => ({ parameters: batch(options) });
+
+describe('A Retry after a crash', () => {
+	test.each([
+		['in the node', ['Items', 'Node 1']],
+		['in the node after it', ['Items', 'Node 1', 'Node 2']],
+	])('%s creates nothing: all items are uncertain, by their names', async (_, started) => {
+		const nodes = [node(), ...started.slice(2).map(() => ({ parameters: getAll() }))];
+		const result = await fixture.engine.retryCrashed(nodes, numbered(3), started);
+		expect(creates()).toBe(0);
+		expect(result.error?.message).toBe(
+			'Failed at item 0 (counted from 0); 0 of 3 jobs certainly exist, 3 may: n8n was stopped while an earlier execution ran this node; the job may exist',
+		);
+		expect(result.error?.description).toContain('Look on the service for each job listed below');
+		expect(result.error?.description).toContain(createUncertainAgainOption.displayName);
+		expect(result.error?.description).toContain("• item 2: 'Job 2'");
+		expect(uncertainIn(result)).toEqual([0, 1, 2]);
+		expect(contextOf(result)).toMatchObject({ httpStatus: null, jobMayExist: true });
+
+		// Once the user has looked, the jobs that are missing are created.
+		const missing = '={{ [0, 2].includes($itemIndex) }}';
+		const continued = node({ createUncertainAgain: missing });
+		const again = await fixture.engine.retry(result, [continued, ...nodes.slice(1)]);
+		expect(creates()).toBe(2);
+		expect(uncertainIn(again)).toEqual([1]);
+		expect(createdIn(again)).toHaveLength(2);
+	});
+
+	test('creates at once what Create Again If Uncertain is on for', async () => {
+		const nodes = [node({ createUncertainAgain: '={{ $itemIndex > 0 }}' })];
+		const result = await fixture.engine.retryCrashed(nodes, numbered(3), ['Items', 'Node 1']);
+		expect(creates()).toBe(2);
+		expect(uncertainIn(result)).toEqual([0]);
+	});
+
+	test('ends items as errors if the node continues on errors', async () => {
+		const nodes = [{ ...node(), onError: 'continueRegularOutput' as const }];
+		const { items } = await fixture.engine.retryCrashed(nodes, numbered(2), ['Items', 'Node 1']);
+		expect(creates()).toBe(0);
+		expect(items).toMatchObject([
+			{ json: { error: { jobMayExist: true } } },
+			{ json: { error: { jobMayExist: true } } },
+		]);
+	});
+
+	test('runs all again if the node had not been started, or changes states', async () => {
+		const before = await fixture.engine.retryCrashed([node()], numbered(3), ['Items']);
+		expect(before.error).toBeUndefined();
+		expect(creates()).toBe(3);
+		const [id] = fixture.sandbox.store.jobs.keys();
+		const stop = { parameters: change('stop', { jobId: id ?? '' }) };
+		const { error } = await fixture.engine.retryCrashed([stop], numbered(1), ['Items', 'Node 1']);
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
+	});
+});
+
+test('no ordinary Retry is taken for one after a crash', async () => {
+	for (const broken of [
+		{ namespace: '={{ "" }}' },
+		{ displayName: '={{ $json. }}' },
+		{ workCluster: '={{ 7 }}', options: { timeout: 0 } },
+		{ operation: 'nothing' },
+	]) {
+		fixture.sandbox.clearCalls();
+		const failed = await fixture.engine.run({ parameters: { ...batch(), ...broken } }, numbered(2));
+		expect(failed.error).toBeDefined();
+		const result = await fixture.engine.retry(failed, [node()]);
+		expect(result.error).toBeUndefined();
+		expect(creates()).toBe(2);
+	}
+});
