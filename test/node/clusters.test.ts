@@ -254,6 +254,15 @@ describe('A last page that is full', () => {
 		expect((await listWithHints(parameters, [{}, {}])).hints).toEqual(hints);
 	});
 
+	test('says nothing of another, though an earlier one named a next page: it is the last', async () => {
+		const second = { items: clustersOf(101, 200) };
+		answerWithPages({ items: full, metadata: { continue: 'b' } }, second);
+		expect(await listWithHints(returnAll)).toMatchObject({ hints: [] });
+		answerWithPages(second);
+		const { hints } = await listWithHints({ ...returnAll, options: { continue: 'b' } });
+		expect(hints).toEqual([]);
+	});
+
 	test.each([12, '12'])('but leaves %j is an error, unless no more are wanted', async (count) => {
 		answerWithPages({ items: full, metadata: { remainingItemCount: count } });
 		const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });

@@ -21,6 +21,27 @@ async function errorWith(changed: Record<string, string>, parameters = getAll({ 
 	return error;
 }
 
+test.each([
+	['userName', 'Username', ''],
+	['userName', 'Username', '  '],
+	['password', 'Password', ''],
+])(
+	'an empty %s is told before anything is sent, in the test of the credential too',
+	async (field, label, value) => {
+		const message = `The credential's '${label}' is empty`;
+		const error = await errorWith({ [field]: value }, create({ options }));
+		expect(error).toMatchObject({ message, context: { httpStatus: null, jobMayExist: false } });
+		expect(error?.description).toMatch(
+			/^Open the credential and fill it in\. n8n's source control/,
+		);
+		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
+		await expect(fixture.engine.requestAsOtherNode({ method: 'GET', uri })).rejects.toThrow(
+			message,
+		);
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
+
 test('nothing listens there', async () => {
 	const baseUrl = `http://127.0.0.1:${await freePort()}`;
 	expect(await errorWith({ baseUrl })).toMatchObject({

@@ -250,6 +250,8 @@ test('The credential, where nothing but the title of an error is shown', async (
 			// n8n would show its own text instead: of a system's code, even inside a word, and of a bad gateway.
 			[500, 'connect ECONNREFUSED 10.0.0.1'],
 			[401, { message: 'Renew it first.' }],
+			// The same words aren't said twice.
+			[401, { code: 'wrong', message: 'The username or the password is wrong' }],
 			[400, { message: 'Ask for the experiment' }],
 			[500, { message: 'It was a Bad Gateway' }],
 		],

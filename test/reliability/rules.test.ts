@@ -20,7 +20,10 @@ const withEach = (failureOf: (code: number) => Failure) =>
 const statuses = withEach((code) => status(code));
 const redirects = withEach((code) => ({ kind: 'redirect', status: code, location: '/x' }));
 const others: Named[] = [
-	['a bad Base URL', { kind: 'baseUrl', problem: 'is empty' }],
+	[
+		'a bad Base URL',
+		{ kind: 'credentialField', field: 'Base URL', problem: 'is empty', advice: '' },
+	],
 	['a blocked address', { kind: 'blocked', reason: 'restricted' }],
 	['a certificate', { kind: 'certificate', code: 'CERT' }],
 	['a TLS handshake', { kind: 'tls', code: 'EPROTO' }],

@@ -20,7 +20,7 @@ interface Paging {
 
 interface Found {
 	clusters: JsonObject[];
-	/** Whether the last page was full, and said neither that it is the last nor where the next one begins. */
+	/** Whether the last page was full, and no page said that it is the last or where the next one begins. */
 	mayBeMore: boolean;
 }
 
@@ -79,13 +79,14 @@ export async function* clusterPages(
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
 		});
+		const isFirst = next === undefined;
 		tokens.add(next);
 		// A service that counts may end with 0, as text if it counts with 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
 			throw client.unusableAnswerError(call, { kind: 'endlessList' }, options);
 		const isSilent = token === undefined && remaining === undefined;
-		yield { clusters, next, mayBeMore: isSilent && items.length === pageSize };
+		yield { clusters, next, mayBeMore: isFirst && isSilent && items.length === pageSize };
 		if (next === undefined && Number(remaining) > 0)
 			throw client.unusableAnswerError(
 				call,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import type { ServiceRequest } from '../request';
 import type { Failure } from './kinds';
+import { isWebPage } from './page';
 import { MAX_SHOWN, saidIn, saidOnPage } from './said';
 import { type Secrets, WITHHELD } from './secrets';
 
@@ -75,19 +76,6 @@ function kindOf(body: unknown): string {
 	if (Array.isArray(body)) return 'a list';
 	if (!isJsonObject(body)) return 'a text';
 	return Object.keys(body).length === 0 ? 'an empty object' : 'an object';
-}
-
-/** What may come before the first element of a page. */
-const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
-
-/**
- * Whether a text is a web page, rather than a message for a program.
- *
- * @param isHtml whether it came as HTML: some services send each plain text so
- */
-function isWebPage(text: string, isHtml: boolean): boolean {
-	const start = text.slice(0, MAX_SHOWN).replace(PROLOG, '');
-	return isHtml ? start.startsWith('<') : /^<(?:!doctype\s+html|html)[\s>]/i.test(start);
 }
 
 /** The wait that a Retry-After asks for, in milliseconds. A date is read against the answer's own: clocks differ. */

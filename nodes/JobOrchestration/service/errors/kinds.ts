@@ -1,6 +1,7 @@
 import { sentences, truncate } from '../../texts';
 import { ANSWERED, type Cause, type Consequence, UNKNOWN } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
+import { certificateFault } from './certificateFault';
 import { meaningOfStatus } from './meaningOfStatus';
 import { type About, type Meaning, PROXIES, rejectedToken, type StatusFacts } from './statuses';
 
@@ -25,14 +26,14 @@ const serviceIn = ({ baseUrl = '' }: About) => truncate(baseUrl);
 
 /** Each kind of failure: what is known of it, what follows from it, and what its error says. */
 const KINDS = {
-	/** The Base URL of the credential can't be used. `problem` completes a sentence; `corrected` is what was probably meant. */
-	baseUrl: ({ problem, corrected }: { problem: string; corrected?: string | undefined }) => ({
-		...UNSENT,
-		message: `The credential's 'Base URL' ${problem}`,
-		advice:
-			corrected === undefined
-				? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
-				: `Open the credential and enter ${corrected}.`,
+	/** A field of the credential can't be used. `problem` completes a sentence. */
+	credentialField: ({
+		field,
+		problem,
+		advice,
+	}: Record<'field' | 'problem' | 'advice', string>) => ({
+		...{ ...UNSENT, advice },
+		message: `The credential's '${field}' ${problem}`,
 	}),
 	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
 	unreachable: ({ code, address }: { code: string; address: string }, about) => {
@@ -84,14 +85,12 @@ const KINDS = {
 	},
 	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
-		condition: 'timedOut',
-		mayHaveActed: true,
+		...{ condition: 'timedOut', mayHaveActed: true },
 		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT_MS : timeout)) / 1_000} s`,
 		advice: `Try again later, or allow more time with the option 'Timeout'${ofLogin ? ' if it is shorter than a minute' : ''}.`,
 	}),
 	broken: ({ code }: { code: string }) => ({
-		condition: 'broken',
-		mayHaveActed: true,
+		...{ condition: 'broken', mayHaveActed: true },
 		message: 'The connection broke before the answer was complete',
 		advice:
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
@@ -185,11 +184,8 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
 /** What a failed login means for the request that waited for it, which was not sent, or not acted on. */
 function ofLogin({ condition, retryAfterMs }: Meaning): Consequence {
 	if (!RETRY.loginAgain.includes(condition)) return { ...UNKNOWN, isAboutAllItems: true };
-	const isBroken = condition === 'broken';
-	return {
-		condition: isBroken ? 'loginFailed' : condition,
-		...{ mayHaveActed: false, isAboutAllItems: true, retryAfterMs },
-	};
+	const own = condition === 'broken' ? 'loginFailed' : condition;
+	return { condition: own, mayHaveActed: false, isAboutAllItems: true, retryAfterMs };
 }
 
 /** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
@@ -197,24 +193,6 @@ export function withoutServiceText(failure: Failure): Failure {
 	if (failure.kind !== 'status') return failure;
 	const withheld = 'The service answered other requests so';
 	return { ...failure, words: undefined, text: undefined, withheld };
-}
-
-/** What is wrong with a certificate, by the code of Node.js, or by its text where n8n 1.x has only that; and what to do. */
-function certificateFault(code: string): [reason: string, advice: string] {
-	if (/expired|not_yet_valid/i.test(code))
-		return [
-			'the certificate has expired, or is not valid yet',
-			'Have the certificate of the service renewed, and check the clock of this n8n.',
-		];
-	if (/altname|hostname/i.test(code))
-		return [
-			'the certificate is for other host names',
-			"Check the 'Base URL' in the credential: its host must be in the certificate.",
-		];
-	return [
-		'the issuer of the certificate is unknown',
-		'Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS).',
-	];
 }
 
 const endedUnsent = (code: string) => `The connection ended before anything was sent (${code}).`;

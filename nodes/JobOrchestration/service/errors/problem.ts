@@ -6,6 +6,7 @@ import {
 	descriptionOf,
 	nameOf,
 	type NamedJob,
+	sentences,
 	type Texts,
 	titleOf,
 	withShortNames,
@@ -134,9 +135,10 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 
 /** All in the title, where nothing else is shown: in the test of a credential. Words that it has aren't repeated. */
 export function inTitleOnly(texts: Texts): Texts {
-	const { words, advice, reason, detail } = texts;
+	const { message: own, words, advice, reason, detail } = texts;
 	const title = titleOf(texts);
-	const rest = [advice, words === undefined && reason, detail].filter(Boolean).join(' ');
+	const isSaid = words !== undefined || reason?.includes(own) === true;
+	const rest = sentences([advice, !isSaid && reason, detail]);
 	const message = rest === '' ? title : `${title.replace(/\.$/, '')}. ${rest}`;
 	return { message: unreplaced(message), advice: '' };
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
+import { textsOfPage } from './page';
 import { MAX_READ, type Secrets } from './secrets';
 
 /** The most characters of the service's words in a description. */
@@ -11,9 +12,6 @@ const MAX_IN_TITLE = 80;
 /** How deep a body is read, and how many values of it; "…" is what is left out. With more, a huge one would block n8n. */
 const MAX_DEPTH = 20;
 const MAX_VALUES = 1_000;
-
-/** Characters of a page that are read. The text of some pages follows 50,000 characters of styles. */
-const MAX_PAGE = 200_000;
 
 /** What the body of an answer says. Nothing if it is empty; no `words` if there is no text in it. */
 export interface Said {
@@ -112,44 +110,6 @@ function read(body: unknown, isSecret: boolean) {
 	};
 	return { shown: isSecret && !isJsonObject(body) ? null : copy(body, 0), texts, searched };
 }
-
-/** What a browser doesn't show. An element without an end hides the rest of the page. */
-const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1\s*>|$)/gis;
-
-/** A tag within a sentence. At any other, a text ends. */
-const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|small|span|strong|tt|u)[\s>]/i;
-
-/**
- * The texts of a page, in order, from its title or its first heading on. After the last rule (`<hr>`), only texts with a full
- * stop are kept: the server's name has none.
- */
-function textsOfPage(page: string): string[] {
-	const shown = page.slice(0, MAX_PAGE).replace(HIDDEN, '');
-	const start = shown.search(/<(?:title|h[1-6]|pre)\b/i);
-	if (start < 0) return [];
-	const footer = Math.max(start, shown.toLowerCase().lastIndexOf('<hr'));
-	const textsIn = (part: string) =>
-		part
-			.replace(/<[/!?a-z][^<>]*>?/gi, (tag) => (INLINE.test(tag) ? '' : '\0'))
-			.split('\0')
-			.map(decodeEntities);
-	const own = textsIn(shown.slice(start, footer > start ? footer : undefined));
-	const last = footer > start ? textsIn(shown.slice(footer)) : [];
-	// The last text of a page that was cut could end within a secret.
-	if (page.length > MAX_PAGE) (last.length > 0 ? last : own).pop();
-	return [...own, ...last.filter((text) => /[.!?]\s*$/.test(text))];
-}
-
-const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
-
-const decodeEntities = (text: string) =>
-	text.replace(
-		/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos|nbsp));/g,
-		(_, decimal, hex, name) =>
-			name === undefined
-				? String.fromCodePoint(decimal === undefined ? parseInt(String(hex), 16) : Number(decimal))
-				: ENTITIES[name as keyof typeof ENTITIES],
-	);
 
 /** Where the stack trace of Java, .NET and JavaScript begins; of PHP; of Go. */
 const FRAME =

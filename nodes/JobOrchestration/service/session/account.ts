@@ -11,14 +11,22 @@ export type Account = ReturnType<typeof accountOf>;
 /** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked hash would let passwords be guessed. */
 const WORK = 4096;
 
-/** @throws ServiceError if the Base URL can't be used */
+/** @throws ServiceError if the Base URL can't be used, or the user name or the password is empty */
 export function accountOf(credentials: ICredentialDataDecryptedObject) {
 	return {
 		baseUrl: readBaseUrl(credentials.baseUrl),
-		userName: String(credentials.userName ?? '').trim(),
-		password: String(credentials.password ?? ''),
+		userName: notEmpty('Username', String(credentials.userName ?? '').trim()),
+		password: notEmpty('Password', String(credentials.password ?? '')),
 		ignoreSslIssues: credentials.ignoreSslIssues === true,
 	};
+}
+
+/** @param field the label of the text's field */
+function notEmpty(field: string, text: string): string {
+	if (text !== '') return text;
+	const advice =
+		"Open the credential and fill it in. n8n's source control keeps expressions in credentials, but not texts.";
+	throw new ServiceError({ kind: 'credentialField', field, problem: 'is empty', advice });
 }
 
 /**
@@ -46,7 +54,12 @@ function readBaseUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	const problem = problemOf(text);
 	if (problem === undefined) return new URL(text).href.replace(/(?<!\/)\/+$/, '');
-	throw new ServiceError({ kind: 'baseUrl', problem, corrected: withScheme(text) });
+	const corrected = withScheme(text);
+	const advice =
+		corrected === undefined
+			? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
+			: `Open the credential and enter ${corrected}.`;
+	throw new ServiceError({ kind: 'credentialField', field: 'Base URL', problem, advice });
 }
 
 /** What is wrong with a Base URL, as the end of a sentence. */
