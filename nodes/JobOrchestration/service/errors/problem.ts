@@ -143,8 +143,15 @@ export function inTitleOnly(texts: Texts): Texts {
 	return { message: unreplaced(message), advice: '' };
 }
 
-/** A title that n8n leaves as it is: an invisible character parts words with a system's code, as EPERM in "experiment". */
+/**
+ * A title that n8n leaves as it is. Where it finds a system's code, it puts a text of its own, so an invisible character parts the
+ * code; if need be, every word that may have one in it, as EPERM is in "experiment".
+ */
 function unreplaced(title: string): string {
-	const isLeft = new NodeApiError({} as INode, { message: title }).message === title;
-	return isLeft ? title : title.replace(/(?<=[eg])(?=[a-z_]{4})/gi, '\u2060');
+	const parted = [/\bE(?=[A-Z_]{4})/g, /[eg](?=[a-z_]{4})/gi].map((pattern) =>
+		title.replace(pattern, '$&\u2060'),
+	);
+	const isLeft = (text: string) =>
+		new NodeApiError({} as INode, { message: text }).message === text;
+	return [title, ...parted].find(isLeft) ?? title;
 }
