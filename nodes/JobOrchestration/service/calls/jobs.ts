@@ -55,7 +55,7 @@ export function createJob(job: NewJob): Call<JsonObject> {
 					advice: `Check 'Namespace' (${shorten(namespace)}), 'Workflow UID' (${shorten(workflowUid)}) and 'Work Cluster' (${shorten(workCluster)}). ${CLUSTER_HINT}`,
 				}),
 				409: () => ({
-					advice: `Look on the service for a job named ${nameOf(job)}: if something on the way sent the request twice, it was created. If there is none, check this node's fields.`,
+					advice: `Look on the service for a job named ${nameOf(job)}: if a proxy has sent the request twice, the job was created. If there is none, check this node's fields.`,
 				}),
 			},
 			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
