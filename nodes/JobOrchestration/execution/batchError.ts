@@ -45,14 +45,8 @@ function titleInBatch(
 	const { count, succeeded, uncertain } = summary;
 	const isAlone = done === undefined && succeeded.length === 0;
 	if (count === 1 || isAlone || scope === 'named items') return {};
-	const created = summary.created.length;
-	const finished = createsJobs === true ? created : succeeded.length;
-	const ended = created - summary.running.length;
-	let result = done === undefined ? 'items succeeded' : `jobs were ${done}`;
-	if (ended > 0) result = `${ended} of the ${created} created jobs were ended`;
-	else if (uncertain.length > 0)
-		result = `${created} of ${count} jobs certainly exist, ${uncertain.length} may`;
-	else result = `${finished} of ${count} ${result}`;
+	const finished = createsJobs === true ? summary.created.length : succeeded.length;
+	const result = resultOf(summary, finished, done);
 	if (scope === 'all items') return finished + uncertain.length > 0 ? { fate: result } : {};
 	const item = `item ${itemIndex} ${FROM_ZERO}`;
 	const isUnclear = error.mayHaveActed === true || done === undefined;
@@ -61,6 +55,19 @@ function titleInBatch(
 		words: isIntroduction === true && !isUnclear ? words : titleOf(error),
 		fate: undefined,
 	};
+}
+
+/** How many items are done, as a part of the title. */
+function resultOf(
+	{ count, created, running, uncertain }: Summary,
+	finished: number,
+	done: string | undefined,
+): string {
+	const ended = created.length - running.length;
+	if (ended > 0) return `${ended} of the ${created.length} created jobs were ended`;
+	if (uncertain.length > 0)
+		return `${created.length} of ${count} jobs certainly exist, ${uncertain.length} may`;
+	return `${finished} of ${count} ${done === undefined ? 'items succeeded' : `jobs were ${done}`}`;
 }
 
 /** What to do about the error, completed by what to do about the other items. */

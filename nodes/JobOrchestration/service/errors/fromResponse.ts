@@ -42,7 +42,7 @@ export function resultOf<Body>(
 		const facts = { status, form, ...said, retryAfterMs: parseRetryAfter(given) } as const;
 		// A text that begins like a tag could be part of a page: what it asks for isn't the service's word.
 		const mayBePage = isHtml || isPage || /^\s*<(?!\?xml)/.test(String(body));
-		const saysRefused = isSuccess && failed === 'refused';
+		const saysRefused = failed === 'refused';
 		return {
 			failure: { kind: 'status', ...facts, mayBePage, ...(saysRefused && { saysRefused }) },
 		};
