@@ -220,6 +220,12 @@ export class N8nApi extends N8nClient {
 		return await this.call('GET', `/rest/executions/${id}`);
 	}
 
+	/** What n8n shows of an execution if its data is redacted, as JSON. */
+	async redactedExecution(id: string): Promise<string> {
+		const path = `/rest/executions/${id}?redactExecutionData=true`;
+		return JSON.stringify(await this.call('GET', path));
+	}
+
 	/** All rows of a data table, in the order of their ids; none where there is no such table. */
 	async dataTableRows(name: string): Promise<Array<Record<string, unknown>>> {
 		const path = await this.dataTablePath(name);

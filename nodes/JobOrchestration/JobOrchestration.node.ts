@@ -11,7 +11,7 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import { receiveCallback, webhooks } from './execution/callback';
 import { execute } from './execution/execute';
 import { searchClusters } from './listSearch/searchClusters';
-import { callbackHint, properties, waitingNodeTooltip } from './resources';
+import { properties, waitingNodeTooltip } from './resources';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {
@@ -29,7 +29,6 @@ export class JobOrchestration implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		webhooks,
 		waitingNodeTooltip,
-		hints: [callbackHint],
 		credentials: [{ name: 'jobOrchestrationApi', required: true }],
 		builderHint: {
 			searchHint:

@@ -3,6 +3,7 @@ import { inARow, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
+import { answer } from '../support/answer';
 import { runToEnd, useHost } from './host';
 import { McpClient } from './mcpClient';
 import { isNewest } from './setUp';
@@ -94,6 +95,24 @@ describe("n8n's Retry button", () => {
 		expect(retried.length).toBeLessThan(1.02 * success.length);
 		expect(retried).not.toContain('"jobOrchestration":');
 	});
+});
+
+const onNewest = isNewest ? test : test.skip;
+
+onNewest("n8n's redaction hides all that Retry needs, and Retry works", async () => {
+	const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
+	const reason = 'Quota 4711 is used up';
+	const failed = await failedAt(workflow.id, 2, answer(400, { message: reason }));
+	const uids = [...host.sandbox.store.jobs.keys()].slice(jobsBefore);
+	expect(uids).toHaveLength(2);
+	const isReadable = async (what: string) =>
+		(await host.api.redactedExecution(failed)).includes(what);
+	for (const hidden of [...uids, 'Job 0', reason]) {
+		expect((await host.api.execution(failed)).data).toContain(hidden);
+		expect([hidden, await isReadable(hidden)]).toEqual([hidden, false]);
+	}
+	await retry(failed, false);
+	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
 test("a sub-workflow's error, which the parent shows, names the execution whose Retry makes what is missing", async () => {

@@ -300,16 +300,24 @@ test('after the limit, the job leaves with no callback, whatever On Error is', a
 test('a cancel ends the wait, and Retry creates no second job', async () => {
 	const execution = await start(inARow('Cancel', [trigger, create('Cancelled'), next]));
 	const highlighted = async () => (await host.api.execution(execution.id)).customData;
-	const named = () => `${jobIdOf('Cancelled')} ('Cancelled' in namespace 'default')`;
 	expect(await execution.reaches('waiting')).toBe('waiting');
 	// n8n 1.x gives nodes no access to it.
-	if (isNewest) expect(await highlighted()).toEqual({ job: named() });
+	if (isNewest) {
+		expect(await highlighted()).toEqual({ job: jobIdOf('Cancelled') });
+		// The workflow's own name, and the node's field, are no execution data.
+		const { workflowData: _, ...redacted } = JSON.parse(
+			await host.api.redactedExecution(execution.id),
+		) as Record<string, unknown>;
+		expect(JSON.stringify(redacted)).toContain(jobIdOf('Cancelled'));
+		expect(JSON.stringify(redacted)).not.toContain("'Cancelled'");
+	}
 	const address = await addressOf('Cancelled');
 	await host.api.call('POST', `/rest/executions/${execution.id}/stop`);
 	expect(await execution.reaches('canceled')).toBe('canceled');
-	if (isNewest) expect(await highlighted()).toEqual({ job: named() });
+	if (isNewest) expect(await highlighted()).toEqual({ job: jobIdOf('Cancelled') });
 	const log = await readFile(host.logFile, 'utf8');
-	expect(log).toContain(`waits for the call of job ${named()}`);
+	const job = `${jobIdOf('Cancelled')} ('Cancelled' in namespace 'default')`;
+	expect(log).toContain(`waits for the call of job ${job}`);
 	expect(await call(address)).toBe(409);
 	expect(await execution.reaches('canceled')).toBe('canceled');
 	for (const savedWorkflow of [false, true]) {

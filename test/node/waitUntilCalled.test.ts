@@ -125,13 +125,18 @@ test.each(['keep', 'terminate'])(
 	},
 );
 
-test("n8n's highlighted data names the job while it waits", async () => {
+test("while it waits, n8n's highlighted data and one hint have the job's ID, and not its name", async () => {
+	fixture.engine.mode = 'manual';
 	const { run } = await fixture.engine.run({ parameters: waiting() });
+	fixture.engine.mode = 'trigger';
 	const [uid] = fixture.sandbox.store.jobs.keys();
-	const job = `${uid} ('Report' in namespace 'default')`;
+	const [{ hints } = {}] = run.data.resultData.runData['Node 1'] ?? [];
+	expect(hints?.map(({ message }) => message)).toEqual([
+		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
+	]);
 	// n8n 1.x gives nodes no access to it.
 	const isThere = 'customData' in ExecuteContext.prototype;
-	expect(run.data.resultData.metadata).toEqual(isThere ? { job } : undefined);
+	expect(run.data.resultData.metadata).toEqual(isThere ? { job: uid } : undefined);
 });
 
 test('each wait has an address of its own: a path and a random part', async () => {

@@ -282,9 +282,9 @@ describe("n8n's Retry", () => {
 	test('starts from the beginning where another version of the node has stored something', async () => {
 		const failed = await refusedAtThird();
 		const outcomes = [{ output: [{}] }];
-		const jobOrchestration = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
-		for (const entry of failed.run.data.executionData?.nodeExecutionStack ?? []) {
-			Object.assign(entry, { jobOrchestration });
+		const json = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
+		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
+			data.jobOrchestration = [[{ json }]];
 		}
 		const result = await fixture.engine.retry(failed, [oneByOne()]);
 		expect(namesIn(result)).toEqual(allNames);

@@ -134,8 +134,8 @@ export function useTraces() {
  * of this node's.
  */
 function forgetKeptAnswers({ run }: Result): void {
-	for (const entry of run.data.executionData?.nodeExecutionStack ?? []) {
-		Reflect.deleteProperty(entry, 'jobOrchestration');
+	for (const { data } of run.data.executionData?.nodeExecutionStack ?? []) {
+		delete data.jobOrchestration;
 	}
 }
 

@@ -70,13 +70,12 @@ export async function waitForCallback(
 ): Promise<INodeExecutionData[]> {
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
-	// A cancel of the wait drops the output, and with it the job's ID.
-	const name = `${job.uid} (${nameOf(job)})`;
-	// n8n's highlighted data, which also tells waiting executions apart. n8n 1.x has none here.
-	if ('customData' in context) context.customData.set('job', name);
-	logForUser(context, `waits for the call of job ${name}`);
+	// A cancel of the wait drops the output, and with it the job's ID. n8n's redaction covers neither its highlighted data
+	// nor hints, so they have the ID alone. n8n 1.x has no highlighted data here.
+	if ('customData' in context) context.customData.set('job', job.uid);
+	logForUser(context, `waits for the call of job ${job.uid} (${nameOf(job)})`);
 	const message = asPlainText(
-		`Waiting for the call of job ${name}. A cancel ends the wait, not the job.`,
+		`Job ${job.uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
 	);
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));

@@ -22,7 +22,8 @@ export function addHints(run: Run): void {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
-	if (context.getMode() === 'manual' && summary.running.length > 0) {
+	const isWaiting = outcomes.some((outcome) => outcome?.callback);
+	if (context.getMode() === 'manual' && summary.running.length > 0 && !isWaiting) {
 		const message = 'Executing this step again creates another job for each item.';
 		context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	}

@@ -23,13 +23,12 @@ import {
  *
  * An agent from version 3 on runs its tools as nodes of the workflow.
  *
- * It isn't left in the entry's `metadata`: n8n sends that to the editor, twice.
+ * In the entry, it lies among the items that the node was given, as those of an input that the node doesn't have: n8n's
+ * redaction of execution data covers them (n8n, FullItemRedactionStrategy), and neither `metadata` nor any other field.
  */
 
-/** n8n's entry for one run of a node, with what this node adds. */
-interface StackEntry extends IExecuteData {
-	jobOrchestration?: unknown;
-}
+/** The input of the entry's `data` that this node adds: no item if a run has done nothing, else one. */
+const INPUT = 'jobOrchestration';
 
 /** Added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
@@ -52,7 +51,8 @@ const ofThisExecution = new WeakSet<object>();
 export function recall(context: IExecuteFunctions, operation: string): Recalled {
 	const madeBy = `version 4, ${operation}`;
 	const entry = ownEntry(context);
-	const left: unknown = entry ? entry.jobOrchestration : ofTools.get(objectSharedByTries(context));
+	const input = entry?.data[INPUT];
+	const left: unknown = entry ? input?.[0]?.[0]?.json : ofTools.get(objectSharedByTries(context));
 	const isState = (value: unknown): value is RunState =>
 		isJsonObject(value) && value.madeBy === madeBy;
 	const { outcomes: before, endedJobs } = isState(left) ? left : { outcomes: [], endedJobs: [] };
@@ -65,7 +65,7 @@ export function recall(context: IExecuteFunctions, operation: string): Recalled 
 		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
 		return { ...outcome, error, isOfEarlierExecution: isOld };
 	});
-	const wasCutOff = left === undefined && entry !== undefined && hasCrashed(context);
+	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
 	return { madeBy, outcomes, endedJobs, wasCutOff };
 }
 
@@ -88,7 +88,7 @@ function hasCrashed(context: IExecuteFunctions): boolean {
 /** Leaves to the next run that this one has done nothing: without that, a Retry would take it for one that n8n's death cut off. */
 export function rememberNothing(context: IExecuteFunctions): void {
 	const entry = ownEntry(context);
-	if (entry !== undefined) entry.jobOrchestration ??= null;
+	if (entry !== undefined) entry.data[INPUT] ??= [];
 }
 
 /** Replaces what is left to the next run with these items. */
@@ -96,11 +96,11 @@ export function remember(run: Run): void {
 	const { context, madeBy } = run;
 	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
 	const endedJobs = summaryOf(run).created.filter(isEnded);
-	const state: RunState = { madeBy, outcomes, endedJobs };
+	const state = { madeBy, outcomes, endedJobs } satisfies RunState;
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
-	else entry.jobOrchestration = state;
+	else entry.data[INPUT] = [[{ json: state }]];
 }
 
 /** An object that all tries with these items share in this process, and nothing else does. */
@@ -109,8 +109,8 @@ export function objectSharedByTries(context: IExecuteFunctions): object {
 }
 
 /** The stack entry of this node's run; undefined for a tool. */
-function ownEntry(context: IExecuteFunctions): StackEntry | undefined {
-	const entry: StackEntry = context.getExecuteData();
+function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
+	const entry = context.getExecuteData();
 	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 

@@ -21,7 +21,7 @@ export const resources = [
 	},
 ];
 
-export { callbackHint, waitingNodeTooltip } from './job/callbackOption';
+export { waitingNodeTooltip } from './job/callbackOption';
 
 const toolNotice: INodeProperties = {
 	displayName:

@@ -1,4 +1,4 @@
-import type { INodeProperties, NodeHint } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
 import { FieldError } from '../../parameters/fieldError';
@@ -38,17 +38,7 @@ export const callbackOptions: INodeProperties[] = [
 ];
 
 /** What n8n's editor shows while the execution waits. It takes the text for HTML. */
-export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most. A cancel ends the wait, not the job.")($parameter.displayName, $parameter.options) }}`;
-
-/** n8n runs nothing when the limit is over, and a condition can't see the node's own output: hence "if". */
-export const callbackHint: NodeHint = {
-	message:
-		"If 'callback' is null, the job didn't call within the limit, and may still run. It also runs on after a cancel: its ID is in n8n's log and in the browser's console.",
-	type: 'info',
-	location: 'outputPane',
-	whenToDisplay: 'afterExecution',
-	displayCondition: '={{ $parameter.options?.waitUntilCalled !== undefined }}',
-};
+export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most.")($parameter.displayName, $parameter.options) }}`;
 
 /** The job's input with the address to call, and that call; undefined if the option isn't added. @throws FieldError */
 export function readCallback(
