@@ -1,7 +1,8 @@
 import { contractOperation } from '../../sandbox/contract/contract';
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
+import type { Result } from '../support/run';
 
 const fixture = useSandbox();
 
@@ -146,7 +147,7 @@ test.each<[string, INodeParameters, object]>([
 		],
 		[`={{ ${date} }}`, isoDate],
 		['={{ null }}', ''],
-		['={{ $json.absent }}', ''],
+		['={{ $json.absent ?? null }}', ''],
 	].map(([given = '', sent]): [string, INodeParameters, object] => [
 		`the value ${given}`,
 		input({ value: given }),
@@ -159,7 +160,13 @@ test.each<[string, INodeParameters, object]>([
 	],
 	['inputs as JSON text', list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
 	['inputs as a list', list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
+	[
+		'inputs as JSON text with expressions in it, which may give null',
+		list('=[{ "id": "a", "default": "{{ $json.absent ?? null }}{{ 5 }}" }]'),
+		{ inputs: [{ id: 'a', default: '5' }] },
+	],
 	['inputs of spaces', list(' '), { inputs: [] }],
+	['inputs of null', list('={{ null }}'), { inputs: [] }],
 	[
 		'all additional fields',
 		additional(allAdditional),
@@ -212,18 +219,43 @@ test.each<[string, INodeParameters, object]>([
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
 
-test('an additional field whose expression gives nothing is not sent', async () => {
-	const additionalFields = {
-		priority: '={{ $json.absent }}',
-		workspace: '={{ $json.blank }}',
-		maxRetry: '={{ $json.empty }}',
-	};
-	await fixture.engine.run({ parameters: create({ additionalFields }) }, [
-		{ empty: '', blank: ' ' },
-	]);
-	const { job } = sentBody() as { job: object };
-	for (const field of ['priority', 'retryOption', 'workspace'])
-		expect(job).not.toHaveProperty(field);
+describe('an optional field whose expression gives nothing', () => {
+	const hintsOf = ({ run }: Result) =>
+		run.data.resultData.runData['Node 1']?.[0]?.hints?.map(({ message }) => message);
+
+	test('is not sent, and a hint names the field and the items', async () => {
+		const optional = {
+			group: '={{ $json.group }}',
+			additionalFields: { priority: '={{ $json.priority }}', metadata: '={{ $json.metadata }}' },
+			options: { timeout: '={{ $json.timeout }}', concurrency: 1 },
+		};
+		const all: IDataObject = { group: 'g', priority: 1, metadata: '{"a":1}', timeout: 1000 };
+		const without = (...fields: string[]) =>
+			Object.fromEntries(Object.entries(all).filter(([field]) => !fields.includes(field)));
+		const items = [all, without('group'), without('group', 'priority'), without('timeout')];
+		const displayName = '={{ $itemIndex }}';
+		const parameters = create({ displayName, ...optional });
+		const result = await fixture.engine.run({ parameters }, items);
+		const jobs = fixture.callsOf('createJob').map(({ body }) => (body as { job: object }).job);
+		expect(jobs).toMatchObject([{ group: 'g', priority: 1 }, { group: '' }, {}, { group: 'g' }]);
+		expect(jobs[2]).not.toHaveProperty('priority');
+		expect(hintsOf(result)).toEqual([
+			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 and 2, 'Priority' of item 2, 'Timeout' of item 3 (counted from 0).",
+		]);
+	});
+
+	test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
+		'no hint tells of %j: it was left empty on purpose',
+		async (value) => {
+			const additionalFields = { priority: value, workspace: value, maxRetry: value };
+			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
+			const result = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
+			const { job } = sentBody() as { job: object };
+			for (const field of ['priority', 'retryOption', 'workspace'])
+				expect(job).not.toHaveProperty(field);
+			expect(hintsOf(result)).toEqual([]);
+		},
+	);
 });
 
 test('without items nothing is sent', async () => {

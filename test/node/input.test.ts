@@ -37,10 +37,14 @@ const fields = {
 	'Specify Inputs and Outputs': of('specifyParameters'),
 	'Job Inputs (JSON)': (inputsJson) => create({ specifyParameters: 'json', inputsJson }),
 	'Job Outputs (JSON)': (outputsJson) => create({ specifyParameters: 'json', outputsJson }),
+	'Job Inputs (JSON) 2': (inputsJson) => create({ specifyParameters: 'json', inputsJson }),
+	'Job Outputs (JSON) 1': (outputsJson) => create({ specifyParameters: 'json', outputsJson }),
 	'Job Inputs 2 › ID': (id) => create({ inputs: { input: [{ id: 'a' }, { id }] } }),
 	'Job Outputs 3 › ID': (id) => create({ outputs: { output: [{ id: 'b' }, { id: 'a' }, { id }] } }),
 	'Job Inputs 1 › Value': input('value'),
+	'Job Outputs 1 › Value': (value) => create({ outputs: { output: [{ id: 'a', value }] } }),
 	'Job Inputs 1 › Value Type': input('type'),
+	'Job Inputs 1 › Form Control': input('controls'),
 	'Job Inputs 1 › Display Name': input('displayName'),
 	'Job Inputs 1 › Anchors 1 › Source': (source) => anchored({ source, sourceAnchor: 'b' }),
 	'Job Inputs 1 › Anchors 2 › Source Anchor': (sourceAnchor) =>
@@ -123,6 +127,28 @@ areRefused('nothing where something has to be', /^Fill it in\./, {
 	...inEach([...ids, 'Display Name'], js('"  "'), js('$json.absent')),
 	'Job Inputs (JSON)': ['[{"default":"5"}]', '[{"id":null}]'],
 	'Job Outputs (JSON)': [js('[{ id: "a" }, { id: " " }]')],
+});
+
+areRefused('an expression that gives nothing in an input or output', /\?\? null/, {
+	...inEach(
+		[
+			'Job Outputs (JSON)',
+			'Job Inputs 1 › Value',
+			'Job Outputs 1 › Value',
+			'Job Inputs 1 › Value Type',
+			'Job Inputs 1 › Display Name',
+			'Job Inputs 1 › Form Control',
+		],
+		js('$json.absent'),
+		js('undefined'),
+	),
+	'Job Inputs (JSON)': [
+		js('$json.absent'),
+		'=[{ "id": "a", "default": "{{ $json.absent }}" }]',
+		'=[{ "id": "a", "default": "{{ $json.absent ?? null }}" }, { "id": "b{{ $json.absent }}" }]',
+	],
+	'Job Inputs (JSON) 2': [js('[{ id: "a" }, { id: "b", default: $json.absent }]')],
+	'Job Outputs (JSON) 1': [js('[{ id: "a", displayName: $json.absent }]')],
 });
 
 areRefused('an ID that could lead elsewhere once it is decoded', /^Enter the ID alone/, {

@@ -52,7 +52,8 @@ function beginRun(context: IExecuteFunctions): Run {
 	// n8n drops it where no field is shown for the resource.
 	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
 	const state = recall(context, `${String(resource)}.${operation.value}`);
-	return { ...state, context, operation, calls: [], clients: new Clients(context) };
+	const clients = new Clients(context);
+	return { ...state, context, operation, leftOut: new Map(), calls: [], clients };
 }
 
 /** Reads and checks all items, and makes the calls. @returns the error that ends the execution, if one does */

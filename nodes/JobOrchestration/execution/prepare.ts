@@ -41,7 +41,8 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 		if (isCancelled(context)) break;
 		const outcome = outcomes[itemIndex];
 		try {
-			const getField = parameters.forItem(itemIndex);
+			const undefinedFields = new Set<string>();
+			const getField = parameters.forItem(itemIndex, (field) => undefinedFields.add(field));
 			const options = readOptions(getField);
 			run.options ??= options;
 			if (options.concurrency !== undefined) {
@@ -53,6 +54,11 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 			if (isUncertain && !options.createUncertainAgain) {
 				outcomes[itemIndex] = { error: cutOffProblem(call.job), isOfEarlierExecution: true };
 			} else pending.push({ itemIndex, call, options });
+			for (const field of undefinedFields) {
+				const items = run.leftOut.get(field) ?? [];
+				run.leftOut.set(field, items);
+				items.push(itemIndex);
+			}
 		} catch (error) {
 			badInput.push(failItem(itemIndex, error));
 		}

@@ -10,14 +10,15 @@ export const MAX_LISTED = 100;
 /** More would push the output off the screen. */
 const MAX_HINTS = 5;
 
-/** Says above the output which items have failed, which jobs aren't in it, and why a list is empty. */
+/** Says above the output which items have failed, which fields were left out, which jobs aren't in it, and why a list is empty. */
 export function addHints(run: Run): void {
-	const { context, outcomes } = run;
+	const { context, outcomes, leftOut } = run;
 	const summary = summaryOf(run);
 	const given = context.getInputData().length;
 	const notGiven = summary.running.filter(({ itemIndex }) => itemIndex >= given);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
-	const hints = new Set([hintOfFailures(summary), hintOfJobs(notGiven), ...ofCalls]);
+	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
+	const hints = new Set([...ofRun, ...ofCalls]);
 	for (const hint of [...hints].filter((text) => text !== undefined).slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
@@ -38,6 +39,12 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 	if (uncertain.length === 0) return what;
 	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
 	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
+}
+
+function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
+	if (leftOut.size === 0) return undefined;
+	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
+	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')} ${FROM_ZERO}.`;
 }
 
 function hintOfJobs(jobs: ListedJob[]): string | undefined {

@@ -30,6 +30,8 @@ export interface Recalled extends RunState {
 export interface Run extends Recalled {
 	context: IExecuteFunctions;
 	operation: Operation;
+	/** The fields that were left out of items, since their expressions gave nothing (undefined): by label, with the items. */
+	leftOut: Map<string, number[]>;
 	/** The calls to be made, once all items have been read and checked. */
 	calls: PreparedItem[];
 	clients: Clients;

@@ -5,12 +5,25 @@ import { HALF_CHARACTER, losesDigits, refuseLoss, tokensIn, withoutFence } from 
 /** A number as people write it: 0x10 isn't one. */
 const IS_NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
-/** What one item has in one field. Each method returns it as one type, or throws a FieldError. */
+const OR_NULL =
+	'Check that the item has the field that the expression refers to. If the field may be missing, use {{ $json.region ?? null }}, with its name in place of region.';
+
+/**
+ * What one item has in one field. Each method returns it as one type, or throws a FieldError. An expression that gives nothing
+ * is undefined; a field that the user has left empty is '' or null.
+ */
 export class FieldValue {
+	/** @param hasGap whether it is a text in which an expression gives nothing: n8n puts nothing in its place */
 	constructor(
 		readonly field: string,
 		private readonly value: unknown,
+		private readonly hasGap = () => false,
 	) {}
+
+	/** Whether it has an expression that gives nothing, as `{{ $json.region }}` for an item without that field. */
+	get isUndefined(): boolean {
+		return this.value === undefined;
+	}
 
 	/** Whether there is no value; 0 and false are values. */
 	get isMissing(): boolean {
@@ -19,6 +32,12 @@ export class FieldValue {
 
 	get isBlank(): boolean {
 		return this.isMissing || (typeof this.value === 'string' && this.value.trim() === '');
+	}
+
+	/** The same, unless it has an expression that gives nothing, also as a part of a text. */
+	defined(): this {
+		if (!this.isUndefined && !this.hasGap()) return this;
+		throw this.error('has an expression that gives nothing (undefined)', OR_NULL);
 	}
 
 	/** A text; a number or a boolean becomes one, and so does a date, in ISO 8601. */
@@ -87,11 +106,12 @@ export class FieldValue {
 		throw this.unlike('not one of the choices', `Enter one of these: ${choices.join(', ')}.`);
 	}
 
-	/** A list of JSON objects, as JSON text or as a list from an expression. */
+	/** A list of JSON objects, as JSON text or as a list from an expression. A field of theirs that is undefined is refused. */
 	jsonObjects(): JsonObject[] {
-		const list = this.parsedJson([]);
+		const list = this.defined().parsedJson([]);
 		const advice = 'Enter a list of objects, such as [{ "id": "input-1", "default": "5" }].';
 		if (!Array.isArray(list)) throw this.unlike('not a list', advice, list);
+		for (const element of this.elements()) element.refuseUndefinedFields();
 		const firstWrong = list.findIndex((element) => !isJsonObject(element));
 		if (firstWrong < 0) return list;
 		const what = describe(list[firstWrong]);
@@ -112,7 +132,8 @@ export class FieldValue {
 
 	/** One of the fields of a collection. n8n itself replaces what is no collection by an empty one. */
 	member(name: string, field = name): FieldValue {
-		return new FieldValue(field, isJsonObject(this.value) ? this.value[name] : undefined);
+		const { value } = this;
+		return new FieldValue(field, isJsonObject(value) && name in value ? value[name] : null);
 	}
 
 	/** The records in a group of a fixed collection. */
@@ -152,6 +173,12 @@ export class FieldValue {
 		const json = this.orRefuse("can't be sent as JSON", advice, convert);
 		this.refuseChanged(json, json, 'has lost');
 		return JSON.parse(json);
+	}
+
+	private refuseUndefinedFields(): void {
+		const fields = Object.entries(isJsonObject(this.value) ? this.value : {});
+		const [name] = fields.find(([, value]) => value === undefined) ?? [];
+		if (name !== undefined) throw this.error(`has nothing (undefined) as "${name}"`, OR_NULL);
 	}
 
 	private orRefuse<Result>(problem: string, advice: string, convert: () => Result): Result {

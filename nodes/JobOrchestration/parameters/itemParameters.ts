@@ -17,14 +17,19 @@ export class ItemParameters {
 		private readonly stored: INodeParameters = context.getNode().parameters,
 	) {}
 
-	/** Reads the fields of one item, each with the editor's label, for errors. */
-	forItem(itemIndex: number): GetField {
+	/**
+	 * Reads the fields of one item, each with the editor's label, for errors.
+	 *
+	 * @param onUndefined told of each field with an expression that gives nothing: it counts as left empty where that is allowed
+	 */
+	forItem(itemIndex: number, onUndefined: (label: string) => void): GetField {
 		return (name, member) => {
 			const field = this.fields.find((candidate) => candidate.name === name);
 			const whole = this.read(name, itemIndex, field);
-			if (member === undefined) return whole;
-			const option = field?.options?.find((candidate) => candidate.name === member);
-			return whole.member(member, option && 'displayName' in option ? option.displayName : member);
+			const isWhole = member === undefined || whole.isUndefined;
+			const value = isWhole ? whole : whole.member(member, labelOf(field, member));
+			if (value.isUndefined) onUndefined(value.field);
+			return value;
 		};
 	}
 
@@ -38,9 +43,23 @@ export class ItemParameters {
 			throw unreadable(label, error);
 		}
 		if (field?.type === 'resourceLocator') value = locatedBy(value);
-		if (!holdsExpression(this.stored[name])) this.fixed.set(name, value);
-		return new FieldValue(label, value);
+		const stored = this.stored[name];
+		if (!holdsExpression(stored)) this.fixed.set(name, value);
+		const isText = typeof value === 'string' && typeof stored === 'string';
+		return new FieldValue(label, value, () => isText && this.hasGap(stored, itemIndex));
 	}
+
+	private hasGap(stored: string, itemIndex: number): boolean {
+		const expressions = stored.startsWith('=') ? (stored.match(/\{\{.*?\}\}/gs) ?? []) : [];
+		return expressions.some(
+			(expression) => this.context.evaluateExpression(expression, itemIndex) === undefined,
+		);
+	}
+}
+
+function labelOf(field: INodeProperties | undefined, member: string): string {
+	const option = field?.options?.find((candidate) => candidate.name === member);
+	return option && 'displayName' in option ? option.displayName : member;
 }
 
 function unreadable(field: string, error: unknown): FieldError {

@@ -153,21 +153,26 @@ function readRecord(record: FieldValue): JsonObject {
 	return {
 		id: partOf(record, 'id', 'ID').id(),
 		anchors: partOf(record, 'anchors', 'Anchors').records('anchor').flatMap(readAnchor),
-		displayName: partOf(record, 'displayName', 'Display Name').text(),
-		controls: partOf(record, 'controls', 'Form Control').text() || EMPTY_RECORD.controls,
-		default: partOf(record, 'value', 'Value').textOrJson(),
-		type: partOf(record, 'type', 'Value Type').text() || EMPTY_RECORD.type,
+		displayName: definedPartOf(record, 'displayName', 'Display Name').text(),
+		controls: definedPartOf(record, 'controls', 'Form Control').text() || EMPTY_RECORD.controls,
+		default: definedPartOf(record, 'value', 'Value').textOrJson(),
+		type: definedPartOf(record, 'type', 'Value Type').text() || EMPTY_RECORD.type,
 	};
 }
 
-/** An anchor, or none if it is blank. @throws FieldError if half of it is missing */
+/** An anchor, or none if it was left empty. @throws FieldError if half of it is missing */
 function readAnchor(anchor: FieldValue): JsonObject[] {
 	const source = partOf(anchor, 'source', 'Source');
 	const sourceAnchor = partOf(anchor, 'sourceAnchor', 'Source Anchor');
-	if (source.isBlank && sourceAnchor.isBlank) return [];
+	if ([source, sourceAnchor].every((part) => part.isBlank && !part.isUndefined)) return [];
 	return [{ source: source.id(), sourceAnchor: sourceAnchor.id() }];
 }
 
 function partOf(record: FieldValue, name: string, label: string): FieldValue {
 	return record.member(name, `${record.field} › ${label}`);
+}
+
+/** With an empty value, the job would do something else than was meant. */
+function definedPartOf(record: FieldValue, name: string, label: string): FieldValue {
+	return partOf(record, name, label).defined();
 }
