@@ -456,7 +456,7 @@ describe('Four verbs of which two fail, where an error stops the workflow', () =
 			"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
 		);
 		expect(result.error?.description).toContain(
-			'To continue, use Retry in the list of executions: it runs only the items that are not done.',
+			'To continue, use Retry in the list of executions (the arrow ↷): it runs only the items that are not done.',
 		);
 		expect(result.error?.description).toContain(
 			'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',

@@ -86,8 +86,9 @@ function adviceInBatch(
 	const only = createsJobs
 		? 'it creates only the missing jobs'
 		: 'it runs only the items that are not done';
-	return sentences([
-		error.advice,
+	const isListed = error.uncertainJob !== undefined && !isAlone;
+	const todo = sentences([
+		!isListed && error.advice,
 		error.isWrongValue === true &&
 			'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
 		uncertain.length > 0 &&
@@ -98,14 +99,14 @@ function adviceInBatch(
 		isOld &&
 			`If ${isAlone ? 'it exists' : 'they exist'}, set 'On Error' to 'Continue (using error output)'.`,
 		[
-			`To continue, use Retry${isSub ? ` of this sub-workflow's own execution, ${context.getExecutionId()},` : ''} in the list of executions`,
+			`To continue, use Retry${isSub ? ` of this sub-workflow's own execution, ${context.getExecutionId()},` : ''} in the list of executions (the arrow ↷)`,
 			isEdited ? ', with the currently saved workflow' : '',
 			kept > 0 ? `: ${only}.` : '.',
 		].join(''),
-		createsJobs &&
-			(isSub || kept > 0) &&
-			`Don't ${isSub ? 'retry the execution that started it' : 'execute this node again'}: that creates every job again.`,
 	]);
+	if (!createsJobs || !(isSub || kept > 0)) return todo;
+	const wrong = isSub ? 'retry the execution that started it' : 'execute this node again';
+	return `${todo}\nDon't ${wrong}: that creates every job again.`;
 }
 
 /** What was done, what failed, and what was not begun. */

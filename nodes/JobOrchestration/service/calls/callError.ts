@@ -48,15 +48,14 @@ export function callError(
 	const texts = {
 		...meaning,
 		fate: mayHaveActed ? (call.job ? fate : 'it may have worked') : undefined,
-		advice: sentences([
-			// How to find out replaces any other advice, above all "try again".
-			mayHaveActed ? uncertain : meaning.advice,
+		// How to find out replaces any other advice, above all "try again".
+		advice: (mayHaveActed && uncertain) || meaning.advice,
+		detail: sentences([
+			meaning.detail,
+			mayHaveActed && "The node didn't resend the request, since it may have worked.",
 			waited > 0 && `All requests waited ${waited} s for the service (probes: ${failedProbes}).`,
 			timesSent > 1 && `The node tried ${timesSent} times.`,
 			earlierMayHaveActed && 'An earlier try got no clear response and may have worked.',
-		]),
-		detail: sentences([
-			meaning.detail,
 			isUnclear && call.idempotent && 'It may have worked.',
 			unexpected !== undefined && call.job && "The answer doesn't show the job.",
 			// What concerns the credential or the connection isn't about this request.

@@ -58,7 +58,7 @@ export function createJob(job: NewJob): Call<JsonObject> {
 					advice: `Look on the service for a job named ${nameOf(job)}: if a proxy has sent the request twice, the job was created. If there is none, check this node's fields.`,
 				}),
 			},
-			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}. The request had been sent, and the node didn't resend it, so that no job is created twice.`,
+			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}.`,
 		}),
 	};
 }
@@ -98,8 +98,7 @@ export function changeJobState({
 					isWrongValue: false,
 				}),
 			},
-			uncertain:
-				"Before you run this item again, check the state of the job on the service. The node didn't resend the request, since it may have worked.",
+			uncertain: 'Before you run this item again, check the state of the job on the service.',
 		}),
 	};
 }

@@ -92,7 +92,7 @@ export const cutOffProblem = (job: NamedJob | undefined) =>
 		job,
 	);
 
-function uncertainProblem(message: string, more: string, job: NamedJob | undefined): Problem {
+function uncertainProblem(message: string, detail: string, job: NamedJob | undefined): Problem {
 	const look =
 		job === undefined
 			? 'look on the service whether it has worked'
@@ -100,8 +100,8 @@ function uncertainProblem(message: string, more: string, job: NamedJob | undefin
 	return {
 		message,
 		fate: job === undefined ? 'it may have worked' : 'the job may exist',
-		advice: `Before you run this item again, ${look}. ${more}`,
-		...{ httpStatus: null, mayHaveActed: true },
+		advice: `Before you run this item again, ${look}.`,
+		...{ detail, httpStatus: null, mayHaveActed: true },
 		...(job && { uncertainJob: withShortNames(job) }),
 	};
 }
