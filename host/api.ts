@@ -35,6 +35,7 @@ export interface SavedWorkflow extends WorkflowFile {
 	active: boolean;
 	/** n8n's editor neither lists nor counts those. Older releases have none. */
 	isArchived?: boolean;
+	tags?: Array<{ name: string }>;
 }
 
 /** An execution, as the list of executions shows it. */
@@ -107,12 +108,21 @@ export class N8nApi extends N8nClient {
 	}
 
 	/** The workflows that n8n holds, archived ones too, without what is in them. */
-	async workflows(): Promise<Array<Pick<SavedWorkflow, 'id' | 'name' | 'active' | 'isArchived'>>> {
+	async workflows(): Promise<
+		Array<Pick<SavedWorkflow, 'id' | 'name' | 'active' | 'isArchived' | 'tags'>>
+	> {
 		return await this.call('GET', '/rest/workflows');
 	}
 
 	async workflow(id: string): Promise<SavedWorkflow> {
 		return await this.call('GET', `/rest/workflows/${id}`);
+	}
+
+	/** The id of a tag for workflows. One is made if there is none of this name. */
+	async tagId(name: string): Promise<string> {
+		const tags = await this.call<Array<{ id: string; name: string }>>('GET', '/rest/tags');
+		const found = tags.find((tag) => tag.name === name);
+		return (found ?? (await this.call<{ id: string }>('POST', '/rest/tags', { name }))).id;
 	}
 
 	/** Brings in a workflow. Its credentials are found by their names, as n8n 2.x does. */

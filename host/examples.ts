@@ -8,6 +8,9 @@ import { loopback } from './ports';
 /** The workflow that the host runs once. */
 export const firstExample = 'nightly-job.json';
 
+/** The tag that tells the examples in n8n from the user's own workflows. */
+export const exampleTag = 'Job Orchestration';
+
 /** The name by which the examples refer to their credential. */
 export const credentialName = 'Job Orchestration Sandbox';
 
@@ -47,11 +50,13 @@ export async function saveExamples(
 ): Promise<Map<string, SavedWorkflow>> {
 	const files = (await readdir(examplesFolder)).filter((name) => name.endsWith('.json')).sort();
 	const held = await api.workflows();
+	const tags = [await api.tagId(exampleTag)];
 	const saved = new Map<string, SavedWorkflow>();
 	for (const file of files) {
 		const workflow = await readJson<WorkflowFile>(join(examplesFolder, file));
 		const found = held.find(({ name }) => name === workflow.name);
-		saved.set(file, found ? await api.workflow(found.id) : await api.createWorkflow(workflow));
+		const save = async () => await api.createWorkflow({ ...workflow, tags });
+		saved.set(file, found ? await api.workflow(found.id) : await save());
 	}
 	return saved;
 }

@@ -1,7 +1,7 @@
 import type { StoredJob } from '../sandbox';
 import type { Execution, SavedWorkflow } from './api';
 import type { ExecutionResult } from './executionResult';
-import { firstExample } from './examples';
+import { exampleTag, firstExample } from './examples';
 import type { Host } from './host';
 import { Problem } from './problem';
 import { runByItsSchedule } from './scheduledRun';
@@ -24,7 +24,8 @@ export async function firstRun(
 	if (!example) throw new Problem(`examples/${firstExample} is missing.`);
 	const { nodes, connections, settings } = example;
 	const name = `${example.name}: first run`;
-	const copy = { name, nodes, connections, ...(settings && { settings }) };
+	const tags = [await api.tagId(exampleTag)];
+	const copy = { name, nodes, connections, tags, ...(settings && { settings }) };
 	const workflow = await api.createWorkflow(copy);
 	const before = new Set(sandbox.store.jobs.keys());
 	const execution = await runByItsSchedule(api, workflow, signal);

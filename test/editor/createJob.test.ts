@@ -42,7 +42,7 @@ describe('creating a job', () => {
 			afterStart('Parameters', [create({})], [{ name: 'Sales', threshold: 0.5 }]),
 		);
 		await editor.open(id);
-		const form = await editor.openNode('Create');
+		const form = await editor.openNode('Create job');
 
 		const clusters = new ClusterList(page);
 		await clusters.giveId();
@@ -104,4 +104,4 @@ async function countClicks(page: Page): Promise<() => number> {
 }
 
 const create = (parameters: Record<string, unknown>) =>
-	jobNode('Create', { workflowUid: 'report', ...parameters });
+	jobNode('Create job', { workflowUid: 'report', ...parameters });

@@ -10,7 +10,7 @@ const it = useStage({ jobDuration: 600_000 });
 /** Creates a job for each row, one after the other. */
 const create = (parameters = {}, more = {}) =>
 	jobNode(
-		'Create',
+		'Create job',
 		{
 			...{ workflowUid: 'report', workCluster: clusterById(CLUSTER) },
 			...{ displayName: '=Report {{ $json.name }}', options: { concurrency: 1 }, ...parameters },
@@ -29,7 +29,7 @@ describe('an item that fails', () => {
 		);
 		const { id } = await api.createWorkflow(afterStart('A batch that fails', [create()], rows));
 		await editor.open(id);
-		const form = await editor.openNode('Create');
+		const form = await editor.openNode('Create job');
 		await form.execute();
 
 		const { title, description } = await form.error();
@@ -59,7 +59,7 @@ describe('an item that fails', () => {
 		const { id } = await api.createWorkflow(afterStart('Markup', [byName], named));
 		const known = new Set(sandbox.store.jobs.keys());
 		await editor.open(id);
-		const form = await editor.openNode('Create');
+		const form = await editor.openNode('Create job');
 		await form.execute();
 
 		const { title, description } = await form.error();

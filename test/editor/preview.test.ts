@@ -6,7 +6,7 @@ import { afterStart } from './workflows';
 const it = useStage();
 
 const workCluster = { __rl: true, mode: 'id', value: 'wc-000001' };
-const create = jobNode('Create', { workflowUid: 'report', displayName: 'Report', workCluster });
+const create = jobNode('Create job', { workflowUid: 'report', displayName: 'Report', workCluster });
 
 describe('before anything has run', () => {
 	it('a job ID is dragged into the next node', async ({ page, editor, api, sandbox }) => {

@@ -12,7 +12,7 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	api,
 }) => {
 	await page.setViewportSize({ width: 1280, height: 1640 });
-	const create = jobNode('Create', {
+	const create = jobNode('Create job', {
 		workflowUid: 'call-when-done',
 		displayName: 'Nightly report',
 		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
@@ -20,7 +20,7 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	});
 	const { id } = await api.createWorkflow(afterStart('Wait', [create]));
 	await editor.open(id);
-	const form = await editor.openNode('Create');
+	const form = await editor.openNode('Create job');
 	await form.addTo('Options', 'Wait Until Called');
 	await form.addTo('Options', 'Wait Limit');
 	await form.execute();
@@ -38,7 +38,7 @@ it('names the job while it waits, and says that a cancel does not end it and whe
 	api,
 	sandbox,
 }) => {
-	const create = jobNode('Create', {
+	const create = jobNode('Create job', {
 		workflowUid: 'never-calls',
 		displayName: 'Nightly report',
 		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
@@ -54,7 +54,7 @@ it('names the job while it waits, and says that a cancel does not end it and whe
 			timeout: 20_000,
 		});
 	await reaches('waiting');
-	const form = await editor.openNode('Create');
+	const form = await editor.openNode('Create job');
 	const uid = [...sandbox.store.jobs.keys()].at(-1) ?? '';
 	const notice = page.getByText(`Job ${uid} was created. A cancel ends the wait for its call`);
 	await notice.waitFor();

@@ -1,8 +1,14 @@
-import type { Execution } from '../../host/api';
-import { firstExample } from '../../host/examples';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Execution, WorkflowFile } from '../../host/api';
+import { exampleTag, firstExample } from '../../host/examples';
 import { firstRun } from '../../host/firstRun';
+import { readJson } from '../../host/install';
 import { waitFor } from '../../host/wait';
 import { inARow, rows, webhook } from '../../host/workflow';
+import type { Fault } from '../../sandbox';
+import { answer } from '../support/answer';
 import { hasEnded, useHost } from './host';
 import { createNode, fillIn, run } from './workflows';
 
@@ -49,6 +55,18 @@ beforeAll(async () => {
 	});
 	await host.api.run(id, 'Run by hand');
 	await waitFor(() => host.sandbox.store.jobs.size === 10 || undefined, { timeout: 80_000 });
+});
+
+test('the examples that npm start brings in have a tag', async () => {
+	const held = await host.api.workflows();
+	const tagged = held.filter(({ tags = [] }) => tags.some(({ name }) => name === exampleTag));
+	const names = new Set(tagged.map(({ name }) => name));
+	const folder = join(__dirname, '../../examples');
+	const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+	for (const file of files) {
+		const { name } = await readJson<WorkflowFile>(join(folder, file));
+		expect(names).toContain(name);
+	}
 });
 
 test('a nightly job is made on a running cluster, by the real Schedule Trigger', async () => {
@@ -178,47 +196,68 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 	expect(output['One item for each cluster']).toHaveLength(5);
 });
 
-test('an error workflow says which jobs a failed workflow leaves behind', async () => {
-	const notify = await host.example('notify-of-uncertain-jobs.json');
-	await host.api.activate(notify);
-	const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
-	const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
-	const nodes = [webhook('fails'), ...customers, create];
-	const workflow = inARow('Nightly reports', nodes);
-	workflow.settings = { ...workflow.settings, errorWorkflow: notify.id };
-	const failing = await host.api.createWorkflow(workflow);
-	await host.api.activate(failing);
-	host.sandbox.faults.plan(({ operation, body }) =>
-		operation === 'createJob' && JSON.stringify(body).includes('Birch')
-			? { kind: 'break', when: 'afterActing' }
-			: undefined,
-	);
-	await fetch(`${host.url}/webhook/fails`, { method: 'POST' });
-	const [failed] = await endedOf(failing.id);
-	const [notified] = await endedOf(notify.id);
-	host.sandbox.faults.clear();
-	await host.api.deactivate(failing.id);
-	await host.api.deactivate(notify.id);
-	expect(failed?.status).toBe('error');
+describe('an error workflow', () => {
+	/** Has a workflow that a webhook starts fail with these answers to its creates. @returns what the message says */
+	async function messageAfter(path: string, faultFor: (customer: string) => Fault | undefined) {
+		const notify = await host.example('notify-of-uncertain-jobs.json');
+		await host.api.activate(notify);
+		const before = (await host.api.executions(notify.id)).length;
+		const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
+		const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
+		const workflow = inARow('Nightly reports', [webhook(path), ...customers, create]);
+		workflow.settings = { ...workflow.settings, errorWorkflow: notify.id };
+		const failing = await host.api.createWorkflow(workflow);
+		await host.api.activate(failing);
+		host.sandbox.faults.plan(({ operation, body }) =>
+			operation === 'createJob'
+				? faultFor(JSON.stringify(body).includes('Birch') ? 'Birch' : 'Alder')
+				: undefined,
+		);
+		await fetch(`${host.url}/webhook/${path}`, { method: 'POST' });
+		const [failed] = await endedOf(failing.id);
+		const notified = await waitFor(
+			async () => {
+				const executions = await host.api.executions(notify.id);
+				return executions.length > before && executions[0]?.stoppedAt ? executions[0] : undefined;
+			},
+			{ timeout: 30_000 },
+		);
+		host.sandbox.faults.clear();
+		await host.api.deactivate(failing.id);
+		await host.api.deactivate(notify.id);
+		expect(failed?.status).toBe('error');
+		const { output } = await host.api.executionResult(notified?.id ?? '');
+		const [{ subject, text } = {}] = output['Send the message'] ?? [];
+		return { subject, text, url: `${host.url}/workflow/${failing.id}/executions/${failed?.id}` };
+	}
 
-	const { output } = await host.api.executionResult(notified?.id ?? '');
-	const job = [...host.sandbox.store.jobs.values()].findLast(
-		({ displayName }) => displayName === 'Report for Alder',
-	);
-	const text = [
-		"May exist, look for it: 'Report for Birch' in namespace 'default'",
-		`Exists: 'Report for Alder' in namespace 'default', ID ${job?.uid}`,
-		`${host.url}/workflow/${failing.id}/executions/${failed?.id}`,
-	].join('\n');
-	expect(output['Send the message']).toEqual([
-		{
-			subject: expect.stringMatching(
-				/^Workflow 'Nightly reports' failed: Failed at item 1 \(counted from 0\);/,
-			),
-			text,
-		},
-	]);
-}, 60_000);
+	test('says which jobs a failed workflow leaves behind', async () => {
+		const { subject, text, url } = await messageAfter('fails', (customer) =>
+			customer === 'Birch' ? { kind: 'break', when: 'afterActing' } : undefined,
+		);
+		const job = [...host.sandbox.store.jobs.values()].findLast(
+			({ displayName }) => displayName === 'Report for Alder',
+		);
+		expect(subject).toMatch(
+			/^Workflow 'Nightly reports' failed: Failed at item 1 \(counted from 0\);/,
+		);
+		expect(String(text).split('\n')).toEqual([
+			"May exist, look for it: 'Report for Birch' in namespace 'default'",
+			`Exists: 'Report for Alder' in namespace 'default', ID ${job?.uid}`,
+			url,
+		]);
+	}, 60_000);
+
+	test('tells of a failure that leaves no job behind, too', async () => {
+		const refused = answer(400, { message: 'no such template' });
+		const { subject, text, url } = await messageAfter('refused', () => refused);
+		expect(subject).toMatch(/^Workflow 'Nightly reports' failed: .*no such template/);
+		expect(String(text).split('\n')).toEqual([
+			'The node that failed leaves no job behind. Nodes before it may have created jobs.',
+			url,
+		]);
+	}, 60_000);
+});
 
 test('a chat message stops a job', async () => {
 	const workflow = await fillIn(host, 'stop-job-by-chat.json', {

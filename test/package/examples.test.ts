@@ -26,6 +26,12 @@ const allNodes = files.flatMap((file) => {
 /** The nodes of this package. */
 const ownNodes = allNodes.filter(({ node }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(node.type));
 
+test.each(files)('%s is the name of its workflow, and of its row in README', (file) => {
+	const { name } = JSON.parse(read(file)) as IWorkflowBase;
+	expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
+	expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
+});
+
 /*
  * n8n drops the parameters that the node doesn't have or doesn't show, and marks in red those that are missing or wrong.
  */
