@@ -106,6 +106,7 @@ const once: CallState = {
 	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
 	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, isAlone: false },
 	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
+	remainingMs: Infinity,
 };
 const list = { isIdempotent: true };
 const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };

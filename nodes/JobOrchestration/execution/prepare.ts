@@ -4,11 +4,19 @@ import { Clients } from '../service/clients';
 import { cutOffProblem, problemOf } from '../service/errors/problem';
 import type { ServiceClient } from '../service/client';
 import { MAX_LIMIT } from '../service/pace/limits';
+import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
 import { newCallback } from './callback';
 import { inParallel } from './inParallel';
 import { badInputError, otherAccountError } from './inputErrors';
-import { type FailedItem, isCancelled, isRepeatable, type PreparedItem, type Run } from './run';
+import {
+	type FailedItem,
+	isCancelled,
+	isRepeatable,
+	isTool,
+	type PreparedItem,
+	type Run,
+} from './run';
 
 /** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
 const YIELD_AFTER_MS = 10;
@@ -64,7 +72,8 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 		}
 	}
 
-	run.clients = new Clients(context, { concurrency }, signal);
+	const limitMs = isTool(context) ? RETRY.toolLimitMs : undefined;
+	run.clients = new Clients(context, { concurrency, limitMs }, signal);
 	const readCredential = async (itemIndex: number) => {
 		await yieldTurn();
 		try {

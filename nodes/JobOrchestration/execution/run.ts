@@ -102,6 +102,11 @@ export function isRepeatable({ idempotent, createsJobs }: Operation): boolean {
 	return idempotent ?? createsJobs !== true;
 }
 
+/** Whether an agent or an MCP client calls the node: n8n names the node's type as a tool so. */
+export function isTool(context: IExecuteFunctions): boolean {
+	return context.getNode().type.endsWith('Tool');
+}
+
 export function isCancelled(context: IExecuteFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
 }

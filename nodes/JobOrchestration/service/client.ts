@@ -51,16 +51,20 @@ export class ServiceClient {
 		options: RunOptions,
 	) {
 		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
-		const runStartedAt = this.limiter.clock.now();
-		this.run = { ...options, execution: options.execution ?? {}, runStartedAt };
+		this.run = this.beginRun({ ...options, execution: options.execution ?? {} });
 		this.queue = this.limiter.queueOf(this.run.execution);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
 	}
 
 	/** Begins a new queue: what made earlier calls fail together doesn't fail later ones. */
 	startAgain(): void {
-		this.run = { ...this.run, runStartedAt: this.limiter.clock.now() };
+		this.run = this.beginRun(this.run);
 		this.queue = this.limiter.queueOf(this.run);
+	}
+
+	private beginRun(options: RunOptions & Pick<Run, 'execution'>): Run {
+		const runStartedAt = this.limiter.clock.now();
+		return { ...options, runStartedAt, runEndsAt: runStartedAt + (options.limitMs ?? Infinity) };
 	}
 
 	/** A text without this account's password and tokens. */
@@ -155,6 +159,7 @@ export class ServiceClient {
 			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
 			...{ isHealthCheck, isAlone: limiter.isAlone(request), wasAnswered },
+			remainingMs: limiter.remainingMs(request),
 			tokenAgeMs: session.tokens.ageOf(token),
 		});
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
@@ -181,7 +186,9 @@ export class ServiceClient {
 		session.usedAt = performance.now();
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const cancel = request === HEALTH_CHECK ? signal : cancelOf(context, request);
-		const attempt = new Attempt({ run, timeout, answerTimeoutMs, signal, cancel, readAgain });
+		const loginTimeoutMs = run.runEndsAt - this.limiter.clock.now();
+		const limits = { timeout, loginTimeoutMs, answerTimeoutMs };
+		const attempt = new Attempt({ run, ...limits, signal, cancel, readAgain });
 		// n8n writes a new token into this object, by which the credential finds the attempt. Other attempts keep theirs.
 		const credentials = { ...initial };
 		attempts.set(credentials, { session, attempt });

@@ -40,12 +40,15 @@ export interface RunOptions {
 	concurrency?: number | undefined;
 	/** Milliseconds to wait for a service that accepts no requests. */
 	patienceMs?: number | undefined;
+	/** Milliseconds after which the run sends nothing more; what waits then fails. */
+	limitMs?: number | undefined;
 	/** The same object for all runs of one execution. */
 	execution?: object | undefined;
 }
 
-/** A run of the node; when it began by the clock of its limiter, in milliseconds. */
+/** A run of the node. When it began, and after when it sends nothing, in milliseconds by the clock of its limiter. */
 export interface Run extends RunOptions {
 	readonly execution: object;
 	readonly runStartedAt: number;
+	readonly runEndsAt: number;
 }

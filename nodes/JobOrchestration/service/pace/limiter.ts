@@ -41,12 +41,17 @@ export class AccountLimiter {
 		return this.breaker.answeredAt > throttledAt;
 	}
 
-	/** Waits until a request may be sent; a cancel ends that at once. @returns why it may not be sent, if so */
+	/** How long the run of a request may still send; Infinity if that has no limit. */
+	remainingMs({ options }: LimitedRequest): number {
+		return options.runEndsAt - this.clock.now();
+	}
+
+	/** Waits until a request may be sent; a cancel, or the end of its run, ends that at once. @returns why it may not be sent, if so */
 	async acquire(request: LimitedRequest): Promise<Denial | undefined> {
 		const { queue, options } = request;
 		const { aborted = false } = options.signal ?? {};
 		const hadPlace = queue.places.delete(request);
-		const denial = aborted ? {} : this.denialOf(request, this.clock.now());
+		const denial = aborted ? {} : this.denialOf(request);
 		if (denial !== undefined) {
 			if (hadPlace) this.admit();
 			// Thousands of items may come here, one after the other.
@@ -55,7 +60,8 @@ export class AccountLimiter {
 		}
 		return await new Promise((resolve) => {
 			const stopListening = onAbort(options.signal, () => request.settle({}));
-			request.settle = (result) => {
+			const settle = (result?: Denial) => {
+				request.settle = () => {};
 				stopListening();
 				queue.waiting.splice(queue.waiting.indexOf(request), 1);
 				for (const turns of [this.turns, this.turnsWithConcurrency]) {
@@ -64,6 +70,9 @@ export class AccountLimiter {
 				}
 				resolve(result);
 			};
+			request.settle = settle;
+			const end = () => request.settle === settle && settle(this.denial(request));
+			if (options.runEndsAt < Infinity) void this.clock.wait(this.remainingMs(request)).then(end);
 			// One that was sent before goes first, unless it was throttled while others were answered.
 			const isFirst = request.startedAt > -Infinity && !request.isThrottledAlone;
 			queue.waiting.splice(isFirst ? 0 : queue.waiting.length, 0, request);
@@ -76,7 +85,7 @@ export class AccountLimiter {
 	/** Waits for the request's own Retry-After or backoff; others go on meanwhile. A cancel or a denial ends the wait at once. */
 	async sleep(request: LimitedRequest, delayMs: number): Promise<void> {
 		if (delayMs === 0) return await this.clock.pause();
-		if (this.denialOf(request, this.clock.now()) !== undefined) return;
+		if (this.denialOf(request) !== undefined) return;
 		request.queue.asleep.add(request);
 		await new Promise<void>((resolve) => {
 			request.settle = () => resolve();
@@ -134,8 +143,11 @@ export class AccountLimiter {
 	}
 
 	/** Why a request is not to wait any longer. */
-	private denialOf(request: LimitedRequest, now: number): Denial | undefined {
-		if (!mustFail(this.breaker, request, now)) return undefined;
+	private denialOf(request: LimitedRequest, now = this.clock.now()): Denial | undefined {
+		return mustFail(this.breaker, request, now) ? this.denial(request, now) : undefined;
+	}
+
+	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
 		const { failure = { kind: 'timeout' }, queue } = this.lastFailure;
 		const shown = queue === request.queue ? failure : withoutServiceText(failure);
 		const waitedMs = now - waitsSince(this.breaker, request);

@@ -4,7 +4,7 @@ import { next, RETRY } from './policy';
 /** What is known of one attempt. */
 type AttemptFacts = Pick<
 	CallState,
-	'isHealthCheck' | 'isAlone' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
+	'isHealthCheck' | 'isAlone' | 'remainingMs' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
 >;
 
 /** The attempts of one call, counted for the retry policy. */

@@ -86,6 +86,8 @@ export interface CallState extends CallCounts {
 	maxRetries: number;
 	/** How long it may wait while the service accepts no calls. */
 	patienceMs: number;
+	/** How long its run may still send requests; Infinity if that has no limit. */
+	remainingMs: number;
 	/** Whether the service has answered this account as expected before. */
 	wasAnswered: boolean;
 	/** Why the last attempt failed, once a health check has found out. */

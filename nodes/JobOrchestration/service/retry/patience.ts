@@ -40,7 +40,12 @@ interface WaitingRequest {
 	/** Of its execution. */
 	readonly queue: { readonly startedAt: number };
 	readonly isIdempotent: boolean;
-	readonly options: { patienceMs?: number | undefined; maxRetries: number; runStartedAt: number };
+	readonly options: {
+		patienceMs?: number | undefined;
+		maxRetries: number;
+		runStartedAt: number;
+		runEndsAt: number;
+	};
 }
 
 /** Since when a request has waited. */
@@ -50,12 +55,13 @@ export function waitsSince(outage: Outage, { queue, isIdempotent }: WaitingReque
 }
 
 /**
- * Whether a request must fail now: the pause is longer than its patience, its execution has given up, or it has waited for
- * too long, and a probe has failed since its run began.
+ * Whether a request must fail now: the pause is longer than its patience or the rest of its run, its execution has given up,
+ * or it has waited for too long, and a probe has failed since its run began.
  */
 export function mustFail(outage: Outage, request: WaitingRequest, now: number): boolean {
 	const { isOpen, failures, failedAt, pausedUntil } = outage;
-	const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt } = request.options;
+	const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, runEndsAt } = request.options;
+	if (Math.max(now, pausedUntil) >= runEndsAt) return true;
 	const unclear = (!request.isIdempotent && outage.unclear?.of.get(request.queue)) || 0;
 	const hasGivenUp = unclear >= MAX_UNCLEAR_PROBES && now < failedAt + OUTAGE_MEMORY_MS;
 	if (hasGivenUp || pausedUntil > now + patienceMs) return true;

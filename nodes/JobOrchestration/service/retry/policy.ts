@@ -35,6 +35,8 @@ export const RETRY = {
 	patienceMs: 70_000,
 	/** The same if the service accepts other calls meanwhile, so that a namespace that is full for a while fails nothing. */
 	patienceAloneMs: 240_000,
+	/** As a tool, a run sends nothing after this time: MCP clients usually give up a call after a minute, and call again. */
+	toolLimitMs: 45_000,
 	/** The longest backoff while the service accepts no calls, and the longest Retry-After for which all calls of the account wait. */
 	sharedMs: 5_000,
 	/** The waits if a token of this age at most gets 401, though a health check accepts it: a replica may not know it yet. */
@@ -78,6 +80,12 @@ export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent
 
 /** What to do about a failed call. It changes nothing, and says the same if it is asked twice. */
 export function next(failure: Consequence, call: Readonly<CallState>): Decision {
+	const decision = nextIfInTime(failure, call);
+	const isTooLate = decision.do === 'send again' && decision.afterMs >= call.remainingMs;
+	return isTooLate ? FAIL : decision;
+}
+
+function nextIfInTime(failure: Consequence, call: Readonly<CallState>): Decision {
 	const { condition, token, notFoundBy, mayHaveActed, retryAfterMs = 0 } = failure;
 	if (call.attempts >= RETRY.maxAttempts + call.maxRetries) return FAIL;
 	const mayBeOutage = notFoundBy === 'service or proxy' && call.wasAnswered;

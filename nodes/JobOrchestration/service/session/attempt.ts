@@ -8,6 +8,8 @@ export interface AttemptOptions {
 	run: { readonly execution: object };
 	/** Milliseconds from the login to the end of the answer. */
 	timeout: number;
+	/** Milliseconds for a login before it, if that is less than the timeout. */
+	loginTimeoutMs: number;
 	/** From when it is sent to the end of the answer, if that is less than the timeout. */
 	answerTimeoutMs: number;
 	/** Once it is aborted, nothing is sent. */
@@ -33,10 +35,11 @@ export class Attempt {
 	private readonly stopListening: Array<() => void>;
 
 	constructor(readonly options: AttemptOptions) {
-		const { timeout, signal, cancel } = options;
+		const { timeout, loginTimeoutMs, signal, cancel } = options;
 		const abort = () => this.controller.abort();
 		this.stopListening = [onAbort(cancel, abort), onAbort(signal, () => this.isUnsent && abort())];
 		this.endAfter(timeout);
+		if (loginTimeoutMs < timeout) this.endAfter(loginTimeoutMs, () => this.isUnsent);
 	}
 
 	/** Whether it has certainly not been sent. */
@@ -70,8 +73,9 @@ export class Attempt {
 		for (const stop of this.stopListening) stop();
 	}
 
-	private endAfter(delayMs: number): void {
+	private endAfter(delayMs: number, isLimited = () => true): void {
 		const end = () => {
+			if (!isLimited()) return;
 			this.isLate = true;
 			this.controller.abort();
 		};

@@ -1,0 +1,88 @@
+import type { Fault, PlannedCall } from '../../sandbox';
+import { answer } from '../support/answer';
+import { batch } from './batch';
+import { create, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+
+/*
+ * A client of an MCP server usually gives up a call after a minute, and its model calls the tool again. A job that came
+ * later would be a second one, so a tool sends nothing 45 seconds after its call.
+ */
+
+const fixture = useSandbox();
+afterEach(() => jest.restoreAllMocks());
+
+const tool = { parameters: create({ options: { timeout: 3_000 } }) };
+
+/** What the calls of one operation meet. */
+const meets = (
+	operation: PlannedCall['operation'],
+	faultFor: (call: PlannedCall) => Fault | undefined,
+) =>
+	fixture.sandbox.faults.plan((call) =>
+		call.operation === operation ? faultFor(call) : undefined,
+	);
+const throttled = (retryAfter: number) =>
+	answer(429, { message: 'The namespace is full' }, { 'retry-after': String(retryAfter) });
+
+/** Has an agent call the tool. @returns its answer, and how many seconds it took by the node's clock */
+async function call() {
+	const began = performance.now();
+	const { answers } = await fixture.engine.callTool(tool, [{}]);
+	return { answer: answers[0], seconds: (performance.now() - began) / 1_000 };
+}
+
+const jobs = () => [...fixture.sandbox.store.jobs.values()];
+
+test('a tool that is asked to wait for a minute says so at once, in its words', async () => {
+	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
+	const { answer: said } = await call();
+	expect(said).toMatch(/^Error: .*too many requests.*The namespace is full/s);
+	expect(jobs()).toHaveLength(0);
+	expect(fixture.callsOf('createJob')).toHaveLength(1);
+});
+
+test.each<[string, PlannedCall['operation'], Fault]>([
+	['is throttled again and again', 'createJob', throttled(20)],
+	['is throttled without a Retry-After', 'createJob', answer(429, { message: 'full' })],
+	['has to wait for a login', 'login', throttled(20)],
+])(
+	'a tool that %s gives up within 45 seconds in all, and creates nothing',
+	async (_, of, fault) => {
+		hurry();
+		meets(of, () => fault);
+		const { answer: said, seconds } = await call();
+		expect(seconds).toBeLessThan(46);
+		expect(said).toMatch(/^Error: /);
+		expect(said).not.toMatch(/may exist/);
+		expect(jobs()).toHaveLength(0);
+	},
+);
+
+test('a tool that cannot reach a service that has answered before gives up in that time, too', async () => {
+	await fixture.engine.callTool(tool, [{}]);
+	hurry();
+	await fixture.sandbox.goAway();
+	const { answer: said, seconds } = await call();
+	expect(seconds).toBeGreaterThan(30);
+	expect(seconds).toBeLessThan(46);
+	expect(said).toMatch(/^Error: .*can't be reached/);
+	await fixture.sandbox.comeBack();
+	expect(jobs()).toHaveLength(1);
+});
+
+test('a tool that waits less than that creates its job', async () => {
+	hurry();
+	meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? throttled(20) : undefined));
+	const { answer: said } = await call();
+	expect(said).toContain('"displayName":"Report"');
+	expect(jobs()).toHaveLength(1);
+});
+
+test('a node that is no tool waits longer', async () => {
+	hurry();
+	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
+	const { items } = await fixture.engine.run({ parameters: batch() }, numbered(1));
+	expect(items).toHaveLength(1);
+	expect(jobs()).toHaveLength(1);
+});
