@@ -86,10 +86,12 @@ const callRow = (call) => html`
 const firstSteps = html`
 	<p>No jobs yet. To create one in n8n:</p>
 	<ol>
-		<li>
-			Create a credential of the type <em>Job Orchestration API</em> with the login shown here.
-		</li>
 		<li>Add the node <em>Job Orchestration</em> with the action <em>Create job</em>.</li>
+		<li>
+			Choose the credential <em>Job Orchestration Sandbox</em>, which <code>npm start</code> has
+			created. In another n8n, create one of the type <em>Job Orchestration API</em> with the login
+			shown here.
+		</li>
 		<li>Choose a Work Cluster from its list. Any Workflow UID and any Display Name will do.</li>
 		<li>Execute the node. The job shows up here.</li>
 	</ol>
@@ -101,8 +103,9 @@ const notes = html`
 		<li>
 			A job of the workflow <code>call-when-done</code> calls the address in its input
 			<code>callbackUrl</code> when it has succeeded. Only an address on this machine is accepted.
-			Its input <code>seconds</code> says how long it runs: five by default. <code>calls</code> says
-			how often it calls, and <code>contentType</code> what it calls its JSON.
+			In its call, <code>outputs</code> has the value of each output of the job. Its input
+			<code>seconds</code> says how long it runs: five by default. <code>calls</code> says how often
+			it calls, and <code>contentType</code> what it calls its JSON.
 		</li>
 		<li>Everything is kept in memory, and is lost when the sandbox stops.</li>
 	</ul>
