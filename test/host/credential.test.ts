@@ -1,9 +1,13 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import type { WorkflowNode } from '../../host/api';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { actAndAnswer } from '../support/answer';
 import { runToEnd, useHost } from './host';
+import { running } from './setUp';
 
 /*
  * The credential in a real n8n: what its form tests after an edit, what runs do then, and what n8n's HTTP Request node
@@ -128,6 +132,18 @@ describe('An edited credential', () => {
 	});
 });
 
+test("n8n's database has neither the password nor a token in plain text", async () => {
+	const folder = join(running().dataFolder, 'n8n', '.n8n');
+	const files = (await readdir(folder)).filter((name) => name.startsWith('database.sqlite'));
+	const contents = await Promise.all(files.map(async (name) => await readFile(join(folder, name))));
+	const isStored = (text: string) => contents.some((content) => content.includes(text));
+	expect(isStored(host.credential)).toBe(true);
+	await run(getMany);
+	const secrets = [host.sandbox.password, ...tokensAt(host.sandbox)];
+	expect(secrets).toHaveLength(2);
+	expect(secrets.filter(isStored)).toEqual([]);
+});
+
 describe("n8n's HTTP Request node", () => {
 	const post = (options: Form = {}) =>
 		httpRequest({
@@ -168,6 +184,35 @@ describe("n8n's HTTP Request node", () => {
 			'listClusters',
 			'createJob',
 		]);
+	});
+
+	test.each<[string, Form]>([
+		[
+			'Pagination',
+			{
+				pagination: {
+					pagination: {
+						paginationMode: 'updateAParameterInEachRequest',
+						parameters: {
+							parameters: [
+								{ type: 'qs', name: 'ListOption.limit', value: '={{ $pageCount + 1 }}' },
+							],
+						},
+						...{ limitPagesFetched: true, maxRequests: 2 },
+					},
+				},
+			},
+		],
+		['Never Error', { response: { response: { neverError: true, fullResponse: true } } }],
+	])('gets no new token with %s, until a Get Many gets one', async (_, options) => {
+		const list = httpRequest({ url: `${host.sandbox.url}/api/v1/clusters`, options });
+		host.sandbox.tokens.expireAll();
+		await run(list);
+		expect(operations(host.sandbox)).not.toContain('login');
+		await run(getMany);
+		host.sandbox.clearCalls();
+		expect((await run(list)).status).toBe('success');
+		expect(host.sandbox.calls.map(({ status }) => status)).not.toContain(401);
 	});
 
 	test('sends nothing above the Base URL', async () => {

@@ -75,6 +75,22 @@ test('a nightly job is made on a running cluster, by the real Schedule Trigger',
 	expect(execution).toMatchObject({ mode: 'trigger', status: 'success' });
 	expect(jobs).toHaveLength(1);
 	expect(jobs[0]?.cluster.status.phase).toBe('Running');
+	const { timezone } = await host.api.call<{ timezone: string }>('GET', '/rest/settings');
+	const yesterday = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone });
+	expect(jobs[0]?.asked.inputs).toMatchObject([
+		{ id: 'day', default: yesterday.format(Date.now() - 86_400_000) },
+	]);
+});
+
+test('while no cluster is running, no nightly job is made', async () => {
+	const pending = { metadata: { uid: 'wc-1' }, type: 'master', status: { phase: 'Pending' } };
+	host.sandbox.faults.plan(({ operation }) =>
+		operation === 'listClusters' ? answer(200, { items: [pending] }) : undefined,
+	);
+	const before = host.sandbox.store.jobs.size;
+	await run(host, firstExample);
+	host.sandbox.faults.clear();
+	expect(host.sandbox.store.jobs.size).toBe(before);
 });
 
 test('a batch makes a job a row, and what fails leaves through the error output', async () => {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import type { WorkflowFile } from '../../host/api';
 import { inARow, manualTrigger, node, rows } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
@@ -115,7 +117,8 @@ onNewest("n8n's redaction hides all that Retry needs, and Retry works", async ()
 	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
-test("a sub-workflow's error, which the parent shows, names the execution whose Retry makes what is missing", async () => {
+/** A workflow that has a sub-workflow create a batch of four. @returns both */
+async function parentOfBatch() {
 	const { nodes } = batchOf([0, 1, 2, 3]);
 	const start = node('Start', 'n8n-nodes-base.executeWorkflowTrigger', {
 		inputSource: 'passthrough',
@@ -130,6 +133,11 @@ test("a sub-workflow's error, which the parent shows, names the execution whose 
 	const parent = await host.api.createWorkflow(
 		inARow('Parent', [manualTrigger(), { ...execute, typeVersion: 1.2 }]),
 	);
+	return { parent, sub };
+}
+
+test("a sub-workflow's error, which the parent shows, names the execution whose Retry makes what is missing", async () => {
+	const { parent, sub } = await parentOfBatch();
 	const failed = await failedAt(parent.id, 2, refused);
 	const { error } = await host.api.executionResult(failed);
 	const [, named = ''] =
@@ -137,6 +145,34 @@ test("a sub-workflow's error, which the parent shows, names the execution whose 
 	expect((await host.api.executions(sub.id)).map(({ id }) => id)).toEqual([named]);
 	await retry(named, true);
 	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
+});
+
+test('Retry of the execution whose sub-workflow has failed makes every job again, as its error says', async () => {
+	const { parent } = await parentOfBatch();
+	const failed = await failedAt(parent.id, 2, refused);
+	const { error } = await host.api.executionResult(failed);
+	expect(error).toContain("Don't retry the execution that started it");
+	await retry(failed, false);
+	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 0', 'Job 1', 'Job 2', 'Job 3']);
+});
+
+test("a workflow's timeout is a cancel without Retry, after which n8n's log has the jobs", async () => {
+	const timed = batchOf([0, 1, 2, 3], '=Timed {{ $json.n }}');
+	timed.settings = { ...timed.settings, executionTimeout: 2 };
+	const workflow = await host.api.createWorkflow(timed);
+	host.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'createJob' && nOfOperation === 3
+			? { kind: 'rateLimit', retryAfter: 30 }
+			: undefined,
+	);
+	const { id, status } = await runToEnd(host, workflow.id);
+	expect(status).toBe('canceled');
+	const { error } = await host.api.executionResult(id);
+	expect(error).toMatch(/n8n offers no Retry after a cancel/);
+	expect(jobs().sort()).toEqual(['Timed 0', 'Timed 1', 'Timed 3']);
+	const log = await readFile(host.logFile, 'utf8');
+	const [line = ''] = log.split('\n').filter((text) => text.includes(`Execution ${id}, `));
+	for (const [uid] of [...host.sandbox.store.jobs].slice(jobsBefore)) expect(line).toContain(uid);
 });
 
 describe('Retry On Fail of a tool', () => {

@@ -8,6 +8,7 @@ import { loadPackage } from '../support/packageUnderTest';
 const root = join(__dirname, '../..');
 
 interface Packed {
+	filename: string;
 	files: Array<{ path: string; size: number }>;
 }
 
@@ -34,6 +35,10 @@ test('the package ships dist, in less than 200 kB, README, licence and package.j
 	expect(others).toEqual([]);
 	const inDist = files.filter(({ path }) => path.startsWith('dist/'));
 	expect(inDist.reduce((total, { size }) => total + size, 0)).toBeLessThan(200_000);
+});
+
+test('README names the file that npm pack makes', () => {
+	expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`docker cp ${packed.filename} `);
 });
 
 test('all that n8n reads is in the package: node and credential, the place in the panel, the schemas', () => {

@@ -247,10 +247,13 @@ test('a batch that writes down what it does loses and doubles nothing when worke
 	const ledger = await Ledger.open(cluster.api, 10);
 	await ledger.add(batch, size);
 
+	const killed: string[] = [];
 	for (const { reached, release } of holds) {
 		const { body } = await reached;
 		const { displayName } = (body as { job: { displayName: string } }).job;
-		await (await workerWith(String(await ledger.execution(batch, displayName)))).kill();
+		const execution = String(await ledger.execution(batch, displayName));
+		await (await workerWith(execution)).kill();
+		killed.push(execution);
 		release();
 		await addWorker();
 	}
@@ -266,6 +269,9 @@ test('a batch that writes down what it does loses and doubles nothing when worke
 	const broken = kills.filter(([, then]) => then === 'never made');
 	const left = count.leftBehind.reduce((sum, rows) => sum + rows, 0);
 	expect(count.setAside - left).toBeLessThanOrEqual(broken.length);
+	for (const id of killed) {
+		expect((await endOf(api, ledger.workflow.id, id))?.status).toBe('error');
+	}
 }, 300_000);
 
 // The last of these, since only one worker is left after it: that which was started last.

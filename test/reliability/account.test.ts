@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../sandbox';
+import type { Fault, Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
 import type { NodeOptions, Result } from '../support/run';
@@ -100,7 +100,7 @@ describe('A credential with expressions of the item', () => {
 	const items = users.map((user, n) => ({ n, user }));
 
 	/** Lets every user log in, and creates a job for each item but one. */
-	function serveEverybody({ refuses = -1 } = {}): void {
+	function serveEverybody({ refuses = -1, onCreate = () => [] as Fault[] } = {}): void {
 		fixture.sandbox.faults.plan((call) => {
 			if (call.operation === 'login') {
 				const { userName } = call.body as { userName: string };
@@ -108,7 +108,8 @@ describe('A credential with expressions of the item', () => {
 			}
 			if (call.operation !== 'createJob') return answer(200);
 			const uid = `job-${itemOf(call)}`;
-			return itemOf(call) === refuses ? refused : answer(200, { metadata: { uid } });
+			const end = itemOf(call) === refuses ? refused : answer(200, { metadata: { uid } });
+			return [...onCreate(), end].flat();
 		});
 		edit({ userName: '={{ $json.user }}' });
 	}
@@ -129,6 +130,21 @@ describe('A credential with expressions of the item', () => {
 		const sent = fixture.sandbox.calls.map(({ operation }) => operation);
 		const own = ['login', 'createJob'];
 		expect(sent).toEqual([...own, ...own, ...own, 'createJob']);
+	});
+
+	test('sends no more than two requests at once with a Concurrency of 2, of all accounts together', async () => {
+		let inFlight = 0;
+		let most = 0;
+		const onCreate = (): Fault[] => {
+			most = Math.max(most, (inFlight += 1));
+			const until = new Promise((resolve) => setTimeout(resolve, 30)).then(() => (inFlight -= 1));
+			return [{ kind: 'wait', when: 'beforeActing', until }];
+		};
+		serveEverybody({ onCreate });
+		const parameters = batch({ concurrency: 2 });
+		const { error } = await fixture.engine.run({ parameters }, [...items, ...items]);
+		expect(error).toBeUndefined();
+		expect(most).toBe(2);
 	});
 
 	test('ends each job as its own user', async () => {

@@ -78,6 +78,12 @@ function adviceInBatch(
 ): string {
 	const kept = createsJobs ? running.length : succeeded.length;
 	if (kept + uncertain.length === 0) return error.advice;
+	if (isCancelled(context)) {
+		return sentences([
+			uncertain.length > 0 && 'Look on the service for each job listed below that may exist.',
+			'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.',
+		]);
+	}
 	const isAlone = error.uncertainJob !== undefined && uncertain.length === 1;
 	// n8n gives a new execution of a sub-workflow nothing of an earlier one.
 	const isSub = context.getMode() === 'integrated';
