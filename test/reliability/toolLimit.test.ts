@@ -71,6 +71,18 @@ test('a tool that cannot reach a service that has answered before gives up in th
 	expect(jobs()).toHaveLength(1);
 });
 
+test('all tries of Retry On Fail share the 45 seconds, and the last one says what the service says', async () => {
+	hurry();
+	meets('createJob', () => throttled(20));
+	const began = performance.now();
+	const settings = { retryOnFail: true, maxTries: 4, waitBetweenTries: 0 };
+	const { answers } = await fixture.engine.callTool({ ...tool, settings }, [{}, {}]);
+	// Two calls.
+	expect((performance.now() - began) / 1_000).toBeLessThan(2 * 46);
+	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
+	expect(jobs()).toHaveLength(0);
+});
+
 test('a tool that waits less than that creates its job', async () => {
 	hurry();
 	meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? throttled(20) : undefined));

@@ -9,6 +9,7 @@ import { wait } from '../service/timers';
 import { newCallback } from './callback';
 import { inParallel } from './inParallel';
 import { badInputError, otherAccountError } from './inputErrors';
+import { msSinceFirstTry } from './retryMemory';
 import {
 	type FailedItem,
 	isCancelled,
@@ -72,7 +73,7 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 		}
 	}
 
-	const limitMs = isTool(context) ? RETRY.toolLimitMs : undefined;
+	const limitMs = isTool(context) ? RETRY.toolLimitMs - msSinceFirstTry(context) : undefined;
 	run.clients = new Clients(context, { concurrency, limitMs }, signal);
 	const readCredential = async (itemIndex: number) => {
 		await yieldTurn();

@@ -108,6 +108,17 @@ export function objectSharedByTries(context: IExecuteFunctions): object {
 	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 }
 
+const firstTries = new WeakMap<object, number>();
+
+/** How many milliseconds ago the first of the tries with these items began. */
+export function msSinceFirstTry(context: IExecuteFunctions): number {
+	const shared = objectSharedByTries(context);
+	const now = performance.now();
+	const began = firstTries.get(shared) ?? now;
+	firstTries.set(shared, began);
+	return now - began;
+}
+
 /** The stack entry of this node's run; undefined for a tool. */
 function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 	const entry = context.getExecuteData();

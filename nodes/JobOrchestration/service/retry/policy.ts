@@ -35,7 +35,10 @@ export const RETRY = {
 	patienceMs: 70_000,
 	/** The same if the service accepts other calls meanwhile, so that a namespace that is full for a while fails nothing. */
 	patienceAloneMs: 240_000,
-	/** As a tool, a run sends nothing after this time: MCP clients usually give up a call after a minute, and call again. */
+	/**
+	 * After this time, a call of a tool sends nothing more, in all tries of Retry On Fail: MCP clients usually give up a call
+	 * after a minute, and call again.
+	 */
 	toolLimitMs: 45_000,
 	/** The longest backoff while the service accepts no calls, and the longest Retry-After for which all calls of the account wait. */
 	sharedMs: 5_000,
