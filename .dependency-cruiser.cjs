@@ -42,17 +42,26 @@ module.exports = {
 		),
 		part('parameters'),
 		// Operations know the service by its calls, never by HTTP.
-		part('resources', 'parameters', 'service/calls', 'service/client.ts', 'service/request.ts'),
-		part('execution', 'parameters', 'resources', 'service'),
+		part('waitUntilCalled', 'parameters'),
+		part(
+			'resources',
+			'parameters',
+			'waitUntilCalled',
+			'service/calls',
+			'service/client.ts',
+			'service/request.ts',
+		),
+		part('execution', 'parameters', 'resources', 'waitUntilCalled', 'service'),
 		part('listSearch', 'service'),
 		{
 			name: 'the-node-is-put-together-in-one-place',
-			comment: 'JobOrchestration.node.ts imports the form, the execution and the drop-downs',
+			comment:
+				'JobOrchestration.node.ts imports the form, the execution, its waits and the drop-downs',
 			severity: 'error',
 			from: { path: entry },
 			to: {
 				path: '^(nodes|credentials)/',
-				pathNot: `${node}(execution/(execute|callback)|resources/index|listSearch/\\w+)\\.ts$`,
+				pathNot: `${node}(execution/execute|waitUntilCalled/\\w+|resources/index|listSearch/\\w+)\\.ts$`,
 			},
 		},
 		{

@@ -8,10 +8,11 @@ import type {
 } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 
-import { receiveCallback, webhooks } from './execution/callback';
 import { execute } from './execution/execute';
 import { searchClusters } from './listSearch/searchClusters';
-import { properties, waitingNodeTooltip } from './resources';
+import { properties } from './resources';
+import { receiveCallback, webhooks } from './waitUntilCalled/callback';
+import { waitingNodeTooltip } from './waitUntilCalled/option';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {

@@ -1,3 +1,5 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 /*
  * What errors, hints and logs say. The parts of a text stay apart until n8n's error or an error item is made of them.
  */
@@ -86,6 +88,11 @@ export function withShortNames<Job extends NamedJob>(job: Job): Job {
 export function nameOf(job: NamedJob): string {
 	const { displayName, namespace } = withShortNames(job);
 	return `'${displayName}' in namespace '${namespace}'`;
+}
+
+/** A node and its execution, as logs name them. */
+export function nameOfExecution(context: IExecuteFunctions): string {
+	return `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 }
 
 /** What follows the numbers of items in a title or a hint: users count rows from 1. */

@@ -39,6 +39,23 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 	]);
 });
 
+test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
+	'%s is sent again if its connection breaks, since it does the same twice',
+	async (verb) => {
+		const jobId = await newJob();
+		const job = fixture.sandbox.store.jobs.get(jobId);
+		if (job !== undefined) makeReadyFor(verb, job);
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'changeJobState' && nOfOperation === 1
+				? { kind: 'break', when: 'beforeActing' }
+				: undefined,
+		);
+		const { error } = await fixture.engine.run({ parameters: change(verb, { jobId }) });
+		expect(error).toBeUndefined();
+		expect(fixture.callsOf('changeJobState')).toHaveLength(2);
+	},
+);
+
 test('a job is created, suspended and resumed in one workflow, by metadata.uid after each step', async () => {
 	const byId = { jobId: '={{ $json.metadata.uid }}' };
 	const { result } = fixture.engine.start(

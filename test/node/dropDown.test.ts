@@ -74,6 +74,20 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 	});
 });
 
+test('a list that the service cuts off is offered, and its end says so', async () => {
+	const items = [{ metadata: { uid: 'c1' } }];
+	fixture.answerWith('listClusters', { items, metadata: { remainingItemCount: 7 } });
+	expect(await search()).toEqual({
+		results: [
+			{ name: 'c1', value: 'c1' },
+			{ name: 'More Clusters Than the Service Lists: Use "By ID"', value: '' },
+		],
+	});
+	await expect(search('c9')).rejects.toMatchObject({
+		message: 'The list of work clusters is cut off',
+	});
+});
+
 test('a service that does not answer is given 20 seconds, and asked once more', async () => {
 	await search();
 	fixture.sandbox.clearCalls();

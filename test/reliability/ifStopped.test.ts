@@ -151,14 +151,14 @@ describe('If an error stops the node', () => {
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);
 	});
 
-	test.each([
-		['keep', 'terminate', 'running'],
-		['terminate', 'keep', 'terminated'],
-	])('the first item decides: %s, then %s', async (first, others, state) => {
-		creates((item) => (item === 2 ? refused : undefined));
-		const ifStopped = `={{ $json.n === 0 ? '${first}' : '${others}' }}`;
-		await fixture.engine.run(terminate({ ifStopped }), numbered(3));
-		expect(states()).toEqual([state, state]);
+	test('nothing is sent if it differs between the items', async () => {
+		const ifStopped = "={{ $json.n === 0 ? 'keep' : 'terminate' }}";
+		const { error } = await fixture.engine.run(terminate({ ifStopped }), numbered(3));
+		expect(error?.message).toBe(
+			"Nothing was sent. 'If It Fails or Is Cancelled' differs from the first item's for items 1 and 2 (counted from 0).",
+		);
+		expect(error?.description).toMatch(/^It concerns the jobs of all items/);
+		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
 

@@ -305,6 +305,16 @@ describe('A token that is not the one stored is not repeated', () => {
 		expect(placesOf([expired], texts)).toEqual([]);
 	});
 
+	test('when another process has stored it', async () => {
+		const stored = 'issued-to-another-process';
+		const [hash] = fixture.engine.storedToken.split('.');
+		fixture.engine.editCredential({ accessToken: `${hash}.${stored}` });
+		fixture.sandbox.faults.plan(() => repeating(stored));
+		const { texts, failed } = await fixture.leftByNode(getAll());
+		expect(failed).toBe(true);
+		expect(placesOf([stored], texts)).toEqual([]);
+	});
+
 	test('when it is the sixteenth of an execution, nor is the first', async () => {
 		const used: string[] = [];
 		fixture.sandbox.faults.plan(({ operation, token }) => {

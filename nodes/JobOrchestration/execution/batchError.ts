@@ -9,39 +9,40 @@ import {
 	type Texts,
 	titleOf,
 } from '../texts';
-import { logCreatedJobs, MAX_LISTED } from './report';
-import { type FailedItem, isCancelled, type Run, type Summary, summaryOf } from './run';
+import { logCreatedJobs } from './cancelLog';
+import { MAX_LISTED, type Summary, summaryOf } from './outcomes';
+import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*
  * The error that ends the execution, which says what was done to all items.
  */
 
 /** The error that ends the execution, with what there is to know of the other items. */
-export function fatalErrorOf(run: Run, { itemIndex, error, cause }: FailedItem): NodeError {
+export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem): NodeError {
 	const { context, operation } = run;
 	const summary = summaryOf(run);
 	const { created: createdJobs, uncertain: uncertainItems } = summary;
 	const isCreate = operation.createsJobs === true;
 	if (isCreate && isCancelled(context)) logCreatedJobs(context, summary);
-	const problem: Problem = {
-		...error,
-		...(isCancelled(context) ? {} : titleInBatch(run, { itemIndex, error }, summary)),
-		advice: adviceInBatch(run, { itemIndex, error }, summary),
-		lists: isCreate ? listsOfJobs(error, summary) : listsOfItems(error, summary),
+	const inBatch: Problem = {
+		...problem,
+		...(isCancelled(context) ? {} : titleInBatch(run, { itemIndex, problem }, summary)),
+		advice: adviceInBatch(run, { itemIndex, problem }, summary),
+		lists: isCreate ? listsOfJobs(problem, summary) : listsOfItems(problem, summary),
 	};
-	const nodeError = nodeErrorOf(context.getNode(), cause, problem);
+	const nodeError = nodeErrorOf(context.getNode(), cause, inBatch);
 	Object.assign(nodeError.context, { createdJobs, uncertainItems });
-	if (summary.count === 1 || error.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
+	if (summary.count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;
 }
 
 /** The parts of the title, with how many items are done. With "item 4" in it, n8n's editor appends no "[item 4]". */
 function titleInBatch(
 	{ operation: { done, createsJobs } }: Run,
-	{ itemIndex, error }: FailedItem,
+	{ itemIndex, problem }: FatalProblem,
 	summary: Summary,
 ): Partial<Texts> {
-	const { scope, words, isIntroduction } = error;
+	const { scope, words, isIntroduction } = problem;
 	const { count, succeeded, uncertain } = summary;
 	const isAlone = done === undefined && succeeded.length === 0;
 	if (count === 1 || isAlone || scope === 'named items') return {};
@@ -49,10 +50,10 @@ function titleInBatch(
 	const result = resultOf(summary, finished, done);
 	if (scope === 'all items') return finished + uncertain.length > 0 ? { fate: result } : {};
 	const item = `item ${itemIndex} ${FROM_ZERO}`;
-	const isUnclear = error.mayHaveActed === true || done === undefined;
+	const isUnclear = problem.mayHaveActed === true || done === undefined;
 	return {
 		message: `${isUnclear ? 'Failed at' : `Job not ${done} for`} ${item}; ${result}`,
-		words: isIntroduction === true && !isUnclear ? words : titleOf(error),
+		words: isIntroduction === true && !isUnclear ? words : titleOf(problem),
 		fate: undefined,
 	};
 }
@@ -70,32 +71,32 @@ function resultOf(
 	return `${finished} of ${count} ${done === undefined ? 'items succeeded' : `jobs were ${done}`}`;
 }
 
-/** What to do about the error, completed by what to do about the other items. */
+/** What to do about the problem, completed by what to do about the other items. */
 function adviceInBatch(
 	{ context, outcomes, operation: { createsJobs = false } }: Run,
-	{ itemIndex, error }: FailedItem,
+	{ itemIndex, problem }: FatalProblem,
 	{ succeeded, running, uncertain }: Summary,
 ): string {
 	const kept = createsJobs ? running.length : succeeded.length;
-	if (kept + uncertain.length === 0) return error.advice;
+	if (kept + uncertain.length === 0) return problem.advice;
 	if (isCancelled(context)) {
 		return sentences([
 			uncertain.length > 0 && 'Look on the service for each job listed below that may exist.',
 			'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.',
 		]);
 	}
-	const isAlone = error.uncertainJob !== undefined && uncertain.length === 1;
+	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
 	// n8n gives a new execution of a sub-workflow nothing of an earlier one.
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
-	const isEdited = error.isWrongValue === true || uncertain.length > 0;
+	const isEdited = problem.isWrongValue === true || uncertain.length > 0;
 	const only = createsJobs
 		? 'it creates only the missing jobs'
 		: 'it runs only the items that are not done';
-	const isListed = error.uncertainJob !== undefined && !isAlone;
+	const isListed = problem.uncertainJob !== undefined && !isAlone;
 	const todo = sentences([
-		!isListed && error.advice,
-		error.isWrongValue === true &&
+		!isListed && problem.advice,
+		problem.isWrongValue === true &&
 			'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
 		uncertain.length > 0 &&
 			!isAlone &&

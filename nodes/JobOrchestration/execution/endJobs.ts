@@ -3,10 +3,13 @@ import { changeJobState, uidOf } from '../service/calls/jobs';
 import { problemOf } from '../service/errors/problem';
 import { titleOf } from '../texts';
 import { inParallel } from './inParallel';
-import type { Run } from './run';
+import type { PreparedRun, Run } from './run';
 
 /** Ends the jobs of all items, if the node is set so, with the account that created them. Notes the outcome in each job. */
-export async function endJobs({ outcomes, clients, options, itemsAtOnce }: Run): Promise<void> {
+export async function endJobs(
+	{ outcomes }: Run,
+	{ clients, options, itemsAtOnce }: PreparedRun,
+): Promise<void> {
 	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
 	if (options === undefined) return;
 	for (const outcome of outcomes) delete outcome?.createdJob?.cleanup;

@@ -2,7 +2,6 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import { StoppedBeforeSending } from '../service/client';
-import { Clients } from '../service/clients';
 import {
 	nodeErrorOf,
 	type Problem,
@@ -11,15 +10,22 @@ import {
 	unknownProblem,
 } from '../service/errors/problem';
 import { onAbort } from '../service/timers';
-import { waitForCallback } from './callback';
-import { endJobs } from './endJobs';
+import { descriptionOf, titleOf } from '../texts';
+import { waitForCallback } from '../waitUntilCalled/callback';
 import { fatalErrorOf } from './batchError';
+import { endJobs } from './endJobs';
+import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
-import { addHints } from './report';
 import { recall, remember, rememberNothing } from './retryMemory';
-import { type FailedItem, isCancelled, isRepeatable, type PreparedItem, type Run } from './run';
-import { descriptionOf, titleOf } from '../texts';
+import {
+	type FatalProblem,
+	isCancelled,
+	isRepeatable,
+	type PreparedItem,
+	type PreparedRun,
+	type Run,
+} from './run';
 
 /**
  * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
@@ -30,11 +36,11 @@ import { descriptionOf, titleOf } from '../texts';
  */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let run: Run | undefined;
-	let failed: FailedItem | undefined;
+	let fatal: FatalProblem | undefined;
 	try {
 		run = beginRun(context);
-		failed = await runToEnd(run);
-		if (failed === undefined) return [await finish(run)];
+		fatal = await runToEnd(run);
+		if (fatal === undefined) return [await outputOrWait(run)];
 	} catch (cause) {
 		if (run === undefined) rememberNothing(context);
 		if (!context.continueOnFail() || isCancelled(context)) {
@@ -43,7 +49,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		// n8n would pass the input items on as if they had succeeded.
 		return [outputOf(context, run, problemOf(cause))];
 	}
-	throw fatalErrorOf(run, failed);
+	throw fatalErrorOf(run, fatal);
 }
 
 /** @throws Error if the workflow names an operation that this version doesn't have */
@@ -51,57 +57,56 @@ function beginRun(context: IExecuteFunctions): Run {
 	const resource = context.getNodeParameter('resource', 0, null);
 	// n8n drops it where no field is shown for the resource.
 	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
-	const state = recall(context, `${String(resource)}.${operation.value}`);
-	const clients = new Clients(context);
-	return { ...state, context, operation, leftOut: new Map(), calls: [], clients };
+	return { context, operation, ...recall(context, operation) };
 }
 
-/** Reads and checks all items, and makes the calls. @returns the error that ends the execution, if one does */
-async function runToEnd(run: Run): Promise<FailedItem | undefined> {
+/** Does the steps of a run. @returns the problem that ends the execution, if one does */
+async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 	try {
-		return await runItems(run, await prepareAll(run));
+		const prepared = await prepareAll(run);
+		const fatal = await callAll(run, prepared);
+		if (fatal === undefined) addHints(run, prepared.leftOut);
+		else await endJobs(run, prepared);
+		return fatal;
 	} finally {
 		// Whatever is thrown, the next run knows what was done.
 		remember(run);
 	}
 }
 
-/** @returns the output, which an execution that waits for its job's callback has later */
-async function finish(run: Run): Promise<INodeExecutionData[]> {
-	const { context, outcomes } = run;
-	addHints(run);
-	const output = outputOf(context, run);
-	// Only the first item can have a callback.
-	const { callback, createdJob: job } = outcomes[0] ?? {};
-	if (callback && job) return await waitForCallback(context, output, { callback, job });
-	return output;
+/** Gives each item its outcome. @returns the problem that ends the execution, if one does */
+async function callAll(run: Run, prepared: PreparedRun): Promise<FatalProblem | undefined> {
+	if (prepared.fatal !== undefined) return prepared.fatal;
+	const uncertain = uncertainBefore(run, prepared);
+	// The jobs would be created only to be ended.
+	const endsJobs = (prepared.options?.ifStopped ?? 'keep') !== 'keep';
+	if (uncertain !== undefined && endsJobs) return uncertain;
+	return (await makeCalls(run, prepared)) ?? uncertain;
 }
 
-/** Gives each item its outcome. @returns the error that ends the execution, which may have come before the first call */
-async function runItems(run: Run, failedBefore?: FailedItem): Promise<FailedItem | undefined> {
-	const { context, outcomes, calls, options } = run;
-	// An item that an earlier run left uncertain fails, but only once all others have been run; unless the others' jobs
-	// would then be ended.
+/** The first item that an earlier run has left uncertain, and that isn't run again: it ends the execution, once all others are done. */
+function uncertainBefore(
+	{ context, outcomes }: Run,
+	{ calls }: PreparedRun,
+): FatalProblem | undefined {
 	const again = new Set(calls.map(({ itemIndex }) => itemIndex));
-	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.error && !again.has(item));
-	const error = outcomes[itemIndex]?.error;
-	const left = error && !context.continueOnFail() ? { itemIndex, error } : undefined;
-	const endsJobs = (options?.ifStopped ?? 'keep') !== 'keep';
-	const failed = failedBefore ?? (endsJobs ? left : undefined) ?? (await makeCalls(run)) ?? left;
-	if (failed !== undefined) await endJobs(run);
-	return failed;
+	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.problem && !again.has(item));
+	const problem = outcomes[itemIndex]?.problem;
+	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
 }
 
-/** Makes the calls in parallel. @returns the first error that ends the execution, if one does */
-async function makeCalls(run: Run): Promise<FailedItem | undefined> {
-	const { context, operation, outcomes, calls, itemsAtOnce } = run;
+/** Makes the calls in parallel. @returns the first problem that ends the execution, if one does */
+async function makeCalls(
+	{ context, operation, outcomes }: Run,
+	{ calls, itemsAtOnce }: PreparedRun,
+): Promise<FatalProblem | undefined> {
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = continueOnFail ? undefined : stop;
-	let firstFailed: FailedItem | undefined;
+	let firstFatal: FatalProblem | undefined;
 
 	const makeCall = async ({ itemIndex, call, options, client }: PreparedItem): Promise<void> => {
 		const { account } = client;
@@ -112,22 +117,30 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
 		} catch (cause) {
 			if (cause instanceof StoppedBeforeSending) return;
 			const isKnown = cause instanceof ServiceError || isRepeatable(operation);
-			const error = isKnown
+			const problem = isKnown
 				? problemOf(cause)
 				: unknownProblem(client.redact(String(cause)), call.job);
-			outcomes[itemIndex] = { error, account };
+			outcomes[itemIndex] = { problem, account };
 			if (continueOnFail) return;
-			firstFailed ??= { itemIndex, error, cause };
+			firstFatal ??= { itemIndex, problem, cause };
 			stop();
 		}
 	};
 	await inParallel(calls, itemsAtOnce, makeCall, signal);
 	stopListening();
-	if (firstFailed !== undefined || !signal.aborted) return firstFailed;
+	if (firstFatal !== undefined || !signal.aborted) return firstFatal;
 	// It names the first item not begun.
 	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
-	const error = problemOf('The execution was cancelled');
-	return { itemIndex: next?.itemIndex ?? 0, error };
+	return { itemIndex: next?.itemIndex ?? 0, problem: problemOf('The execution was cancelled') };
+}
+
+/** @returns the output, which an execution that waits for its job's call has later */
+async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
+	const output = outputOf(run.context, run);
+	// Only the first item can have a callback.
+	const { callback, createdJob: job } = run.outcomes[0] ?? {};
+	if (callback && job) return await waitForCallback(run.context, output, { callback, job });
+	return output;
 }
 
 /**
@@ -135,22 +148,22 @@ async function makeCalls(run: Run): Promise<FailedItem | undefined> {
  * for an error (WorkflowExecute, handleNodeErrorOutput). It would reduce the JSON of an item with an `error` beside it to
  * a text.
  *
- * @param errorOfOthers of the items without an outcome, if there are any
+ * @param problemOfOthers of the items without an outcome, if there are any
  */
 function outputOf(
 	context: IExecuteFunctions,
 	run?: Run,
-	errorOfOthers?: Problem,
+	problemOfOthers?: Problem,
 ): INodeExecutionData[] {
 	return context.getInputData().flatMap(({ binary }, itemIndex) => {
-		const { output = [], error } = run?.outcomes[itemIndex] ?? { error: errorOfOthers };
+		const { output = [], problem } = run?.outcomes[itemIndex] ?? { problem: problemOfOthers };
 		const pairedItem = { item: itemIndex };
-		if (error === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { httpStatus = null, uncertainJob } = error;
+		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
+		const { httpStatus = null, uncertainJob } = problem;
 		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
-		const description = descriptionOf(error);
+		const description = descriptionOf(problem);
 		const json = {
-			message: titleOf(error),
+			message: titleOf(problem),
 			error: { description, itemIndex, httpStatus, ...ofCreate },
 		};
 		return [{ json, ...(binary && { binary }), pairedItem }];

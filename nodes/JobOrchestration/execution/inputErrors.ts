@@ -1,62 +1,65 @@
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
 import { descriptionOf, FROM_ZERO, itemList, titleOf } from '../texts';
-import type { FailedItem, Run } from './run';
+import type { Clients } from '../service/clients';
+import type { RunState } from './outcomes';
+import type { FatalProblem } from './run';
 
 /*
- * The errors that end the execution before anything is sent.
+ * The problems that end the execution before anything is sent.
  */
 
 /** A longer list of what is wrong in other items would not be read: the rest is counted. */
 const MAX_PROBLEMS = 10;
 
-/** One error for all items with wrong fields, grouped by what is wrong and what to do. @param count of the node's items */
-export function badInputError(
-	failed: FailedItem[],
+/** One problem for all items with wrong fields, grouped by what is wrong and what to do. @param count of the node's items */
+export function badInputProblem(
+	failed: FatalProblem[],
 	{ count, isRetry }: { count: number; isRetry: boolean },
-): FailedItem | undefined {
+): FatalProblem | undefined {
 	const [first] = failed;
 	if (first === undefined) return undefined;
-	const byText = new Map<string, FailedItem[]>();
+	const byText = new Map<string, FatalProblem[]>();
 	for (const item of failed) {
-		const text = `${titleOf(item.error)}\n${descriptionOf(item.error)}`;
+		const text = `${titleOf(item.problem)}\n${descriptionOf(item.problem)}`;
 		const same = byText.get(text) ?? [];
 		same.push(item);
 		byText.set(text, same);
 	}
 	const groups = [...byText.values()];
 	const [title, ...others] = groups.map((items) => {
-		const [{ error } = first] = items;
-		const title = titleOf(error);
+		const [{ problem } = first] = items;
+		const title = titleOf(problem);
 		const comma = title.includes(', ') ? ',' : '';
 		const isTitle = items.includes(first);
 		const list = itemList(items.map(({ itemIndex }) => itemIndex));
 		const numbers = isTitle ? `${list} ${FROM_ZERO}` : list;
 		const which = items.length === count ? `all ${count} items` : numbers;
-		const problem = count === 1 ? `${title}.` : `${title}${comma} for ${which}.`;
-		return isTitle ? problem : `${problem} ${descriptionOf(error)}`;
+		const sentence = count === 1 ? `${title}.` : `${title}${comma} for ${which}.`;
+		return isTitle ? sentence : `${sentence} ${descriptionOf(problem)}`;
 	});
 	const lines = others.slice(0, MAX_PROBLEMS);
 	if (others.length > MAX_PROBLEMS) lines.push(`And ${others.length - MAX_PROBLEMS} more.`);
 	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
 	const scope = groups[0]?.length === count && count > 1 ? 'all items' : 'named items';
-	const error: Problem = {
+	const problem: Problem = {
 		message: `${notSent} ${title}`,
-		advice: descriptionOf(first.error),
+		advice: descriptionOf(first.problem),
 		...(lines.length > 0 && { reason: lines.join('\n') }),
 		...{ isWrongValue: true, scope },
 	};
-	return { itemIndex: first.itemIndex, error };
+	return { itemIndex: first.itemIndex, problem };
 }
 
 const USE_SAME_ACCOUNT =
 	'Give this node the credential of that account again before you use Retry. For the new account, start a new execution with the items that are still to be done.';
 
-/** The error of a run that would go on with what another account did. @param given the items' clients, by position */
-export function otherAccountError(
-	{ outcomes, clients }: Run,
+/** The problem of a run that would go on with what another account did. @param given the items' clients, by position */
+export function otherAccountProblem(
+	outcomes: RunState['outcomes'],
+	clients: Clients,
 	given: Array<ServiceClient | undefined>,
-): FailedItem | undefined {
+): FatalProblem | undefined {
 	const others = outcomes.flatMap((outcome, itemIndex) => {
 		const account = outcome?.account;
 		const isGiven = itemIndex < given.length;
@@ -74,6 +77,6 @@ export function otherAccountError(
 		return `Done as ${account}: ${listOf(others.filter((other) => other.account === account))}.`;
 	});
 	const detail = [...done, `The credential now: ${first.now}.`].join('\n');
-	const error: Problem = { message, advice: USE_SAME_ACCOUNT, detail, scope: 'named items' };
-	return { itemIndex: first.itemIndex, error };
+	const problem: Problem = { message, advice: USE_SAME_ACCOUNT, detail, scope: 'named items' };
+	return { itemIndex: first.itemIndex, problem };
 }

@@ -1,21 +1,23 @@
+import { FieldError } from '../parameters/fieldError';
 import { ItemParameters } from '../parameters/itemParameters';
-import { readOptions } from '../resources/options';
+import { ifStoppedOption, type ItemOptions, readOptions } from '../resources/options';
+import type { ServiceClient } from '../service/client';
 import { Clients } from '../service/clients';
 import { cutOffProblem, problemOf } from '../service/errors/problem';
-import type { ServiceClient } from '../service/client';
 import { MAX_LIMIT } from '../service/pace/limits';
 import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
-import { newCallback } from './callback';
+import { newCallback } from '../waitUntilCalled/callback';
 import { inParallel } from './inParallel';
-import { badInputError, otherAccountError } from './inputErrors';
+import { badInputProblem, otherAccountProblem } from './inputErrors';
 import { msSinceFirstTry } from './retryMemory';
 import {
-	type FailedItem,
+	type FatalProblem,
 	isCancelled,
 	isRepeatable,
 	isTool,
 	type PreparedItem,
+	type PreparedRun,
 	type Run,
 } from './run';
 
@@ -25,27 +27,45 @@ const YIELD_AFTER_MS = 10;
 /** Credentials that are read at once. One after the other, n8n's database would take twice as long. */
 const READS_AT_ONCE = 20;
 
-/** Reads and checks all items, for the run's calls. @returns the error that ends the execution before the first call */
-export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
-	const { context, operation, outcomes } = run;
-	const isUncertain = run.wasCutOff && !isRepeatable(operation);
-	const signal = context.getExecutionCancelSignal();
-	const parameters = new ItemParameters(context, operation.fields);
-	const given = context.getInputData().map((): ServiceClient | undefined => undefined);
-	const isRetry = outcomes.some((outcome) => outcome !== undefined);
-	const yieldTurn = turns();
-	const pending: Array<Omit<PreparedItem, 'client'>> = [];
-	const badInput: FailedItem[] = [];
-	/** The lowest number given. */
-	let concurrency: number | undefined;
-	const unread: FailedItem[] = [];
-	const failItem = (itemIndex: number, cause: unknown): FailedItem => {
-		const error = problemOf(cause);
-		outcomes[itemIndex] ??= { error };
-		return { itemIndex, error, cause };
-	};
+/** What the items' parameters have given. */
+interface ReadItems extends Pick<PreparedRun, 'options' | 'leftOut'> {
+	/** The items to be run. */
+	items: Array<Omit<PreparedItem, 'client'>>;
+	badInput: FatalProblem[];
+	/** The lowest that an item has set. */
+	concurrency: number | undefined;
+}
 
-	for (const itemIndex of given.keys()) {
+/** Reads and checks all items. Those that can't be run get their outcome. */
+export async function prepareAll(run: Run): Promise<PreparedRun> {
+	const { context, outcomes } = run;
+	const isRetry = outcomes.some((outcome) => outcome !== undefined);
+	const { items, badInput, concurrency, options, leftOut } = await readItems(run);
+	const { clients, given, unread } = await readCredentials(run, concurrency);
+	const otherAccount = otherAccountProblem(outcomes, clients, given);
+	const calls: PreparedItem[] = [];
+	for (const item of items) {
+		const client = given[item.itemIndex];
+		if (otherAccount) outcomes[item.itemIndex] ??= { problem: otherAccount.problem };
+		else if (client) calls.push({ ...item, client });
+	}
+	const bad = badInputProblem(badInput, { count: outcomes.length, isRetry });
+	const fatal = context.continueOnFail() ? undefined : (bad ?? unread[0] ?? otherAccount);
+	const itemsAtOnce = clients.count > 1 ? concurrency : undefined;
+	return { calls, clients, options, itemsAtOnce, leftOut, fatal };
+}
+
+/** Reads the parameters of all items, and checks those of the items that are to be run. */
+async function readItems(run: Run): Promise<ReadItems> {
+	const { context, operation, outcomes } = run;
+	const parameters = new ItemParameters(context, operation.fields);
+	const yieldTurn = turns();
+	const items: ReadItems['items'] = [];
+	const badInput: FatalProblem[] = [];
+	const leftOut: ReadItems['leftOut'] = new Map();
+	let firstOptions: ItemOptions | undefined;
+	let concurrency: number | undefined;
+	for (const itemIndex of context.getInputData().keys()) {
 		await yieldTurn();
 		if (isCancelled(context)) break;
 		const outcome = outcomes[itemIndex];
@@ -53,47 +73,59 @@ export async function prepareAll(run: Run): Promise<FailedItem | undefined> {
 			const undefinedFields = new Set<string>();
 			const getField = parameters.forItem(itemIndex, (field) => undefinedFields.add(field));
 			const options = readOptions(getField);
-			run.options ??= options;
+			firstOptions ??= options;
+			if (options.ifStopped !== firstOptions.ifStopped) {
+				const advice = 'It concerns the jobs of all items: give all of them the same value.';
+				throw new FieldError(ifStoppedOption.displayName, "differs from the first item's", advice);
+			}
 			if (options.concurrency !== undefined) {
 				concurrency = Math.min(concurrency ?? MAX_LIMIT, options.concurrency);
 			}
 			const isAgain = outcome?.isOfEarlierExecution === true && options.createUncertainAgain;
 			if (outcome && !isAgain) continue;
 			const call = operation.prepare(getField, (limitMs) => newCallback(context, limitMs));
-			if (isUncertain && !options.createUncertainAgain) {
-				outcomes[itemIndex] = { error: cutOffProblem(call.job), isOfEarlierExecution: true };
-			} else pending.push({ itemIndex, call, options });
+			if (run.wasCutOff && !isRepeatable(operation) && !options.createUncertainAgain) {
+				outcomes[itemIndex] = { problem: cutOffProblem(call.job), isOfEarlierExecution: true };
+				continue;
+			}
+			items.push({ itemIndex, call, options });
 			for (const field of undefinedFields) {
-				const items = run.leftOut.get(field) ?? [];
-				run.leftOut.set(field, items);
-				items.push(itemIndex);
+				const itemsWithout = leftOut.get(field) ?? [];
+				leftOut.set(field, itemsWithout);
+				itemsWithout.push(itemIndex);
 			}
 		} catch (error) {
-			badInput.push(failItem(itemIndex, error));
+			badInput.push(failItem(run, itemIndex, error));
 		}
 	}
+	return { items, badInput, leftOut, options: firstOptions, concurrency };
+}
 
+/** Reads the credential of each item. @returns its client, by the item's position, if the credential can be used */
+async function readCredentials(run: Run, concurrency: number | undefined) {
+	const { context } = run;
+	const signal = context.getExecutionCancelSignal();
+	const yieldTurn = turns();
 	const limitMs = isTool(context) ? RETRY.toolLimitMs - msSinceFirstTry(context) : undefined;
-	run.clients = new Clients(context, { concurrency, limitMs }, signal);
-	const readCredential = async (itemIndex: number) => {
+	const clients = new Clients(context, { concurrency, limitMs }, signal);
+	const given = context.getInputData().map((): ServiceClient | undefined => undefined);
+	const unread: FatalProblem[] = [];
+	const read = async (itemIndex: number) => {
 		await yieldTurn();
 		try {
-			given[itemIndex] = await run.clients.forItem(itemIndex);
+			given[itemIndex] = await clients.forItem(itemIndex);
 		} catch (error) {
-			if (!isCancelled(context)) unread.push(failItem(itemIndex, error));
+			if (!isCancelled(context)) unread.push(failItem(run, itemIndex, error));
 		}
 	};
-	await inParallel([...given.keys()], READS_AT_ONCE, readCredential, signal);
-	if (run.clients.count > 1 && concurrency !== undefined) run.itemsAtOnce = concurrency;
+	await inParallel([...given.keys()], READS_AT_ONCE, read, signal);
+	return { clients, given, unread };
+}
 
-	const otherAccount = otherAccountError(run, given);
-	for (const item of pending) {
-		const client = given[item.itemIndex];
-		if (otherAccount) outcomes[item.itemIndex] ??= { error: otherAccount.error };
-		else if (client) run.calls.push({ ...item, client });
-	}
-	if (context.continueOnFail()) return undefined;
-	return badInputError(badInput, { count: outcomes.length, isRetry }) ?? unread[0] ?? otherAccount;
+function failItem({ outcomes }: Run, itemIndex: number, cause: unknown): FatalProblem {
+	const problem = problemOf(cause);
+	outcomes[itemIndex] ??= { problem };
+	return { itemIndex, problem, cause };
 }
 
 /** Lets n8n's other work go on, if it is time. */

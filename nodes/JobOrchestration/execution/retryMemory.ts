@@ -1,14 +1,9 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import {
-	isEnded,
-	type ItemOutcome,
-	type Recalled,
-	type Run,
-	type RunState,
-	summaryOf,
-} from './run';
+import type { Operation } from '../resources/operation';
+import { isEnded, type ItemOutcome, type RunState, summaryOf } from './outcomes';
+import type { Run } from './run';
 
 /*
  * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be
@@ -42,31 +37,39 @@ interface EarlierRuns {
 /** What n8n's recovery puts into the JSON of an output that it doesn't know. */
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
-const ofTools = new WeakMap<object, RunState>();
+/** What a run leaves to the next one. A run of another operation ignores it. */
+interface StoredState extends RunState {
+	/** The name of the operation. */
+	operation: string;
+}
+
+const ofTools = new WeakMap<object, StoredState>();
 
 /** What runs of this execution have left: after n8n's Retry, it comes from n8n's database. */
 const ofThisExecution = new WeakSet<object>();
 
 /** What the run before this one has left; nothing if this is the first run with these items. */
-export function recall(context: IExecuteFunctions, operation: string): Recalled {
-	const madeBy = `version 4, ${operation}`;
+export function recall(
+	context: IExecuteFunctions,
+	operation: Operation,
+): RunState & Pick<Run, 'wasCutOff'> {
 	const entry = ownEntry(context);
 	const input = entry?.data[INPUT];
 	const left: unknown = entry ? input?.[0]?.[0]?.json : ofTools.get(objectSharedByTries(context));
-	const isState = (value: unknown): value is RunState =>
-		isJsonObject(value) && value.madeBy === madeBy;
+	const isState = (value: unknown): value is StoredState =>
+		isJsonObject(value) && value.operation === operation.action;
 	const { outcomes: before, endedJobs } = isState(left) ? left : { outcomes: [], endedJobs: [] };
 	const isOfEarlierExecution = isState(left) && !ofThisExecution.has(left);
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
-		if (outcome?.error === undefined) return outcome;
-		const error = { ...outcome.error, note: NOT_SENT_AGAIN };
+		if (outcome?.problem === undefined) return outcome;
+		const problem = { ...outcome.problem, note: NOT_SENT_AGAIN };
 		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
-		return { ...outcome, error, isOfEarlierExecution: isOld };
+		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
-	return { madeBy, outcomes, endedJobs, wasCutOff };
+	return { outcomes, endedJobs, wasCutOff };
 }
 
 /**
@@ -93,10 +96,10 @@ export function rememberNothing(context: IExecuteFunctions): void {
 
 /** Replaces what is left to the next run with these items. */
 export function remember(run: Run): void {
-	const { context, madeBy } = run;
+	const { context, operation } = run;
 	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
 	const endedJobs = summaryOf(run).created.filter(isEnded);
-	const state = { madeBy, outcomes, endedJobs } satisfies RunState;
+	const state = { operation: operation.action, outcomes, endedJobs } satisfies StoredState;
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
@@ -126,7 +129,7 @@ function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 }
 
 /** False for an item that certainly had no effect, or whose job has been ended since. */
-function isSettled({ error, output, createdJob }: ItemOutcome = {}): boolean {
-	if (error) return error.mayHaveActed === true;
+function isSettled({ problem, output, createdJob }: ItemOutcome = {}): boolean {
+	if (problem) return problem.mayHaveActed === true;
 	return output !== undefined && !(createdJob && isEnded(createdJob));
 }

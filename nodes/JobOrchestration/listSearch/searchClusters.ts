@@ -19,6 +19,9 @@ const PAGES_PER_SEARCH = 20;
 /** Without it, the list would wait a minute for a service that is receiving too many requests. */
 const PATIENCE_MS = 5_000;
 
+/** The end of a list that the service cuts off. */
+const MORE = { name: 'More Clusters Than the Service Lists: Use "By ID"', value: '' };
+
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
 /** The work clusters for the editor's drop-down. The service can't search: pages are read until something matches. */
@@ -28,8 +31,8 @@ export async function searchClusters(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
+	let results: INodeListSearchItems[] = [];
 	const search = async (client: ServiceClient, pageSize?: number) => {
-		let results: INodeListSearchItems[] = [];
 		let pages = 0;
 		const list = clusterPages(client, OPTIONS, { pageToken: paginationToken, pageSize });
 		for await (const { clusters, next } of list) {
@@ -49,6 +52,8 @@ export async function searchClusters(
 				error instanceof ServiceError && [400, 422].includes(Number(error.problem.httpStatus));
 			// The service may not allow pages of that size.
 			if (isRefused) return await search(client);
+			const isCut = error instanceof ServiceError && error.failure.kind === 'cutList';
+			if (isCut && results.length > 0) return { results: [...results, MORE] };
 			throw error;
 		});
 	} catch (error) {

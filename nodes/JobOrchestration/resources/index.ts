@@ -21,8 +21,6 @@ export const resources = [
 	},
 ];
 
-export { waitingNodeTooltip } from './job/callbackOption';
-
 const toolNotice: INodeProperties = {
 	displayName:
 		'Say in <b>Tool Description</b> what the tool does and returns. Let the model define only what differs from call to call, such as Display Name, Work Cluster or Job ID, each with <b>+ Add a description</b>, and fill in the rest yourself. Give the agent one item per run: some agents give every call the fields of the first item. Set <b>On Error</b> in Settings to <i>Continue</i>. <a href="https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration/blob/main/docs/ai-agent.md" target="_blank">How to use it from an AI agent</a>.',

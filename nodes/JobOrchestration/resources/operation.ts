@@ -5,6 +5,7 @@ import type { GetField } from '../parameters/itemParameters';
 import type { ServiceClient } from '../service/client';
 import type { RequestOptions } from '../service/request';
 import type { NamedJob } from '../texts';
+import type { Callback } from '../waitUntilCalled/callback';
 
 export interface CreatedJob {
 	namespace: string;
@@ -15,15 +16,6 @@ export interface CreatedJob {
 	cleanup?:
 		| { operation: string; success: true }
 		| { operation: string; success: false; message: string };
-}
-
-/** The job's call of n8n, for which the execution waits until `limitMs` are over. */
-export interface Callback {
-	/** A random part of the address: what tells it from any other call. */
-	id: string;
-	/** The address that the job is to call. */
-	url: string;
-	limitMs: number;
 }
 
 /** What a call has given to an item. */

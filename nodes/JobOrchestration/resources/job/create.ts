@@ -5,10 +5,10 @@ import type { GetField } from '../../parameters/itemParameters';
 import { createJob, type NewJob, saysNoSuccess, uidOf } from '../../service/calls/jobs';
 import type { ServiceClient } from '../../service/client';
 import { truncate } from '../../texts';
+import { callbackOptions, readCallback } from '../../waitUntilCalled/option';
 import type { Operation, PreparedCall } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
-import { callbackOptions, readCallback } from './callbackOption';
-import { inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
+import { EMPTY_RECORD, inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { besideJob, jobOutputFields, readJobOutput } from './jobOutput';
 
 const JOB_TYPE = 'normal';
@@ -143,14 +143,15 @@ export const create: Operation = {
 	prepare(getField, newCallback) {
 		const job = readJob(getField);
 		const shape = readJobOutput(getField);
-		const expected = readCallback(getField, job.inputs, newCallback);
-		if (expected !== undefined) job.inputs = [...job.inputs, expected.input];
+		const { inputId, callback } = readCallback(getField, job.inputs, newCallback) ?? {};
+		if (callback !== undefined) {
+			job.inputs = [...job.inputs, { ...EMPTY_RECORD, id: inputId, default: callback.url }];
+		}
 		const { namespace, displayName } = job;
 		const send: PreparedCall['send'] = async (client, options) => {
 			const created = await client.send(createJob(job), options);
 			const uid = client.redact(uidOf(created) ?? '');
 			const createdJob = { namespace, uid, displayName };
-			const callback = expected?.callback;
 			const output = { ...shape(created), ...(callback && { callback: null }) };
 			return { output: [output], createdJob, callback, hint: hintOf(created, client) };
 		};

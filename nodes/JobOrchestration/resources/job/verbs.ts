@@ -3,40 +3,38 @@ import type { Operation, PreparedCall } from '../operation';
 import { optionsField } from '../options';
 import { namespaceField } from './create';
 
-type Verb = Required<Pick<Operation, 'value' | 'done' | 'description' | 'idempotent'>>;
+interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'>> {
+	/** False for a verb that doesn't do the same if it is sent twice. */
+	idempotent?: boolean;
+}
 
-/** What changes the state of a job, in the order of the form. Only what does the same if it is sent twice is idempotent. */
-export const verbs = [
+const VERBS: Verb[] = [
 	{
 		value: 'resume',
 		done: 'resumed',
 		description: 'Continue a suspended job',
-		idempotent: true,
 	},
 	{
 		value: 'stop',
 		done: 'stopped',
 		description:
 			'End a job by sending "stop". How this differs from "terminate" is up to the service.',
-		idempotent: true,
 	},
 	{
 		value: 'suspend',
 		done: 'suspended',
 		description: 'Pause a job so that it can be resumed later',
-		idempotent: true,
 	},
 	{
 		value: 'terminate',
 		done: 'terminated',
 		description:
 			'End a job by sending "terminate". How this differs from "stop" is up to the service.',
-		idempotent: true,
 	},
-].map(changeState);
+];
 
 /** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
-function changeState({ value: verb, done, description, idempotent }: Verb): Operation {
+function changeState({ value: verb, done, description, idempotent = true }: Verb): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
 		value: verb,
@@ -73,3 +71,6 @@ function changeState({ value: verb, done, description, idempotent }: Verb): Oper
 		},
 	};
 }
+
+/** What changes the state of a job, in the order of the form. */
+export const verbs = VERBS.map(changeState);

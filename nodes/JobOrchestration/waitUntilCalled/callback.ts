@@ -12,9 +12,7 @@ import type {
 
 import { isJsonObject } from '../json';
 import { FieldError } from '../parameters/fieldError';
-import type { Callback, CreatedJob } from '../resources/operation';
-import { asPlainText, nameOf } from '../texts';
-import { logForUser } from './report';
+import { asPlainText, nameOf, type NamedJob, nameOfExecution } from '../texts';
 
 /*
  * Wait Until Called: the execution waits until its job calls it back. What n8n does about it:
@@ -30,6 +28,15 @@ const PATH = 'job-called';
 
 /** The field of the waiting item, beside its JSON, that holds the callback's ID. */
 const CALLBACK_ID = 'callbackId';
+
+/** The job's call of n8n, for which the execution waits until `limitMs` are over. */
+export interface Callback {
+	/** A random part of the address: what tells it from any other call. */
+	id: string;
+	/** The address that the job is to call. */
+	url: string;
+	limitMs: number;
+}
 
 /** A callback is a POST, answered with 202 and an empty body. */
 export const webhooks: IWebhookDescription[] = [
@@ -66,14 +73,16 @@ export function newCallback(context: IExecuteFunctions, limitMs: number): Callba
 export async function waitForCallback(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
-	{ callback: { id, limitMs }, job }: { callback: Callback; job: CreatedJob },
+	{ callback: { id, limitMs }, job }: { callback: Callback; job: NamedJob & { uid: string } },
 ): Promise<INodeExecutionData[]> {
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
 	// A cancel of the wait drops the output, and with it the job's ID. n8n's redaction covers neither its highlighted data
 	// nor hints, so they have the ID alone. n8n 1.x has no highlighted data here.
 	if ('customData' in context) context.customData.set('job', job.uid);
-	logForUser(context, `waits for the call of job ${job.uid} (${nameOf(job)})`);
+	const text = `${nameOfExecution(context)} waits for the call of job ${job.uid} (${nameOf(job)})`;
+	context.logger.info(text);
+	context.sendMessageToUI(text);
 	const message = asPlainText(
 		`Job ${job.uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
 	);

@@ -1,11 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { JsonObject } from '../../json';
-import { FieldError } from '../../parameters/fieldError';
-import type { GetField } from '../../parameters/itemParameters';
-import type { NewJob } from '../../service/calls/jobs';
-import type { Callback } from '../operation';
-import { EMPTY_RECORD } from './inputsAndOutputs';
+import type { JsonObject } from '../json';
+import { FieldError } from '../parameters/fieldError';
+import type { GetField } from '../parameters/itemParameters';
+import type { Callback } from './callback';
 
 const ADDRESS_INPUT = 'callbackUrl';
 const LIMIT_MINUTES = 60;
@@ -40,20 +38,23 @@ export const callbackOptions: INodeProperties[] = [
 /** What n8n's editor shows while the execution waits. It takes the text for HTML. */
 export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most.")($parameter.displayName, $parameter.options) }}`;
 
-/** The job's input with the address to call, and that call; undefined if the option isn't added. @throws FieldError */
+/** The ID of the job's input that is to hold the address, and the call; undefined if the option isn't added. @throws FieldError */
 export function readCallback(
 	getField: GetField,
-	inputs: NewJob['inputs'],
+	inputs: JsonObject[],
 	newCallback: (limitMs: number) => Callback,
-): { input: JsonObject; callback: Callback } | undefined {
+): { inputId: string; callback: Callback } | undefined {
 	if (!getField('options').has('waitUntilCalled')) return undefined;
 	const input = getField('options', 'waitUntilCalled');
-	const id = input.isBlank ? ADDRESS_INPUT : input.id();
+	const inputId = input.isBlank ? ADDRESS_INPUT : input.id();
 	const limit = getField('options', 'waitLimit').optionalNumber(BOUNDS_MINUTES) ?? LIMIT_MINUTES;
-	if (inputs.some((other) => String(other.id).trim() === id)) {
-		const advice = 'Remove that input, or enter the ID of another one.';
-		throw new FieldError(input.field, `is "${id}", which is already an input of the job`, advice);
+	if (inputs.some((other) => String(other.id).trim() === inputId)) {
+		const problem = `is "${inputId}", which is already an input of the job`;
+		throw new FieldError(
+			input.field,
+			problem,
+			'Remove that input, or enter the ID of another one.',
+		);
 	}
-	const callback = newCallback(limit * 60_000);
-	return { input: { ...EMPTY_RECORD, id, default: callback.url }, callback };
+	return { inputId, callback: newCallback(limit * 60_000) };
 }

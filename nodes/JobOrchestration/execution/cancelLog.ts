@@ -1,0 +1,26 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { nameOfExecution } from '../texts';
+import { MAX_LISTED, type Summary } from './outcomes';
+import { objectSharedByTries } from './retryMemory';
+
+/** Jobs in a line of the log: a longer line would be cut where logs are collected. */
+const MAX_LOGGED = 50;
+
+/** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
+const logged = new WeakSet<object>();
+
+/** Says in n8n's log and the browser's console which jobs a cancelled execution has created: n8n 2.x drops its error. */
+export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
+	if (logged.has(objectSharedByTries(context))) return;
+	logged.add(objectSharedByTries(context));
+	const items = uncertain.map(({ itemIndex }) => itemIndex);
+	const text = (start: number, end: number, more = '') =>
+		`${nameOfExecution(context)} was cancelled. Jobs already created: ${JSON.stringify(created.slice(start, end))}. Items whose job may exist: ${JSON.stringify(items.slice(start, end))}${more}`;
+	const count = Math.max(created.length, items.length);
+	for (let start = 0; start === 0 || start < count; start += MAX_LOGGED) {
+		context.logger.warn(text(start, start + MAX_LOGGED));
+	}
+	const more = `. In n8n's log: all ${created.length} jobs and ${items.length} items`;
+	context.sendMessageToUI(text(0, MAX_LISTED, count > MAX_LISTED ? more : ''));
+}
