@@ -5,6 +5,8 @@ import { Problem } from './problem';
 
 /**
  * Takes a folder for this process alone.
+ * The library proper-lockfile doesn't serve here: it tells a lock that was left behind by its age alone, so that a start would
+ * have to wait after a kill, and it doesn't know the process that the message has to name.
  * @returns what gives it free again
  * @throws Problem when another process that still runs has it
  */

@@ -7,6 +7,8 @@ export const loopback = '127.0.0.1';
 /**
  * A port on loopback that nothing listens on at this moment. It isn't one of those that the system hands out
  * (from 32768 on Linux, from 49152 elsewhere), so no program gets it by chance while it isn't in use.
+ * The library get-port doesn't serve here: it hands out no port a second time within 15 seconds, and an n8n that is restarted
+ * needs the address that its jobs know.
  * @param preferred is taken if it is free
  */
 export async function freePort(preferred = randomInt(20_000, 32_000)): Promise<number> {

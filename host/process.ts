@@ -47,6 +47,8 @@ const stopTimeout = 10_000;
 
 /**
  * Starts a program and waits until it does its work.
+ * The library execa doesn't serve here: it ends the process that it started, and not what that has started, such as the task
+ * runners of n8n.
  * @throws Problem when it doesn't
  * @throws Stopped when the signal says so
  */

@@ -1,7 +1,10 @@
 /** Says what a step is doing, such as `1200 of 2085 requests`. */
 export type Say = (detail: string) => void;
 
-/** Shows which step of how many is running, and for how long. */
+/**
+ * Shows which step of how many is running, and for how long.
+ * The library listr2 doesn't serve here: in a file, as in the log of CI, it doesn't say while a step runs that it still does.
+ */
 export class Steps {
 	private current = 0;
 

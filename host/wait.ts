@@ -13,6 +13,7 @@ export interface WaitOptions {
 
 /**
  * Looks again and again until there is something to see.
+ * The library p-wait-for does the same since version 5, which is an ES module: Jest can't load it on Node.js 20.
  * @param look what to look at; undefined means not yet
  * @returns what was seen, or undefined after the time-out
  * @throws Stopped when the signal says so, and whatever `look` throws
