@@ -3,7 +3,7 @@ import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n
 import { newToken, withToken } from '../nodes/JobOrchestration/service/session/credential';
 import { testRequest } from '../nodes/JobOrchestration/service/session/otherNodes';
 
-/** What n8n's test of the credential shows instead of the name of a status. */
+/** Returns a rule for n8n's test of the credential: the message that n8n shows instead of the name of a status code. */
 const rule = (value: number, message: string) =>
 	({ type: 'responseCode', properties: { value, message } }) as const;
 

@@ -21,7 +21,7 @@ export class JobOrchestration implements INodeType {
 		icon: { light: 'file:jobOrchestration.svg', dark: 'file:jobOrchestration.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// Names the job, since n8n names the node after its action.
+		// The subtitle names the job, because n8n already names the node after its action.
 		subtitle: '={{ $parameter["displayName"] || $parameter["jobId"] || "" }}',
 		description: 'Create, suspend, resume, stop and terminate jobs, and list work clusters',
 		defaults: { name: 'Job Orchestration' },
@@ -44,7 +44,7 @@ export class JobOrchestration implements INodeType {
 		return await execute(this);
 	}
 
-	/** Called by n8n when a job calls the address that Create with Wait Until Called gave it. */
+	/** Receives a job's call to the address that Create with Wait Until Called gave it. n8n calls this method. */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receiveCallback(this);
 	}

@@ -1,50 +1,51 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /*
- * What errors, hints and logs say. The parts of a text stay apart until n8n's error or an error item is made of them.
+ * The texts of errors, hints and logs. The parts of a text stay apart until n8n's error or an error item is made of
+ * them.
  */
 
-/** What an error says. */
+/** The parts of an error's text. */
 export interface Texts {
-	/** What happened, in about 80 characters at most. */
+	/** What happened, in at most about 80 characters. */
 	message: string;
-	/** The service's own words, which follow the message in the title, in about 80 characters at most. */
+	/** The service's own words, which follow the message in the title, in at most about 80 characters. */
 	words?: string | undefined;
 	/** Whether the message only introduces the words, such as "The service refused to create the job". */
 	isIntroduction?: boolean;
-	/** What became of the job, for the end of the title: "the job may exist". */
+	/** The end of the title, which says what became of the job: "the job may exist". */
 	fate?: string | undefined;
-	/** What to do. */
+	/** What the user should do. */
 	advice: string;
-	/** All that the service says. */
+	/** Everything that the service says. */
 	reason?: string | undefined;
-	/** What else is known. */
+	/** Any other known facts. */
 	detail?: string | undefined;
-	/** Why the item was not run again. */
+	/** The reason why the item was not run again. */
 	note?: string | undefined;
-	/** What is known of the other items and their jobs. */
+	/** The known facts about the other items and their jobs. */
 	lists?: string[];
 }
 
-/** The title of an error, as plain text. */
+/** Returns the title of an error as plain text. */
 export function titleOf({ message, words, fate }: Texts): string {
 	const title = words === undefined ? message : `${message}: ${words}`;
 	return fate === undefined ? title : `${title.replace(/\.$/, '')}; ${fate}`;
 }
 
-/** The description of an error, as plain text: first what to do, then what is known, a line each. */
+/** Returns the description of an error as plain text: first the advice, then the known facts, each on its own line. */
 export function descriptionOf({ advice, reason, detail, note, lists = [] }: Texts): string {
 	const lines = [advice, reason, sentences([detail, note])].filter(Boolean);
 	return [lines.join('\n'), ...lists].join('\n\n');
 }
 
-/** The sentences that are there, in one line. */
+/** Joins the sentences that are given into one line. */
 export const sentences = (texts: Array<string | undefined | false>) =>
 	texts.filter(Boolean).join(' ');
 
 /**
- * A text as n8n can show it anywhere: its editor reads HTML and backticks. Look-alikes replace what would be markup. JSON
- * that a workflow reads has the text itself.
+ * Returns a text in a form that n8n can show anywhere. n8n's editor interprets HTML and backticks, so look-alike
+ * characters replace what would be markup. JSON that a workflow reads contains the original text.
  */
 export function asPlainText(text: string): string {
 	return text
@@ -54,54 +55,63 @@ export function asPlainText(text: string): string {
 		.replace(/&(?=#?\w+;)/g, '＆');
 }
 
-/** A title as n8n can show it. n8n takes "canceled" in it for a cancel, so an invisible character parts that word. */
+/**
+ * Returns a title in a form that n8n can show. n8n takes an error with "canceled" in its title for a cancel, so an
+ * invisible character splits that word.
+ */
 export const asTitle = (text: string) => asPlainText(text).replaceAll('canceled', 'cancele\u2060d');
 
-/** Characters of an ID or an address in a title at most: a whole UUID fits. */
+/** The maximum number of characters of an ID or an address in a title. A whole UUID fits. */
 const MAX_IN_TITLE = 36;
 
-/** A text for a title, cut if it is long. */
+/** Returns a text for a title, cut off if it is too long. */
 export function truncate(text: string, max = MAX_IN_TITLE): string {
-	// No more than the beginning is split into characters.
+	// Only the beginning of the text is split into characters, because the text may be very long.
 	const characters = [...text.slice(0, 2 * max + 1)];
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
-/** A job by what people look for it. */
+/** The properties by which people look for a job. */
 export interface NamedJob {
 	namespace: string;
 	displayName: string;
 }
 
-/** Characters of a name at most. With all, an error of 400 jobs with names of 20 kB would have millions. */
+/**
+ * The maximum number of characters of a name. Without a limit, an error about 400 jobs with names of 20 kB would have
+ * millions of characters.
+ */
 const MAX_NAME = 100;
 
-/** A name or an ID as a sentence shows it, cut if it is long. */
+/** Returns a name or an ID as a sentence shows it, cut off if it is too long. */
 export const shorten = (name: string) => truncate(name, MAX_NAME);
 
-/** A job with its names as errors, hints and logs show them: cut if they are long. */
+/** Returns a job with its names as errors, hints and logs show them, cut off if they are too long. */
 export function withShortNames<Job extends NamedJob>(job: Job): Job {
 	return { ...job, namespace: shorten(job.namespace), displayName: shorten(job.displayName) };
 }
 
-/** "'Report' in namespace 'default'" */
+/** Returns the name of a job for a sentence: "'Report' in namespace 'default'". */
 export function nameOf(job: NamedJob): string {
 	const { displayName, namespace } = withShortNames(job);
 	return `'${displayName}' in namespace '${namespace}'`;
 }
 
-/** A node and its execution, as logs name them. */
+/** Returns the name of an execution and its node, as logs show it. */
 export function nameOfExecution(context: IExecuteFunctions): string {
 	return `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 }
 
-/** What follows the numbers of items in a title or a hint: users count rows from 1. */
+/** The note that follows the numbers of items in a title or a hint, because users count rows from 1. */
 export const FROM_ZERO = '(counted from 0)';
 
-/** As many numbers and ranges as fit into one sentence. */
+/** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
 const MAX_NAMED = 10;
 
-/** Items by their numbers, from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99 and 20 more". */
+/**
+ * Returns a list of items by their numbers, counted from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99
+ * and 20 more".
+ */
 export function itemList(items: readonly number[]): string {
 	const ranges: number[][] = [];
 	for (const item of items) {

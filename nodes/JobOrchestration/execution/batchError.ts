@@ -14,10 +14,10 @@ import { MAX_LISTED, type Summary, summaryOf } from './outcomes';
 import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*
- * The error that ends the execution, which says what was done to all items.
+ * The error that ends the execution. It says what was done to all items.
  */
 
-/** The error that ends the execution, with what there is to know of the other items. */
+/** Returns the error that ends the execution, with the known facts about the other items. */
 export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem): NodeError {
 	const { context, operation } = run;
 	const summary = summaryOf(run);
@@ -36,7 +36,10 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProbl
 	return nodeError;
 }
 
-/** The parts of the title, with how many items are done. With "item 4" in it, n8n's editor appends no "[item 4]". */
+/**
+ * Returns the parts of the title, with the number of items that are done. If a title contains "item 4", n8n's editor
+ * does not append "[item 4]" to it.
+ */
 function titleInBatch(
 	{ operation: { done, createsJobs } }: Run,
 	{ itemIndex, problem }: FatalProblem,
@@ -58,7 +61,7 @@ function titleInBatch(
 	};
 }
 
-/** How many items are done, as a part of the title. */
+/** Returns the part of the title that says how many items are done. */
 function resultOf(
 	{ count, created, running, uncertain }: Summary,
 	finished: number,
@@ -71,7 +74,7 @@ function resultOf(
 	return `${finished} of ${count} ${done === undefined ? 'items succeeded' : `jobs were ${done}`}`;
 }
 
-/** What to do about the problem, completed by what to do about the other items. */
+/** Returns the advice about the problem, completed by the advice about the other items. */
 function adviceInBatch(
 	{ context, outcomes, operation: { createsJobs = false } }: Run,
 	{ itemIndex, problem }: FatalProblem,
@@ -86,7 +89,7 @@ function adviceInBatch(
 		]);
 	}
 	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
-	// n8n gives a new execution of a sub-workflow nothing of an earlier one.
+	// n8n passes nothing from an earlier execution of a sub-workflow on to a new one.
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
 	const isEdited = problem.isWrongValue === true || uncertain.length > 0;
@@ -116,7 +119,7 @@ function adviceInBatch(
 	return `${todo}\nDon't ${wrong}: that creates every job again.`;
 }
 
-/** What was done, what failed, and what was not begun. */
+/** Returns the list of the items that were done, that failed, and that were not begun. */
 function listsOfItems(
 	{ scope }: Problem,
 	{ count, succeeded, failed, notBegun }: Summary,
@@ -127,7 +130,7 @@ function listsOfItems(
 	return [lines.map(([what, items]) => `${what}: ${itemList(items)}.`).join('\n')];
 }
 
-/** What is missing, what may exist and what exists. */
+/** Returns the lists of the items without a job, of the jobs that may exist, and of the jobs that exist. */
 function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summary): string[] {
 	const { count, created, running, uncertain, withoutJob } = summary;
 	const lists: string[] = [];
@@ -144,14 +147,18 @@ function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summ
 	if (uncertain.length > (uncertainJob ? 1 : 0)) {
 		lists.push(listOf(uncertain, 'Jobs that may exist', 'uncertainItems'));
 	}
-	// First those that could not be ended.
+	// The jobs that could not be ended come first.
 	const order = ({ cleanup }: CreatedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
 	const sorted = [...created].sort((a, b) => order(a) - order(b));
 	if (sorted.length > 0) lists.push(listOf(sorted, 'Jobs already created', 'createdJobs'));
 	return lists;
 }
 
-/** Jobs with their items, a line each. @param place where in the error's context all of them are */
+/**
+ * Returns a list of jobs with their items, one job per line.
+ *
+ * @param place the field of the error's context that holds all of these jobs
+ */
 function listOf(
 	jobs: Array<{ itemIndex: number } & NamedJob & Partial<CreatedJob>>,
 	heading: string,

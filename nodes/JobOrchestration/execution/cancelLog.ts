@@ -4,13 +4,19 @@ import { nameOfExecution } from '../texts';
 import { MAX_LISTED, type Summary } from './outcomes';
 import { objectSharedByTries } from './retryMemory';
 
-/** Jobs in a line of the log: a longer line would be cut where logs are collected. */
+/** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
 const MAX_LOGGED = 50;
 
-/** What was logged already: n8n begins each try of Retry On Fail after a cancel, although nothing is sent. */
+/**
+ * The objects shared by tries (`objectSharedByTries`) for which the jobs have already been logged. After a cancel, n8n
+ * still begins each try of Retry On Fail, although nothing is sent.
+ */
 const logged = new WeakSet<object>();
 
-/** Says in n8n's log and the browser's console which jobs a cancelled execution has created: n8n 2.x drops its error. */
+/**
+ * Writes the jobs of a cancelled execution to n8n's log and to the browser's console: those that it has created, and
+ * those that may exist. This is needed because n8n 2.x drops the error of a cancelled execution.
+ */
 export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
 	if (logged.has(objectSharedByTries(context))) return;
 	logged.add(objectSharedByTries(context));

@@ -5,12 +5,15 @@ import { titleOf } from '../texts';
 import { inParallel } from './inParallel';
 import type { PreparedRun, Run } from './run';
 
-/** Ends the jobs of all items, if the node is set so, with the account that created them. Notes the outcome in each job. */
+/**
+ * Ends the jobs of all items if the node is set to do so. Each job is ended with the account that created it. Records
+ * in each job whether it was ended.
+ */
 export async function endJobs(
 	{ outcomes }: Run,
 	{ clients, options, itemsAtOnce }: PreparedRun,
 ): Promise<void> {
-	// After a cancel, n8n begins another try, which reads nothing: what the one before noted stands.
+	// After a cancel, n8n begins another try, which reads no options. What the previous try recorded remains valid.
 	if (options === undefined) return;
 	for (const outcome of outcomes) delete outcome?.createdJob?.cleanup;
 	if (options.ifStopped === 'keep') return;

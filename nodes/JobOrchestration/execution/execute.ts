@@ -28,9 +28,12 @@ import {
 } from './run';
 
 /**
- * Runs the node's operation for all input items: checks all of them first, makes the calls in parallel, and returns the
- * results in the order of the items. Items that an earlier run has settled are not run again. After a cancel, or an error
- * of an item unless the node is set to continue, no further call begins, and those in flight are awaited.
+ * Runs the node's operation for all input items. Checks all items first, makes the calls in parallel, and returns the
+ * results in the order of the items. Items that an earlier run has settled are not run again, unless they are uncertain
+ * and the option Create Again If Uncertain is set.
+ *
+ * After a cancel, no further call begins. The same holds after an error of an item, unless the node is set to continue
+ * on errors. Calls in flight are awaited in both cases, but a cancel aborts those that only read.
  *
  * @throws NodeApiError or NodeOperationError
  */
@@ -46,21 +49,29 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		if (!context.continueOnFail() || isCancelled(context)) {
 			throw nodeErrorOf(context.getNode(), cause);
 		}
-		// n8n would pass the input items on as if they had succeeded.
+		// If the error were thrown, n8n would pass the input items on as if they had succeeded.
 		return [outputOf(context, run, problemOf(cause))];
 	}
 	throw fatalErrorOf(run, fatal);
 }
 
-/** @throws Error if the workflow names an operation that this version doesn't have */
+/**
+ * Begins a run with the state that an earlier run has left.
+ *
+ * @throws Error if the workflow names an operation that this version doesn't have
+ */
 function beginRun(context: IExecuteFunctions): Run {
 	const resource = context.getNodeParameter('resource', 0, null);
-	// n8n drops it where no field is shown for the resource.
+	// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
 	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
 	return { context, operation, ...recall(context, operation) };
 }
 
-/** Does the steps of a run. @returns the problem that ends the execution, if one does */
+/**
+ * Performs the steps of a run.
+ *
+ * @returns the problem that ends the execution, if there is one
+ */
 async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 	try {
 		const prepared = await prepareAll(run);
@@ -69,22 +80,29 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 		else await endJobs(run, prepared);
 		return fatal;
 	} finally {
-		// Whatever is thrown, the next run knows what was done.
+		// The next run has to know what was done, even if a step throws.
 		remember(run);
 	}
 }
 
-/** Gives each item its outcome. @returns the problem that ends the execution, if one does */
+/**
+ * Gives each item its outcome.
+ *
+ * @returns the problem that ends the execution, if there is one
+ */
 async function callAll(run: Run, prepared: PreparedRun): Promise<FatalProblem | undefined> {
 	if (prepared.fatal !== undefined) return prepared.fatal;
 	const uncertain = uncertainBefore(run, prepared);
-	// The jobs would be created only to be ended.
+	// If the node is set to end its jobs, the jobs of the other items would be created only to be ended.
 	const endsJobs = (prepared.options?.ifStopped ?? 'keep') !== 'keep';
 	if (uncertain !== undefined && endsJobs) return uncertain;
 	return (await makeCalls(run, prepared)) ?? uncertain;
 }
 
-/** The first item that an earlier run has left uncertain, and that isn't run again: it ends the execution, once all others are done. */
+/**
+ * Returns the problem of the first item that an earlier run has left uncertain and that is not run again. This problem
+ * ends the execution, once all other items are done or, if the node is set to end its jobs, at once.
+ */
 function uncertainBefore(
 	{ context, outcomes }: Run,
 	{ calls }: PreparedRun,
@@ -95,7 +113,11 @@ function uncertainBefore(
 	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
 }
 
-/** Makes the calls in parallel. @returns the first problem that ends the execution, if one does */
+/**
+ * Makes the calls in parallel.
+ *
+ * @returns the first problem that ends the execution, if there is one
+ */
 async function makeCalls(
 	{ context, operation, outcomes }: Run,
 	{ calls, itemsAtOnce }: PreparedRun,
@@ -129,26 +151,29 @@ async function makeCalls(
 	await inParallel(calls, itemsAtOnce, makeCall, signal);
 	stopListening();
 	if (firstFatal !== undefined || !signal.aborted) return firstFatal;
-	// It names the first item not begun.
+	// The error names the first item that was not begun.
 	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
 	return { itemIndex: next?.itemIndex ?? 0, problem: problemOf('The execution was cancelled') };
 }
 
-/** @returns the output, which an execution that waits for its job's call has later */
+/**
+ * Returns the output. If a job is to call the execution back, makes the execution wait for that call: it then has its
+ * output when the wait ends.
+ */
 async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
 	const output = outputOf(run.context, run);
-	// Only the first item can have a callback.
+	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
 	const { callback, createdJob: job } = run.outcomes[0] ?? {};
 	if (callback && job) return await waitForCallback(run.context, output, { callback, job });
 	return output;
 }
 
 /**
- * The outcomes as output items. An error's JSON has `message` and `error` and nothing else: by this, n8n takes the item
- * for an error (WorkflowExecute, handleNodeErrorOutput). It would reduce the JSON of an item with an `error` beside it to
- * a text.
+ * Returns the outcomes as output items. The JSON of an error item has the fields `message` and `error` and no others:
+ * by this, n8n recognises an error item (WorkflowExecute, handleNodeErrorOutput). If an item had an `error` beside its
+ * JSON, n8n would reduce the JSON to a text.
  *
- * @param problemOfOthers of the items without an outcome, if there are any
+ * @param problemOfOthers the problem of the items without an outcome, if there are any
  */
 function outputOf(
 	context: IExecuteFunctions,

@@ -2,10 +2,13 @@ import { asPlainText, FROM_ZERO, itemList } from '../texts';
 import { type ListedJob, MAX_LISTED, type Summary, summaryOf } from './outcomes';
 import type { PreparedRun, Run } from './run';
 
-/** More would push the output off the screen. */
+/** The maximum number of warnings. More would push the output off the screen. */
 const MAX_HINTS = 5;
 
-/** Says above the output which items have failed, which fields were left out, which jobs aren't in it, and why a list is empty. */
+/**
+ * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
+ * output, and what the calls report, such as why a list is empty.
+ */
 export function addHints(run: Run, leftOut: PreparedRun['leftOut']): void {
 	const { context, outcomes } = run;
 	const summary = summaryOf(run);

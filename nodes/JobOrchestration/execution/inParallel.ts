@@ -1,7 +1,15 @@
-/** Items in progress at most. With fewer, those that wait for a Retry-After would fill it; with more, they need memory. */
+/**
+ * The maximum number of items in progress. Large enough that items which wait for a Retry-After don't fill the window,
+ * small enough to limit the memory for items in progress.
+ */
 const WINDOW = 2_000;
 
-/** Runs `work`, which must not reject, for each element in order, `atOnce` at a time; begins none after the signal. */
+/**
+ * Runs `work` for each element in order, with at most `atOnce` elements in progress at the same time. Begins no further
+ * element once the signal is aborted.
+ *
+ * @param work must not reject
+ */
 export async function inParallel<Element>(
 	elements: readonly Element[],
 	atOnce = WINDOW,

@@ -6,13 +6,19 @@ import type { RunState } from './outcomes';
 import type { FatalProblem } from './run';
 
 /*
- * The problems that end the execution before anything is sent.
+ * The problems that end the execution before the run sends anything.
  */
 
-/** A longer list of what is wrong in other items would not be read: the rest is counted. */
+/**
+ * The maximum number of problems in other items that are listed. A longer list would not be read: the rest is counted.
+ */
 const MAX_PROBLEMS = 10;
 
-/** One problem for all items with wrong fields, grouped by what is wrong and what to do. @param count of the node's items */
+/**
+ * Returns one problem for all items with wrong fields. The items are grouped by what is wrong and what to do about it.
+ *
+ * @param count the number of all items of the node
+ */
 export function badInputProblem(
 	failed: FatalProblem[],
 	{ count, isRetry }: { count: number; isRetry: boolean },
@@ -54,7 +60,11 @@ export function badInputProblem(
 const USE_SAME_ACCOUNT =
 	'Give this node the credential of that account again before you use Retry. For the new account, start a new execution with the items that are still to be done.';
 
-/** The problem of a run that would go on with what another account did. @param given the items' clients, by position */
+/**
+ * Returns the problem of a run that would continue what was done with another account.
+ *
+ * @param given the clients of the items, by the item's position
+ */
 export function otherAccountProblem(
 	outcomes: RunState['outcomes'],
 	clients: Clients,

@@ -21,22 +21,24 @@ import {
 	type Run,
 } from './run';
 
-/** Reading parameters for longer would delay n8n's other work: its event loop would not turn. */
+/**
+ * The time after which reading parameters pauses. A longer time would block the event loop and delay n8n's other work.
+ */
 const YIELD_AFTER_MS = 10;
 
-/** Credentials that are read at once. One after the other, n8n's database would take twice as long. */
+/** The number of credentials that are read at once. Reading them one by one from n8n's database takes twice as long. */
 const READS_AT_ONCE = 20;
 
-/** What the items' parameters have given. */
+/** The result of reading the items' parameters. */
 interface ReadItems extends Pick<PreparedRun, 'options' | 'leftOut'> {
-	/** The items to be run. */
+	/** The items that are to be run. */
 	items: Array<Omit<PreparedItem, 'client'>>;
 	badInput: FatalProblem[];
-	/** The lowest that an item has set. */
+	/** The lowest Concurrency that an item sets. */
 	concurrency: number | undefined;
 }
 
-/** Reads and checks all items. Those that can't be run get their outcome. */
+/** Reads and checks all items. Items that can't be run get their outcome here. */
 export async function prepareAll(run: Run): Promise<PreparedRun> {
 	const { context, outcomes } = run;
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
@@ -55,7 +57,7 @@ export async function prepareAll(run: Run): Promise<PreparedRun> {
 	return { calls, clients, options, itemsAtOnce, leftOut, fatal };
 }
 
-/** Reads the parameters of all items, and checks those of the items that are to be run. */
+/** Reads and checks the options of all items, and all parameters of the items that are to be run. */
 async function readItems(run: Run): Promise<ReadItems> {
 	const { context, operation, outcomes } = run;
 	const parameters = new ItemParameters(context, operation.fields);
@@ -101,7 +103,11 @@ async function readItems(run: Run): Promise<ReadItems> {
 	return { items, badInput, leftOut, options: firstOptions, concurrency };
 }
 
-/** Reads the credential of each item. @returns its client, by the item's position, if the credential can be used */
+/**
+ * Reads the credential of each item.
+ *
+ * @returns as `given`, the clients by the item's position; undefined for an item whose credential can't be used
+ */
 async function readCredentials(run: Run, concurrency: number | undefined) {
 	const { context } = run;
 	const signal = context.getExecutionCancelSignal();
@@ -128,7 +134,7 @@ function failItem({ outcomes }: Run, itemIndex: number, cause: unknown): FatalPr
 	return { itemIndex, problem, cause };
 }
 
-/** Lets n8n's other work go on, if it is time. */
+/** Returns a function that lets n8n's other work run if `YIELD_AFTER_MS` have passed since it last did so. */
 function turns(): () => Promise<void> {
 	let lastYield = Date.now();
 	return async () => {

@@ -6,49 +6,55 @@ import { isEnded, type ItemOutcome, type RunState, summaryOf } from './outcomes'
 import type { Run } from './run';
 
 /*
- * What a run of the node leaves to the next run with the same items: those that are done, and those that must not be
- * sent again. n8n runs a node again in three ways, and passes something on in each:
+ * The state that a run of the node leaves to the next run with the same items: the items that are done, and the items
+ * that must not be sent again. n8n runs a node again in three ways, and in each it passes on an object that can carry
+ * the state:
  *
- * - Retry On Fail in a workflow: the same entry of its stack for all tries (n8n-core, WorkflowExecute,
+ * - Retry On Fail in a workflow: all tries get the same entry of n8n's execution stack (n8n-core, WorkflowExecute,
  *   processRunExecutionData).
- * - Its Retry button: that entry from the stored execution, as it is if the node fails or waits (n8n,
- *   ExecutionService.retry). The items come from there as well, so changes before this node have no effect.
- * - Retry On Fail as a tool of an agent or of an MCP client: items with the same JSON for all tries of a call,
- *   and for no other call (n8n-core, get-input-connection-data.js). The entry is the agent's there.
+ * - n8n's Retry button: the run gets the stack entry from the stored execution, unchanged if the node failed or waited
+ *   (n8n, ExecutionService.retry). The items come from the entry as well, so changes before this node have no effect.
+ * - Retry On Fail as a tool of an agent or of an MCP client: all tries of a call get items with the same JSON object,
+ *   which no other call gets (n8n-core, get-input-connection-data.js). The stack entry belongs to the agent in this
+ *   case.
  *
- * An agent from version 3 on runs its tools as nodes of the workflow.
+ * An agent from version 3 on runs its tools as nodes of the workflow, so these tools have stack entries of their own.
  *
- * In the entry, it lies among the items that the node was given, as those of an input that the node doesn't have: n8n's
- * redaction of execution data covers them (n8n, FullItemRedactionStrategy), and neither `metadata` nor any other field.
+ * In the stack entry, the state is stored with the node's input items, under an input that the node doesn't have. n8n's
+ * redaction of execution data covers the items of all inputs (n8n, FullItemRedactionStrategy), but neither `metadata`
+ * nor any other field of the entry.
  */
 
-/** The input of the entry's `data` that this node adds: no item if a run has done nothing, else one. */
+/**
+ * The input that this node adds to the entry's `data`. It has one item, which holds the state, or no item if every run
+ * so far has failed before it had a state.
+ */
 const INPUT = 'jobOrchestration';
 
-/** Added to the error of an item that is not run again. */
+/** The note that is added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
-/** What the expression `$('<node>')` gives. */
+/** The value of the expression `$('<node>')`. */
 interface EarlierRuns {
 	isExecuted: boolean;
 	all: (branch: number, run: number) => Array<{ json: unknown }>;
 }
 
-/** What n8n's recovery puts into the JSON of an output that it doesn't know. */
+/** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
-/** What a run leaves to the next one. A run of another operation ignores it. */
+/** The state that a run leaves to the next one. A run of another operation ignores it. */
 interface StoredState extends RunState {
-	/** The name of the operation. */
+	/** The operation's `action`. */
 	operation: string;
 }
 
 const ofTools = new WeakMap<object, StoredState>();
 
-/** What runs of this execution have left: after n8n's Retry, it comes from n8n's database. */
+/** The states that runs of this execution have left. After n8n's Retry, the state comes from n8n's database instead. */
 const ofThisExecution = new WeakSet<object>();
 
-/** What the run before this one has left; nothing if this is the first run with these items. */
+/** Returns the state that the previous run has left. It is empty if this is the first run with these items. */
 export function recall(
 	context: IExecuteFunctions,
 	operation: Operation,
@@ -73,12 +79,13 @@ export function recall(
 }
 
 /**
- * Whether n8n died in this node, or in a later one before it had stored this one's output. n8n's recovery notes from its log of
- * events that a node was started, without its output, or with an artificial one (n8n, ExecutionRecoveryService.amend).
+ * Returns whether n8n died in this node, or in a later node before it had stored the output of this one. In that case,
+ * n8n's recovery finds in n8n's event log that the node was started. It then records the start without an output, or
+ * with an artificial output (n8n, ExecutionRecoveryService.amend).
  */
 function hasCrashed(context: IExecuteFunctions): boolean {
 	if (context.getMode() !== 'retry') return false;
-	// Reading anything else of a node that wasn't started throws.
+	// For a node that was not started, reading anything but `isExecuted` throws.
 	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as EarlierRuns;
 	if (!earlier.isExecuted) return false;
 	try {
@@ -88,13 +95,16 @@ function hasCrashed(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** Leaves to the next run that this one has done nothing: without that, a Retry would take it for one that n8n's death cut off. */
+/**
+ * Records for the next run that this run has done nothing. Without this record, a Retry would mistake this run for one
+ * that was cut off when n8n died.
+ */
 export function rememberNothing(context: IExecuteFunctions): void {
 	const entry = ownEntry(context);
 	if (entry !== undefined) entry.data[INPUT] ??= [];
 }
 
-/** Replaces what is left to the next run with these items. */
+/** Replaces the state that is left to the next run with these items. */
 export function remember(run: Run): void {
 	const { context, operation } = run;
 	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
@@ -106,14 +116,14 @@ export function remember(run: Run): void {
 	else entry.data[INPUT] = [[{ json: state }]];
 }
 
-/** An object that all tries with these items share in this process, and nothing else does. */
+/** Returns an object that all tries with these items share in this process, and that nothing else shares. */
 export function objectSharedByTries(context: IExecuteFunctions): object {
 	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 }
 
 const firstTries = new WeakMap<object, number>();
 
-/** How many milliseconds ago the first of the tries with these items began. */
+/** Returns the number of milliseconds since the first try with these items began. */
 export function msSinceFirstTry(context: IExecuteFunctions): number {
 	const shared = objectSharedByTries(context);
 	const now = performance.now();
@@ -122,13 +132,15 @@ export function msSinceFirstTry(context: IExecuteFunctions): number {
 	return now - began;
 }
 
-/** The stack entry of this node's run; undefined for a tool. */
+/**
+ * Returns the stack entry of this node's run, or undefined if the entry belongs to the agent whose tool this node is.
+ */
 function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 	const entry = context.getExecuteData();
 	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 
-/** False for an item that certainly had no effect, or whose job has been ended since. */
+/** Returns whether an item is settled. It is not if it certainly had no effect, or if its job has been ended since. */
 function isSettled({ problem, output, createdJob }: ItemOutcome = {}): boolean {
 	if (problem) return problem.mayHaveActed === true;
 	return output !== undefined && !(createdJob && isEnded(createdJob));

@@ -8,30 +8,37 @@ import type { Problem } from '../service/errors/problem';
 import type { RunState } from './outcomes';
 
 /*
- * One run of the node has four steps: read and check all items (`prepare.ts`), make the calls, end the jobs if the node is set to
- * (`endJobs.ts`), and report. Each returns what it found, and the next one takes it.
+ * A run of the node has four steps: it reads and checks all items (`prepare.ts`), makes the calls, ends the jobs if the
+ * node is set to do so (`endJobs.ts`), and reports. The steps record the outcomes of the items in the run, and return
+ * everything else that a later step needs.
  */
 
-/** A run as it begins, with what an earlier run has left: the outcomes are completed on the way. */
+/** A run of the node. It begins with the state that an earlier run has left, and its steps complete the outcomes. */
 export interface Run extends RunState {
 	context: IExecuteFunctions;
 	operation: Operation;
-	/** Whether n8n died while an earlier execution ran this node, so that nobody knows what that has done. */
+	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
 	wasCutOff: boolean;
 }
 
-/** What reading and checking the items has given. */
+/** The result of reading and checking the items. */
 export interface PreparedRun {
-	/** The calls to be made. */
+	/** The calls that are to be made. */
 	calls: PreparedItem[];
 	clients: Clients;
-	/** Of the first item whose options can be read. */
+	/** The options of the first item whose options can be read. */
 	options: ItemOptions | undefined;
-	/** Items in progress at most, if a Concurrency counts for several accounts; else the account's limiter counts requests. */
+	/**
+	 * The maximum number of items in progress, set if a Concurrency applies to several accounts together. With one
+	 * account, the account's limiter counts the requests instead.
+	 */
 	itemsAtOnce: number | undefined;
-	/** The fields that were left out of items, since their expressions gave nothing (undefined): by label, with the items. */
+	/**
+	 * The items from which a field was left out because its expression evaluated to undefined. The key is the field's
+	 * label, the value the numbers of the items.
+	 */
 	leftOut: Map<string, number[]>;
-	/** The error that ends the execution before the first call. */
+	/** The problem that ends the execution before the first call. */
 	fatal: FatalProblem | undefined;
 }
 
@@ -42,20 +49,22 @@ export interface PreparedItem {
 	client: ServiceClient;
 }
 
-/** A problem that ends the execution, unless the node continues on errors. */
+/** A problem that ends the execution, unless the node is set to continue on errors. */
 export interface FatalProblem {
 	itemIndex: number;
 	problem: Problem;
-	/** What was thrown, if anything was. */
+	/** The value that was thrown, if any. */
 	cause?: unknown;
 }
 
-/** Whether the operation does the same if it is done twice. */
+/** Returns whether running the operation twice has the same effect as running it once. */
 export function isRepeatable({ idempotent, createsJobs }: Operation): boolean {
 	return idempotent ?? createsJobs !== true;
 }
 
-/** Whether an agent or an MCP client calls the node: n8n names the node's type as a tool so. */
+/**
+ * Returns whether an agent or an MCP client calls the node. n8n appends "Tool" to the type of a node that is a tool.
+ */
 export function isTool(context: IExecuteFunctions): boolean {
 	return context.getNode().type.endsWith('Tool');
 }

@@ -13,18 +13,27 @@ import { nodeErrorOf, ServiceError } from '../service/errors/problem';
 
 const PAGE_SIZE = 100;
 
-/** Without it, a search that matches nothing would load the whole list before it shows that. */
+/**
+ * The maximum number of pages for one search. Without a limit, a search that matches nothing would load the whole list
+ * before it shows that.
+ */
 const PAGES_PER_SEARCH = 20;
 
-/** Without it, the list would wait a minute for a service that is receiving too many requests. */
+/**
+ * The time to wait for a service that accepts no requests. Without this limit, the list would wait a minute for a
+ * service that is receiving too many requests.
+ */
 const PATIENCE_MS = 5_000;
 
-/** The end of a list that the service cuts off. */
+/** The last entry of a list that the service cuts off. */
 const MORE = { name: 'More Clusters Than the Service Lists: Use "By ID"', value: '' };
 
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
-/** The work clusters for the editor's drop-down. The service can't search: pages are read until something matches. */
+/**
+ * Returns the work clusters for the editor's drop-down. The service can't search, so pages are read until a cluster
+ * matches.
+ */
 export async function searchClusters(
 	this: ILoadOptionsFunctions,
 	filter = '',
@@ -50,7 +59,7 @@ export async function searchClusters(
 		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
 			const isRefused =
 				error instanceof ServiceError && [400, 422].includes(Number(error.problem.httpStatus));
-			// The service may not allow pages of that size.
+			// The service may not allow pages of this size, so the service chooses the size in the second attempt.
 			if (isRefused) return await search(client);
 			const isCut = error instanceof ServiceError && error.failure.kind === 'cutList';
 			if (isCut && results.length > 0) return { results: [...results, MORE] };
@@ -61,7 +70,10 @@ export async function searchClusters(
 	}
 }
 
-/** A cluster as the list shows it, with its type and an unusual phase. n8n keeps this name, while the phase may change. */
+/**
+ * Returns the entry of a cluster in the list, with its type and, if that is unusual, its phase. n8n keeps the name of
+ * the entry while the phase may change, so the name says that this was the phase when the cluster was listed.
+ */
 function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];

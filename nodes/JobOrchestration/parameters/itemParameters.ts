@@ -4,10 +4,13 @@ import { isJsonObject } from '../json';
 import { FieldError } from './fieldError';
 import { FieldValue } from './fieldValue';
 
-/** Reads a field of the current item, or a field in one of its collections. Throws FieldError if its expression fails. */
+/**
+ * A function that reads a field of the current item, or a field in one of its collections. It throws a FieldError if
+ * the field's expression fails.
+ */
 export type GetField = (field: string, member?: string) => FieldValue;
 
-/** The parameters of all items. n8n's expressions are slow, so a parameter without one is read once. */
+/** The parameters of all items. n8n's expressions are slow, so a parameter without an expression is read only once. */
 export class ItemParameters {
 	private readonly fixed = new Map<string, unknown>();
 
@@ -18,9 +21,10 @@ export class ItemParameters {
 	) {}
 
 	/**
-	 * Reads the fields of one item, each with the editor's label, for errors.
+	 * Returns a function that reads the fields of one item. Each value has the editor's label of its field, for errors.
 	 *
-	 * @param onUndefined told of each field with an expression that gives nothing: it counts as left empty where that is allowed
+	 * @param onUndefined called with the label of each field whose expression evaluates to undefined; such a field
+	 * counts as left empty where that is allowed
 	 */
 	forItem(itemIndex: number, onUndefined: (label: string) => void): GetField {
 		return (name, member) => {
@@ -68,12 +72,15 @@ function unreadable(field: string, error: unknown): FieldError {
 	return new FieldError(field, 'has an invalid expression', advice);
 }
 
-/** What a resource locator holds, which may be that of another node. n8n's `extractValue` does nothing without a mode. */
+/**
+ * Returns the value in a resource locator. This value may itself be a resource locator, that of another node. n8n's
+ * `extractValue` is not used, because it does nothing without a mode.
+ */
 function locatedBy(value: unknown): unknown {
 	return isJsonObject(value) && 'value' in value ? locatedBy(value.value) : value;
 }
 
-/** Whether there is an expression anywhere in a parameter as the workflow stores it. */
+/** Returns whether a parameter, as the workflow stores it, contains an expression anywhere. */
 function holdsExpression(stored: unknown): boolean {
 	if (typeof stored === 'string') return stored.startsWith('=');
 	if (typeof stored !== 'object' || stored === null) return false;

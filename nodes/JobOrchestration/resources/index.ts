@@ -5,7 +5,9 @@ import { create } from './job/create';
 import { verbs } from './job/verbs';
 import type { Operation } from './operation';
 
-/** The resources with their operations, in the order of the form: all that the node has to be told of an operation. */
+/**
+ * The resources with their operations, in the order of the form. An operation needs no other registration in the node.
+ */
 export const resources = [
 	{
 		value: 'cluster',
@@ -30,7 +32,7 @@ const toolNotice: INodeProperties = {
 	displayOptions: { show: { '@tool': [true] } },
 };
 
-/** The form of the node: the resource, its operations, and the fields of each. */
+/** The form of the node: the resource, its operations, and the fields of each operation. */
 export const properties: INodeProperties[] = [
 	{
 		displayName: 'Resource',
@@ -41,7 +43,7 @@ export const properties: INodeProperties[] = [
 		options: resources.map(({ name, value, description }) => ({ name, value, description })),
 	},
 	...resources.map(({ value, operations }): INodeProperties => {
-		// A constant: n8n's lint rules want to see a default.
+		// This is a constant because n8n's lint rules do not recognise the expression itself as a default.
 		const defaultOperation = operations[0]?.value;
 		return {
 			displayName: 'Operation',
@@ -70,7 +72,11 @@ export const properties: INodeProperties[] = [
 	),
 ];
 
-/** The operation that a workflow names. @throws Error, with a description, if this version doesn't have it */
+/**
+ * Returns the operation that a workflow names.
+ *
+ * @throws Error, with a description, if this version doesn't have the operation
+ */
 export function findOperation(resource: unknown, operation: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);
 	const found = known?.operations.find(({ value }) => value === operation);

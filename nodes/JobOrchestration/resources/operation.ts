@@ -9,48 +9,58 @@ import type { Callback } from '../waitUntilCalled/callback';
 
 export interface CreatedJob {
 	namespace: string;
-	/** As errors and logs show it, without secrets: the service could repeat one in it. */
+	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
 	uid: string;
 	displayName: string;
-	/** What became of it where the node is set to end its jobs. */
+	/** The result of ending the job, if the node is set to end its jobs. */
 	cleanup?:
 		| { operation: string; success: true }
 		| { operation: string; success: false; message: string };
 }
 
-/** What a call has given to an item. */
+/** The result of a call for one item. */
 export interface CallResult {
 	/** The JSON of the item's output items. */
 	output: JsonObject[];
 	createdJob?: CreatedJob;
-	/** Why there is no output, for the user. */
+	/** A note for the user about the result, such as the reason why there is no output. */
 	hint?: string | undefined;
 	callback?: Callback | undefined;
 }
 
-/** A call that is ready to be made: all that it needs has been read and checked. */
+/** A call that is ready to be made: everything that it needs has been read and checked. */
 export interface PreparedCall {
-	/** The job that it is to create. */
+	/** The job that the call is to create. */
 	job?: NamedJob;
 	send: (client: ServiceClient, options: RequestOptions) => Promise<CallResult>;
 }
 
-/** One operation of the node: what the editor shows of it, and what it does. */
+/** An operation of the node: how the editor shows it, and what it does. */
 export interface Operation {
 	value: string;
-	/** As the drop-down of operations shows it. */
+	/** The operation's name in the drop-down of operations. */
 	name: string;
-	/** As n8n's list of actions shows it, and the canvas below the node's name. n8n wants no articles in it. */
+	/** The operation's name in n8n's list of actions. n8n also names a new node after it, and wants no articles in it. */
 	action: string;
 	description: string;
-	/** The operation's fields, in their order. `resources/index.ts` adds that they are shown for this operation. */
+	/**
+	 * The operation's fields, in their order. `resources/index.ts` adds the condition that shows them for this
+	 * operation.
+	 */
 	fields: INodeProperties[];
-	/** Of a state change: whether sending it twice does the same as once. If not, an unclear answer ends it. */
+	/**
+	 * Whether sending a state change twice has the same effect as sending it once. If not, the request is not sent
+	 * again after an unclear answer.
+	 */
 	idempotent?: boolean;
-	/** What becomes of an item's job, as in "2 of 4 jobs were stopped". */
+	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */
 	done?: string;
-	/** Whether it creates jobs, which errors, error items and logs then tell of. */
+	/** Whether the operation creates jobs, which errors, error items and logs then report. */
 	createsJobs?: boolean;
-	/** Reads and checks what one item gives. @throws FieldError, as `newCallback` does unless the item is the only one */
+	/**
+	 * Reads and checks the parameters of one item.
+	 *
+	 * @throws FieldError; `newCallback` throws it as well, unless the item is the only one
+	 */
 	prepare: (getField: GetField, newCallback: (limitMs: number) => Callback) => PreparedCall;
 }

@@ -7,7 +7,10 @@ const TIMEOUT_MS = 60_000;
 const KEEP = 'keep';
 const JOB_ENDS = [KEEP, 'stop', 'terminate'] as const;
 
-/** The option by which a user says that an uncertain job doesn't exist. Not offered to agents: they have no Retry. */
+/**
+ * The option by which a user says that an uncertain job doesn't exist. It is not offered to agents, because they have
+ * no Retry.
+ */
 export const createUncertainAgainOption: INodeProperties = {
 	displayName: 'Create Again If Uncertain',
 	name: 'createUncertainAgain',
@@ -33,7 +36,11 @@ export const ifStoppedOption: INodeProperties = {
 	],
 };
 
-/** The field Options: the options that all operations have and those of one, in alphabetical order. */
+/**
+ * Returns the field Options. It has the options of all operations and those of one operation, in alphabetical order.
+ *
+ * @param own the options of the one operation
+ */
 export function optionsField(...own: INodeProperties[]): INodeProperties {
 	const options: INodeProperties[] = [
 		{
@@ -75,20 +82,27 @@ export function optionsField(...own: INodeProperties[]): INodeProperties {
 	};
 }
 
-/** What an item sets in the field Options. */
+/** The values that an item sets in the field Options. */
 export type ItemOptions = ReturnType<typeof readOptions>;
 
-/** @throws FieldError */
+/**
+ * Reads the field Options of an item.
+ *
+ * @throws FieldError
+ */
 export function readOptions(getField: GetField) {
 	const option = (name: string) => getField('options', name);
 	const ifStopped = option('ifStopped');
 	return {
-		/** Requests in flight at most; undefined if the service's own pace decides. The limiter bounds it (MAX_LIMIT). */
+		/**
+		 * The maximum number of requests in flight, or undefined if the limit follows the service's own pace. The
+		 * limiter caps the number at MAX_LIMIT.
+		 */
 		concurrency: option('concurrency').optionalNumber({ min: 1, integer: true }),
 		maxRetries: option('maxRetries').optionalNumber({ min: 0, integer: true }) ?? MAX_RETRIES,
-		/** Milliseconds for one request. */
+		/** The time limit for one request, in milliseconds. */
 		timeout: option('timeout').optionalNumber({ min: 1 }) ?? TIMEOUT_MS,
-		/** Whether the item is created again if an earlier execution left it uncertain. */
+		/** Whether the item's job is created again if an earlier execution left the item uncertain. */
 		createUncertainAgain: option(createUncertainAgainOption.name).boolean(),
 		/** What to do with the created jobs if an item's error or a cancel ends the node. */
 		ifStopped: ifStopped.isMissing ? KEEP : ifStopped.oneOf(JOB_ENDS),

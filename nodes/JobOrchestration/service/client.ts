@@ -2,61 +2,64 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { type Call, callError } from './calls/callError';
 import { type Failure, meaningOf } from './errors/kinds';
-import { failureFromError } from './errors/fromThrown';
-import { type Result, resultOf } from './errors/fromResponse';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { RequestOptions, Run, RunOptions, ServiceRequest } from './request';
 import { CallAttempts } from './retry/callAttempts';
 import { ANSWERED, type Decision } from './retry/facts';
-import { Attempt } from './session/attempt';
-import { attempts, cancelOf, CREDENTIAL, type N8nContext } from './session/credential';
+import type { N8nContext } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
-import { httpOptionsOf } from './session/login';
 import type { Session } from './session/session';
+import { type Attempted, SignedRequests } from './session/signedRequests';
 import { unlessAborted } from './timers';
 
-/** Nothing was sent, because the execution was stopped before that. */
+/** The error of a call that was not sent, because its execution was stopped first. */
 export class StoppedBeforeSending extends Error {}
 
-/** The result of one attempt, and the token that it used. */
-type Attempted<Body> = { result: Result<Body>; token: string | undefined };
-
-/** Why an attempt failed, if it did, and what to do next. */
+/** The failure of an attempt, if it failed, and the retry policy's decision about it. */
 type End = { failure: Failure | undefined; decision: Decision };
 
-/** What an error says of a call that was not sent, since the health check before it failed. */
+/** The denial for a call that was not sent, because the health check before it failed. */
 const NOT_SENT: Denial = { waitedMs: 0 };
 
-/** How an attempt ends if an exception is thrown that nobody expected. */
+/** The end of an attempt that throws an unexpected exception. */
 const IF_THROWN: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
-	/** User and Base URL, as errors show them: what tells accounts apart. */
+	/** The user and the Base URL, in the form that errors show. They distinguish accounts from each other. */
 	readonly account: string;
-	/** All executions of the account in this process share it. A drop-down has its own, so that it doesn't wait for them. */
+	/**
+	 * The rate limiter, which all executions of the account in this process share. A drop-down has its own, so that it
+	 * doesn't wait for the executions.
+	 */
 	private readonly limiter: AccountLimiter;
-	/** The execution's queue in it. */
+	/** The execution's queue in the rate limiter. */
 	private queue: ExecutionQueue;
-	/** The same object for all requests of the run. */
+	/** The run, which is the same object for all its requests. */
 	private run: Run;
 
-	/** @param itemIndex an item for which n8n reads the credential again */
+	private readonly requests: SignedRequests;
+
+	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
 	constructor(
 		private readonly context: N8nContext,
-		private credentials: ICredentialDataDecryptedObject,
-		private readonly itemIndex: number,
+		credentials: ICredentialDataDecryptedObject,
+		itemIndex: number,
 		private readonly session: Session,
 		options: RunOptions,
 	) {
+		this.requests = new SignedRequests(context, credentials, itemIndex, session);
 		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
 		this.run = this.beginRun({ ...options, execution: options.execution ?? {} });
 		this.queue = this.limiter.queueOf(this.run.execution);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
 	}
 
-	/** Begins a new queue: what made earlier calls fail together doesn't fail later ones. */
+	/**
+	 * Begins a new run with a queue of its own, so that what made earlier calls fail together doesn't make later calls
+	 * fail.
+	 */
 	startAgain(): void {
 		this.run = this.beginRun(this.run);
 		this.queue = this.limiter.queueOf(this.run);
@@ -67,19 +70,21 @@ export class ServiceClient {
 		return { ...options, runStartedAt, runEndsAt: runStartedAt + (options.limitMs ?? Infinity) };
 	}
 
-	/** A text without this account's password and tokens. */
+	/** Returns a text, or a placeholder if the text contains the account's password or one of its tokens. */
 	redact(text: string): string {
 		return this.session.secrets.redact(text);
 	}
 
 	/**
-	 * Sends a call, and returns the body of its answer; null if it is empty. Each round of the loop gets a permit, sends the
-	 * call (or a health check, if the permit says so), asks the policy what to do next, and gives the permit back; then the
-	 * call fails, or waits for the next round. The shortest wait is a turn of the event loop, and the policy limits the rounds.
+	 * Sends a call, and returns the body of the response; null if the body is empty. Each round of the loop gets a permit
+	 * from the rate limiter, sends the call (or a health check, if the permit requires one), asks the retry policy what
+	 * to do next, and gives the permit back. A call that has not succeeded then fails or waits for the next round. The
+	 * shortest wait is one turn of the event loop, and the retry policy limits the number of rounds.
 	 *
-	 * @param hasFallback whether something else is tried if it fails: then `onFailure` isn't called
-	 * @throws ServiceError, whose problem says by `mayHaveActed` whether a call that isn't idempotent may have worked nevertheless;
-	 * StoppedBeforeSending if it was aborted before anything was sent
+	 * @param hasFallback whether the caller tries something else if the call fails; `onFailure` isn't called then
+	 * @throws ServiceError if the call failed. Its problem says by `mayHaveActed` whether a call that isn't idempotent
+	 * may have worked nevertheless
+	 * @throws StoppedBeforeSending if the call was aborted before anything was sent
 	 */
 	async send<Body>(
 		call: Call<Body>,
@@ -122,7 +127,7 @@ export class ServiceClient {
 				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision } = end;
-			// If no new token could be had, the service's answer to the last token says more.
+			// If no new token could be obtained, the service's response to the last token says more than that failure.
 			const saysMore = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
 			if (!isHealthCheck && saysMore) sentFailure = failure;
 			if (decision.do !== 'send again') {
@@ -135,12 +140,15 @@ export class ServiceClient {
 		}
 	}
 
-	/** The error of a call whose answer has the expected form, but not a content that can be used. */
+	/** Returns the error of a call whose response has the expected form, but no usable content. */
 	unusableAnswerError(call: Call<unknown>, failure: Failure, { timeout }: RequestOptions) {
 		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
-	/** Asks the policy what to do about a failure, and sends a health check if that is to find the cause. */
+	/**
+	 * Asks the retry policy what to do about a failure, and sends a health check if the policy requires one to find the
+	 * cause.
+	 */
 	private async endOf(
 		request: LimitedRequest,
 		attempts: CallAttempts,
@@ -154,7 +162,7 @@ export class ServiceClient {
 		if ('body' in result) session.noteAnswer(sent);
 		const failure = 'failure' in result ? result.failure : undefined;
 		if (failure === undefined && !isHealthCheck) return { failure, decision: { do: 'fail' } };
-		// The next round ends: the limiter gives no permit after an abort. The call itself was not sent.
+		// The next round ends the call, since the limiter gives no permit after an abort. The call itself was not sent.
 		if (isHealthCheck && signal?.aborted === true)
 			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
@@ -171,44 +179,20 @@ export class ServiceClient {
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
 		const explained: Failure = { ...failure, cause };
 		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
-		// The error says so if the token was the cause, but the call can't be sent again.
+		// If the token was the cause, but the call can't be sent again, the error says that the login has expired.
 		const hasExpired = cause === 'token' && again.do === 'fail';
 		return { failure: hasExpired ? { ...failure, hasExpired } : explained, decision: again };
 	}
 
-	/** @param answerTimeoutMs time limit for the answer, not counting a login, if that is less than the timeout */
+	/** Sends a request once. @param answerTimeoutMs time limit for the response, without the login */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
-		answerTimeoutMs = timeout,
+		answerTimeoutMs?: number,
 	): Promise<Attempted<Body>> {
-		const { context, itemIndex, session, credentials: initial, run } = this;
-		session.usedAt = performance.now();
-		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const cancel = request === HEALTH_CHECK ? signal : cancelOf(context, request);
-		const loginTimeoutMs = run.runEndsAt - this.limiter.clock.now();
-		const limits = { timeout, loginTimeoutMs, answerTimeoutMs };
-		const attempt = new Attempt({ run, ...limits, signal, cancel, readAgain });
-		// n8n writes a new token into this object, by which the credential finds the attempt. Other attempts keep theirs.
-		const credentials = { ...initial };
-		attempts.set(credentials, { session, attempt });
-		const answer = context.helpers.httpRequestWithAuthentication.call(
-			context,
-			CREDENTIAL,
-			httpOptionsOf(request, session.account),
-			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
-		);
-		const result = await unlessAborted(answer, attempt.signal)
-			.then((response) => resultOf(response, request, session.secrets))
-			.catch((error: unknown) => {
-				const { isUnsent, failure } = attempt;
-				const redact = (text: string) => this.redact(text);
-				return { failure: failure ?? failureFromError(error, { isUnsent, redact }) };
-			});
-		attempt.end();
-		// Unless another attempt has already got a newer one.
-		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
-		return { result, token: attempt.token };
+		const loginTimeoutMs = this.run.runEndsAt - this.limiter.clock.now();
+		const limits = { timeout, loginTimeoutMs, answerTimeoutMs, signal };
+		return await this.requests.send(request, this.run, limits);
 	}
 }
 

@@ -10,24 +10,31 @@ import { CREDENTIAL, type N8nContext } from './session/credential';
 import { type Session, sessionOf } from './session/session';
 import { unlessAborted } from './timers';
 
-/** For a credential that was deleted or can't be used here: n8n throws a UserError (its credentials-helper.js). */
+/**
+ * The texts for a credential that was deleted or can't be used here. n8n throws a UserError then (its
+ * credentials-helper.js).
+ */
 const UNUSABLE = {
 	message: "n8n can't use this node's credential",
 	advice: 'Choose another credential in this node.',
 };
 
-/** The clients of one run of the node, one per account: with expressions, a credential differs from item to item. */
+/** The clients of one run of the node, one per account. With expressions, items may have different credentials. */
 export class Clients {
 	private readonly bySession = new Map<Session, ServiceClient>();
 
-	/** @param signal ends the reading */
+	/** @param signal ends the reading of the credentials when it is aborted */
 	constructor(
 		private readonly context: N8nContext,
 		private readonly limits: RunOptions = {},
 		private readonly signal?: AbortSignal,
 	) {}
 
-	/** The client for an item. @throws ServiceError, or n8n's own error, if the credential can't be read or used */
+	/**
+	 * Returns the client for an item.
+	 *
+	 * @throws ServiceError, or n8n's own error, if the credential can't be read or used
+	 */
 	async forItem(itemIndex: number): Promise<ServiceClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
@@ -41,12 +48,12 @@ export class Clients {
 		return client;
 	}
 
-	/** How many accounts there are. */
+	/** The number of accounts that the items use. */
 	get count(): number {
 		return this.bySession.size;
 	}
 
-	/** The client of an account; undefined if no item has given it. */
+	/** Returns the client of an account; undefined if no item uses the account. */
 	of(account: string | undefined): ServiceClient | undefined {
 		return [...this.bySession.values()].find((client) => client.account === account);
 	}
@@ -59,7 +66,7 @@ export class Clients {
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
 		const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
 		return await unlessAborted(reading, this.signal).catch((error: unknown) => {
-			// What n8n says about the node's settings is clear.
+			// n8n's errors about the node's settings are clear, so they are not replaced.
 			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
 			const failure = failureFromError(error, { isUnsent: true });
 			const texts = error instanceof UserError ? UNUSABLE : {};
@@ -68,7 +75,10 @@ export class Clients {
 	}
 }
 
-/** The same object for all that an execution does in this process, and for nothing else: the data of its flow. */
+/**
+ * Returns the data of the execution's flow: an object that is the same for everything that the execution does in this
+ * process, and that no other execution has.
+ */
 function executionOf(context: N8nContext): object {
 	try {
 		return 'getContext' in context ? context.getContext('flow') : {};

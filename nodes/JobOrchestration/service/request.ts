@@ -2,51 +2,69 @@ import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
 
-/** A request without base URL and token, and what is to come back. */
+/** A request without Base URL and token, and the response that is expected. */
 export interface ServiceRequest<Body> {
 	method: IHttpRequestMethods;
-	/** Percent-encoded, with a slash at its start. */
+	/** The percent-encoded path, with a slash at its start. */
 	path: string;
 	qs?: Record<string, string | number>;
 	body?: JsonObject;
-	/** Whether sending it twice does the same as sending it once. If not, it is sent again only if it was not acted on. */
+	/**
+	 * Whether sending the request twice has the same effect as sending it once. If not, it is sent again only if the
+	 * service has certainly not acted on it.
+	 */
 	idempotent: boolean;
-	/** As in "The service answered with nothing instead of ...". */
+	/** A description of the expected response, as in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
-	/** What a body with a success's status says, if it says that the request failed. Refused, it has certainly done nothing. */
+	/**
+	 * Returns how the request failed, if the body of a response with a success status code says that it failed. 'refused'
+	 * means that the service has certainly not acted on the request.
+	 */
 	failureIn?: (body: unknown, status: number) => 'refused' | 'failed' | undefined;
-	/** Whether it is about a job that this execution has just created, which not all of the service's replicas may know. */
+	/**
+	 * Whether the request is about a job that this execution has just created. Not all replicas of the service may know
+	 * the job yet.
+	 */
 	isOfNewJob?: boolean;
-	/** Whether a text that isn't clearly a message is not shown, as it may be a token. */
+	/** Whether errors omit each text of the response that isn't clearly a message, as it may be a token. */
 	isSecret?: boolean;
 }
 
-/** How a request is sent. */
+/** The options for sending a request. */
 export interface RequestOptions {
-	/** How often a failed request is resent if it may be. */
+	/**
+	 * Maximum number of resends after the failures in `RETRY.afterBackoff`, and of probes if the service can't be reached
+	 * and hasn't answered for an hour.
+	 */
 	maxRetries: number;
-	/** Milliseconds from the login to the end of the answer, each time it is sent. */
+	/** Time limit in milliseconds for each attempt, from the start of the login to the end of the response. */
 	timeout: number;
-	/** Once it is aborted, nothing more is sent; a request in flight is awaited. */
+	/**
+	 * Signal that stops the sending of requests once it is aborted. A request in flight is awaited, unless it is a health
+	 * check.
+	 */
 	signal?: AbortSignal | undefined;
-	/** Called when the call has failed, before a waiting request gets its place. */
+	/** Called when the call has failed, before a waiting request gets its permit. */
 	onFailure?: (() => void) | undefined;
 }
 
-/** What a run of the node sets for all its requests. */
+/** The options that a run of the node sets for all its requests. */
 export interface RunOptions {
-	/** Requests of the execution in flight at most, instead of the account's concurrency limit. */
+	/** Maximum number of requests of the execution in flight. It replaces the account's concurrency limit. */
 	concurrency?: number | undefined;
-	/** Milliseconds to wait for a service that accepts no requests. */
+	/** Milliseconds that a request waits while the service accepts no requests. */
 	patienceMs?: number | undefined;
-	/** Milliseconds after which the run sends nothing more; what waits then fails. */
+	/** Milliseconds after which the run sends nothing more. Requests that still wait then fail. */
 	limitMs?: number | undefined;
-	/** The same object for all runs of one execution. */
+	/** An object that is the same for all runs of one execution. */
 	execution?: object | undefined;
 }
 
-/** A run of the node. When it began, and after when it sends nothing, in milliseconds by the clock of its limiter. */
+/**
+ * A run of the node. It began at `runStartedAt` and sends nothing after `runEndsAt`. Both are times in milliseconds by
+ * the clock of the run's rate limiter.
+ */
 export interface Run extends RunOptions {
 	readonly execution: object;
 	readonly runStartedAt: number;

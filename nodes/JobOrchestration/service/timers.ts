@@ -1,9 +1,9 @@
 import { sleep } from 'n8n-workflow';
 
-/** The most that Node.js counts: a longer time would be over at once. */
+/** The longest delay of a Node.js timer, in milliseconds. A longer one would end at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** All that is to be called when a signal is aborted, as one listener: from the eleventh on, Node.js warns of a leak. */
+/** The callbacks of one signal. They share a listener, since Node.js warns of a leak from the eleventh listener on. */
 class Callbacks extends Set<() => void> {
 	handleEvent(): void {
 		for (const callback of this) callback();
@@ -12,7 +12,11 @@ class Callbacks extends Set<() => void> {
 
 const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
 
-/** Calls back when a signal is aborted, at once if it is. @returns a function that removes the callback */
+/**
+ * Calls a function when a signal is aborted, or at once if it is already aborted.
+ *
+ * @returns a function that removes the callback
+ */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
 	if (signal === undefined) return () => {};
 	if (signal.aborted) callback();
@@ -26,7 +30,10 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 	};
 }
 
-/** Waits `delayMs`, or until an abort. n8n forbids nodes setTimeout; its newer releases lack `sleepWithAbort`. */
+/**
+ * Waits `delayMs`, or until the signal is aborted. n8n forbids setTimeout in nodes, and its newer releases lack
+ * `sleepWithAbort`.
+ */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
 	await new Promise<void>((resolve) => {
@@ -38,7 +45,11 @@ export async function wait(delayMs: number, signal?: AbortSignal): Promise<void>
 	});
 }
 
-/** The result of some work, which an abort doesn't stop. @throws its error, or "canceled", as n8n's HTTP client does */
+/**
+ * Returns the result of some work, unless the signal is aborted before. An abort doesn't stop the work.
+ *
+ * @throws the error of the work, or after an abort an Error "canceled", as n8n's HTTP client does
+ */
 export async function unlessAborted<Result>(
 	work: Promise<Result>,
 	signal: AbortSignal | undefined,
@@ -49,32 +60,40 @@ export async function unlessAborted<Result>(
 	});
 }
 
-/** A signal that is aborted after `delayMs`. It limits a whole response; the `timeout` of n8n's HTTP client doesn't. */
+/**
+ * Returns a signal that is aborted after `delayMs`. It limits the time of a whole response; the `timeout` of n8n's HTTP
+ * client doesn't.
+ */
 export function timeoutSignal(delayMs: number): AbortSignal {
 	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
 }
 
-/** Whether `since` (ms since 1970) is less than `ms` ago; false if it is undefined, or the clock went back. */
+/**
+ * Decides whether `since` (ms since 1970) is less than `ms` ago. Returns false if it is undefined, or if the clock was
+ * set back.
+ */
 export function isWithin(ms: number, since = Infinity): boolean {
 	const age = Date.now() - since;
 	return age >= 0 && age < ms;
 }
 
-/** The time in milliseconds, which tests set themselves. */
+/** The clock of the rate limiter, in milliseconds. Tests replace it with a clock of their own. */
 export const realClock = {
 	now: () => performance.now(),
-	/** How long this process has been idle in all. */
+	/** Returns how long this process has been idle in all. */
 	idle: () => performance.eventLoopUtilization().idle,
 	wait,
-	/** Gives the event loop a turn, hundreds of times a second, for which an AbortSignal's timer is too slow. */
+	/** Gives the event loop a turn. An AbortSignal's timer would be too slow for hundreds of turns a second. */
 	pause: async () => await sleep(1),
 };
 
 /**
- * A wait in milliseconds that doubles with each earlier one.
+ * Returns a backoff in milliseconds, which doubles with each earlier wait.
  *
- * @param jitter its part, 0 to 1, that chance takes off, to part a crowd
- * @param random from 0 to 1
+ * @param earlier number of earlier waits
+ * @param jitter largest share of the backoff, from 0 to 1, that is randomly subtracted, so that clients don't retry all
+ * at once
+ * @param random random number from 0 to 1
  */
 export function backoffMs(
 	earlier: number,

@@ -15,30 +15,33 @@ import { FieldError } from '../parameters/fieldError';
 import { asPlainText, nameOf, type NamedJob, nameOfExecution } from '../texts';
 
 /*
- * Wait Until Called: the execution waits until its job calls it back. What n8n does about it:
+ * Wait Until Called: the execution waits until its job calls it back. n8n behaves as follows:
  *
- * - All waits of an execution share one resume address, those of a loop's rounds and of other nodes too. So each gets a
- *   path and a random ID of its own; any other call gets a 409, and the execution waits on.
- * - It doesn't run the node again. The output is the item in the node's stack entry: the one that `execute` leaves there,
- *   or the one that `webhook` returns.
- * - `webhook` can read that item (`$thisItem`). What needs the node's name in an expression fails for a name like `a }} b`.
+ * - All waits of an execution share one resume address, including the waits of other nodes and of the rounds of a loop.
+ *   So this node adds a path to the address, and a random ID for each wait. Any other call gets a 409, and the
+ *   execution continues to wait.
+ * - n8n doesn't run the node again after the wait. The output is the item in the node's stack entry: either the item
+ *   that `execute` leaves there, or the item that `webhook` returns.
+ * - `webhook` can read that item as `$thisItem`. Expressions that need the node's name fail for a name like `a }} b`.
  */
 
 const PATH = 'job-called';
 
-/** The field of the waiting item, beside its JSON, that holds the callback's ID. */
+/** The field of the waiting item that holds the callback's ID. It stands beside the item's JSON, not in it. */
 const CALLBACK_ID = 'callbackId';
 
-/** The job's call of n8n, for which the execution waits until `limitMs` are over. */
+/**
+ * The call by which a job resumes an execution. The execution waits for the call for `limitMs` milliseconds at most.
+ */
 export interface Callback {
-	/** A random part of the address: what tells it from any other call. */
+	/** The random part of the address, which distinguishes this callback from any other call. */
 	id: string;
-	/** The address that the job is to call. */
+	/** The address that the job has to call. */
 	url: string;
 	limitMs: number;
 }
 
-/** A callback is a POST, answered with 202 and an empty body. */
+/** The webhook for callbacks. A callback is a POST request, and n8n answers it with 202 and an empty body. */
 export const webhooks: IWebhookDescription[] = [
 	{
 		name: 'default',
@@ -52,7 +55,11 @@ export const webhooks: IWebhookDescription[] = [
 	},
 ];
 
-/** A callback with an address that no other wait has. @throws FieldError if there are several items */
+/**
+ * Returns a callback with an address that no other wait has.
+ *
+ * @throws FieldError if there are several items
+ */
 export function newCallback(context: IExecuteFunctions, limitMs: number): Callback {
 	const count = context.getInputData().length;
 	if (count > 1) {
@@ -69,7 +76,11 @@ export function newCallback(context: IExecuteFunctions, limitMs: number): Callba
 	return { id, url: `${address}/${PATH}?${parameters.join('&')}`, limitMs };
 }
 
-/** Has n8n wait for the callback. @returns the output; in a retry of a resumed execution, the item that resumed it */
+/**
+ * Makes n8n wait for the callback.
+ *
+ * @returns the output; in a retry of a resumed execution, the item that resumed it
+ */
 export async function waitForCallback(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
@@ -77,8 +88,9 @@ export async function waitForCallback(
 ): Promise<INodeExecutionData[]> {
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
-	// A cancel of the wait drops the output, and with it the job's ID. n8n's redaction covers neither its highlighted data
-	// nor hints, so they have the ID alone. n8n 1.x has no highlighted data here.
+	// A cancel of the wait drops the output, and with it the job's ID. So the ID is also written to n8n's highlighted
+	// data and to a hint. n8n's redaction covers neither of them, so they contain nothing about the job but its ID. n8n
+	// 1.x has no highlighted data here.
 	if ('customData' in context) context.customData.set('job', job.uid);
 	const text = `${nameOfExecution(context)} waits for the call of job ${job.uid} (${nameOf(job)})`;
 	context.logger.info(text);
@@ -88,12 +100,13 @@ export async function waitForCallback(
 	);
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));
-	// Last: a try that failed before this waits again. A copy: with an error output, n8n empties the list it is given.
+	// This comes last, so that after a failure before this line the next try waits again. The items are copied, because
+	// n8n empties the list that it is given if the node has an error output.
 	context.getExecuteData().data.main = [output.map((item) => ({ ...item, [CALLBACK_ID]: id }))];
 	return output;
 }
 
-/** Resumes the execution if the call is the one that it waits for. */
+/** Resumes the execution if the call is the one that it waits for. Otherwise, answers the call with 409. */
 export async function receiveCallback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const item: unknown = context.evaluateExpression('{{ $thisItem }}');
 	const query: unknown = context.getQueryData();
@@ -109,16 +122,17 @@ export async function receiveCallback(context: IWebhookFunctions): Promise<IWebh
 }
 
 /**
- * The body of a callback. JSON is parsed with any content type: a job's template rarely sets it right, and n8n
- * would lose the result. Never null, which means that no call came.
+ * Returns the body of a callback. JSON is parsed whatever the content type is, because the templates of jobs rarely set
+ * it correctly, and n8n would lose the result. The body is never null, because null means that no call came.
  *
- * @returns text that isn't JSON as it is, a form's fields, `{}` for no body, `{ contentType, bytes }` for what isn't text
+ * @returns the parsed JSON, the unchanged text if it isn't JSON, the fields of a form, `{}` if there is no body, or
+ * `{ contentType, bytes }` if the body isn't text
  */
 async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 	const contentType = context.getHeaderData()['content-type'] ?? '';
 	if (/^multipart\/form-data/i.test(contentType)) return fieldsOf(context.getBodyData());
 
-	// The encoding is the charset that the content type names.
+	// `encoding` is the charset that the content type names.
 	const request: { readRawBody: () => Promise<void>; rawBody?: Uint8Array; encoding?: string } =
 		context.getRequestObject();
 	await request.readRawBody();
@@ -144,7 +158,10 @@ function decode(bytes: Uint8Array, charset?: string): string | undefined {
 	}
 }
 
-/** A multipart form: n8n has put its files into temporary ones, whose paths are not shown. */
+/**
+ * Returns the fields of a multipart form. n8n has stored the form's files as temporary files, whose paths are not
+ * shown: only the content type and the size of each file are returned.
+ */
 function fieldsOf({ data, files }: IDataObject): GenericValue {
 	const entries = Object.entries(isJsonObject(files) ? files : {});
 	const sizes = entries.map(([name, file]) => [name, [file].flat().map(sizeOf)]);

@@ -8,10 +8,16 @@ import type { Callback } from './callback';
 const ADDRESS_INPUT = 'callbackUrl';
 const LIMIT_MINUTES = 60;
 
-/** A year at most: n8n would wait for ever for a date that it can't store, once the job is created. */
+/**
+ * The bounds of Wait Limit. A year is the maximum, because n8n would wait for ever for a date that it can't store,
+ * after the job has been created.
+ */
 const BOUNDS_MINUTES = { min: 0, max: 365 * 24 * 60 };
 
-/** What has Create wait until the job's template calls n8n. Not offered to agents: their tools can't wait. */
+/**
+ * The options that make Create wait until the job's template calls n8n. They are not offered to agents, because an
+ * agent's tools can't wait.
+ */
 export const callbackOptions: INodeProperties[] = [
 	{
 		displayName: 'Wait Limit',
@@ -35,10 +41,17 @@ export const callbackOptions: INodeProperties[] = [
 	},
 ];
 
-/** What n8n's editor shows while the execution waits. It takes the text for HTML. */
+/**
+ * The text that n8n's editor shows while the execution waits, as an expression. The editor interprets the text as HTML.
+ */
 export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most.")($parameter.displayName, $parameter.options) }}`;
 
-/** The ID of the job's input that is to hold the address, and the call; undefined if the option isn't added. @throws FieldError */
+/**
+ * Reads the ID of the job's input that receives the address, and creates the callback.
+ *
+ * @returns undefined if the option is not added
+ * @throws FieldError
+ */
 export function readCallback(
 	getField: GetField,
 	inputs: JsonObject[],

@@ -25,7 +25,8 @@ export const getAll: Operation = {
 			typeOptions: { minValue: 1 },
 			default: 50,
 			description: 'Max number of results to return',
-			// `show` for false would have n8n drop the limit where a workflow that was written by hand holds the text "false".
+			// With `show` for false, n8n would drop the limit of a workflow that was written by hand with the text
+			// "false".
 			displayOptions: { hide: { returnAll: [true] } },
 		},
 		{
@@ -34,7 +35,8 @@ export const getAll: Operation = {
 			type: 'collection',
 			placeholder: 'Add Filter',
 			default: {},
-			// The path starts at the root: n8n 1.x fails on a name that is not among this collection's fields.
+			// The path starts at the root, because n8n 1.x fails on a relative path that is not the name of a field on
+			// the same level.
 			displayOptions: { hide: { '/options.rawPage': [true] } },
 			options: [
 				{
@@ -93,7 +95,7 @@ export const getAll: Operation = {
 		const rawPage = !returnAll && getField('options', 'rawPage').boolean();
 		const wantedType = getField('filters', 'type').text();
 		const wantedPhase = getField('filters', 'phase').text();
-		// With a filter, how many clusters it takes is unknown.
+		// With a filter, it is unknown how many clusters have to be read to reach the limit.
 		const hasFilter = !rawPage && (wantedType !== '' || wantedPhase !== '');
 		const paging = { pageToken, pageSize: hasFilter ? pageSize : Math.min(pageSize, limit) };
 
@@ -110,7 +112,7 @@ export const getAll: Operation = {
 				limit,
 				filter,
 			});
-			// An empty list would look as if there were no clusters.
+			// Without a hint, an empty list would look as if there were no clusters.
 			const isHelpful = clusters.length === 0 && kinds.size > 0;
 			const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
 			const noMatch = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
@@ -124,12 +126,12 @@ export const getAll: Operation = {
 const MAY_BE_MORE =
 	'The last page of work clusters was full and named no next page, so there may be more clusters than these.';
 
-/** A hint with more could not be read at a glance. */
+/** The maximum number of pairs of type and phase in a hint. A hint with more could not be read at a glance. */
 const MAX_KINDS = 10;
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
 
-/** Whether a cluster's value is the one wanted, without regard to case. */
+/** Returns whether a cluster's value is the wanted one, regardless of case. */
 function matches(value: unknown, wanted: string): boolean {
 	if (wanted === '') return true;
 	return typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase();

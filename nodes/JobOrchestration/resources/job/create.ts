@@ -159,7 +159,7 @@ export const create: Operation = {
 	},
 };
 
-/** What the user is told if the service has made the job, and says nevertheless that it failed. */
+/** Returns the hint for the user if the service has created the job, but says nevertheless that it failed. */
 function hintOf(created: JsonObject, client: ServiceClient): string | undefined {
 	if (!saysNoSuccess(created)) return undefined;
 	const said = client.redact(JSON.stringify(besideJob(created)));

@@ -6,7 +6,7 @@ import { FieldValue } from '../../parameters/fieldValue';
 import type { GetField } from '../../parameters/itemParameters';
 import type { NewJob } from '../../service/calls/jobs';
 
-/** What is sent with an input or output of which only the ID and the value are given. */
+/** The values that are sent with an input or output of which only the ID and the value are given. */
 export const EMPTY_RECORD = { anchors: [], displayName: '', controls: 'input', type: 'string' };
 
 type Example = Record<'id' | 'displayName' | 'value', string>;
@@ -17,7 +17,10 @@ const text = (
 	more: Partial<INodeProperties>,
 ): INodeProperties => ({ displayName, name, type: 'string', default: '', ...more });
 
-/** The fields of one input or output. n8n hides what is neither required nor `showEvenWhenOptional`; 1.x shows all. */
+/**
+ * Returns the fields of one input or output. n8n hides a field that is neither required nor `showEvenWhenOptional`; n8n
+ * 1.x shows all fields.
+ */
 const recordFields = (group: 'input' | 'output', example: Example): INodeProperties[] => [
 	text('ID', 'id', {
 		required: true,
@@ -61,7 +64,10 @@ const recordFields = (group: 'input' | 'output', example: Example): INodePropert
 	},
 ];
 
-/** Two ways to give them. A model sees a field's group and label: the group's name must tell inputs from outputs. */
+/**
+ * Returns the two alternatives for entering inputs or outputs: a form and JSON. A language model sees a field's group
+ * and label, so the group's name must distinguish inputs from outputs.
+ */
 function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties[] {
 	const group = label === 'Input' ? 'input' : 'output';
 	return [
@@ -92,7 +98,7 @@ function fieldsFor(label: 'Input' | 'Output', example: Example): INodeProperties
 	];
 }
 
-/** How the inputs and outputs of a job are given, and these. */
+/** The choice of how a job's inputs and outputs are entered, and the fields for entering them. */
 export const inputAndOutputFields: INodeProperties[] = [
 	{
 		displayName: 'Specify Inputs and Outputs',
@@ -108,7 +114,11 @@ export const inputAndOutputFields: INodeProperties[] = [
 	...fieldsFor('Output', { id: 'report', displayName: 'Report', value: '/reports/july.pdf' }),
 ];
 
-/** Reads an item's inputs and outputs, from the form or from JSON. @throws FieldError */
+/**
+ * Reads an item's inputs and outputs, from the form or from JSON.
+ *
+ * @throws FieldError
+ */
 export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' | 'outputs'> {
 	return getField('specifyParameters').oneOf(['fields', 'json']) === 'json'
 		? { inputs: readJson(getField('inputsJson')), outputs: readJson(getField('outputsJson')) }
@@ -118,7 +128,10 @@ export function readInputsAndOutputs(getField: GetField): Pick<NewJob, 'inputs' 
 			};
 }
 
-/** The records as they are given, for the service may know more of their fields than the form; values as text, as the form's are. */
+/**
+ * Returns the records as they are given, because the service may know fields of a record that the form doesn't have.
+ * Their values are converted to text, as the form's values are.
+ */
 function readJson(list: FieldValue): JsonObject[] {
 	const objects = list.jsonObjects();
 	refuseSameIds(new FieldValue(list.field, objects).elements());
@@ -160,7 +173,11 @@ function readRecord(record: FieldValue): JsonObject {
 	};
 }
 
-/** An anchor, or none if it was left empty. @throws FieldError if half of it is missing */
+/**
+ * Returns an anchor, or none if it was left empty.
+ *
+ * @throws FieldError if half of the anchor is missing
+ */
 function readAnchor(anchor: FieldValue): JsonObject[] {
 	const source = partOf(anchor, 'source', 'Source');
 	const sourceAnchor = partOf(anchor, 'sourceAnchor', 'Source Anchor');
@@ -172,7 +189,10 @@ function partOf(record: FieldValue, name: string, label: string): FieldValue {
 	return record.member(name, `${record.field} › ${label}`);
 }
 
-/** With an empty value, the job would do something else than was meant. */
+/**
+ * Returns a part of a record. Refuses undefined, because with an empty value the job would do something other than what
+ * was meant.
+ */
 function definedPartOf(record: FieldValue, name: string, label: string): FieldValue {
 	return partOf(record, name, label).defined();
 }

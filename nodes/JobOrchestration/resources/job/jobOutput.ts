@@ -3,13 +3,16 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../../json';
 import type { GetField } from '../../parameters/itemParameters';
 
-/** Left out of a simplified job: what the request held already, and what the engine behind the service made of it. */
+/**
+ * The fields that a simplified job lacks: those that the request already contained, and the one that the engine behind
+ * the service made of the request.
+ */
 const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 
-/** What identifies a job: part of every output. */
+/** The fields that identify a job. Every output contains them. */
 const ALWAYS_INCLUDED = ['metadata', 'displayName'];
 
-/** The other fields of a job, as the interface shows them. */
+/** The other fields of a job, as the interface document shows them. */
 const OTHER_FIELDS = [
 	{ name: 'Engine Workflow', value: 'engineWorkflow' },
 	{ name: 'Group', value: 'group' },
@@ -25,7 +28,10 @@ const OTHER_FIELDS = [
 	{ name: 'Workspace', value: 'workspace' },
 ];
 
-/** How much of the job is put out. A tool has n8n's usual field in place of Simplify (n8n's UX guidelines). */
+/**
+ * The fields that set how much of the job is output. A tool has n8n's usual field Output in place of Simplify (n8n's UX
+ * guidelines).
+ */
 export const jobOutputFields: INodeProperties[] = [
 	{
 		displayName: 'Simplify',
@@ -69,14 +75,19 @@ export const jobOutputFields: INodeProperties[] = [
 	},
 ];
 
-/** What an answer says beside the job: all that no job has. */
+/** Returns what an answer contains beside the job: all fields that no job has. */
 export function besideJob(answer: JsonObject): JsonObject {
 	const ofJob = [...ALWAYS_INCLUDED, ...OTHER_FIELDS.map(({ value }) => value)];
 	const others = Object.entries(answer).filter(([name]) => !ofJob.includes(name));
 	return Object.fromEntries(others);
 }
 
-/** Reads which of the created job's fields an item wants. @throws FieldError */
+/**
+ * Reads which fields of the created job an item wants in its output.
+ *
+ * @returns a function that reduces a job to these fields
+ * @throws FieldError
+ */
 export function readJobOutput(getField: GetField): (job: JsonObject) => JsonObject {
 	const chosen = getField('outputFields').elements();
 	const selected = [...ALWAYS_INCLUDED, ...chosen.map((field) => field.text())];

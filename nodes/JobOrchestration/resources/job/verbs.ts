@@ -4,7 +4,7 @@ import { optionsField } from '../options';
 import { namespaceField } from './create';
 
 interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'>> {
-	/** False for a verb that doesn't do the same if it is sent twice. */
+	/** Whether sending the verb twice has the same effect as sending it once; true by default. */
 	idempotent?: boolean;
 }
 
@@ -33,7 +33,10 @@ const VERBS: Verb[] = [
 	},
 ];
 
-/** An operation that changes the state of a job. Its verb names it, and stands in the request's path. */
+/**
+ * Returns an operation that changes the state of a job. The verb is the operation's name and a part of the request's
+ * path.
+ */
 function changeState({ value: verb, done, description, idempotent = true }: Verb): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return {
@@ -72,5 +75,5 @@ function changeState({ value: verb, done, description, idempotent = true }: Verb
 	};
 }
 
-/** What changes the state of a job, in the order of the form. */
+/** The operations that change the state of a job, in the order of the form. */
 export const verbs = VERBS.map(changeState);

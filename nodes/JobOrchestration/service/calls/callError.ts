@@ -5,33 +5,36 @@ import type { About } from '../errors/statuses';
 import type { Denial } from '../pace/queue';
 import type { ServiceRequest } from '../request';
 
-/** A call of the service as plain data: what is sent, what is to come back, and what its errors say. */
+/** A call of the service as plain data: its request, the expected response and the texts of its errors. */
 export interface Call<Body> extends ServiceRequest<Body> {
-	/** Its name in the contract. */
+	/** The name of the call in the contract. */
 	operationId: string;
-	/** The job that it is to make. */
+	/** The job that the call is to create. */
 	job?: NamedJob;
-	/** What its errors say, put together when one is made: thousands of calls wait, and few fail. */
+	/**
+	 * Returns the texts of the call's errors. They are only made when an error occurs, since thousands of calls wait and
+	 * few fail.
+	 */
 	wordsOf: (baseUrl: string) => CallWords;
 }
 
 interface CallWords extends Pick<About, 'action' | 'hint' | 'byStatus'> {
-	/** What was requested, for the end of a description: "stop job 'x' in namespace 'y'". */
+	/** What was requested, for the end of a description, such as "stop job 'x' in namespace 'y'". */
 	request: string;
-	/** Unless it is idempotent: how to find out whether it worked. */
+	/** The advice on how to find out whether the call has worked. It isn't used if the call is idempotent. */
 	uncertain?: string;
 }
 
 interface Tries extends Omit<Denial, 'failure'> {
 	baseUrl: string;
-	/** Of one request, in milliseconds. */
+	/** The time limit of one request, in milliseconds. */
 	timeout: number;
 	timesSent?: number;
-	/** Whether a try before the last one may have had its effect. */
+	/** Whether the service may have acted on an attempt before the last one. */
 	earlierMayHaveActed?: boolean;
 }
 
-/** The error of a call that failed, which says whether it may have worked nevertheless. */
+/** Returns the error of a failed call, which says whether the call may have worked nevertheless. */
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
@@ -39,7 +42,9 @@ export function callError(
 ): ServiceError {
 	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
-	// One that was given up while it waited can't have worked: else it would not have been sent again.
+	// A call that isn't idempotent waits for another attempt only if the service has certainly not acted on the earlier
+	// ones. So if such a call is given up while it waits, it has not worked. For an idempotent call,
+	// `earlierMayHaveActed` says whether it may have worked.
 	const isUnclear = call.method !== 'GET' && waitedMs === undefined && meaning.mayHaveActed;
 	const mayHaveActed = isUnclear && !call.idempotent;
 	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
@@ -48,7 +53,7 @@ export function callError(
 	const texts = {
 		...meaning,
 		fate: mayHaveActed ? (call.job ? fate : 'it may have worked') : undefined,
-		// How to find out replaces any other advice, above all "try again".
+		// The advice on how to find out replaces any other advice, above all "try again".
 		advice: (mayHaveActed && uncertain) || meaning.advice,
 		detail: sentences([
 			meaning.detail,
@@ -58,7 +63,7 @@ export function callError(
 			earlierMayHaveActed && 'An earlier try got no clear response and may have worked.',
 			isUnclear && call.idempotent && 'It may have worked.',
 			unexpected !== undefined && call.job && "The answer doesn't show the job.",
-			// What concerns the credential or the connection isn't about this request.
+			// The request is left out if the failure is about the credential or the connection.
 			meaning.isAboutAllItems !== true && `Request: ${request} at ${baseUrl}.`,
 		]),
 	};

@@ -7,12 +7,15 @@ import type { RequestOptions } from '../request';
 import type { Call } from './callError';
 import { uidOf } from './jobs';
 
-/** Pages of a list at most. With fewer, 100,000 clusters could not be listed; with more, an endless list takes hours. */
+/**
+ * The maximum number of pages of a list. It is large enough to list 100,000 clusters, and small enough that a list
+ * without an end doesn't take hours.
+ */
 const MAX_PAGES = 1_000;
 
 type ClusterPage = JsonObject & { items?: JsonObject[] | null };
 
-/** Where a page begins, and how many clusters it has at most; if undefined, the service decides. */
+/** The start of a page and its maximum number of clusters. If a value is undefined, the service decides. */
 interface Paging {
 	pageToken?: string | undefined;
 	pageSize?: number | undefined;
@@ -20,11 +23,11 @@ interface Paging {
 
 interface Found {
 	clusters: JsonObject[];
-	/** Whether the last page was full, and no page said that it is the last or where the next one begins. */
+	/** Whether the first page was full, and said neither that it is the last one nor where the next one begins. */
 	mayBeMore: boolean;
 }
 
-/** A page of the list of work clusters: `GET /api/v1/clusters`. */
+/** Returns the call that lists one page of the work clusters: `GET /api/v1/clusters`. */
 export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
 	const refused = () => ({
 		advice: `Check this node's fields, above all Options › Page Size: the service may not allow ${pageSize} clusters at once.`,
@@ -56,10 +59,12 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 }
 
 /**
- * Work clusters page by page, with the token of the next page. All pages have the same size, since a token may be the
- * number of a page of that size. No cluster comes twice, as one does if another is added to an earlier page meanwhile.
+ * Yields the work clusters page by page, with the token of the next page. All pages have the same size, since a token
+ * may be the number of a page of that size. Each cluster is yielded once, even if the service lists it twice because
+ * another cluster was added to an earlier page meanwhile.
  *
- * @throws ServiceError, also if a page token comes twice, the list has too many pages, or its rest can't be asked for
+ * @throws ServiceError if a request fails, a page token comes twice, the list has too many pages, or the service says
+ * that more clusters follow but names no token for the next page
  */
 export async function* clusterPages(
 	client: ServiceClient,
@@ -71,7 +76,7 @@ export async function* clusterPages(
 	let next = pageToken;
 	do {
 		const call = listClusters({ pageToken: next, pageSize });
-		// A later page that fails may not be the end: its token may have expired.
+		// The failure of a later page may not be final: if its token has expired, `allClusters` reads the list again.
 		const page = await client.send(call, options, { hasFallback: tokens.size > 0 });
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const items = page.items ?? [];
@@ -81,7 +86,7 @@ export async function* clusterPages(
 		});
 		const isFirst = next === undefined;
 		tokens.add(next);
-		// A service that counts may end with 0, as text if it counts with 64 bits.
+		// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
 			throw client.unusableAnswerError(call, { kind: 'endlessList' }, options);
@@ -97,10 +102,11 @@ export async function* clusterPages(
 }
 
 /**
- * The wanted clusters, by no more pages than needed. If a page's token has expired, the list begins again, once.
+ * Returns the clusters that match a filter. It requests no more pages than needed. If the token of a page has expired,
+ * it reads the list again from its start, once.
  *
- * @param limit how many at most; Infinity for all of them
- * @param filter which ones: the service itself can't filter
+ * @param limit the maximum number of clusters; Infinity for all of them
+ * @param filter decides which clusters are returned, since the service itself can't filter
  * @throws ServiceError, as clusterPages does
  */
 export async function allClusters(
@@ -128,12 +134,13 @@ export async function allClusters(
 }
 
 /**
- * Whether an answer is a page of clusters: an object whose `items` is a list of objects, null, or left out as what is empty
- * (as by grpc-gateway, or `omitempty` in Go). An error isn't, nor is a list under another name.
+ * Decides whether a body is a page of clusters. It is an object whose `items` is a list of objects or null, or is left
+ * out because it is empty, as grpc-gateway and `omitempty` in Go do. An error is not a page, nor is a list under
+ * another name.
  *
- * The interface does not say where the token of the next page is. `ListOption.continue` is the list convention of
- * Kubernetes, which answers with `metadata.continue`, empty or absent at the end. If it can't be sent back, the answer isn't
- * taken: the first page must not pass for the whole list.
+ * The interface document does not say where the token of the next page is. `ListOption.continue` is the list convention
+ * of Kubernetes, whose responses have `metadata.continue`, which is empty or absent at the end. If the token can't be
+ * sent back, the body is not accepted, since the first page must not pass for the whole list.
  */
 function isClusterPage(body: unknown): body is ClusterPage {
 	if (!isJsonObject(body)) return false;
@@ -143,7 +150,10 @@ function isClusterPage(body: unknown): body is ClusterPage {
 	return areItems && (!token || typeof token === 'string' || typeof token === 'number');
 }
 
-/** Whether an object has nothing but metadata in it: no text, list or object, nor a code. */
+/**
+ * Decides whether an object holds nothing but metadata. It has no text, list or object that isn't empty, no `code`, and
+ * doesn't say that the request failed.
+ */
 function saysNothing(body: JsonObject): boolean {
 	const others = { ...body, metadata: null, kind: null, apiVersion: null };
 	const isNothing = (value: unknown) => Object.keys(Object(value) as object).length === 0;

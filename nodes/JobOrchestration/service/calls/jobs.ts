@@ -7,32 +7,32 @@ import type { Call } from './callError';
 
 export { saysNoSuccess };
 
-/** What a new job is made from. What is undefined is not sent. */
+/** The values from which a new job is created. A value that is undefined is not sent. */
 export interface NewJob {
-	/** Where the job is placed: part of the path, and sent twice in the body. */
+	/** The namespace of the job. It is a part of the path, and is sent twice in the body. */
 	namespace: string;
 	workflowUid: string;
-	/** A cluster's `metadata.uid`. */
+	/** The `metadata.uid` of a work cluster. */
 	workCluster: string;
 	displayName: string;
 	group: string;
-	/** Parameter records: what is given in JSON may have other fields than the form's. */
+	/** Parameter records. Those that are given as JSON may have other fields than those of the form. */
 	inputs: JsonObject[];
 	outputs: JsonObject[];
 	type: string;
 	metadata: JsonObject;
 	priority?: number | undefined;
 	maxRetry?: number | undefined;
-	/** Milliseconds. */
+	/** The retry interval in milliseconds. */
 	retryInterval?: number | undefined;
 	workspace?: string | undefined;
 }
 
-/** Users enter the name that the drop-down shows. */
+/** The hint is needed because users enter the name that the drop-down shows. */
 const CLUSTER_HINT =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
-/** Creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
+/** Returns the call that creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
 export function createJob(job: NewJob): Call<JsonObject> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
 	return {
@@ -63,7 +63,10 @@ export function createJob(job: NewJob): Call<JsonObject> {
 	};
 }
 
-/** Changes a job's state: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`. The interface shows no answer. */
+/**
+ * Returns the call that changes a job's state: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`. The interface
+ * document shows no response to it.
+ */
 export function changeJobState({
 	namespace,
 	jobId,
@@ -103,19 +106,22 @@ export function changeJobState({
 	};
 }
 
-/** The `metadata.uid` of a job or a cluster; undefined unless it is a text with something in it, or a whole number. */
+/** Returns the `metadata.uid` of a job or cluster; undefined unless it is a non-blank text or a whole number. */
 export function uidOf({ metadata }: JsonObject): string | undefined {
 	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
-	// A larger number has lost digits.
+	// A number beyond the safe integers has lost digits.
 	if (typeof uid === 'number') return Number.isSafeInteger(uid) && uid >= 0 ? `${uid}` : undefined;
 	return typeof uid === 'string' && uid.trim() !== '' ? uid : undefined;
 }
 
-/** All that is relied on is the ID. */
+/** Decides whether a body is a job. Only its ID is checked, since nothing else is relied on. */
 const isJob = (body: unknown): body is JsonObject =>
 	isJsonObject(body) && uidOf(body) !== undefined;
 
-/** A 201 has created something, and so may a service that names an ID anywhere. */
+/**
+ * Decides whether the service has refused to create a job. A 201 means that something was created, and an ID anywhere
+ * in the body means that something may have been created, so neither counts as a refusal.
+ */
 const isRefusedCreate = (body: unknown, status: number) =>
 	status === 200 &&
 	saysNoSuccess(body) &&
@@ -123,7 +129,7 @@ const isRefusedCreate = (body: unknown, status: number) =>
 
 const isAnything = (_body: unknown): _body is GenericValue => true;
 
-/** The `job` of the request, which spells `maxretry` in lower case where the answer has `maxRetry`. */
+/** Returns the `job` of the request body. The request spells `maxretry` in lower case, the response has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {
 	const { workflowUid, maxRetry, retryInterval, ...sentAsIs } = job;
 	const hasRetryOption = maxRetry !== undefined || retryInterval !== undefined;
@@ -131,7 +137,10 @@ function bodyOf(job: NewJob): JsonObject {
 	return { ...sentAsIs, workflow: { uid: workflowUid }, retryOption };
 }
 
-/** A path of these segments, percent-encoded. A URL parser would still resolve `.` and `..`: FieldValue refuses them. */
+/**
+ * Returns a path of percent-encoded segments. A URL parser would still resolve the segments `.` and `..`, so FieldValue
+ * refuses them.
+ */
 function encodePath(...segments: string[]): string {
 	return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }

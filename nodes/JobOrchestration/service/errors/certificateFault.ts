@@ -1,4 +1,8 @@
-/** What is wrong with a certificate, by the code of Node.js, or by its text where n8n 1.x has only that; and what to do. */
+/**
+ * Returns what is wrong with a certificate, and what to do about it.
+ *
+ * @param code the error code of Node.js, or the error's text where n8n 1.x has only that
+ */
 export function certificateFault(code: string): [reason: string, advice: string] {
 	if (/expired|not_yet_valid/i.test(code))
 		return [

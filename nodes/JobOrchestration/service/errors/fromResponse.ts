@@ -5,10 +5,14 @@ import { isWebPage } from './page';
 import { MAX_SHOWN, saidIn, saidOnPage } from './said';
 import { type Secrets, WITHHELD } from './secrets';
 
-/** The body of the expected answer, or why it didn't come. */
+/** The body of the expected response, or the failure if no such response came. */
 export type Result<Body> = { body: Body } | { failure: Failure };
 
-/** The body of the expected answer, or why it isn't that, without secrets. @param answer of n8n's request helper */
+/**
+ * Returns the body of a response if it is the expected one, or else a failure without secrets.
+ *
+ * @param answer the full response, as n8n's request helper returns it
+ */
 export function resultOf<Body>(
 	answer: unknown,
 	{ method, expected, isExpected, failureIn, isSecret = false }: ServiceRequest<Body>,
@@ -21,14 +25,14 @@ export function resultOf<Body>(
 		headers,
 	} = isJsonObject(answer) ? answer : {};
 	if (typeof status !== 'number') return { failure: { kind: 'broken', code: 'no HTTP response' } };
-	// A 303 says that it is done, and where to look: the body is a note for people (RFC 9110, 15.4.4).
+	// A 303 to a PUT says that the request is done, and where to look. Its body is a note for people (RFC 9110, 15.4.4).
 	const isDone = method === 'PUT' && status === 303;
 	const isSuccess = isDone || (status >= 200 && status < 300);
 	const body = isDone || sent === undefined || sent === '' ? null : sent;
 	const given = isJsonObject(headers) ? headers : {};
 	if (!isSuccess && status >= 300 && status < 400) {
 		const location = typeof given.location === 'string' ? secrets.redact(given.location) : '';
-		// The query is left out: a service may put anything there.
+		// The query and the fragment are left out, since a service may put anything there.
 		const address = location.replace(/[?#].*$/s, '').slice(0, MAX_SHOWN);
 		return { failure: { kind: 'redirect', status, location: address || 'another address' } };
 	}
@@ -40,7 +44,7 @@ export function resultOf<Body>(
 		const form = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
 		const said = isPage ? saidOnPage(body, reading) : saidIn(body, reading);
 		const facts = { status, form, ...said, retryAfterMs: parseRetryAfter(given) } as const;
-		// A text that begins like a tag could be part of a page: what it asks for isn't the service's word.
+		// A body that begins with a tag could be a part of a web page. Its Retry-After is then not taken for the service's.
 		const mayBePage = isHtml || isPage || /^\s*<(?!\?xml)/.test(String(body));
 		const saysRefused = failed === 'refused';
 		return {
@@ -57,13 +61,13 @@ export function resultOf<Body>(
 	return { failure: { kind: 'unexpectedResponse', status, expected, what, received } };
 }
 
-/** Whether a body says by a flag that the request was refused. */
+/** Decides whether a body says by a flag (`success` or `ok`) that the request was refused. */
 export function saysNoSuccess(body: unknown): body is JsonObject {
 	if (!isJsonObject(body)) return false;
 	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
 }
 
-/** Whether it says that the request failed by a status as HTTP has it, of its own or of its error. */
+/** Decides whether a body says that the request failed, by an HTTP status code of its own or of its `error`. */
 export function hasFailedStatus(body: unknown): boolean {
 	if (!isJsonObject(body)) return false;
 	const { code, status, statusCode, error } = body;
@@ -78,7 +82,10 @@ function kindOf(body: unknown): string {
 	return Object.keys(body).length === 0 ? 'an empty object' : 'an object';
 }
 
-/** The wait that a Retry-After asks for, in milliseconds. A date is read against the answer's own: clocks differ. */
+/**
+ * Returns the wait that a Retry-After header asks for, in milliseconds. A date in it is compared with the response's
+ * own Date header, since the clocks of the service and of n8n may differ.
+ */
 export function parseRetryAfter(headers: JsonObject, now = Date.now()): number | undefined {
 	const retryAfter = headers['retry-after'];
 	if (/^\s*\d+(?:\.\d+)?\s*$/.test(String(retryAfter))) return Number(retryAfter) * 1000;
@@ -86,7 +93,10 @@ export function parseRetryAfter(headers: JsonObject, now = Date.now()): number |
 	return until === undefined ? undefined : Math.max(0, until - sentAt);
 }
 
-/** A header's date in milliseconds; undefined if it can't be read. Each has a time of day, unlike texts that Date reads. */
+/**
+ * Returns the date in a header in milliseconds, or undefined if it can't be read. A date in a header always has a time
+ * of day, unlike other texts that `Date.parse` accepts.
+ */
 function dateIn(header: unknown): number | undefined {
 	const date = /\d\d:\d\d:\d\d/.test(String(header)) ? Date.parse(String(header)) : Number.NaN;
 	return Number.isNaN(date) ? undefined : date;

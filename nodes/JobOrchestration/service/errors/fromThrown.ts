@@ -6,28 +6,32 @@ const CERTIFICATE =
 	/\b(?<code>CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/;
 
 /**
- * A failed handshake, and why in OpenSSL's words. EPROTO with "write" means that the request was still waiting for it: an
- * alert or a broken record that comes later is read, and has a code of its own (ERR_SSL_...).
+ * Matches a failed TLS handshake, with the reason that OpenSSL gives. EPROTO with "write" means that the request was
+ * still waiting for the handshake. An alert or a broken record that comes later fails a read, and has a code of its own
+ * (ERR_SSL_...).
  */
 const HANDSHAKE =
 	/\bwrite EPROTO\b(?: \w+:error:\w+:[^:]*:[^:]*:(?:(?:tls|ssl)v\d+ )?(?<reason>[^:\n]+))?/;
 
-/** Characters of an error's text that are searched. With all, a pattern could take seconds for a long one. */
+/** The number of characters of an error's text that are searched. In a longer text, a pattern could take seconds. */
 const MAX_TEXT = 1_000;
 
 const unreachable = (code = '', address = 'the service'): Failure => ({
 	...{ kind: 'unreachable', code, address },
 });
 
-/** What codes and texts mean, with the pattern's named groups: the first match decides. n8n 1.x has no codes (COMMON_ERRORS). */
+/**
+ * Patterns of error codes and texts, each with the failure that it stands for, made from the pattern's named groups.
+ * The first match decides. n8n 1.x keeps no codes, so its texts (COMMON_ERRORS) are matched, too.
+ */
 const PATTERNS: Array<[RegExp, (found: Partial<Record<string, string>>) => Failure]> = [
 	[/\bERR_CANCELED\b|^canceled$/, () => ({ kind: 'cancelled', sent: true })],
-	// n8n's credential-domain-restrictions.js, in the login.
+	// n8n throws this during the login (credential-domain-restrictions.js).
 	[
 		/^(?<reason>(?:Domain not allowed|No allowed domains specified)\b.*)/,
 		({ reason = '' }) => ({ kind: 'notAllowed', reason }),
 	],
-	// What n8n says if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
+	// n8n throws this if its administrator has not allowed an address (@n8n/backend-network, SsrfBlocked…Error).
 	[
 		/^(?<reason>The request was blocked because .*\brestricted\b.*)/,
 		({ reason = '' }) => ({ kind: 'blocked', reason }),
@@ -39,7 +43,7 @@ const PATTERNS: Array<[RegExp, (found: Partial<Record<string, string>>) => Failu
 		/^(?:connect|getaddrinfo) (?<code>E[A-Z_]+)(?: (?<address>\S+))?/,
 		({ code, address }) => unreachable(code, address),
 	],
-	// These come before a connection exists, no matter which system call reports them.
+	// These codes are reported before a connection exists, whichever system call reports them.
 	[/^(?<code>ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, ({ code }) => unreachable(code)],
 	[/service refused the connection/i, () => unreachable('ECONNREFUSED')],
 	[/DNS server returned an error/i, () => unreachable('EAI_AGAIN')],
@@ -50,7 +54,13 @@ const PATTERNS: Array<[RegExp, (found: Partial<Record<string, string>>) => Failu
 	],
 ];
 
-/** The failure behind an error: this node's own, if n8n has wrapped it, or the request's. @param redact hides secrets */
+/**
+ * Returns the failure behind an error: the failure of this node's own error if n8n has wrapped one, or else that of the
+ * request.
+ *
+ * @param isUnsent whether the request was certainly not sent
+ * @param redact hides secrets
+ */
 export function failureFromError(
 	error: unknown,
 	{ isUnsent = false, redact = (text: string) => text } = {},
@@ -68,8 +78,9 @@ export function failureFromError(
 }
 
 /**
- * The failure in an error of n8n's request helper. In n8n 2.x, the system's error is the `cause` of a
- * NodeApiError; in 1.x only its text remains, among `messages`. What isn't recognised counts as a broken connection.
+ * Returns the failure in an error of n8n's request helper. In n8n 2.x, the system error is the `cause` of a
+ * NodeApiError. In n8n 1.x, only its text remains, among `messages`. An error that isn't recognised counts as a broken
+ * connection.
  */
 function requestFailureIn(chain: JsonObject[]): Failure {
 	const codes = chain.map(({ code }) => code).filter(isText);
@@ -87,7 +98,7 @@ function requestFailureIn(chain: JsonObject[]): Failure {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** An error and the errors behind it, outermost first, each seen once. */
+/** Returns an error and the errors that caused it, the outermost first and each of them once. */
 function causesOf(error: unknown): JsonObject[] {
 	const chain: JsonObject[] = [];
 	const waiting: unknown[] = [error];
@@ -95,7 +106,7 @@ function causesOf(error: unknown): JsonObject[] {
 		const next = waiting.shift();
 		if (!isJsonObject(next) || chain.includes(next)) continue;
 		chain.push(next);
-		// If a name has two addresses, a refused connection is an AggregateError without a message.
+		// If a host name has two addresses, a refused connection is reported as an AggregateError without a message.
 		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
 	}
 	return chain;

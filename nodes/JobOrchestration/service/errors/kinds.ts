@@ -5,28 +5,28 @@ import { certificateFault } from './certificateFault';
 import { meaningOfStatus } from './meaningOfStatus';
 import { type About, type Meaning, PROXIES, rejectedToken, type StatusFacts } from './statuses';
 
-/** What every failure may have. */
+/** The facts that a failure of any kind may have. */
 interface Common {
-	/** It is the login's: the request itself was not sent, or not acted on for its token. */
+	/** Set if the login failed. The request itself was not sent, or was not acted on because of its token. */
 	ofLogin?: true;
-	/** It may have been acted on, and the service no longer accepts its token. */
+	/** Set if the service no longer accepts the token, and the request isn't resent since it may have been acted on. */
 	hasExpired?: true;
-	/** What a health check has found to be the cause. */
+	/** The cause of the failure, as a health check has found it. */
 	cause?: Cause;
 }
 
-/** Milliseconds that a login may take. A node with a shorter Timeout doesn't wait as long. */
+/** The time limit of a login in milliseconds. A request with a shorter Timeout stops waiting for the login earlier. */
 export const LOGIN_TIMEOUT_MS = 60_000;
 
-/** Nothing was sent, for a reason that concerns all items. */
+/** The consequence of a failure that concerns all items and kept the request from being sent. */
 const UNSENT = { ...UNKNOWN, isAboutAllItems: true } as const;
 
-/** The Base URL, cut for a title. */
+/** Returns the Base URL, truncated for a title. */
 const serviceIn = ({ baseUrl = '' }: About) => truncate(baseUrl);
 
-/** Each kind of failure: what is known of it, what follows from it, and what its error says. */
+/** The kinds of failures. Each function turns the facts of a failure into its consequence and its error's texts. */
 const KINDS = {
-	/** A field of the credential can't be used. `problem` completes a sentence. */
+	/** A field of the credential has a value that can't be used. `problem` completes the sentence in the message. */
 	credentialField: ({
 		field,
 		problem,
@@ -35,7 +35,7 @@ const KINDS = {
 		...{ ...UNSENT, advice },
 		message: `The credential's '${field}' ${problem}`,
 	}),
-	/** No connection was made: nothing was sent. The address is the service's or a proxy's, or 'the service' if it is unknown. */
+	/** No connection was made, so nothing was sent. `address` is the service's or a proxy's, or else 'the service'. */
 	unreachable: ({ code, address }: { code: string; address: string }, about) => {
 		const port = /:(?!(?:80|443)$)\d+$/.exec(address)?.[0];
 		const isService = port === undefined || `${about.baseUrl ?? ''}/`.includes(`${port}/`);
@@ -50,7 +50,7 @@ const KINDS = {
 			detail: `No connection to ${address} was possible (${code}).`,
 		};
 	},
-	/** n8n's SSRF protection doesn't allow the address: nothing was sent. */
+	/** n8n's SSRF protection doesn't allow the address, so nothing was sent. */
 	blocked: ({ reason }: { reason: string }, about) => ({
 		...UNSENT,
 		message: `n8n doesn't allow requests to ${serviceIn(about)}`,
@@ -58,7 +58,7 @@ const KINDS = {
 			"Ask the administrator of this n8n to allow the service's address (N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES), or to take it off N8N_SSRF_BLOCKED_HOSTNAMES.",
 		detail: n8nSays(reason),
 	}),
-	/** The TLS handshake failed, above all because one side doesn't speak it: nothing was sent. */
+	/** The TLS handshake failed, mostly because one side doesn't use TLS. Nothing was sent. */
 	tls: ({ code }: { code: string }, about) => ({
 		...UNSENT,
 		message: `No secure connection to ${serviceIn(about)} is possible`,
@@ -66,7 +66,7 @@ const KINDS = {
 			"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 		detail: endedUnsent(code),
 	}),
-	/** The credential's field Allowed HTTP Request Domains, which n8n adds, lacks the service's host: nothing was sent. */
+	/** The service's host isn't in Allowed HTTP Request Domains, a credential field that n8n adds. Nothing was sent. */
 	notAllowed: ({ reason }: { reason: string }, about) => ({
 		...UNSENT,
 		message: `The credential doesn't allow requests to ${serviceIn(about)}`,
@@ -83,7 +83,7 @@ const KINDS = {
 			detail: `The connection ended before anything was sent: ${reason} (${code}).`,
 		};
 	},
-	/** No answer in time. `after` (ms) is set if a request with a shorter Timeout gave up a login that may succeed. */
+	/** No response came in time. `after` (ms) is set if a shorter Timeout ended the wait for a login that may succeed. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		...{ condition: 'timedOut', mayHaveActed: true },
 		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT_MS : timeout)) / 1_000} s`,
@@ -96,22 +96,22 @@ const KINDS = {
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
 		detail: `The service, a proxy or the network ended the connection (${code}).`,
 	}),
-	/** The request was aborted, above all by a cancel. `sent` is false only if it certainly was not sent. */
+	/** The request was aborted, mostly by a cancel. `sent` is false only if the request was certainly not sent. */
 	cancelled: ({ sent }: { sent: boolean }) => ({
 		...{ ...UNKNOWN, mayHaveActed: sent },
 		message: 'The execution was cancelled',
 		advice: '',
 	}),
-	/** n8n failed before it sent the request, and what it says: that its database is busy, say. */
+	/** n8n failed before it sent the request. `reason` is n8n's message, for example that its database is busy. */
 	n8nFailed: ({ reason }: { reason: string }) => ({
 		...{ ...UNSENT, condition: 'n8nFailed' },
 		message: "n8n couldn't send the request",
 		advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
 		detail: n8nSays(reason),
 	}),
-	/** The answer points to another address, or to 'another address' if it doesn't say which. */
+	/** The response redirects to another address. `location` is 'another address' if the response doesn't name it. */
 	redirect: ({ status, location }: { status: number; location: string }) => ({
-		// By 307 and 308, the client is to send the same request elsewhere (RFC 9110): nothing was done.
+		// A 307 or 308 asks the client to send the same request elsewhere (RFC 9110), so the service has done nothing.
 		...consequenceOf({ status }),
 		message: `The service redirects to ${truncate(location)}`,
 		advice:
@@ -119,13 +119,13 @@ const KINDS = {
 		detail: `The redirect is to ${location} (HTTP ${status}). Redirects aren't followed, so that the token stays with the service.`,
 	}),
 	status: (facts: Common & StatusFacts, about) => meaningOfStatus(facts, about),
-	/** The service rejected the tokens of the last logins: nothing was sent, and no other login is made for a while. */
+	/** The service rejected the tokens of the last logins. Nothing was sent, and no other login is made for a while. */
 	noToken: (_facts: { status: number }, about) => ({
 		...UNSENT,
 		...rejectedToken(about),
 		detail: 'The service has rejected the tokens of other requests.',
 	}),
-	/** An answer with a success's status that isn't what the interface shows: what it is, and what it holds. */
+	/** A successful response isn't what the interface document shows. `what` is its kind, `received` its content. */
 	unexpectedResponse: (
 		facts: Record<'what' | 'received' | 'expected', string> & { status: number },
 	) => ({
@@ -149,7 +149,7 @@ const KINDS = {
 			"Ask the administrator of the service how it names the next page: the node reads 'metadata.continue'. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
 		detail: `The last page says that ${remaining} more follow, but not where.`,
 	}),
-	/** A request that doesn't go to the Base URL or below it, or by a workflow's proxy, and must not get the token. */
+	/** A request goes outside the Base URL, or through a workflow's proxy, so it must not get the token. */
 	foreignAddress: ({ address }: { address: string }, about) => ({
 		...UNKNOWN,
 		message: `This credential is for ${serviceIn(about)} only`,
@@ -159,7 +159,7 @@ const KINDS = {
 	}),
 } satisfies Record<string, (facts: never, about: About) => Meaning>;
 
-/** Why a call failed. Plain data in an error's `context`, which n8n keeps when it wraps the error. */
+/** The reason why a call failed. It is plain data in the error's `context`, which n8n keeps when it wraps the error. */
 export type Failure = {
 	[Kind in keyof typeof KINDS]: (typeof KINDS)[Kind] extends (
 		facts: infer Facts,
@@ -169,7 +169,7 @@ export type Failure = {
 		: never;
 }[keyof typeof KINDS];
 
-/** What a failure means: what follows from it, and what its error says. */
+/** Returns what a failure means: its consequence and the texts of its error. */
 export function meaningOf(failure: Failure, about: About = {}): Meaning {
 	const meaning: Meaning = KINDS[failure.kind](failure as never, about);
 	if (failure.ofLogin === true) {
@@ -181,14 +181,14 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
 	return { ...meaning, detail: sentences([meaning.detail, expired]) };
 }
 
-/** What a failed login means for the request that waited for it, which was not sent, or not acted on. */
+/** Returns the consequence of a failed login for the request that waited for it: it was not sent, or not acted on. */
 function ofLogin({ condition, retryAfterMs }: Meaning): Consequence {
 	if (!RETRY.loginAgain.includes(condition)) return { ...UNKNOWN, isAboutAllItems: true };
 	const own = condition === 'broken' ? 'loginFailed' : condition;
 	return { condition: own, mayHaveActed: false, isAboutAllItems: true, retryAfterMs };
 }
 
-/** A failure as a run is told of it that didn't meet it itself: without the service's words to others. */
+/** Returns a failure without the service's text, for an execution that didn't receive that response itself. */
 export function withoutServiceText(failure: Failure): Failure {
 	if (failure.kind !== 'status') return failure;
 	const withheld = 'The service answered other requests so';

@@ -12,7 +12,7 @@ import {
 	type StatusTexts,
 } from './statuses';
 
-/** What an answer with this status means, and what its error says. */
+/** Returns what a failure of the kind `status` means: its consequence and the texts of its error. */
 export function meaningOfStatus(
 	facts: StatusFacts & { ofLogin?: true; cause?: Cause },
 	about: About,
@@ -52,7 +52,7 @@ const failed = ({ action, words, form, ofLogin }: Answer) => ({
 			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
 
-/** The statuses by which a service says that a field of the request is wrong. */
+/** The status codes by which a service says that a field of the request is wrong. */
 const OF_WRONG_VALUES = [400, 404, 409, 413, 422];
 
 function refused(answer: Answer): StatusTexts & Texts {
@@ -77,7 +77,7 @@ function refused(answer: Answer): StatusTexts & Texts {
 	};
 }
 
-/** What to do about a refusal of the service itself. */
+/** Returns the advice for a request that the service itself refused. */
 function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
 	if (ofLogin) {
 		const advice =
@@ -93,8 +93,8 @@ function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
 }
 
 /**
- * Whether a 404 is probably not the service's own: it has a body that isn't JSON, and the service hasn't answered this account
- * before, else a health check would have found out.
+ * Decides whether a 404 probably comes from a proxy, and not from the service. It has a body that is not JSON, and the
+ * service has not answered this account before. If it had, a health check would have found the cause.
  */
 const isOfProxy = ({ status, form, text, ofLogin, cause }: Answer) =>
 	status === 404 &&
@@ -110,7 +110,7 @@ const nothingThere = ({ words }: Answer): StatusTexts => ({
 	isWrongValue: false,
 });
 
-/** Nothing was done, and it is to be asked for later. */
+/** Returns the texts for a request that the service did not act on, and that can be sent again later. */
 const refusedForNow = ({ what, words }: Answer): StatusTexts => ({
 	message: `The service refused ${what} for now`,
 	words,
@@ -118,7 +118,7 @@ const refusedForNow = ({ what, words }: Answer): StatusTexts => ({
 	isWrongValue: false,
 });
 
-/** What to do if the service asks for a wait that the user should know of. */
+/** Returns the advice for a Retry-After that is so long that the user should know of it. */
 function waitsFor({ retryAfterMs = 0 }: Consequence): Partial<Texts> {
 	if (retryAfterMs <= RETRY.sharedMs) return {};
 	const seconds = Math.ceil(retryAfterMs / 1_000);
@@ -126,7 +126,7 @@ function waitsFor({ retryAfterMs = 0 }: Consequence): Partial<Texts> {
 	return { advice: `Try again in ${time}: the service asks to wait that long.` };
 }
 
-/** The service is restarted or rolled out, and nothing was sent to it. */
+/** The consequence of an outage: the service is being restarted or rolled out, and the request did not reach it. */
 const NOT_THERE: Consequence = {
 	...{ condition: 'unreachable', mayHaveActed: false, notFoundBy: undefined },
 	isAboutAllItems: true,
@@ -153,7 +153,7 @@ function saidBy(answer: Answer): Pick<Texts, 'reason' | 'detail'> {
 	const details = [
 		!hasWords && `${nothing}${http}.`,
 		!hasWords && text !== undefined && `It sent ${text}.`,
-		// A 500 comes from the service itself, as a page, too.
+		// A 500 comes from the service itself, even if its body is a web page.
 		(mayBeByProxy || (isPage && status !== 500)) &&
 			`A firewall, a proxy or a login page before the service has ${likely} answered.`,
 		ofLogin && `The login at ${baseUrl} was answered with HTTP ${status}.`,

@@ -1,35 +1,35 @@
 /*
- * Web pages, which come from the service or from what stands before it: whether a text is one, and what it says.
+ * Recognises and reads web pages, which come from the service or from what is in front of it, such as a proxy.
  */
 
-/** Characters of a text in which a page shows itself. */
+/** The number of characters at the start of a text by which a web page is recognised. */
 const MAX_START = 500;
 
-/** What may come before the first element of a page. */
+/** Matches what may precede the first element of a page. */
 const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
 
 /**
- * Whether a text is a web page, rather than a message for a program.
+ * Decides whether a text is a web page, rather than a message for a program.
  *
- * @param isHtml whether it came as HTML: some services send each plain text so
+ * @param isHtml whether its content type is HTML, which some services also give to plain text
  */
 export function isWebPage(text: string, isHtml: boolean): boolean {
 	const start = text.slice(0, MAX_START).replace(PROLOG, '');
 	return isHtml ? start.startsWith('<') : /^<(?:!doctype\s+html|html)[\s>]/i.test(start);
 }
 
-/** Characters of a page that are read. The text of some pages follows 50,000 characters of styles. */
+/** The number of characters of a page that are read. In some pages, 50,000 characters of styles precede the text. */
 const MAX_PAGE = 200_000;
 
-/** What a browser doesn't show. An element without an end hides the rest of the page. */
+/** Matches what a browser doesn't show. An element that is not closed hides the rest of the page. */
 const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1\s*>|$)/gis;
 
-/** A tag within a sentence. At any other, a text ends. */
+/** Matches a tag that may stand within a sentence. At any other tag, a text ends. */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|small|span|strong|tt|u)[\s>]/i;
 
 /**
- * The texts of a page, in order, from its title or its first heading on. After the last rule (`<hr>`), only texts with a full
- * stop are kept: the server's name has none.
+ * Returns the texts of a page in order, from its title, its first heading or its first `<pre>` on. After the last
+ * `<hr>`, only texts that end with `.`, `!` or `?` are kept: the name of the server has none of these at its end.
  */
 export function textsOfPage(page: string): string[] {
 	const shown = page.slice(0, MAX_PAGE).replace(HIDDEN, '');
@@ -43,7 +43,7 @@ export function textsOfPage(page: string): string[] {
 			.map(decodeEntities);
 	const own = textsIn(shown.slice(start, footer > start ? footer : undefined));
 	const last = footer > start ? textsIn(shown.slice(footer)) : [];
-	// The last text of a page that was cut could end within a secret.
+	// If the page is longer than what is read, its last text could end within a secret.
 	if (page.length > MAX_PAGE) (last.length > 0 ? last : own).pop();
 	return [...own, ...last.filter((text) => /[.!?]\s*$/.test(text))];
 }

@@ -14,34 +14,47 @@ import {
 import { type Failure, meaningOf } from './kinds';
 import type { Meaning } from './statuses';
 
-/** What a failure means to the user, as plain data: n8n stores it for Retry. */
+/** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
 export interface Problem extends Texts {
-	/** Of a call that failed: the status of its answer; null if none came. */
+	/** The status code of the response to a failed call, or null if no response came. */
 	httpStatus?: number | null;
-	/** The job that the service may have created without this node having learned of it. */
+	/** The job that the service may have created without a response that shows it. */
 	uncertainJob?: NamedJob;
-	/** Whether the service may have done what can't be repeated: then it isn't sent again. */
+	/**
+	 * Whether the service may have acted on a call that isn't idempotent. The item is then not sent again, unless the
+	 * user turns on 'Create Again If Uncertain'.
+	 */
 	mayHaveActed?: boolean;
-	/** Whether a value of the item may be wrong: the service refused the request for itself, or it was not sent. */
+	/**
+	 * Whether a value of the item may be wrong: the service refused the request because of its content, or the node found
+	 * a wrong field and did not send the request.
+	 */
 	isWrongValue?: boolean;
-	/** Whether every item would meet it, such as a wrong password, or its message says which items it is about. */
+	/**
+	 * `all items` if every item would have the same problem, such as a wrong password; `named items` if the message says
+	 * which items the problem concerns.
+	 */
 	scope?: 'all items' | 'named items';
 }
 
-/** An error as n8n shows it: with title and description. */
+/** An error as n8n shows it, with a title and a description. */
 export type NodeError = NodeApiError | NodeOperationError;
 
-/** The failures that this node's errors hold. n8n's wrappers pass the same object on, and nothing else is trusted. */
+/**
+ * The failures in the errors of this node. n8n's wrappers pass on the same object, so an object that is not in this set
+ * is not trusted to be a failure.
+ */
 export const ownFailures = new WeakSet<object>();
 
 /**
- * Carries the problem of a request that failed, the only error that service/ throws for it. If n8n wraps it, the NodeApiError
- * takes over its texts, and the `context` of this base class in every n8n release; 1.x loses the `cause`.
+ * Carries the problem of a failed request. It is the only error that service/ throws for a failed request. If n8n wraps
+ * it, the NodeApiError takes over its texts and, in every n8n release, the `context` of this base class. The `cause` is
+ * lost in n8n 1.x.
  */
 export class ServiceError extends ExecutionBaseError {
 	readonly problem: Problem;
 
-	/** @param fate of a call that isn't idempotent: whether it may have worked, and the job that it was to create */
+	/** @param fate whether a call that isn't idempotent may have worked, and the job that it was to create */
 	constructor(
 		readonly failure: Failure,
 		meaning: Texts & Partial<Meaning> = meaningOf(failure),
@@ -62,7 +75,7 @@ export class ServiceError extends ExecutionBaseError {
 	}
 }
 
-/** The problem behind any error. */
+/** Returns the problem behind any error. */
 export function problemOf(cause: unknown): Problem {
 	if (cause instanceof ServiceError) return cause.problem;
 	const error: { message: string; description?: unknown } =
@@ -72,8 +85,8 @@ export function problemOf(cause: unknown): Problem {
 }
 
 /**
- * The problem of an unexpected error during a call that isn't idempotent. The service may have acted, since it isn't known
- * that it hasn't.
+ * Returns the problem of an unexpected error during a call that isn't idempotent. The service may have acted on the
+ * call, since nothing shows that it has not.
  *
  * @param job the job that the call was to create
  */
@@ -84,7 +97,7 @@ export const unknownProblem = (error: string, job: NamedJob | undefined) =>
 		job,
 	);
 
-/** The problem of an item of an earlier execution, of which nobody knows whether it was sent. */
+/** Returns the problem of an item that an earlier execution may have sent before n8n was stopped. */
 export const cutOffProblem = (job: NamedJob | undefined) =>
 	uncertainProblem(
 		'n8n was stopped while an earlier execution ran this node',
@@ -107,8 +120,9 @@ function uncertainProblem(message: string, detail: string, job: NamedJob | undef
 }
 
 /**
- * A problem as an error that n8n shows well, without a request, and so without secrets. n8n's own error stays the same object.
- * Its context has `httpStatus`, null if there was no answer, and `jobMayExist`.
+ * Returns the error by which n8n shows a problem. If `cause` is already an error of n8n, that object gets the problem's
+ * texts and is returned. Otherwise, the error is a new one that holds no request, and so no secrets. The error's
+ * context has `httpStatus`, which is null if there was no response, and `jobMayExist`.
  */
 export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)): NodeError {
 	const { httpStatus, uncertainJob } = problem;
@@ -122,10 +136,10 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 		const httpCode = httpStatus === null ? {} : { httpCode: String(httpStatus) };
 		nodeError = new NodeApiError(node, { message }, { message, description, ...httpCode });
 	}
-	// n8n replaces a message in which it finds a system error's code, even inside a longer word, such as EPERM in
-	// "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
+	// The constructor replaces a message in which it finds a system error code, even inside a longer word, such as EPERM
+	// in "experiment" (n8n-workflow, NodeError.setDescriptiveErrorMessage).
 	Object.assign(nodeError, { message, description });
-	// n8n's editor prefers the template to the description, which everything else reads.
+	// n8n's editor prefers the template to the description. Everything else reads the description.
 	const descriptionTemplate = description.replaceAll('\n', '<br>');
 	const jobMayExist = uncertainJob !== undefined;
 	const context = { httpStatus: httpStatus ?? null, jobMayExist, descriptionTemplate };
@@ -133,7 +147,10 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 	return nodeError;
 }
 
-/** All in the title, where nothing else is shown: in the test of a credential. Words that it has aren't repeated. */
+/**
+ * Returns the texts with everything in the title, since the test of a credential shows nothing else. The service's
+ * words are not repeated if the title already has them.
+ */
 export function inTitleOnly(texts: Texts): Texts {
 	const { message: own, words, advice, reason, detail } = texts;
 	const title = titleOf(texts);
@@ -144,8 +161,9 @@ export function inTitleOnly(texts: Texts): Texts {
 }
 
 /**
- * A title that n8n leaves as it is. Where it finds a system's code, it puts a text of its own, so an invisible character parts the
- * code; if need be, every word that may have one in it, as EPERM is in "experiment".
+ * Returns a title that n8n leaves unchanged. n8n replaces a title that contains a system error code, so an invisible
+ * character is put into the code. If that doesn't help, one is put into every word that may contain a code, as
+ * "experiment" contains EPERM.
  */
 function unreplaced(title: string): string {
 	const parted = [/\bE(?=[A-Z_]{4})/g, /[eg](?=[a-z_]{4})/gi].map((pattern) =>

@@ -3,38 +3,44 @@ import { truncate } from '../../texts';
 import { textsOfPage } from './page';
 import { MAX_READ, type Secrets } from './secrets';
 
-/** The most characters of the service's words in a description. */
+/** The maximum length of the service's words in a description, in characters. */
 export const MAX_SHOWN = 500;
 
-/** The most characters of them in a title. */
+/** The maximum length of the service's words in a title, in characters. */
 const MAX_IN_TITLE = 80;
 
-/** How deep a body is read, and how many values of it; "…" is what is left out. With more, a huge one would block n8n. */
+/**
+ * The maximum depth to which a body is read, and the maximum number of its values. The limits keep a huge body from
+ * blocking n8n. "…" stands for what is left out.
+ */
 const MAX_DEPTH = 20;
 const MAX_VALUES = 1_000;
 
-/** What the body of an answer says. Nothing if it is empty; no `words` if there is no text in it. */
+/**
+ * What the body of a response says. No field is set if the body is empty, or a page that says no more than the status
+ * code. `words` is not set if the body has no text.
+ */
 export interface Said {
-	/** The service's words, as many as a title has room for. */
+	/** The service's words, as far as a title has room for them. */
 	words?: string | undefined;
-	/** All that it says: its words, quoted, or the whole body as JSON if that says more. */
+	/** Everything that the body says: its words in quotation marks, or the whole body as JSON if that says more. */
 	text?: string | undefined;
-	/** Whether the words are only the name of the answer's status. */
+	/** Whether the words are only the name of the response's status code. */
 	isStatusName?: boolean;
-	/** Why neither is shown. */
+	/** The reason why neither `words` nor `text` is shown. */
 	withheld?: string;
 }
 
 interface Reading {
 	secrets: Secrets;
 	status: number;
-	/** The answer's reason phrase. Some services put their message there, others leave it empty. */
+	/** The reason phrase of the response. Some services put their message there, others leave it empty. */
 	statusMessage: string;
-	/** Whether any text of it may be a token, unless it is clearly a message. */
+	/** Whether any text in the body may be a token. Then only the fields that hold a message are shown. */
 	isSecret?: boolean;
 }
 
-/** What a body says that isn't a web page: its texts for people, or else all. */
+/** Returns what a body says that isn't a web page: its texts for people or, if it has none, its other texts. */
 export function saidIn(body: unknown, reading: Reading): Said {
 	const { shown, texts, searched } = read(body, reading.isSecret === true);
 	const json = JSON.stringify(shown) ?? '';
@@ -47,17 +53,20 @@ export function saidIn(body: unknown, reading: Reading): Said {
 	const said = quotationOf(kinds.find(({ length }) => length > 0) ?? [], reading);
 	const atTop = isJsonObject(shown) ? Object.values(shown) : [shown];
 	if (texts.length === 1 && atTop.includes(texts[0]) && !json.includes('"…"')) return said;
-	// What is cut off could be the words.
+	// If the JSON is cut, the words could be in the part that is left out, so they are quoted as well.
 	return { ...said, text: json.length > MAX_SHOWN ? `${said.text}, in ${cut(json)}` : json };
 }
 
-/** What a web page says, from its title or its first heading on, if that is more than the answer's status. */
+/**
+ * Returns what a web page says from its title, its first heading or its first `<pre>` on, if that is more than the
+ * status code of the response.
+ */
 export function saidOnPage(page: string, reading: Reading): Said {
 	const texts = textsOfPage(page).map(onOneLine);
 	const lines = texts.filter((text) => saysMore(text, reading));
 	if (lines.length === 0) return {};
 	const sentences = lines.filter((text) => IS_SENTENCE.test(text));
-	// A page can spell a secret in parts, with entities, or on several lines.
+	// A page can contain a secret in several parts, with entities, or on several lines.
 	return (
 		secretIn([page.slice(0, 2 * MAX_READ), texts.join('\n'), texts.join('')], reading) ??
 		quotationOf(sentences.length > 0 ? sentences : lines, reading)
@@ -78,10 +87,10 @@ function quotationOf(texts: string[], reading: Reading): Said {
 	return { words, text, isStatusName: !saysMore(words, reading) };
 }
 
-/** Where a login's answer has a message, and not a token. */
+/** The fields in which the response to a login has a message, and not a token. */
 const OF_MESSAGES = ['message', 'error', 'msg'];
 
-/** A body as it is shown; its texts; and what is to be searched for secrets. */
+/** Returns a body as it may be shown, its texts, and the texts that are to be searched for secrets. */
 function read(body: unknown, isSecret: boolean) {
 	const texts: string[] = [];
 	const searched: string[] = [];
@@ -100,7 +109,7 @@ function read(body: unknown, isSecret: boolean) {
 				entries.map(([name, element]) => [name, copy(element, depth + 1, name)]),
 			);
 		}
-		// More is searched than is used, so that a secret across that limit is found.
+		// The search goes beyond the part that is used, so that it finds a secret that lies across the limit.
 		searched.push(String(value).slice(0, left.characters + MAX_READ));
 		if (typeof value !== 'string') return value;
 		const text = onOneLine(value.slice(0, left.characters));
@@ -111,11 +120,14 @@ function read(body: unknown, isSecret: boolean) {
 	return { shown: isSecret && !isJsonObject(body) ? null : copy(body, 0), texts, searched };
 }
 
-/** Where the stack trace of Java, .NET and JavaScript begins; of PHP; of Go. */
+/** Matches the first frame of a stack trace of Java, .NET and JavaScript, of PHP, or of Go. */
 const FRAME =
 	/(?:^\s*|\n[ \t]+)at (?:async |new )?(?=[^\s(]+(?: \[[^\]\n]+\])? ?\(|\S+:\d+)|\n#0 |\ngoroutine \d/;
 
-/** A text on one line. A stack trace ends with its first line, Python's begins with its last. */
+/**
+ * Returns a text on one line and without its stack trace. What remains is the text before the first frame or, of a
+ * Python traceback, the last line.
+ */
 function onOneLine(text: string): string {
 	const [message = ''] = text
 		.replace(/^Traceback \(most recent call last\):.*\n(?=\S)/s, '')
@@ -123,10 +135,16 @@ function onOneLine(text: string): string {
 	return message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Whether a text is for people. Words without a space, such as invalid_group, are for programs, but in ASCII only. */
+/**
+ * Matches a text for people, which has a space or a letter outside ASCII. A text in ASCII without a space, such as
+ * invalid_group, is for programs.
+ */
 const IS_SENTENCE = /\s|(?!\p{ASCII})\p{L}/u;
 
-/** The names of the usual statuses: n8n doesn't let a node import those of Node.js. Of others, the reason phrase is the name. */
+/**
+ * The names of the usual status codes, since n8n doesn't let a node import those of Node.js. For any other status code,
+ * the reason phrase is taken as its name.
+ */
 const STATUS_NAMES: Partial<Record<number, string>> = {
 	...{ 400: 'bad request', 401: 'unauthorized', 403: 'forbidden', 404: 'not found' },
 	...{ 405: 'method not allowed', 409: 'conflict', 413: 'payload too large' },
@@ -134,11 +152,11 @@ const STATUS_NAMES: Partial<Record<number, string>> = {
 	...{ 502: 'bad gateway', 503: 'service unavailable', 504: 'gateway timeout' },
 };
 
-/** Whether a text says more than the status of its answer, as "HTTP Status 404 – Not Found" and "Error 400" don't. */
+/** Decides whether a text says more than the status code. "HTTP Status 404 – Not Found" and "Error 400" don't. */
 function saysMore(text: string, { status, statusMessage }: Reading): boolean {
 	const phrase = statusMessage.toLowerCase().trim();
 	const name = STATUS_NAMES[status] ?? phrase;
-	// "Request Entity Too Large" is the name of a 413, "No valid crumb was included" is a message.
+	// The phrase "Request Entity Too Large" is the name of a 413, while "No valid crumb was included" is a message.
 	const isName = phrase.split(/\W/).some((word) => word !== '' && name.includes(word));
 	const words = text
 		.toLowerCase()
@@ -148,13 +166,13 @@ function saysMore(text: string, { status, statusMessage }: Reading): boolean {
 	return /\p{L}/u.test(others.replace(/\b(?:http|error|status|code|page)\b/g, ' '));
 }
 
-/** A date or a number says nothing in a title. */
+/** Matches a date or a number, which says nothing in a title. */
 const IS_DATE = /^[-\d\s:.,+TZ]+$/;
 
-/** Texts without those that only repeat an earlier one, also behind the class of an exception. */
+/** Returns the texts without repetitions of earlier ones, even if the class of an exception precedes a repetition. */
 function unrepeated(texts: string[]): string[] {
 	const different: string[] = [];
-	// More than one in two characters doesn't fit.
+	// Each text takes at least two characters, one of them as a separator, so more texts don't fit.
 	for (const text of texts.slice(0, MAX_SHOWN / 2)) {
 		const isRepeated = different.some((other) => other.includes(text) || text.endsWith(other));
 		if (!isRepeated) different.push(text);
@@ -162,7 +180,7 @@ function unrepeated(texts: string[]): string[] {
 	return different;
 }
 
-/** As many of the texts as fit, in order, and of the first one as much as fits. */
+/** Joins as many of the texts as fit, in order. The first text is truncated if it is too long. */
 function joined([first = '', ...texts]: string[], max: number): string {
 	let words = first;
 	for (const text of texts) {

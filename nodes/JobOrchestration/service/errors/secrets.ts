@@ -1,16 +1,16 @@
-/** What is shown instead of a short text that contains a secret. */
+/** The replacement for a text that contains a secret. */
 export const WITHHELD = '(not shown: contains a secret)';
 
-/** The fewest characters of a secret. With fewer, ordinary words would contain it. */
+/** The minimum length of a secret that is searched for. Ordinary words would contain a shorter one. */
 const MIN_LENGTH = 4;
 
-/** Tokens that are remembered. Earlier ones have expired, and each one makes the search longer. */
+/** The maximum number of remembered tokens. Earlier tokens have expired, and each token makes the search longer. */
 const MAX_TOKENS = 20;
 
-/** Characters of a text that an error may use. */
+/** The maximum number of characters of a text that an error uses. */
 export const MAX_READ = 10_000;
 
-/** The password and the tokens of an account, which no text of this node repeats if the service does. */
+/** Recognises the password and the tokens of an account, so that no text of this node repeats them from a response. */
 export class Secrets {
 	private readonly ofPassword: string[];
 	private readonly ofTokens = new Map<string, string[]>();
@@ -20,7 +20,7 @@ export class Secrets {
 		this.ofPassword = texts.flatMap(spellingsOf);
 	}
 
-	/** Adds a token. Anything but a text is ignored. */
+	/** Adds a token. A value that is not a string is ignored. */
 	add(token: unknown): void {
 		if (typeof token !== 'string' || this.ofTokens.has(token)) return;
 		this.ofTokens.set(token, token.length < MIN_LENGTH ? [] : spellingsOf(token));
@@ -28,7 +28,10 @@ export class Secrets {
 		if (this.ofTokens.size > MAX_TOKENS) this.ofTokens.delete(oldest);
 	}
 
-	/** Which secret is in a text, in its JSON or its percent encoding undone once: as is, or in base64. */
+	/**
+	 * Returns which secret a text contains, as it is or in base64. The text is searched as it is, with its JSON escapes
+	 * decoded once, and with its percent encoding decoded once.
+	 */
 	findIn(text: string): 'password' | 'token' | undefined {
 		const texts = [text, fromJson(text), fromPercent(text)];
 		const areIn = (spellings: string[]) =>
@@ -37,15 +40,18 @@ export class Secrets {
 		return areIn([...this.ofTokens.values()].flat()) ? 'token' : undefined;
 	}
 
-	/** A text, or a note that it isn't shown. */
+	/** Returns a text if it contains no secret, or else a note that it isn't shown. */
 	redact(text: string): string {
-		// More is searched than is used, so that a secret across that limit is found.
+		// The search goes beyond the part that is used, so that it finds a secret that lies across the limit.
 		const isSafe = this.findIn(text.slice(0, 2 * MAX_READ)) === undefined;
 		return isSafe ? text.slice(0, MAX_READ) : WITHHELD;
 	}
 }
 
-/** The texts by which a password is recognised: if it is very short, only where it is named or follows the user. */
+/**
+ * Returns the texts by which a password is recognised. A very short password is recognised only where it is named as
+ * the password, or where it follows the user name.
+ */
 function textsOf(userName: string, password: string): string[] {
 	if (password === '') return [];
 	if (password.length >= MIN_LENGTH) return [password];
@@ -54,7 +60,10 @@ function textsOf(userName: string, password: string): string[] {
 	return [...named, `${userName}:${password}`];
 }
 
-/** A secret as is, and what is the same in each base64 and base64url text that contains it, after any other bytes. */
+/**
+ * Returns a secret as it is, and those parts of its base64 and base64url encodings that are the same whatever bytes
+ * precede and follow the secret.
+ */
 function spellingsOf(secret: string): string[] {
 	const encoded = [0, 1, 2].flatMap((before) => {
 		const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
@@ -70,7 +79,7 @@ const fromJson = (text: string) =>
 		String(JSON.parse(`"${escaped}"`)),
 	);
 
-/** Percent encoding undone, of an address or a form. */
+/** Decodes the percent encoding of a URL or a form. */
 const fromPercent = (text: string) =>
 	text
 		.replaceAll('+', ' ')

@@ -2,40 +2,40 @@ import { type Texts, truncate } from '../../texts';
 import type { Cause, Consequence, Refusal } from '../retry/facts';
 import type { Said } from './said';
 
-/** A status that isn't success, or a body that says that the request failed. */
+/** The facts of a response whose status code is not a success, or whose body says that the request failed. */
 export type StatusFacts = Said & Refusal;
 
-/** What a request was for, as far as its error says so. */
+/** The purpose of a request, as far as its error mentions it. */
 export interface About {
-	/** The address of the service, as the credential has it. */
+	/** The address of the service, as it is in the credential. */
 	baseUrl?: string;
-	/** Of one request, in milliseconds. */
+	/** The time limit of one request, in milliseconds. */
 	timeout?: number;
-	/** What the request was to do, as in "The service refused to ...". */
+	/** What the request was meant to do, to complete a sentence such as "The service refused to ...". */
 	action?: string;
-	/** What a user who is refused may have mixed up. */
+	/** A hint at what the user may have confused if the service refuses the request. */
 	hint?: string;
-	/** The call's own texts for a status. */
+	/** The call's own texts by status code. */
 	byStatus?: TextsByStatus;
 }
 
-/** All that a failure means: what follows from it, and what its error says. */
+/** Everything that a failure means: its consequence and the texts of its error. */
 export interface Meaning extends Consequence, Texts {
-	/** Whether a value of the item may be wrong: the service refused the request for itself. */
+	/** Whether a value of the item may be wrong, since the service refused the request because of its content. */
 	isWrongValue?: boolean;
 }
 
-/** An answer, and what the request was for, with the ends of sentences: "The service refused to stop the job". */
+/** A response, and the purpose of its request as the end of a sentence: "The service refused to stop the job". */
 export type Answer = StatusFacts & { cause?: Cause; ofLogin: boolean } & Record<
 		'baseUrl' | 'action' | 'what' | 'hint',
 		string
 	>;
 
-/** What is said of a status where that differs from others. Without a message, its error has the usual one. */
+/** The texts of a status code that differ from the usual ones. Without a `message`, the error has the usual one. */
 export type StatusTexts = Partial<Texts> & Pick<Meaning, 'isWrongValue'>;
 export type TextsByStatus = Partial<Record<number, (answer: Answer) => StatusTexts>>;
 
-/** The settings that name a proxy. */
+/** The settings of n8n that name a proxy, as a text for users. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
 const HEADERS_TOO_LARGE = "The request's headers are too large for the service";
@@ -66,13 +66,13 @@ export const OF_ANY_REQUEST: TextsByStatus = {
 	}),
 };
 
-/** Where another login doesn't help. */
+/** Returns the texts for a rejected token if another login doesn't help. */
 export const rejectedToken = ({ action = '' }: About) => ({
 	message: 'The service rejected the token that it had just issued',
 	advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
 });
 
-/** A call's longest header is its token. */
+/** Returns the texts for headers that are too large. The longest header of a call is its token. */
 const tooLongToken = () => ({
 	message: HEADERS_TOO_LARGE,
 	advice:
@@ -80,7 +80,7 @@ const tooLongToken = () => ({
 	isWrongValue: false,
 });
 
-/** What servers say of headers that are too large, in one sentence. */
+/** Matches a sentence by which servers say that headers are too large. */
 const IS_ABOUT_HEADERS =
 	/\b(?:(?:request|authorization|https?)[ -]headers?|header (?:field|value|line|or cookie)s?|cookies?)\b[^.:;"{}]*\b(?:too (?:large|long|big)|exceed)|\b(?:size|length) of (?:the|a) (?:request|https?) headers?\b/i;
 
@@ -104,13 +104,16 @@ export const OF_CALL: TextsByStatus = {
 	494: tooLongToken,
 };
 
-/** Whether a login is refused in words: more than the status's name, and not only the path that isn't there. */
+/**
+ * Decides whether a refused login has a message. The name of the status code doesn't count as a message, nor does a
+ * text that only says that the path doesn't exist.
+ */
 const isInWords = ({ words = '', text = '', isStatusName }: Answer) =>
 	words !== '' && isStatusName !== true && !text.includes('oauth/login');
 
 const noEndpoint = (answer: Answer): StatusTexts => {
 	const { baseUrl, form, status } = answer;
-	// A web server answers with a page or a text where nothing is.
+	// A web server responds to a path that doesn't exist with a page or a text, so JSON is the endpoint's own.
 	if (form === 'json' && isInWords(answer)) return {};
 	const [part] = /\/(?:api(?:\/v1)?|oauth(?:\/login)?)$/.exec(baseUrl) ?? [];
 	const remove = part === undefined ? '' : `Remove ${part}. `;

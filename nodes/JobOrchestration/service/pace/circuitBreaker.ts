@@ -5,18 +5,23 @@ import { backoffMs } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
 
 /**
- * The backoff before the first probe, if the service could be reached, and no probe may have cost a job. With 300 ms, a batch
- * of which 3 % of the connections break takes 9 s in place of 5 s; with 30 ms, a service that asks to wait for ten
- * seconds is sent twice as many requests again.
+ * The first backoff of an open circuit breaker, in milliseconds. `RETRY.backoff.firstMs` replaces it if the service
+ * can't be reached, or if a probe that isn't idempotent has failed while `unclear` is set, since such a probe may leave
+ * a job uncertain. Measured with 300: a batch in which 3 % of the connections break takes 9 s instead of 5 s. Measured
+ * with 30: twice as many requests are sent again to a service that asks for a wait of ten seconds.
  */
 const FIRST_WAIT_MS = 80;
 /**
- * What a failure counts if its Retry-After is longer than `RETRY.sharedMs`. With 1, a batch in which every second item gets a
- * Retry-After of an hour takes up to 19 s in place of 3 s. With 0, it would never open the breaker.
+ * The weight of a failure whose Retry-After is longer than `RETRY.sharedMs`. A failed probe always has the weight 1.
+ * Measured with 1: a batch in which every second item gets a Retry-After of an hour takes up to 19 s instead of 3 s.
+ * With 0, such failures would never open the circuit breaker.
  */
 const LONG_WEIGHT = 0.25;
 
-/** Since when requests got no clear answer; how many probes failed since then, and how many of each execution were unclear. */
+/**
+ * What has happened since requests got no clear response: how many probes that aren't idempotent have failed, and how
+ * many of them the service may have acted on, for each execution.
+ */
 class Unclear {
 	probes = 0;
 	readonly of = new WeakMap<ExecutionQueue, number>();
@@ -25,40 +30,57 @@ class Unclear {
 }
 
 /**
- * Decides from the ends of requests whether the service fails. Closed, it lets all requests start; open, none; half-open,
- * one at a time: a probe. Its methods take the time, in milliseconds.
+ * Decides from the outcomes of requests whether the service is failing. While the circuit breaker is closed, requests
+ * may start side by side. While it is open, no request may start. While it is half-open, one request at a time may
+ * start, as a probe. The methods take the current time as an argument, in milliseconds.
  */
 export class CircuitBreaker implements Outage {
-	/** Failures in a row. Two open the breaker; each failed probe adds one. */
+	/** The number of consecutive failures. Two open the circuit breaker, and each failed probe adds one. */
 	failures = 0;
-	/** When a request was last answered; a health check isn't one. */
+	/** The time of the last response to a request. Responses to health checks don't count. */
 	answeredAt = -Infinity;
-	/** No request starts before. */
+	/** The time before which no request starts. */
 	pausedUntil = -Infinity;
-	/** Since when requests have waited, if it is open. */
+	/** The time since which requests have waited for the service, if the circuit breaker is open. */
 	openedAt = -Infinity;
-	/** An answer to what started before this failure doesn't close the breaker. */
+	/**
+	 * The time of the last failure that brought no response from the service, opened the circuit breaker or ended a
+	 * probe. A response to a request that started earlier neither closes the circuit breaker nor resets `failures`.
+	 */
 	failedAt = -Infinity;
 	private isProbing = false;
-	/** Whether the last failure was that the service could not be reached. */
+	/**
+	 * Whether the last failure that opened the circuit breaker or ended a probe was that the service could not be
+	 * reached.
+	 */
 	isUnreachable = false;
-	/** Set when a failed request may have been acted on, until one that isn't idempotent is answered. */
+	/**
+	 * Set if a request fails that the service may have acted on, and the circuit breaker is open or opens because of it.
+	 * Cleared when a request that isn't idempotent is answered.
+	 */
 	unclear: Unclear | undefined;
 
 	/**
-	 * Two failures in a row open it. With one, a service that fails 30 % of the creates is given up; with three, four more
-	 * jobs are uncertain if it fails all of them, and a full namespace delays other items twice as long.
+	 * Whether the circuit breaker is open or half-open. Two consecutive failures open it. Measured with one: a service
+	 * that fails 30 % of the creates is given up. Measured with three: if the service fails all creates, four more jobs
+	 * are uncertain, and a full namespace delays other items for twice as long.
 	 */
 	get isOpen(): boolean {
 		return this.failures >= 2;
 	}
 
-	/** Whether a request may only start as a probe. */
+	/**
+	 * Decides whether a request may start only as a probe: any request while the circuit breaker isn't closed, and one
+	 * that isn't idempotent also while `unclear` is set.
+	 */
 	needsProbe({ isIdempotent }: LimitedRequest): boolean {
 		return this.isOpen || (this.unclear !== undefined && !isIdempotent);
 	}
 
-	/** Milliseconds until a request may start, if more than 0; Infinity while another one probes. */
+	/**
+	 * Returns the milliseconds until a request may start. It may start now if the value is 0 or less. The value is
+	 * Infinity if the request has to wait for the end of a probe.
+	 */
 	delay(now: number, request: LimitedRequest): number {
 		return this.isProbing && this.needsProbe(request) ? Infinity : this.pausedUntil - now;
 	}
@@ -69,7 +91,12 @@ export class CircuitBreaker implements Outage {
 		this.isProbing ||= request.isProbe;
 	}
 
-	/** @returns whether others may have to fail: the request has opened the breaker, failed as a probe, or met a long pause */
+	/**
+	 * Records the outcome of a request.
+	 *
+	 * @returns whether other requests may have to fail now, because this request opened the circuit breaker, failed as a
+	 * probe, or got a long Retry-After that applies to all requests
+	 */
 	end(request: LimitedRequest, consequence: Consequence, now: number): boolean {
 		if (request.isProbe) this.isProbing = false;
 		if (consequence.condition !== 'answered') return this.failed(request, consequence, now);
@@ -84,7 +111,8 @@ export class CircuitBreaker implements Outage {
 	private failed(request: LimitedRequest, consequence: Consequence, now: number): boolean {
 		const { condition, mayHaveActed, retryAfterMs = 0, isAboutAllItems } = consequence;
 		const { queue, options, startedAt, isProbe, isHealthCheck, isIdempotent } = request;
-		// A long one is about this request alone, unless it is a login's.
+		// A long Retry-After applies to this request alone, unless the failure would affect every item, as that of a login
+		// does.
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
@@ -111,7 +139,10 @@ export class CircuitBreaker implements Outage {
 		return true;
 	}
 
-	/** What comes now has all the patience there is. It still begins with a probe. */
+	/**
+	 * Forgets how long the outage has lasted, so that new requests get their full patience. An open circuit breaker stays
+	 * open, so the first of them is still a probe.
+	 */
 	forgetOutage(now: number): void {
 		if (this.openedAt > this.answeredAt) this.openedAt = now;
 		this.failures = Math.min(this.failures, 2);

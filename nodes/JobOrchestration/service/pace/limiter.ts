@@ -6,10 +6,10 @@ import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
 import { type Denial, ExecutionQueue, KEEPS_PLACE_MS, type LimitedRequest } from './queue';
 
-/** Starts before the event loop gets a turn. With 100, all start at once; with one, 3,000 executions take twice as long. */
+/** Permits per event loop turn. Measured with 1: 3,000 executions take twice as long. With 100: all start at once. */
 const MAX_BURST = 4;
 
-/** Gives permits to the requests of one account. Executions take turns. */
+/** Gives permits to the requests of one account. After each request, it is another execution's turn. */
 export class AccountLimiter {
 	private breaker = new CircuitBreaker();
 	private concurrency = new ConcurrencyLimit();
@@ -17,17 +17,17 @@ export class AccountLimiter {
 	private inFlight = 0;
 	private endedAt = -Infinity;
 	private readonly queues = new WeakMap<object, ExecutionQueue>();
-	/** Those with waiting requests, the next one first; and of these, those with a Concurrency. */
+	/** The executions with waiting requests, the next one first, and those of them that have a Concurrency. */
 	private readonly turns = new Set<ExecutionQueue>();
 	private readonly turnsWithConcurrency = new Set<ExecutionQueue>();
-	/** The last failure that opened the breaker or ended a probe, and whose request it was. */
+	/** The last failure that opened the circuit breaker, ended a probe or paused all requests, and its queue. */
 	private lastFailure: { failure?: Failure | undefined; queue?: ExecutionQueue } = {};
 	private hasTimer = false;
 	private burst = 0;
 
 	constructor(readonly clock = realClock) {}
 
-	/** @param execution the same object for all requests of one execution */
+	/** Returns the queue of an execution. @param execution the same object for all requests of the execution */
 	queueOf(execution: object): ExecutionQueue {
 		if (this.inFlight + this.turns.size === 0) this.forget(this.clock.now());
 		let queue = this.queues.get(execution);
@@ -36,17 +36,15 @@ export class AccountLimiter {
 		return queue;
 	}
 
-	/** Whether others were answered since a request was throttled. */
 	isAlone({ throttledAt }: LimitedRequest): boolean {
 		return this.breaker.answeredAt > throttledAt;
 	}
 
-	/** How long the run of a request may still send; Infinity if that has no limit. */
 	remainingMs({ options }: LimitedRequest): number {
 		return options.runEndsAt - this.clock.now();
 	}
 
-	/** Waits until a request may be sent; a cancel, or the end of its run, ends that at once. @returns why it may not be sent, if so */
+	/** Waits for a permit. An abort or the run's end ends the wait at once. @returns a denial if no permit is given */
 	async acquire(request: LimitedRequest): Promise<Denial | undefined> {
 		const { queue, options } = request;
 		const { aborted = false } = options.signal ?? {};
@@ -54,7 +52,7 @@ export class AccountLimiter {
 		const denial = aborted ? {} : this.denialOf(request);
 		if (denial !== undefined) {
 			if (hadPlace) this.admit();
-			// Thousands of items may come here, one after the other.
+			// Thousands of items may be denied one after the other, and the event loop needs a turn in between.
 			if (!aborted) await this.clock.pause();
 			return denial;
 		}
@@ -65,7 +63,6 @@ export class AccountLimiter {
 				stopListening();
 				queue.waiting.splice(queue.waiting.indexOf(request), 1);
 				for (const turns of [this.turns, this.turnsWithConcurrency]) {
-					// The next turn is another execution's.
 					if (turns.delete(queue) && queue.waiting.length > 0) turns.add(queue);
 				}
 				resolve(result);
@@ -73,7 +70,7 @@ export class AccountLimiter {
 			request.settle = settle;
 			const end = () => request.settle === settle && settle(this.denial(request));
 			if (options.runEndsAt < Infinity) void this.clock.wait(this.remainingMs(request)).then(end);
-			// One that was sent before goes first, unless it was throttled while others were answered.
+			// A request that was sent before goes first, unless it was throttled while others were answered.
 			const isFirst = request.startedAt > -Infinity && !request.isThrottledAlone;
 			queue.waiting.splice(isFirst ? 0 : queue.waiting.length, 0, request);
 			this.turns.add(queue);
@@ -82,7 +79,7 @@ export class AccountLimiter {
 		});
 	}
 
-	/** Waits for the request's own Retry-After or backoff; others go on meanwhile. A cancel or a denial ends the wait at once. */
+	/** Waits for the request's own Retry-After or backoff. An abort or a denial ends the wait at once. */
 	async sleep(request: LimitedRequest, delayMs: number): Promise<void> {
 		if (delayMs === 0) return await this.clock.pause();
 		if (this.denialOf(request) !== undefined) return;
@@ -94,7 +91,7 @@ export class AccountLimiter {
 		request.queue.asleep.delete(request);
 	}
 
-	/** Ends a permit, so that others may start. @param sleepMs until it is sent again; Infinity if it isn't */
+	/** Takes a permit back. @param sleepMs milliseconds until the request is sent again; Infinity if it isn't */
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
@@ -111,7 +108,7 @@ export class AccountLimiter {
 		this.inFlight -= 1;
 		if (options.concurrency === undefined) this.concurrency.inFlight -= 1;
 		this.endedAt = now;
-		// That a request is throttled while others are answered says nothing about the service.
+		// A request that is throttled while others are answered says nothing about the service.
 		if (isProbe || !request.isThrottledAlone) {
 			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
 			if (!isProbe && this.breaker.failures < 1) this.rate.failed(consequence, startedAt, now);
@@ -123,7 +120,6 @@ export class AccountLimiter {
 		this.admit();
 	}
 
-	/** After an idle minute, an outage is forgotten; after an hour, everything. */
 	private forget(now: number): void {
 		if (now > this.endedAt + OUTAGE_MEMORY_MS) this.breaker.forgetOutage(now);
 		if (now < this.endedAt + MEMORY_MS) return;
@@ -132,7 +128,7 @@ export class AccountLimiter {
 		this.rate = new RateLimit();
 	}
 
-	/** Fails what has waited as long as it may. This is looked at when the breaker opens, and when a probe fails. */
+	/** Fails requests that must not wait any longer. `CircuitBreaker.end` says when to check this. */
 	private failOverdue(now: number, own: ExecutionQueue): void {
 		for (const queue of new Set([own, ...this.turns])) {
 			for (const request of [...queue.waiting, ...queue.asleep]) {
@@ -142,7 +138,6 @@ export class AccountLimiter {
 		}
 	}
 
-	/** Why a request is not to wait any longer. */
 	private denialOf(request: LimitedRequest, now = this.clock.now()): Denial | undefined {
 		return mustFail(this.breaker, request, now) ? this.denial(request, now) : undefined;
 	}
@@ -155,7 +150,7 @@ export class AccountLimiter {
 		return { failure: shown, waitedMs, failedProbes };
 	}
 
-	/** Starts the requests that may start now, and comes back when the next one may. Four starts, then the event loop's turn. */
+	/** Starts the requests that may start now, and runs again when the next one may start. */
 	private admit(): void {
 		const now = this.clock.now();
 		while (this.burst < MAX_BURST) {
@@ -178,7 +173,7 @@ export class AccountLimiter {
 		}
 	}
 
-	/** The request that may start now, or else in how many milliseconds one may; Infinity if one must end first. */
+	/** Returns the request that may start now, or the milliseconds until one may; Infinity if another must end first. */
 	private next(now: number): LimitedRequest | number {
 		const { isFull } = this.concurrency;
 		if (this.inFlight >= MAX_LIMIT) return Infinity;
@@ -189,7 +184,7 @@ export class AccountLimiter {
 			const delay = Math.max(this.breaker.delay(now, first), this.rate.nextAt - now);
 			const isProbe = this.breaker.needsProbe(first);
 			if (delay <= 0) return isProbe ? queue.probe(first, this.breaker.failures < 3) : first;
-			// While those that aren't idempotent go one at a time, the reads of other executions go on.
+			// While non-idempotent requests go one at a time, idempotent requests of other executions can start.
 			if (delay < Infinity || this.breaker.isOpen) return delay;
 		}
 		return Infinity;

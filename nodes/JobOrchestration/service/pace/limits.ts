@@ -2,51 +2,66 @@ import { type Consequence, NO_ANSWER } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
 /*
- * What is said of less and more was measured at simulated services, in virtual time.
+ * All measurements in the comments of this file were made with simulated services, in virtual time.
  */
 
 /**
- * Requests in flight at first, and the first rate per second. With 5, the others wait five times as long (29 s) for 15 items
- * that are always throttled; with 20, a service that works on ten at once leaves eleven jobs uncertain in place of three.
+ * The initial concurrency limit, in requests in flight, and the first rate limit that is set, in requests per second.
+ * Measured with 5: 15 items that are always throttled delay the other items by 29 s, which is five times as long.
+ * Measured with 20: a service that processes ten requests at once leaves eleven jobs uncertain instead of three.
  */
 const INITIAL_LIMIT = 10;
-/** Requests in flight at most. With 50, some services are used half; with 200, one n8n takes most connections of a service. */
+/**
+ * The maximum number of requests in flight. Measured with 50: some services are used at only half of their capacity.
+ * Measured with 200: a single n8n takes most of the connections of a service.
+ */
 export const MAX_LIMIT = 100;
 /**
- * Growth of the concurrency limit by an answer. With 0.1, 300 jobs of 5 s each take 75 s in place of 45 s; with 1, a service
- * that breaks all but 20 connections leaves 18 jobs uncertain in place of 1.
+ * The growth of the concurrency limit with each response. Measured with 0.1: 300 jobs of 5 s each take 75 s instead of
+ * 45 s. Measured with 1: a service that breaks all but 20 connections leaves 18 jobs uncertain instead of 1.
  */
 const INCREASE = 0.3;
-/** The same once a request got no answer. With 0.1, that service leaves 8 jobs uncertain; with 0.003, nothing changes. */
+/**
+ * The growth of the concurrency limit with each response, once a request has got no response. Measured with 0.1: a
+ * service that breaks all but 20 connections leaves 8 jobs uncertain. Measured with 0.003: nothing changes.
+ */
 const SLOW_INCREASE = 0.01;
 /**
- * Requests in flight while n8n is idle for fewer milliseconds an answer. With 2, a busy n8n takes half as long again; with 8,
- * a service that falls silent leaves four more jobs uncertain.
+ * The concurrency limit while n8n is busy. n8n is busy if it is idle for less than this number of milliseconds per
+ * response. Measured with 2: a busy n8n takes one and a half times as long. Measured with 8: a service that stops
+ * responding leaves four more jobs uncertain.
  */
 const BUSY_LIMIT = 4;
 /**
- * What is left of a limit that proved too high. With 0.5, 600 jobs take 55 s in place of 21 s if a tenth is throttled by
- * chance; with 0.85, at a service that takes two a second, 430 requests are sent again in place of 80.
+ * The factor by which a limit is multiplied after a failure which shows that it is too high. Measured with 0.5: 600
+ * jobs take 55 s instead of 21 s if a tenth of the requests is throttled at random. Measured with 0.85: 430 requests
+ * instead of 80 are sent again to a service that accepts two requests per second.
  */
 const DECREASE = 0.7;
 /**
- * Growth of the rate by an answer at most, and in a second once a mistake had a cost. With 1.05, 500 jobs beside 100 that are
- * always throttled take 540 s in place of 41 s; with 1.2, at a service that takes two a second, 370 are sent again, not 80.
+ * The maximum growth factor of the rate limit per response. It also becomes the maximum growth factor per second once a
+ * failure under a rate limit has had a cost: a Retry-After, or a job that may exist. Measured with 1.05: 500 jobs take
+ * 540 s instead of 41 s beside 100 jobs that are always throttled. Measured with 1.2: 370 requests instead of 80 are
+ * sent again to a service that accepts two requests per second.
  */
 const GROWTH = 1.1;
 /**
- * Growth of the rate in a second at most. With 1.5, a service that takes 500 a second is found out in 12 s in place of 7 s;
- * with 6, one that takes 100 a second throttles 150 of 3,000 requests in place of 90.
+ * The maximum growth factor of the rate limit per second. Measured with 1.5: the rate of a service that accepts 500
+ * requests per second is found in 12 s instead of 7 s. Measured with 6: a service that accepts 100 requests per second
+ * throttles 150 of 3,000 requests instead of 90.
  */
 const QUICK_GROWTH = 3;
 
-/** How many requests may be in flight: additive increase, multiplicative decrease, as in TCP. */
+/** Limits how many requests are in flight. The limit increases additively and decreases multiplicatively, as in TCP. */
 export class ConcurrencyLimit {
 	value = INITIAL_LIMIT;
-	/** Those that it counts. */
+	/** The requests in flight that count towards the limit. */
 	inFlight = 0;
 	private increase = INCREASE;
-	/** The mean time of the latest answers, and of those when few requests were in flight. */
+	/**
+	 * The mean response time of the latest requests, and its value when few requests were in flight. Both are measured in
+	 * milliseconds of n8n's idle time.
+	 */
 	private recentMs = 0;
 	private usualMs = 0;
 	private decreasedAt = -Infinity;
@@ -55,7 +70,12 @@ export class ConcurrencyLimit {
 		return this.inFlight + 1 > this.value;
 	}
 
-	/** @param timeMs how long n8n was idle meanwhile: if it is busy, answers wait for n8n, not for the service */
+	/**
+	 * Adjusts the limit after a response.
+	 *
+	 * @param timeMs how long n8n was idle between the request and the response. The time that has passed is not used,
+	 * because responses to a busy n8n wait for n8n and not for the service
+	 */
 	answered(timeMs: number): void {
 		this.recentMs += (timeMs - this.recentMs) / (this.recentMs === 0 ? 1 : 2 * INITIAL_LIMIT);
 		if (this.value <= 1.5 * INITIAL_LIMIT) this.usualMs = this.recentMs;
@@ -67,7 +87,10 @@ export class ConcurrencyLimit {
 		else if (isUsed && !isSlow && this.value < most) this.value += this.increase;
 	}
 
-	/** A request failed. If the service may have acted on it without an answer, that lowers the limit, once for all in flight. */
+	/**
+	 * Lowers the limit if the service may have acted on a failed request and gave no response. Requests that are in
+	 * flight at the same time lower it only once.
+	 */
 	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
 		if (!mayHaveActed || !NO_ANSWER.includes(condition) || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
@@ -76,10 +99,10 @@ export class ConcurrencyLimit {
 	}
 }
 
-/** How many requests may start per second: a token bucket without burst. */
+/** Limits how many requests start per second, as a token bucket without a burst. */
 export class RateLimit {
 	value = Infinity;
-	/** When the next request may start. */
+	/** The earliest time at which the next request may start. */
 	nextAt = 0;
 	private isUsed = false;
 	private growth = QUICK_GROWTH;
@@ -89,7 +112,7 @@ export class RateLimit {
 	started(now: number): void {
 		const spacing = 1_000 / this.value;
 		this.isUsed = now < this.nextAt + spacing;
-		// Timers are late by a millisecond or two, which must not lower the rate.
+		// Timers fire a millisecond or two late, and this delay must not lower the rate.
 		this.nextAt = Math.max(this.nextAt, now - Math.max(spacing / 5, 2)) + spacing;
 	}
 
@@ -99,7 +122,10 @@ export class RateLimit {
 		this.changedAt = now;
 	}
 
-	/** A request failed. If the service takes fewer requests a second, that lowers the rate, once for all in flight. */
+	/**
+	 * Sets or lowers the limit if a failure shows that the service accepts fewer requests per second. Requests that are
+	 * in flight at the same time do so only once.
+	 */
 	failed({ condition, retryAfterMs = 0 }: Consequence, startedAt: number, now: number): void {
 		const isUnavailable = condition === 'unavailable';
 		const isThrottled = condition === 'throttled' && retryAfterMs <= RETRY.sharedMs;

@@ -2,33 +2,42 @@ import type { Failure } from '../errors/kinds';
 import type { RequestOptions, Run } from '../request';
 
 /**
- * The longest sleep of a request for which the others wait at a Concurrency of 1. Without it, 15 of 60 items change their
- * order if a rate limit is met; with five seconds, 15 items of a full namespace keep all others from being sent.
+ * The longest sleep, in milliseconds, during which a request keeps its place at a Concurrency of 1, so that the other
+ * requests wait for it. Measured without this rule: 15 of 60 items are sent out of order after a rate limit is reached.
+ * Measured with 5,000: 15 items of a full namespace prevent all other items from being sent.
  */
 export const KEEPS_PLACE_MS = 1_000;
-/** Why a request isn't sent: it was stopped, or given up with all that waited for the service. */
+/**
+ * The reason why a request gets no permit. If there is no failure, the request was stopped. Otherwise, it was given up,
+ * because it must not wait for the service any longer.
+ */
 export interface Denial {
 	failure?: Failure | undefined;
-	/** How long all had waited. */
+	/** How long the requests have waited for the service, in milliseconds. */
 	waitedMs?: number;
-	/** How many probes of the service failed in that time. */
+	/** The number of probes that failed in that time. */
 	failedProbes?: number;
 }
 
-/** The requests of one execution, which may run several nodes, and tools at once. */
+/** The requests of one execution, which may run several nodes, and several tools at the same time. */
 export class ExecutionQueue {
-	/** Those that wait to be sent, the next one first. */
+	/** The requests that wait for a permit, the next one first. */
 	readonly waiting: LimitedRequest[] = [];
-	/** Those that wait for their own Retry-After or backoff. */
+	/**
+	 * The requests that wait for their own Retry-After or backoff. Other requests are sent in the meantime, unless a
+	 * sleeping request keeps its place.
+	 */
 	readonly asleep = new Set<LimitedRequest>();
-	/** Those that count for a Concurrency: in flight, or soon again. */
+	/**
+	 * The requests that count towards a Concurrency: those in flight, and those that keep their place while they sleep.
+	 */
 	readonly places = new Set<LimitedRequest>();
 
 	constructor(readonly startedAt: number) {}
 
 	/**
-	 * A random one that was not throttled, if there is one. At a Concurrency of 1: the next one, if it is the first probe or
-	 * has kept its place.
+	 * Chooses the request that is sent as a probe: a random one, and one that was never throttled if there is one. At a
+	 * Concurrency of 1, the next request is sent instead if it is the first probe or has kept its place.
 	 */
 	probe(first: LimitedRequest, isFirstProbe: boolean): LimitedRequest {
 		const { concurrency } = first.options;
@@ -42,18 +51,21 @@ export class ExecutionQueue {
 
 /** A request, which needs a permit each time it is sent. */
 export class LimitedRequest {
-	/** Ends its waiting or its sleep. */
+	/** Ends the request's wait for a permit, or its sleep. */
 	settle: (denial?: Denial) => void = () => {};
-	/** When it was last permitted, and how long n8n had been idle in all at that time. */
+	/** The time of the last permit, and for how long n8n had been idle in total at that time. */
 	startedAt = -Infinity;
 	idleBefore = 0;
 	isProbe = false;
-	/** Whether a health check is to be sent in its place. */
+	/** Whether the permit is for a health check that is sent in place of the request. */
 	isHealthCheck = false;
-	/** Whether no other request of the execution takes its place while it sleeps. */
+	/** Whether no other request of the execution takes the request's place while it sleeps. */
 	keepsPlace = false;
 	throttledAt = Infinity;
-	/** Whether others were answered between its last two throttlings: they say nothing about the service. */
+	/**
+	 * Whether other requests were answered between the last two times that this one was throttled. If so, the throttling
+	 * says nothing about the service.
+	 */
 	isThrottledAlone = false;
 
 	constructor(

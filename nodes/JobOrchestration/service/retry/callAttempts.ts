@@ -1,15 +1,17 @@
 import type { CallCounts, CallState, Consequence, Decision } from './facts';
 import { next, RETRY } from './policy';
 
-/** What is known of one attempt. */
+/** The facts about one attempt that the retry policy needs. */
 type AttemptFacts = Pick<
 	CallState,
 	'isHealthCheck' | 'isAlone' | 'remainingMs' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
 >;
 
-/** The attempts of one call, counted for the retry policy. */
+/** Counts the attempts of one call for the retry policy. */
 export class CallAttempts {
-	/** How often the call was sent, without those times when its token was at fault. */
+	/**
+	 * How often the call was sent. An attempt that failed because of its token counts only if the call isn't sent again.
+	 */
 	timesSent = 0;
 	private readonly counts: CallCounts = {
 		attempts: 0,
@@ -25,12 +27,15 @@ export class CallAttempts {
 		private readonly options: { maxRetries: number; patienceMs?: number | undefined },
 	) {}
 
-	/** Whether its token was rejected before, though the service accepts it. */
+	/** Whether the call's token was rejected before although the service accepts it. */
 	get wasRejected(): boolean {
 		return this.counts.tokenRejections > 0;
 	}
 
-	/** Asks the policy what to do after an attempt, and counts it unless a health check has to find the cause first. */
+	/**
+	 * Asks the retry policy what to do after an attempt, and counts the attempt. If a health check has to find the cause
+	 * first, the attempt isn't counted yet.
+	 */
 	decide(consequence: Consequence, facts: AttemptFacts): Decision {
 		const { call, counts, options } = this;
 		const decision = next(consequence, {
@@ -45,7 +50,9 @@ export class CallAttempts {
 		return decision;
 	}
 
-	/** @param sleepMs how long the call waits before it is sent again; undefined if it isn't */
+	/**
+	 * @param sleepMs how long the call waits before it is sent again, in milliseconds; undefined if it isn't sent again
+	 */
 	private count(
 		{ condition, token, notFoundBy }: Consequence,
 		{ isHealthCheck, cause }: AttemptFacts,

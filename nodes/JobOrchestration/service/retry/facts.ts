@@ -1,111 +1,127 @@
-/** What the end of a request says about the service. */
+/** What the outcome of a request says about the service. */
 export type Condition =
-	/** It answered: with the expected answer, or with a refusal. */
+	/** The service responded: as expected, with another success, with a redirect (307, 308) or with a refusal. */
 	| 'answered'
-	/** It asks to wait. */
+	/** The service asks the client to send the request later. */
 	| 'throttled'
-	/** It answered that it failed. */
+	/** The service responded that it failed. */
 	| 'failed'
-	/** Its proxy answered that the service gives no answer. */
+	/** A proxy responded that it got no response from the service. */
 	| 'unavailable'
-	/** It answered, and nobody can tell from the answer what it did. */
+	/** The service responded, but the response doesn't show what the service did. */
 	| 'unclear'
-	/** No connection was made. */
+	/** No connection was made, or a proxy responded in place of a service that is away. */
 	| 'unreachable'
-	/** The connection broke before the answer was complete. */
+	/** The connection broke before the response was complete. */
 	| 'broken'
 	/** The connection broke while the node logged in. */
 	| 'loginFailed'
-	/** No answer came in time. */
+	/** No response arrived in time. */
 	| 'timedOut'
 	/** n8n failed before it sent the request. */
 	| 'n8nFailed'
-	/** Nothing: the request was not sent, or it was cancelled. */
+	/** Nothing is known about the service, because the request was not sent, or was cancelled. */
 	| 'unknown';
 
-/** What follows from the end of a request. */
+/** The conclusions that follow from the outcome of a request. */
 export interface Consequence {
 	condition: Condition;
-	/** Whether the service may have acted on it without having said so. False only if it certainly has not. */
+	/**
+	 * Whether the service may have acted on the request without saying so. It is false only if the service certainly
+	 * hasn't.
+	 */
 	mayHaveActed: boolean;
-	/** `rejected` if the answer says that the service doesn't accept the token; `suspect` if that may be why it failed. */
+	/**
+	 * `rejected` if the response says that the service doesn't accept the token; `suspect` if the request may have failed
+	 * because the service doesn't accept it.
+	 */
 	token?: 'rejected' | 'suspect' | undefined;
-	/** Set if nothing was found at the address: who says so. */
+	/** The source of a response which says that nothing exists at the address; undefined if no response says so. */
 	notFoundBy?: 'service' | 'service or proxy' | undefined;
-	/** Set if the service asks for a wait. */
+	/** The wait that the service asks for, in milliseconds; undefined if it asks for none. */
 	retryAfterMs?: number | undefined;
-	/** Set if it is about the credential or the connection, so that it would meet every item. */
+	/** Set if the failure concerns the credential or the connection, so that it would affect every item. */
 	isAboutAllItems?: true;
 }
 
-/** The service answered, and has certainly not acted without having said so. */
+/**
+ * The outcome of a request to which the service responded. It has certainly not acted on the request without saying so.
+ */
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
-/** Nothing is known of the service, and nothing was sent. */
+/** The outcome of a request that says nothing about the service, and on which the service has certainly not acted. */
 export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false };
 
-/** An answer that isn't the expected one, as far as the retry policy looks at it. */
+/** The facts about an unexpected response that the retry policy needs. */
 export interface Refusal {
 	status: number;
 	retryAfterMs?: number | undefined;
 	form?: 'page' | 'text' | 'json';
-	/** Whether it may be a web page, or a part of one, by its text or its content type. */
+	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
 	mayBePage?: boolean;
-	/** Whether its body says that the request was refused, though its status is a success's. */
+	/** Whether the body says that the request was refused, although the status code says that it succeeded. */
 	saysRefused?: boolean;
 }
 
 /**
- * What a health check has found to be the cause of a failure: the service doesn't accept the token; the service is away, or
- * maybe away; or the call itself.
+ * The cause of a failure. A health check finds it, unless it follows from what is already known about the token.
+ * - `token`: The service doesn't accept the token.
+ * - `outage`: The service is away.
+ * - `maybe outage`: The service may be away.
+ * - `call`: The call itself is the cause.
  */
 export type Cause = 'token' | 'outage' | 'maybe outage' | 'call';
 
-/** What has happened to a call before its last attempt. */
+/** The history of a call before its last attempt. */
 export interface CallCounts {
-	/** How often it was sent, or a health check before it; the last attempt is included. */
+	/** The number of attempts, including health checks that were sent before the call, and including the last attempt. */
 	attempts: number;
-	/** How often it was sent again after a backoff. */
+	/** The number of times that the call was sent again after a failure of `RETRY.afterBackoff`. */
 	retries: number;
-	/** How often the service has not accepted it: it was throttled, or no connection was made. */
+	/**
+	 * The number of times that the service didn't accept the call, because it was throttled or didn't reach the service.
+	 */
 	waits: number;
-	/** How often its token was rejected though a health check accepted it. */
+	/** The number of times that the token was rejected although a health check accepted it. */
 	tokenRejections: number;
-	/** How often nothing was found at its address. */
+	/** The number of times that nothing was found at the call's address. */
 	notFounds: number;
-	/** How long it has waited because the service didn't accept it. */
+	/** How long the call has waited because the service didn't accept it, in milliseconds. */
 	waitedMs: number;
 }
 
-/** What is known of a call whose last attempt has failed. */
+/** The facts about a call whose last attempt has failed. */
 export interface CallState extends CallCounts {
 	isIdempotent: boolean;
-	/** Whether it is about a job that this execution has just created. */
+	/** Whether the call concerns a job that this execution has just created. */
 	isOfNewJob: boolean;
 	/** Whether the last attempt was a health check that was sent before the call. */
 	isHealthCheck: boolean;
 	maxRetries: number;
-	/** How long it may wait while the service accepts no calls. */
+	/** How long the call may wait while the service accepts no calls, in milliseconds. */
 	patienceMs: number;
-	/** How long its run may still send requests; Infinity if that has no limit. */
+	/** How long the run of the call may still send requests, in milliseconds; Infinity if the run has no time limit. */
 	remainingMs: number;
-	/** Whether the service has answered this account as expected before. */
+	/** Whether the service has ever responded to this account as expected. */
 	wasAnswered: boolean;
-	/** Why the last attempt failed, once a health check has found out. */
+	/** The cause of the last attempt's failure; undefined before it has been looked for. */
 	cause?: Cause | undefined;
-	/** Since the login; Infinity if this process has not logged in for this token. */
+	/** The milliseconds since the token's login; Infinity if the token isn't from the last login of this process. */
 	tokenAgeMs: number;
-	/** Whether the service has answered others since it throttled this call before. */
+	/** Whether the service has answered other requests since it last throttled this call. */
 	isAlone: boolean;
 	/** A random number from 0 to 1. */
 	random: number;
 }
 
-/** A call is sent again with the account's newest token; after 0 ms, as soon as the rate limiter permits it. */
+/**
+ * What to do after an attempt. A call is sent again with the account's newest token. If `afterMs` is 0, it is sent as
+ * soon as the rate limiter permits it.
+ */
 export type Decision = { do: 'fail' | 'check health' } | { do: 'send again'; afterMs: number };
 
-/** No connection was made. */
+/** The conditions in which the request didn't reach the service. */
 export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];
-/** The service itself gave no answer, so that nobody can tell whether it still runs. */
+/** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */
 export const NO_ANSWER: Condition[] = [...NOT_REACHED, 'broken', 'timedOut', 'unavailable'];
-/** Nothing is known of the service. */
+/** The conditions that say nothing about the service. */
 export const NOTHING_KNOWN: Condition[] = ['unknown', 'n8nFailed'];

@@ -1,43 +1,50 @@
 import { RETRY } from './policy';
 
 /**
- * How long the limits of a service are remembered, if nothing is sent to it meanwhile. With one minute, the next batch
- * at a service that takes two requests a second sends 50 requests again in place of 16.
+ * How long the rate limiter remembers what it has learnt about a service if nothing is sent to it in the meantime, in
+ * milliseconds. Measured with one minute: the next batch sends 50 requests again instead of 16 to a service that
+ * accepts two requests per second.
  */
 export const MEMORY_MS = 3_600_000;
 /**
- * After so long without a request, an outage is forgotten; after so long without a failure, an execution that has given up
- * tries again. With more, a loop would create nothing for longer after a short outage; with five seconds, one that pauses in
- * each round would send four creates in each. It makes no simulated service slower.
+ * How long an outage is remembered if no request is sent, in milliseconds. After the same time without a failure, an
+ * execution that has given up tries again. The time is short, so that a loop creates jobs again soon after a short
+ * outage. With five seconds, a loop that pauses in each round would send four creates in each round. Measured: no
+ * simulated service becomes slower.
  */
 export const OUTAGE_MEMORY_MS = 60_000;
 /**
- * Probes of an execution without a clear answer, after which it sends nothing more that isn't idempotent. With two, a service
- * that fails 30 % of the creates is given up, and a quarter of its batch is not created; with eight, a service that fails all
- * of them leaves four more jobs uncertain, after 17 s in place of 5 s.
+ * The number of an execution's probes without a clear response after which it sends only idempotent requests. Measured
+ * with 2: a service that fails 30 % of the creates is given up, and a quarter of its batch is not created. Measured
+ * with 8: a service that fails all creates leaves four more jobs uncertain, after 17 s instead of 5 s.
  */
 const MAX_UNCLEAR_PROBES = 4;
 
-/** What is known of a service that fails, by the clock of the rate limiter. */
+/** The state of an outage. All times are those of the rate limiter's clock. */
 export interface Outage {
-	/** Whether no request is sent but probes. */
+	/** Whether requests are sent only as probes. */
 	readonly isOpen: boolean;
-	/** In a row. */
+	/** The number of consecutive failures. */
 	readonly failures: number;
-	/** Whether the last failure was that the service could not be reached. */
+	/**
+	 * Whether the last failure that opened the circuit breaker or ended a probe was that the service could not be
+	 * reached.
+	 */
 	readonly isUnreachable: boolean;
 	readonly openedAt: number;
 	readonly failedAt: number;
 	readonly answeredAt: number;
-	/** No request starts before. */
+	/** The time before which no request starts. */
 	readonly pausedUntil: number;
-	/** Set while requests that aren't idempotent get no clear answer: since when, and how many of each execution. */
+	/**
+	 * Set while requests that aren't idempotent get no clear response: since when, and how many probes of each execution.
+	 */
 	readonly unclear: { readonly since: number; readonly of: WeakMap<object, number> } | undefined;
 }
 
 /** A request that waits for the service. */
 interface WaitingRequest {
-	/** Of its execution. */
+	/** The queue of the request's execution. */
 	readonly queue: { readonly startedAt: number };
 	readonly isIdempotent: boolean;
 	readonly options: {
@@ -48,15 +55,20 @@ interface WaitingRequest {
 	};
 }
 
-/** Since when a request has waited. */
+/** Returns the time since which a request has waited for the service. */
 export function waitsSince(outage: Outage, { queue, isIdempotent }: WaitingRequest): number {
 	const since = isIdempotent ? undefined : outage.unclear?.since;
 	return Math.max(since ?? Math.max(outage.openedAt, outage.answeredAt), queue.startedAt);
 }
 
 /**
- * Whether a request must fail now: the pause is longer than its patience or the rest of its run, its execution has given up,
- * or it has waited for too long, and a probe has failed since its run began.
+ * Decides whether a request must fail now. It must fail in each of these cases:
+ * - Its run has ended, or ends before the pause does.
+ * - It isn't idempotent, and its execution has given up such requests.
+ * - The rest of the pause is longer than its whole patience.
+ * - The circuit breaker has opened or a probe has failed since its run began, and its patience ends before the pause
+ *   does. If the service can't be reached and has not answered within `MEMORY_MS`, Max Request Retries failed probes
+ *   are enough.
  */
 export function mustFail(outage: Outage, request: WaitingRequest, now: number): boolean {
 	const { isOpen, failures, failedAt, pausedUntil } = outage;

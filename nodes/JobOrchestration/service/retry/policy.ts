@@ -8,9 +8,12 @@ import {
 	type Refusal,
 } from './facts';
 
-/** When a failed call is sent again. A call that isn't idempotent is, only if the service certainly hasn't acted on it. */
+/**
+ * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly
+ * hasn't acted on it.
+ */
 export const RETRY = {
-	/** The meaning of an unexpected answer. The first line with its status applies, or `OTHERWISE`. */
+	/** The meanings of unexpected responses. The first entry that lists the status code applies, or else `OTHERWISE`. */
 	statuses: [
 		['429', { condition: 'throttled', mayHaveActed: false }],
 		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
@@ -21,34 +24,63 @@ export const RETRY = {
 		['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
 		['200-299', { condition: 'answered', mayHaveActed: true, token: 'suspect' }],
 	] as Array<[statuses: string, means: Consequence]>,
-	/** With Retry-After, these mean that the service hasn't acted, unless the body is a web page: that is a proxy's. */
+	/**
+	 * With a Retry-After, these status codes mean that the service hasn't acted on the request. They don't if the body
+	 * may be a web page, because a web page comes from a proxy.
+	 */
 	throttledIfRetryAfter: '400 402-499 503',
-	/** The service doesn't accept the call: it is sent again after a backoff, for as long as its patience lasts. */
+	/**
+	 * The conditions in which the service doesn't accept a call. The call is sent again after a backoff until its
+	 * patience is exhausted.
+	 */
 	whileNotAccepted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
-	/** After these, a call is sent again after a backoff, up to Max Request Retries times. */
+	/** The conditions after which a call is sent again after a backoff, up to Max Request Retries times. */
 	afterBackoff: ['failed', 'unavailable', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
-	/** After these, a failed login is made again, as a call that waits for it. Any other failure of a login fails the call. */
+	/**
+	 * The conditions of a failed login after which the call that waits for it is sent again, which repeats the login.
+	 * After any other failure of a login, the call fails.
+	 */
 	loginAgain: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
-	/** A wait that doubles each time, reduced by a random share of up to `jitter`. A Retry-After replaces it if it is longer. */
+	/**
+	 * The backoff, in milliseconds, which doubles each time and is reduced by a random share of up to `jitter`. A
+	 * Retry-After replaces the backoff if it is longer.
+	 */
 	backoff: { firstMs: 300, maxMs: 30_000, jitter: 0.5 },
-	/** How long a call waits in all while the service accepts no calls. A Retry-After that is longer fails it at once. */
+	/**
+	 * How long a call waits in total while the service accepts no calls, in milliseconds. A call whose Retry-After would
+	 * exceed this time fails at once.
+	 */
 	patienceMs: 70_000,
-	/** The same if the service accepts other calls meanwhile, so that a namespace that is full for a while fails nothing. */
+	/**
+	 * The same limit if the service accepts other calls in the meantime. It is longer so that no call fails because a
+	 * namespace is full for a while.
+	 */
 	patienceAloneMs: 240_000,
 	/**
-	 * After this time, a call of a tool sends nothing more, in all tries of Retry On Fail: MCP clients usually give up a call
-	 * after a minute, and call again.
+	 * The time after which a call of a tool sends no more requests, in milliseconds. It covers all tries of Retry On
+	 * Fail. MCP clients usually give up a call after a minute, and call again.
 	 */
 	toolLimitMs: 45_000,
-	/** The longest backoff while the service accepts no calls, and the longest Retry-After for which all calls of the account wait. */
+	/**
+	 * The longest backoff while the service accepts no calls, and the longest Retry-After that all calls of the account
+	 * wait for, in milliseconds.
+	 */
 	sharedMs: 5_000,
-	/** The waits if a token of this age at most gets 401, though a health check accepts it: a replica may not know it yet. */
+	/**
+	 * The waits after a 401 if the token is at most `maxAgeMs` old and a health check accepts it. A replica of the
+	 * service may not know the token yet.
+	 */
 	newToken: { maxAgeMs: 10_000, waitsMs: [1_000, 2_000, 3_000, 4_000] },
-	/** The waits if a job isn't found that this execution has just created: a replica may not know it yet. */
+	/**
+	 * The waits if a job that this execution has just created isn't found. A replica of the service may not know it yet.
+	 */
 	newJob: { waitsMs: [500, 1_000, 1_500, 2_000] },
-	/** The waits if a proxy may have answered 404, as it does while the service is rolled out. */
+	/** The waits if a 404 may come from a proxy, which happens while the service is being rolled out. */
 	maybeOutage: { waitsMs: [1_000, 2_000, 4_000, 8_000, 8_000] },
-	/** How often a call is sent, in addition to Max Request Retries. Of 343,000 simulated calls, none needed more than 30. */
+	/**
+	 * The maximum number of attempts of a call is this number plus Max Request Retries. Of 343,000 simulated calls, none
+	 * needed more than 30 attempts.
+	 */
 	maxAttempts: 40,
 };
 const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token: 'suspect' };
@@ -56,7 +88,10 @@ const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token
 const isIn = (ranges: string, status: number) =>
 	ranges.split(' ').some((range) => +range.slice(0, 3) <= status && status <= +range.slice(-3));
 
-/** The meaning of an unexpected answer. A login has no effect, so it waits for any Retry-After but a 401's. */
+/**
+ * Returns what an unexpected response means. A login has no side effects, so each Retry-After but that of a 401 counts
+ * as throttling, unless the body may be a web page.
+ */
 export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
 	const { status, retryAfterMs, form, mayBePage, saysRefused } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
@@ -75,13 +110,15 @@ const FAIL: Decision = { do: 'fail' };
 const sendAgain = (afterMs: number | undefined): Decision =>
 	afterMs === undefined ? FAIL : { do: 'send again', afterMs };
 
-/** Whether a call may be sent again after a failure that isn't about its token. */
+/** Decides whether a call may be sent again after a failure that isn't caused by its token. */
 export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent: boolean) {
 	const isResent = [...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(condition);
 	return isResent && (isIdempotent || !mayHaveActed);
 }
 
-/** What to do about a failed call. It changes nothing, and says the same if it is asked twice. */
+/**
+ * Decides what to do about a failed call. It has no side effects, and returns the same decision for the same arguments.
+ */
 export function next(failure: Consequence, call: Readonly<CallState>): Decision {
 	const decision = nextIfInTime(failure, call);
 	const isTooLate = decision.do === 'send again' && decision.afterMs >= call.remainingMs;
@@ -93,7 +130,8 @@ function nextIfInTime(failure: Consequence, call: Readonly<CallState>): Decision
 	if (call.attempts >= RETRY.maxAttempts + call.maxRetries) return FAIL;
 	const mayBeOutage = notFoundBy === 'service or proxy' && call.wasAnswered;
 	if (call.cause === undefined && (token || mayBeOutage)) return { do: 'check health' };
-	// After a health check that was sent before the call, the limiter decides, unless the check didn't reach the service.
+	// After a health check that was sent before the call, the rate limiter decides, unless the check says nothing about
+	// the service.
 	if (call.isHealthCheck && !NOTHING_KNOWN.includes(condition)) return sendAgain(0);
 	if (call.cause === 'token') return mayHaveActed && !call.isIdempotent ? FAIL : sendAgain(0);
 	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)

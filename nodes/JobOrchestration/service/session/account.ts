@@ -5,13 +5,23 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { decodedPath } from '../../decodedPath';
 import { ServiceError } from '../errors/problem';
 
-/** Where to log in, and as whom: what makes two credentials the same to the service. */
+/**
+ * The Base URL, user, password and certificate check of a credential. Two credentials with equal accounts are the same
+ * to the service.
+ */
 export type Account = ReturnType<typeof accountOf>;
 
-/** scrypt's work factor: 4 MB and about ten milliseconds. With less, a leaked hash would let passwords be guessed. */
+/**
+ * scrypt's work factor. A hash takes 4 MB of memory and about ten milliseconds: enough that passwords can't be guessed
+ * from a leaked hash.
+ */
 const WORK = 4096;
 
-/** @throws ServiceError if the Base URL can't be used, or the user name or the password is empty */
+/**
+ * Reads the account of a credential.
+ *
+ * @throws ServiceError if the Base URL can't be used, or the user name or the password is empty
+ */
 export function accountOf(credentials: ICredentialDataDecryptedObject) {
 	return {
 		baseUrl: readBaseUrl(credentials.baseUrl),
@@ -21,7 +31,12 @@ export function accountOf(credentials: ICredentialDataDecryptedObject) {
 	};
 }
 
-/** @param field the label of the text's field */
+/**
+ * Returns the text of a required field.
+ *
+ * @param field label of the field, which the error names
+ * @throws ServiceError if the text is empty
+ */
 function notEmpty(field: string, text: string): string {
 	if (text !== '') return text;
 	const advice =
@@ -30,25 +45,27 @@ function notEmpty(field: string, text: string): string {
 }
 
 /**
- * The hash of an account. n8n goes on sending a stored token after the address, the user or the password was edited, so it
- * is stored as `<hash>.<token>`. If the password is an expression (external secrets), the hash is stored without it, and
- * must not reveal it: hence scrypt.
+ * Returns the hash of an account, which is stored with the token as `<hash>.<token>`. n8n continues to send a stored
+ * token after the address, the user or the password was edited; the hash shows whether the token belongs to the current
+ * account. If the password is an expression (external secrets), the hash is stored without the password and must not
+ * reveal it. It is therefore computed with scrypt.
  */
 export function hashOf({ baseUrl, userName, password, ignoreSslIssues }: Account): string {
 	const salt = JSON.stringify([baseUrl, userName, ignoreSslIssues]);
 	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }
 
-/** The token in what is stored, of any account; undefined without one. */
+/** Returns the token in a credential's stored value, whichever account it belongs to; undefined if there is none. */
 export function tokenOf(stored: unknown): string | undefined {
 	if (typeof stored !== 'string') return undefined;
 	return stored.slice(stored.indexOf('.') + 1) || undefined;
 }
 
 /**
- * The Base URL as a client reads it, without a slash at its end.
+ * Returns the Base URL as an HTTP client normalises it, without a slash at its end.
  *
- * @throws ServiceError, which doesn't repeat the text: it may hold a password
+ * @throws ServiceError if the Base URL can't be used. The error repeats the text only if it is a host with a port,
+ * since any other text may contain a password
  */
 function readBaseUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
@@ -62,7 +79,7 @@ function readBaseUrl(value: unknown): string {
 	throw new ServiceError({ kind: 'credentialField', field: 'Base URL', problem, advice });
 }
 
-/** What is wrong with a Base URL, as the end of a sentence. */
+/** Returns what is wrong with a Base URL, as the end of a sentence; undefined if the Base URL can be used. */
 function problemOf(text: string): string | undefined {
 	if (text === '') return 'is empty: enter the address of the service';
 	const url = parse(text);
@@ -80,7 +97,7 @@ function problemOf(text: string): string | undefined {
 	return /[?#]/.test(text) ? 'must not contain ? or #: remove it and what follows' : undefined;
 }
 
-/** A host and a port with a scheme before them; undefined for any other text, which may hold a password. */
+/** Adds a scheme to a host with a port. Returns undefined for any other text, which may contain a password. */
 function withScheme(text: string): string | undefined {
 	if (!/^[\w.-]+:\d+$/.test(text)) return undefined;
 	return /^(localhost|[\d.]+):/.test(text) ? `http://${text}` : `https://${text}`;
@@ -88,7 +105,7 @@ function withScheme(text: string): string | undefined {
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
 
-/** The address that n8n's HTTP client (axios) would send a request to; undefined if it isn't one. */
+/** Returns the URL that n8n's HTTP client (axios) would send a request to; undefined if it isn't a valid URL. */
 export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
 	if (typeof address !== 'string') return undefined;
 	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
@@ -97,9 +114,13 @@ export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined 
 		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
 }
 
-/** Whether an address is a base URL, as `readBaseUrl` has it, or below it. A `..` goes up, even if it is encoded. */
+/**
+ * Decides whether an address is a base URL, as `readBaseUrl` returns it, or a path below it. An address with a `..`
+ * segment that URL parsing doesn't resolve, such as an encoded one, is neither: a server may resolve it to a path
+ * outside the base URL.
+ */
 export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
-	// Some servers drop what follows a semicolon.
+	// Some servers ignore the part of a path segment that follows a semicolon.
 	const segments = decodedPath(pathname)
 		.split(/[/\\]/)
 		.map((segment) => segment.split(';')[0]);

@@ -4,29 +4,36 @@ import type { Failure } from '../errors/kinds';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface AttemptOptions {
-	/** The run, and in it the execution, whose requests know of its failed login: the same objects for all of them. */
+	/**
+	 * The run that the request belongs to, and its execution. All their requests share these objects, by which a failed
+	 * login is remembered.
+	 */
 	run: { readonly execution: object };
-	/** Milliseconds from the login to the end of the answer. */
+	/** Time limit in milliseconds for the attempt, from the start of the login to the end of the response. */
 	timeout: number;
-	/** Milliseconds for a login before it, if that is less than the timeout. */
+	/** Time limit in milliseconds for a login before the request, if less than `timeout`. */
 	loginTimeoutMs: number;
-	/** From when it is sent to the end of the answer, if that is less than the timeout. */
+	/** Time limit in milliseconds from sending the request to the end of the response, if less than `timeout`. */
 	answerTimeoutMs: number;
-	/** Once it is aborted, nothing is sent. */
+	/** Signal that keeps the request from being sent once it is aborted. */
 	signal?: AbortSignal | undefined;
-	/** Aborts it even if it was sent: only for reads, since another answer says what was done. */
+	/**
+	 * Signal that aborts the request even after it was sent. Only reads have one, since the response to any other request
+	 * says what was done.
+	 */
 	cancel?: AbortSignal | undefined;
 	/** Reads the stored credential again. */
 	readAgain: () => Promise<ICredentialDataDecryptedObject>;
 }
 
-/** One attempt to send a request of this node, as the credential has to know it, with a deadline. */
+/** One attempt to send a request of this node, with a deadline and the state that the credential needs for signing. */
 export class Attempt {
-	/** The token that it was sent with. */
+	/** The token that the request is sent with. */
 	token: string | undefined;
 	/**
-	 * n8n has the credential sign the request, and get a token first if no token is stored. In the state 'with n8n', the
-	 * request may have been sent already: if n8n copied the credentials object, the credential couldn't find the attempt.
+	 * Progress of the attempt. n8n calls the credential to sign the request, and before that to get a token if none is
+	 * stored. In the state 'with n8n', the request may already have been sent: the credential can't find the attempt if
+	 * n8n has copied the credentials object.
 	 */
 	private state: 'with n8n' | 'waiting for a token' | 'sent' = 'with n8n';
 	private readonly controller = new AbortController();
@@ -42,12 +49,12 @@ export class Attempt {
 		if (loginTimeoutMs < timeout) this.endAfter(loginTimeoutMs, () => this.isUnsent);
 	}
 
-	/** Whether it has certainly not been sent. */
+	/** Whether the request has certainly not been sent. */
 	get isUnsent(): boolean {
 		return this.state === 'waiting for a token';
 	}
 
-	/** Why it was stopped; undefined if it wasn't. */
+	/** The reason why the attempt was aborted; undefined if it was not aborted. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
 		if (!this.isLate) return { kind: 'cancelled', sent: !this.isUnsent };
@@ -60,7 +67,7 @@ export class Attempt {
 		if (this.options.signal?.aborted === true) this.controller.abort();
 	}
 
-	/** n8n sends it next. */
+	/** Records that n8n sends the request next, with this token. */
 	leaveWith(token: string): void {
 		this.state = 'sent';
 		this.token = token;
@@ -68,7 +75,7 @@ export class Attempt {
 		if (answerTimeoutMs < timeout) this.endAfter(answerTimeoutMs);
 	}
 
-	/** It was answered or has failed. */
+	/** Removes the listeners after the request was answered or has failed. */
 	end(): void {
 		for (const stop of this.stopListening) stop();
 	}

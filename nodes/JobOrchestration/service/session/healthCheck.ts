@@ -5,31 +5,40 @@ import { mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
 import { type Helpers, sendDirectly, type Sender } from './login';
 
-/** A request that changes nothing, to see whether the service is there and accepts a token. */
+/** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
 export const HEALTH_CHECK = {
 	method: 'GET',
 	path: '/api/v1/clusters',
 	qs: { 'ListOption.limit': 1 },
 	idempotent: true,
 	expected: 'a list of work clusters',
-	// A service may leave out an empty list.
+	// A service may omit an empty list from its response.
 	isExpected: (body: unknown): body is unknown =>
 		isJsonObject(body) &&
 		('items' in body || Object.keys(body).every((name) => name === 'metadata')),
 } as const satisfies ServiceRequest<unknown>;
 
-/** How long the service may take to answer it, or to reject a token. With more, a failed request would seem to hang. */
+/**
+ * Milliseconds within which the service has to answer a health check, or to reject the token of another node's request.
+ * Short enough that a failed request doesn't seem to hang.
+ */
 export const CHECK_TIMEOUT_MS = 10_000;
 
 /**
- * How long the service's word counts: that it refused a login, or that it accepts a token which an answer made suspect. With
- * less, executions that start together could lock the account, and refused items would each cost a health check.
+ * Milliseconds for which an earlier result is reused: that a login was refused, that a health check accepted a token
+ * which is now suspect or rejected again, or that a login was successful, if another node has no token. Long enough
+ * that executions which start together don't lock the account, and that refused items don't each cost a health check.
  */
 export const COUNTS_MS = 5_000;
 
 /**
- * What a health check has found of the service and the token: `suspect` if the token may not be accepted; `failed` if the
- * service failed, for which the token may be the reason; `unknown` if the answer, if one came, is about the service alone.
+ * The result of a health check:
+ * - `accepted`: The service accepts the token, or the failure is neither temporary nor about the token.
+ * - `suspect`: The service may not accept the token.
+ * - `rejected`: The service doesn't accept the token.
+ * - `failed`: The failure is temporary, and the token may be the reason.
+ * - `away`: The response is a 404 that may come from a proxy instead of the service.
+ * - `unknown`: The failure is temporary, and only about the service or the connection.
  */
 export type Health = 'accepted' | 'suspect' | 'rejected' | 'failed' | 'away' | 'unknown';
 
@@ -37,7 +46,10 @@ export type Health = 'accepted' | 'suspect' | 'rejected' | 'failed' | 'away' | '
 export class HealthChecks {
 	/** Whether the service has answered a request of this node as expected. */
 	wasAnswered = false;
-	/** Whether it has answered a health check or a list so. Else it may have no list for this user. */
+	/**
+	 * Whether the service has answered a health check or a list of work clusters as expected. If not, it may have no such
+	 * list for this user.
+	 */
 	hasListed = false;
 	private current: { token: string; health: Promise<Health> } | undefined;
 	private accepted: { token: string; at: number } | undefined;
@@ -45,9 +57,9 @@ export class HealthChecks {
 	constructor(private readonly sender: Sender) {}
 
 	/**
-	 * Asks whether the service accepts a token, once for all that want to know it at the same time. It never throws.
+	 * Checks whether the service accepts a token. Concurrent checks of the same token share one request. Never throws.
 	 *
-	 * @param countsMs for how long an earlier acceptance counts
+	 * @param countsMs milliseconds for which an earlier acceptance of the token is reused
 	 */
 	async check(helpers: Helpers, token: string, countsMs = 0): Promise<Health> {
 		const { accepted } = this;

@@ -11,22 +11,31 @@ import type { Account } from './account';
 
 export type Helpers = IHttpRequestHelper['helpers'];
 
-/** Whom to send a request as, and what no error may show. */
+/** The account that a request is sent as, and its secrets, which no error may show. */
 export interface Sender {
 	account: Account;
 	secrets: Secrets;
 }
 
-/** A token, or the failure of the login: plain data, since each request that waited for it makes an error of its own. */
+/**
+ * A token, or the failure of the login. The failure is plain data, since each request that waited for the login creates
+ * an error of its own.
+ */
 export type TokenResult = { token: string } | { failure: Failure };
 
-/** A header can hold no other characters (RFC 6750 allows fewer). */
+/**
+ * Decides whether a response body has a token of visible ASCII characters. The token in an Authorization header can't
+ * have any others (RFC 6750 allows even fewer).
+ */
 const hasToken = (body: unknown): body is { access_token: string } =>
 	isJsonObject(body) &&
 	/^[!-~]+$/.test(String(body.access_token)) &&
 	typeof body.access_token === 'string';
 
-/** `POST /oauth/login`. There is no call that takes the answer's refresh token; the unit of its expiry isn't stated. */
+/**
+ * Logs in by `POST /oauth/login`. The response's refresh token and expiry time are not used: the interface document
+ * shows no call that accepts the refresh token, and doesn't state the unit of the expiry time.
+ */
 export async function login(helpers: Helpers, sender: Sender): Promise<TokenResult> {
 	const { userName, password } = sender.account;
 	const request: ServiceRequest<{ access_token: string }> = {
@@ -43,7 +52,7 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 	return { failure: { ...result.failure, ofLogin: true } };
 }
 
-/** A request as n8n's helpers take it. */
+/** Returns a request in the form that n8n's request helpers take. */
 export function httpOptionsOf(
 	{ method, path, qs, body }: ServiceRequest<unknown>,
 	{ baseUrl }: Account,
@@ -52,20 +61,21 @@ export function httpOptionsOf(
 		method,
 		url: `${baseUrl}${path}`,
 		...(qs === undefined ? {} : { qs }),
-		// As text: of an object, n8n's HTTP client would drop keys such as "constructor".
+		// The body is sent as text, since n8n's HTTP client would drop keys such as "constructor" from an object.
 		...(body !== undefined && {
 			body: JSON.stringify(body),
 			headers: { 'Content-Type': 'application/json' },
 		}),
 		json: true,
-		// None: the request's own deadline decides. If none is named, n8n's HTTP client ends it after five minutes.
+		// No time limit, since the request has its own deadline. Without this option, n8n's HTTP client would end the
+		// request after five minutes.
 		timeout: 0,
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 	};
 }
 
-/** n8n's HTTP Request node sends options of an older kind, with other names. */
+/** n8n's request options, including the older names that n8n's HTTP Request node uses. */
 export type HttpOptions = IHttpRequestOptions & {
 	uri?: unknown;
 	followRedirect?: boolean;
@@ -74,8 +84,9 @@ export type HttpOptions = IHttpRequestOptions & {
 };
 
 /**
- * A request as this account's: with its token, if there is one, and regardless of another node's options. It follows no
- * redirect. The interface doesn't show how the token is sent; the login says "Bearer".
+ * Signs a request as an account: adds the token, if there is one, and disables redirects. Options of another node for
+ * redirects and certificates are overridden. The interface document doesn't show how a token is sent; the response to a
+ * login says "Bearer".
  */
 export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token?: string) {
 	return {
@@ -89,7 +100,7 @@ export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token
 	};
 }
 
-/** Sends a request without n8n's credential. It never throws. */
+/** Sends a request without n8n's credential. Never throws. */
 export async function sendDirectly<Body>(
 	helpers: Helpers,
 	{ account, secrets }: Sender,

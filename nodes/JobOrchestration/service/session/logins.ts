@@ -6,18 +6,27 @@ import { COUNTS_MS, type HealthChecks } from './healthCheck';
 import { type Helpers, login, type Sender, type TokenResult } from './login';
 import type { Tokens } from './tokens';
 
-/** Logins in a row whose tokens are not accepted. With one, a token that another process has ended would fail requests. */
+/**
+ * Maximum number of logins in a row whose tokens the service doesn't accept. More than one, so that requests don't fail
+ * if another process has ended the token of the first login.
+ */
 const MAX_LOGINS = 2;
 
-/** The logins of one account: one at a time, not too many, and none again that was refused. */
+/**
+ * The logins of one account. They are made one at a time, their number is limited, and a refused login is not repeated
+ * at once.
+ */
 export class Logins {
-	/** Logins since the service accepted a token. */
+	/** Number of successful logins since the service last accepted a token. */
 	unaccepted = 0;
-	/** Logins of which each came within a minute of the one before. */
+	/** Number of logins in a series in which each one starts within a minute of the last successful one. */
 	recent = 0;
 	private current: Promise<TokenResult> | undefined;
 	private refusal: { failure: Failure; at: number } | undefined;
-	/** Why there is no token, by the executions that know of it; by their runs if the service may not have answered. */
+	/**
+	 * Why there is no token. The key is the execution if the failure has a status code. Otherwise, the service may not
+	 * have answered, and the key is the run.
+	 */
 	private failures = new WeakMap<object, Failure>();
 
 	constructor(
@@ -26,13 +35,16 @@ export class Logins {
 		private readonly health: HealthChecks,
 	) {}
 
-	/** A login, which all share that want one at the same time. It goes on if nobody waits for it any more. */
+	/** Logs in. Concurrent callers share one login, which continues even if no caller waits for it any more. */
 	async logIn(helpers: Helpers): Promise<TokenResult> {
 		this.current ??= this.logInOnce(helpers).finally(() => (this.current = undefined));
 		return await this.current;
 	}
 
-	/** The same, unless a login was just refused, or the service has accepted none of the tokens of the last logins. */
+	/**
+	 * Logs in, unless a login was refused within the last `COUNTS_MS`, or the service has accepted none of the tokens of
+	 * the last `MAX_LOGINS` logins.
+	 */
 	async logInUnlessRefused(helpers: Helpers): Promise<TokenResult> {
 		const failure = this.knownFailure();
 		if (failure !== undefined) return { failure };
@@ -41,17 +53,23 @@ export class Logins {
 		return await this.logIn(helpers);
 	}
 
-	/** After a minute without a login, the next ones are the first again. */
+	/** Resets the counters if the last successful login is more than a minute old. */
 	forgetOld(): void {
 		if (!this.tokens.isRecent()) this.unaccepted = this.recent = 0;
 	}
 
-	/** Notes for the execution of an attempt why it gets no token, unless another attempt may get one. */
+	/**
+	 * Records why an attempt got no token, so that its execution or run doesn't request one again. Only final failures
+	 * are recorded.
+	 */
 	noteFailure(failure: Failure, { run }: AttemptOptions): void {
 		if (isFinal(failure)) this.failures.set('status' in failure ? run.execution : run, failure);
 	}
 
-	/** Why no login may be made; undefined if one may. One that ran out of time may be tried again with more of it. */
+	/**
+	 * Returns why no login may be made; undefined if a login may be made. A login that exceeded the Timeout of a request
+	 * may be repeated by a request with a longer Timeout.
+	 */
 	knownFailure({ run, timeout = 0 }: Partial<AttemptOptions> = {}): Failure | undefined {
 		const known = run && (this.failures.get(run.execution) ?? this.failures.get(run));
 		const hasMoreTime = known?.kind === 'timeout' && timeout > (known.after ?? Infinity);
@@ -73,7 +91,7 @@ export class Logins {
 			return result;
 		}
 		const { failure } = result;
-		// The address is right if the service has answered there before. It may be away.
+		// After a 404, the Base URL isn't wrong if the service has answered there before. The service may be away.
 		const mayBeAway =
 			failure.kind === 'status' && consequenceOf(failure).notFoundBy === 'service or proxy';
 		if (mayBeAway && this.health.wasAnswered && (await this.health.check(helpers, '')) === 'away') {
@@ -84,6 +102,9 @@ export class Logins {
 	}
 }
 
-/** Whether an execution doesn't ask for a token again: to wait once for a login without an answer is enough. */
+/**
+ * Decides whether a failure is final, so that no token is requested again. A login that timed out is final, too: one
+ * wait for it is enough.
+ */
 const isFinal = (failure: Failure) =>
 	(failure.ofLogin === true || failure.kind === 'noToken') && !mayResend(meaningOf(failure), true);

@@ -9,27 +9,28 @@ import { type Helpers, type HttpOptions, signed, type TokenResult } from './logi
 import { type Session, sessionOf } from './session';
 
 /*
- * Nodes such as HTTP Request, which use this credential for requests of their own, and n8n's test of the credential.
+ * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
  */
 
-/** What is known of another node's request, by its credentials object. */
+/** What is known of another node's request, which is identified by its credentials object. */
 interface OtherRequest {
-	/** Until when (ms since 1970) a failure may be a rejected token; 0 if the request must not be sent at all. */
+	/** Time (ms since 1970) until which a failure may mean a rejected token; 0 if the request must not be sent at all. */
 	mayBeRejectedUntil: number;
-	/** Whether it is n8n's test of the credential; then `token` is set once it has logged in. */
+	/** Whether the request is n8n's test of the credential. If so, `token` is set once the test has logged in. */
 	isTest?: boolean;
 	token?: string;
 }
 const otherRequests = new WeakMap<object, OtherRequest>();
 
-/** What n8n's test of the credential sends. `signedForOtherNode` recognises it, since the test must always log in. */
+/** The request of n8n's test of the credential. `signedForOtherNode` recognises it, since the test always logs in. */
 export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs } as const;
 
 /**
- * n8n asks for a token after any error of its HTTP Request node, and sends the request again if it gets one. So it gets
- * none unless the service doesn't accept the current one, and clearly accepts the new one.
+ * Returns a new token for another node's request, or an empty object. n8n asks for a token after any error of its HTTP
+ * Request node, and sends the request again if it gets one. After a failed request, a token is therefore returned only
+ * if the service doesn't accept the current one and clearly accepts the new one.
  *
- * @throws ServiceError if the login failed
+ * @throws ServiceError if the login failed, or a field of the credential can't be used
  */
 export async function newTokenForOtherNode(
 	helpers: Helpers,
@@ -39,7 +40,7 @@ export async function newTokenForOtherNode(
 	const request = otherRequests.get(credentials);
 	const { health, logins, tokens } = session;
 	if (request?.isTest === true) {
-		// If the service rejects this token, too, the test tells so.
+		// No health check is needed: if the service rejects this token, the test itself shows it.
 		request.token ??= tokenIn(await logins.logIn(helpers), session);
 		return { accessToken: tokens.toStored(request.token) };
 	}
@@ -49,23 +50,28 @@ export async function newTokenForOtherNode(
 	if (refusal === undefined) return {};
 
 	const { newest, issued } = tokens;
-	// Without a token, another node would otherwise wait for one that has expired.
+	// If the credential has no usable token, the newest one is considered only shortly after its login. Otherwise, the
+	// other node would have to wait for the health check of an expired token.
 	const mayBeNewest = current !== undefined || isWithin(COUNTS_MS, issued?.at);
 	const isGood =
 		mayBeNewest && newest !== undefined && !(await refusalOf(newest, helpers, session));
 	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers), session);
 	if (request !== undefined) {
-		// A service that rejects the new token as well doesn't let this user ask: the old one may have been accepted.
+		// A service that rejects the new token as well doesn't allow this user to list work clusters. It may have accepted
+		// the old token.
 		if ((await health.check(helpers, token)) !== 'accepted') return {};
 		logins.unaccepted = 0;
-		// If it accepts the old one by now, the token was not the reason.
+		// If the service accepts the old token by now, the token was not the reason for the failure.
 		const isOldGood = async () => (await health.check(helpers, current ?? '')) === 'accepted';
 		if (refusal === 'suspect' && (await isOldGood())) return {};
 	}
 	return { accessToken: tokens.toStored(token) };
 }
 
-/** Whether the service rejects a token, or may do so; then it is not used again. */
+/**
+ * Checks a token, and rejects it if the service doesn't accept it or may not accept it. A rejected token is not used
+ * again.
+ */
 async function refusalOf(
 	token: string,
 	helpers: Helpers,
@@ -78,13 +84,22 @@ async function refusalOf(
 	return isSuspect ? 'suspect' : 'rejected';
 }
 
-/** The token of a login. @throws ServiceError if it failed */
+/**
+ * Returns the token of a login.
+ *
+ * @throws ServiceError if the login failed
+ */
 function tokenIn(result: TokenResult, { account }: Session): string {
 	if ('token' in result) return result.token;
 	throw errorOf({ ...result.failure }, account);
 }
 
-/** Its request may only go to the Base URL or below it: not elsewhere, and not through a proxy that a workflow names. */
+/**
+ * Signs another node's request. The request may only go to the Base URL or to an address below it, and not through a
+ * proxy that is set in the workflow.
+ *
+ * @throws ServiceError if the request must not be sent
+ */
 export function signedForOtherNode(
 	credentials: ICredentialDataDecryptedObject,
 	options: HttpOptions,
@@ -102,27 +117,31 @@ export function signedForOtherNode(
 	if (mustLogIn) otherRequests.set(credentials, { mayBeRejectedUntil: Infinity, isTest: true });
 	if (token === undefined || mustLogIn) throw noTokenError();
 	if (!isTest(options)) {
-		// A request that fails later was not rejected, and may have been acted on. Its own timer may be early.
+		// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than
+		// the request's own time limit, whose timer may fire early.
 		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), CHECK_TIMEOUT_MS);
 		otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
 	}
 	return signed({ ...options, url: checked.address }, account, token);
 }
 
-/** n8n takes an error with this response for a rejected token. */
+/** Returns an error whose response makes n8n treat the token as rejected. */
 export function noTokenError(): Error {
 	const message = 'The request was not sent: there is no token for it';
 	const error = new ServiceError({ kind: 'status', status: 401 }, { message, advice: '' });
 	return Object.assign(error, { response: { status: 401 } });
 }
 
-/** The address of another node's request, as checked: n8n can't read it differently. Or where else it would go. */
+/**
+ * Returns the address of another node's request in the form that was checked, so that n8n can't interpret it
+ * differently. If the token must not be sent there, returns where the request would go as `foreign`.
+ */
 function addressForToken(
 	{ url, uri, baseURL, headers = {}, proxy }: HttpOptions,
 	account: Account,
 ): { address: string } | { foreign: string } {
 	const address = resolveUrl(url ?? uri, baseURL);
-	// There may be a header in each spelling, and any of them may be sent.
+	// There may be several Host headers in different spellings, and any of them may be sent.
 	const otherHost = Object.entries(headers).find(
 		([name, host]) => /^host$/i.test(name) && host !== undefined && host !== address?.host,
 	);
@@ -139,6 +158,6 @@ function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 
 export function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
 	const texts = meaningOf(failure, { baseUrl });
-	// The test of a credential shows only the message, so it holds the advice as well.
+	// The test of a credential shows only the message, so the message of a failed login includes the advice.
 	return new ServiceError(failure, failure.ofLogin === true ? inTitleOnly(texts) : texts);
 }

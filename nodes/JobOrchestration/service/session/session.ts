@@ -17,12 +17,15 @@ import { Logins } from './logins';
 import { Tokens } from './tokens';
 
 /**
- * The waits for another process's token, or for a token that isn't valid yet. Without jitter, processes would go on ending
- * each other's tokens; with fewer, clocks that differ by five seconds would cost a login.
+ * The waits for another process's token, or for a token that isn't valid yet. Jitter prevents processes from ending
+ * each other's tokens again and again. Five waits are enough if clocks differ by five seconds: with fewer, such a
+ * difference would cost a login.
  */
 const WAITS = { firstMs: 1_000, maxMs: 4_000, jitter: 0.8, most: 5 };
 
-/** What this process knows of one account: its limiter, and the token that all its requests share, and so the login. */
+/**
+ * The state of one account in this process: its rate limiter, and the token and the logins that all its requests share.
+ */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
@@ -30,10 +33,11 @@ export class Session {
 	readonly tokens: Tokens;
 	readonly health: HealthChecks;
 	readonly logins: Logins;
-	/** When a request of the account was last made, by `performance.now()`. */
+	/** When the account was last used, by `performance.now()`. */
 	usedAt = 0;
-	/** The attempts that wait for a token, and the search for one, with the login if that finds none. */
+	/** The attempts that wait for a token. */
 	private readonly waiting = new Set<Attempt>();
+	/** The search for a token that is in progress, with the login if the search finds none. */
 	private renewal: Promise<TokenResult | undefined> | undefined;
 
 	constructor(readonly account: Account) {
@@ -43,7 +47,11 @@ export class Session {
 		this.logins = new Logins(this, this.tokens, this.health);
 	}
 
-	/** A request of this node was answered as expected. @param path of the request */
+	/**
+	 * Records that a request of this node was answered as expected.
+	 *
+	 * @param path path of the request
+	 */
 	noteAnswer({ path }: { path: string }): void {
 		this.health.wasAnswered = true;
 		this.health.hasListed ||= path === HEALTH_CHECK.path;
@@ -51,9 +59,9 @@ export class Session {
 	}
 
 	/**
-	 * What made a request fail, of which its answer alone doesn't tell. A token that isn't accepted is not used again.
+	 * Finds out why a request failed if its response alone doesn't show it. A token that isn't accepted isn't used again.
 	 *
-	 * @param isRepeated whether its token was rejected before, and the service accepted it
+	 * @param isRepeated whether the token was rejected before, although a health check accepted it
 	 */
 	async causeOf(
 		helpers: Helpers,
@@ -68,10 +76,11 @@ export class Session {
 		}
 		if (this.tokens.rejected.has(token)) return 'token';
 		const isRecent = this.tokens.isRecent(token);
-		// A list that is public or comes from a cache would keep an old token alive for ever: its rejection is believed.
+		// The rejection of an older token is believed without a health check. A list of work clusters that is public or
+		// cached would otherwise keep an expired token in use forever.
 		let isAccepted = isRecent;
 		if (suspicion === (isRecent ? 'rejected' : 'suspect')) {
-			// The token may have expired since the last health check, so its first rejection needs a new one.
+			// The token may have expired since the last health check, so its first rejection needs another one.
 			const countsMs = suspicion === 'suspect' || isRepeated ? COUNTS_MS : 0;
 			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, countsMs), token);
 		}
@@ -80,13 +89,19 @@ export class Session {
 		return isAccepted ? 'call' : 'token';
 	}
 
-	/** Whether a health check says that a token is accepted, as far as it says so: the user may not be allowed to list. */
+	/**
+	 * Decides whether a token counts as accepted after a health check. A recently issued token does even if it is
+	 * suspect, since the user may not be allowed to list work clusters.
+	 */
 	private isAcceptedBy(health: Health, token: string): boolean {
 		if (health === 'suspect') return this.tokens.isRecent(token);
 		return health === 'accepted' || health === 'away';
 	}
 
-	/** The newest token, or one that all attempts look for together. Each waits for as long as its own Timeout allows. */
+	/**
+	 * Returns the newest token, or waits for the renewal that all attempts share. Each attempt waits for as long as its
+	 * own Timeout allows.
+	 */
 	async getToken(helpers: Helpers, attempt: Attempt): Promise<TokenResult> {
 		const known = this.logins.knownFailure(attempt.options);
 		if (known?.kind === 'noToken') await this.readStore(attempt);
@@ -103,7 +118,7 @@ export class Session {
 
 	private async renew(helpers: Helpers): Promise<TokenResult | undefined> {
 		const renewal = (this.renewal ??= this.findOrLogIn(helpers)
-			// Else those that wait would take its request for a stopped one.
+			// Otherwise, the attempts that wait would report an exception as a cancelled request.
 			.catch((error: unknown) => {
 				const redact = (text: string) => this.secrets.redact(text);
 				return { failure: failureFromError(error, { isUnsent: true, redact }) };
@@ -114,10 +129,10 @@ export class Session {
 		return await renewal;
 	}
 
-	/** @returns undefined if no attempt waits for a token any more */
+	/** Looks for a usable token, and logs in if there is none. @returns undefined if no attempt waits any more */
 	private async findOrLogIn(helpers: Helpers): Promise<TokenResult | undefined> {
 		const { tokens, logins } = this;
-		// The clock of who checks a token may be behind that of who has issued it.
+		// The server that checks a token may have a clock behind that of its issuer, so the token may become valid later.
 		const mayBecomeValid = logins.unaccepted > 0 ? tokens.issued?.token : undefined;
 		logins.forgetOld();
 		const mostWaits = logins.unaccepted > 0 ? WAITS.most : Math.min(tokens.rejected.size, 1);
@@ -131,7 +146,7 @@ export class Session {
 				if (this.isAcceptedBy(health, mayBecomeValid)) tokens.use(mayBecomeValid);
 			}
 			if (tokens.newest !== undefined) return { token: tokens.newest };
-			// Longer with each login, so that a process which has just logged in can use its token.
+			// The waits grow with each login, so that a process that has just logged in can use its token.
 			const waitMs = backoffMs(waits + Math.max(0, logins.recent - 1), WAITS);
 			waits += 1;
 			waitedMs += waitMs;
@@ -142,27 +157,29 @@ export class Session {
 	}
 
 	private async readStore({ options, signal }: Attempt): Promise<void> {
-		// An error of n8n comes again for each request before it is sent.
+		// The error can be ignored: n8n throws it again for each request before the request is sent.
 		const read = await unlessAborted(options.readAgain(), signal).catch(() => undefined);
 		this.tokens.use(this.tokens.fromStored(read?.accessToken));
 	}
 
 	private firstWaiting(): Attempt | undefined {
 		for (const attempt of this.waiting) if (!attempt.signal.aborted) return attempt;
-		// Who comes now begins another renewal.
+		// An attempt that comes now starts another renewal.
 		this.renewal = undefined;
 		return undefined;
 	}
 }
 
-/** By a hash of the account, so that no password is a key; the least recently used one first. */
+/**
+ * The sessions, keyed by a hash of the account so that no key holds a password. The one looked up longest ago is first.
+ */
 const sessions = new Map<string, Session>();
 
 /**
- * The session of a credential's account. Those that nobody has used for an hour are forgotten, with their passwords, as is
- * what their limiters have learnt.
+ * Returns the session of a credential's account. Sessions that were not used for an hour are deleted, with their
+ * passwords and with what their rate limiters have learnt.
  *
- * @throws ServiceError if the Base URL can't be used
+ * @throws ServiceError if a field of the credential can't be used
  */
 export function sessionOf(credentials: ICredentialDataDecryptedObject): Session {
 	const now = performance.now();

@@ -1,17 +1,20 @@
 import type { Secrets } from '../errors/secrets';
 import { type Account, hashOf, tokenOf } from './account';
 
-/** How long a token is recently issued. With less, a user who isn't allowed something (403) would log in each time. */
+/**
+ * Milliseconds for which a token is recently issued. Long enough that a user without a permission (403) doesn't log in
+ * with each request.
+ */
 const RECENT_MS = 60_000;
 
-/** Tokens that are known as rejected. With fewer, an old one that is stored could be sent again. */
+/** Maximum number of remembered rejected tokens. Large enough that an old token in n8n's store isn't sent again. */
 const MAX_REJECTED = 50;
 
 /** The tokens of one account that this process knows. */
 export class Tokens {
 	/** The token that all requests use; undefined if no known token may be used. */
 	newest: string | undefined;
-	/** The token of the last login, and when it came, in ms since 1970. */
+	/** The token of this process's last login, and when it was received (ms since 1970). */
 	issued: { token: string; at: number } | undefined;
 	readonly rejected = new Set<string>();
 	private hash: string | undefined;
@@ -21,22 +24,25 @@ export class Tokens {
 		private readonly secrets: Secrets,
 	) {}
 
-	/** A token as it is stored in the credential. */
+	/** Returns a token in the form in which the credential stores it. */
 	toStored(token: string): string {
 		this.hash ??= hashOf(this.account);
 		return `${this.hash}.${token}`;
 	}
 
-	/** The token in what is stored; undefined without one, if it is another account's, or if it was rejected. */
+	/**
+	 * Returns the token in a credential's stored value; undefined if there is none, if it belongs to another account, or
+	 * if it was rejected.
+	 */
 	fromStored(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
-		// It may be another account's.
+		// A token of another account is a secret, too.
 		this.secrets.add(token);
 		const isOwn = token !== undefined && stored === this.toStored(token);
 		return isOwn && !this.rejected.has(token) ? token : undefined;
 	}
 
-	/** Takes a token for the newest. It may have been rejected before: a login may give a token again. */
+	/** Makes a token the newest one, even if it was rejected before: a login may return the same token again. */
 	use(token: string | undefined): void {
 		if (token === undefined) return;
 		this.rejected.delete(token);
@@ -51,13 +57,16 @@ export class Tokens {
 		if (this.newest === token) this.newest = undefined;
 	}
 
-	/** Milliseconds since its login; Infinity if it isn't the token of this process's last one: its age is unknown. */
+	/**
+	 * Returns the milliseconds since the login that returned a token; Infinity if it isn't the token of this process's
+	 * last login, since its age is unknown then.
+	 */
 	ageOf(token: string | undefined): number {
 		const { issued } = this;
 		return issued !== undefined && issued.token === token ? Date.now() - issued.at : Infinity;
 	}
 
-	/** Whether this process has logged in for it within the last minute. */
+	/** Decides whether a token was returned by this process's last login, and less than a minute ago. */
 	isRecent(token = this.issued?.token): boolean {
 		return this.ageOf(token) < RECENT_MS;
 	}
