@@ -183,7 +183,7 @@ areRefused('what is no object', /^Enter an object/, {
 });
 
 areRefused('none of the choices', /^Enter one of these: /, {
-	Simplify: [js('"yes"')],
+	Simplify: [js('"yes"'), js('" "')],
 	'If It Fails or Is Cancelled': ['end'],
 	'Specify Inputs and Outputs': ['JSON'],
 });

@@ -49,6 +49,12 @@ test.each([
 		[{}],
 		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
 	],
+	[
+		'an input of that ID with spaces, as JSON',
+		{ specifyParameters: 'json', inputsJson: '[{ "id": " callbackUrl " }]' },
+		[{}],
+		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
+	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('with %s, nothing is sent', async (_, parameters, items, message) => {
 	const { error, run } = await fixture.engine.run({ parameters: waiting(parameters) }, items);

@@ -1,5 +1,9 @@
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
+import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/queue';
+import { mustFail } from '../../nodes/JobOrchestration/service/retry/patience';
+import { realClock } from '../../nodes/JobOrchestration/service/timers';
 import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range } from './executions';
 import { atOnce, bucket, byChance, connections, during, open, rejected } from './services';
@@ -232,4 +236,43 @@ test('an execution that has given up creates again a minute later, though it sen
 	const late = executions.begin([0], { execution });
 	await executions.end();
 	expect(late.done).toHaveLength(1);
+});
+
+describe('The end of a run', () => {
+	const options = { maxRetries: 3, timeout: 1_000, concurrency: 1, execution: {}, runStartedAt: 0 };
+
+	test('ends no other call of the execution', async () => {
+		let endRun = () => {};
+		const runEnds = new Promise<void>((resolve) => (endRun = resolve));
+		const limiter = new AccountLimiter({ ...realClock, wait: async () => await runEnds });
+		const queue = limiter.queueOf({});
+		const request = (runEndsAt: number) =>
+			new LimitedRequest(queue, { ...options, runEndsAt }, false);
+		const [ofTool, inFlight, waiting] = [request(1e9), request(Infinity), request(Infinity)];
+		await limiter.acquire(ofTool);
+		limiter.release(ofTool);
+		await limiter.acquire(inFlight);
+		const permit = limiter.acquire(waiting);
+		endRun();
+		await new Promise(setImmediate);
+		limiter.release(inFlight);
+		expect(await permit).toBeUndefined();
+	});
+
+	test('fails at once what has to pause until after it', () => {
+		const outage = {
+			...{ isOpen: false, failures: 0, isUnreachable: false, unclear: undefined },
+			...{ openedAt: -Infinity, failedAt: -Infinity, answeredAt: 0, pausedUntil: 5_000 },
+		};
+		const endingAt = (runEndsAt: number) =>
+			mustFail(
+				outage,
+				{
+					...{ queue: { startedAt: 0 }, isIdempotent: false },
+					options: { ...options, runEndsAt },
+				},
+				0,
+			);
+		expect([endingAt(4_000), endingAt(6_000)]).toEqual([true, false]);
+	});
 });

@@ -3,7 +3,7 @@ import { ExecuteContext } from 'n8n-core';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
-import { batch, cancelWhen, contextOf, createdIn, gate, refused } from './batch';
+import { batch, brokenAfter, cancelWhen, contextOf, createdIn, gate, refused } from './batch';
 import { useBatch, watchNode } from './batch';
 
 /*
@@ -109,6 +109,23 @@ describe('A cancel', () => {
 		const [[shown]] = said.mock.calls as [[string]];
 		expect(shown.match(/"uid"/g)).toHaveLength(100);
 		expect(shown).toContain(`all ${count} jobs and 0 items`);
+	});
+
+	test('of many creates without an answer logs each item whose job may exist', async () => {
+		const held = gate();
+		const count = 60;
+		creates(() => [{ kind: 'wait', when: 'beforeActing', until: held.opened }, brokenAfter]);
+		const { log } = await cancel(
+			{ parameters: batch({ concurrency: count }) },
+			count,
+			() => fixture.callsOf('createJob').length === count,
+			held.open,
+		);
+		const logged = log.flatMap((line) => {
+			const [, items = '[]'] = /may exist: (\[[\d,]*\])/.exec(String(line)) ?? [];
+			return JSON.parse(items) as number[];
+		});
+		expect(logged).toEqual(numbered(count).map(({ n }) => n));
 	});
 
 	test('that never comes is not spoken of', async () => {

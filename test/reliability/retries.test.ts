@@ -292,6 +292,11 @@ describe("n8n's Retry", () => {
 	});
 });
 
+test('both tries of a Retry say what to do if the job of an earlier execution exists', async () => {
+	const again = await fixture.engine.retry(await lostAtSecond(), [tried]);
+	expect(again.error?.description).toMatch(/If it exists, set 'On Error'/);
+});
+
 describe('Create Again If Uncertain', () => {
 	const again = (value: unknown = true): NodeOptions => ({
 		parameters: batch({ concurrency: 1, createUncertainAgain: value as boolean }),

@@ -130,6 +130,8 @@ test.each<[what: string, failure: Failure, call: Partial<CallState>, does: numbe
 	],
 	['a connection of a create breaks', broken, {}, 'fail'],
 	['a connection of a list breaks', broken, list, 300],
+	['a tool with 300 ms left is throttled', status(429), { remainingMs: 300 }, 'fail'],
+	['a tool with 301 ms left is throttled', status(429), { remainingMs: 301 }, 300],
 	['a create is answered 503 with Retry-After 30', status(503, 30_000), {}, 30_000],
 	['a create is answered 503 with Retry-After 5', status(503, 5_000), {}, 5_000],
 	['a create is answered 503 with Retry-After 5 and a page', page(503, 5_000), {}, 'fail'],

@@ -47,7 +47,7 @@ export function badInputProblem(
 	const lines = others.slice(0, MAX_PROBLEMS);
 	if (others.length > MAX_PROBLEMS) lines.push(`And ${others.length - MAX_PROBLEMS} more.`);
 	const notSent = isRetry ? 'Nothing more was sent.' : 'Nothing was sent.';
-	const scope = groups[0]?.length === count && count > 1 ? 'all items' : 'named items';
+	const scope = groups[0]?.length === count ? 'all items' : 'named items';
 	const problem: Problem = {
 		message: `${notSent} ${title}`,
 		advice: descriptionOf(first.problem),

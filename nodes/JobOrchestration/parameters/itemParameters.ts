@@ -30,8 +30,7 @@ export class ItemParameters {
 		return (name, member) => {
 			const field = this.fields.find((candidate) => candidate.name === name);
 			const whole = this.read(name, itemIndex, field);
-			const isWhole = member === undefined || whole.isUndefined;
-			const value = isWhole ? whole : whole.member(member, labelOf(field, member));
+			const value = member === undefined ? whole : whole.member(member, labelOf(field, member));
 			if (value.isUndefined) onUndefined(value.field);
 			return value;
 		};
