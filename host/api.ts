@@ -118,7 +118,7 @@ export class N8nApi extends N8nClient {
 		return await this.call('GET', `/rest/workflows/${id}`);
 	}
 
-	/** The id of a tag for workflows. One is made if there is none of this name. */
+	/** Returns the ID of the workflow tag with this name, and creates the tag if it doesn't exist. */
 	async tagId(name: string): Promise<string> {
 		const tags = await this.call<Array<{ id: string; name: string }>>('GET', '/rest/tags');
 		const found = tags.find((tag) => tag.name === name);

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import type { Fault, PlannedCall } from '../../sandbox';
+import type { Fault } from '../../sandbox';
 import { answer, takesTenAtOnce } from '../support/answer';
 import { create, getAll, numbered, useSandbox } from '../support/fixture';
 import { awayUntil, hurry } from '../support/hurry';
@@ -14,7 +14,7 @@ import { batch, itemOf } from './batch';
  */
 
 const fixture = useSandbox();
-const { callsOf } = fixture;
+const { callsOf, meets } = fixture;
 afterEach(() => jest.restoreAllMocks());
 
 /** A batch of creates, in which an item's error does not end the others. */
@@ -41,15 +41,6 @@ async function runEach(count: number, options = {}) {
 	);
 	return counted((await Promise.all(runs)).flatMap(({ items }) => items));
 }
-
-/** What a call of one operation meets. */
-const meets = (
-	operation: PlannedCall['operation'],
-	faultFor: (call: PlannedCall) => Fault | undefined,
-) =>
-	fixture.sandbox.faults.plan((call) =>
-		call.operation === operation ? faultFor(call) : undefined,
-	);
 
 const jobs = () => [...fixture.sandbox.store.jobs.values()];
 const ONE_IN_AN_HOUR = 1 / 3_600;

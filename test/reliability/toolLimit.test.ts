@@ -10,18 +10,11 @@ import { hurry } from '../support/hurry';
  */
 
 const fixture = useSandbox();
+const { meets } = fixture;
 afterEach(() => jest.restoreAllMocks());
 
 const tool = { parameters: create({ options: { timeout: 3_000 } }) };
 
-/** What the calls of one operation meet. */
-const meets = (
-	operation: PlannedCall['operation'],
-	faultFor: (call: PlannedCall) => Fault | undefined,
-) =>
-	fixture.sandbox.faults.plan((call) =>
-		call.operation === operation ? faultFor(call) : undefined,
-	);
 const throttled = (retryAfter: number) =>
 	answer(429, { message: 'The namespace is full' }, { 'retry-after': String(retryAfter) });
 

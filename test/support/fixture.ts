@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { Sandbox, SandboxOptions } from '../../sandbox';
+import type { Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from './answer';
 import { Engine } from './run';
@@ -17,6 +17,8 @@ export interface Fixture {
 	start(options: SandboxOptions): Promise<void>;
 	/** The calls of one operation that the sandbox has seen. */
 	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
+	/** Has each call of one operation meet the fault that this gives; none if it gives undefined. */
+	meets(operation: Operation, faultFor: (call: PlannedCall) => ReturnType<Plan>): void;
 	/** Answers each call of one operation with this body, instead of acting. */
 	answerWith(operation: Operation, body: unknown): void;
 }
@@ -42,6 +44,8 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		engine = await Engine.load();
 		engine.saveCredential(credentialFor(sandbox));
 	};
+	const meets: Fixture['meets'] = (operation, faultFor) =>
+		sandbox.faults.plan((call) => (call.operation === operation ? faultFor(call) : undefined));
 	beforeEach(async () => await start(options));
 	afterEach(async () => {
 		await Promise.all(started.splice(0).map(async (each) => await each.close()));
@@ -56,9 +60,8 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 			return engine;
 		},
 		callsOf: (operation) => sandbox.calls.filter((call) => call.operation === operation),
-		answerWith: (operation, body) => {
-			sandbox.faults.plan((call) => (call.operation === operation ? answer(200, body) : undefined));
-		},
+		meets,
+		answerWith: (operation, body) => meets(operation, () => answer(200, body)),
 	};
 }
 

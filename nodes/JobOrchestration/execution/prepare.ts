@@ -29,15 +29,6 @@ const YIELD_AFTER_MS = 10;
 /** The number of credentials that are read at once. Reading them one by one from n8n's database takes twice as long. */
 const READS_AT_ONCE = 20;
 
-/** The result of reading the items' parameters. */
-interface ReadItems extends Pick<PreparedRun, 'options' | 'leftOut'> {
-	/** The items that are to be run. */
-	items: Array<Omit<PreparedItem, 'client'>>;
-	badInput: FatalProblem[];
-	/** The lowest Concurrency that an item sets. */
-	concurrency: number | undefined;
-}
-
 /** Reads and checks all items. Items that can't be run get their outcome here. */
 export async function prepareAll(run: Run): Promise<PreparedRun> {
 	const { context, outcomes } = run;
@@ -58,14 +49,15 @@ export async function prepareAll(run: Run): Promise<PreparedRun> {
 }
 
 /** Reads and checks the options of all items, and all parameters of the items that are to be run. */
-async function readItems(run: Run): Promise<ReadItems> {
+async function readItems(run: Run) {
 	const { context, operation, outcomes } = run;
 	const parameters = new ItemParameters(context, operation.fields);
 	const yieldTurn = turns();
-	const items: ReadItems['items'] = [];
+	const items: Array<Omit<PreparedItem, 'client'>> = [];
 	const badInput: FatalProblem[] = [];
-	const leftOut: ReadItems['leftOut'] = new Map();
+	const leftOut: PreparedRun['leftOut'] = new Map();
 	let firstOptions: ItemOptions | undefined;
+	/** The lowest Concurrency that an item sets. */
 	let concurrency: number | undefined;
 	for (const itemIndex of context.getInputData().keys()) {
 		await yieldTurn();

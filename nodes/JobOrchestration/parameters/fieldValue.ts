@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json';
 import { describe, FieldError, problemInId, problemInPath } from './fieldError';
-import { JsonProblem, losesDigits, parseJson, toJson } from './jsonValue';
+import { losesDigits, parseJson, toJson } from './jsonValue';
 
 /** Matches a number as people write it. 0x10 is not such a number. */
 const IS_NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
@@ -167,26 +167,20 @@ export class FieldValue {
 	private parsedJson(ifBlank: unknown): unknown {
 		if (this.isBlank) return ifBlank;
 		const { value } = this;
-		return typeof value === 'string' ? this.orRefuse(() => parseJson(value)) : this.asJson();
+		if (typeof value !== 'string') return this.asJson();
+		return parseJson(value, (problem, advice) => this.error(problem, advice));
 	}
 
 	/** Returns the value as JSON represents it, so a date becomes ISO 8601 text. */
 	private asJson(): unknown {
-		return this.value === undefined ? undefined : this.orRefuse(() => toJson(this.value));
+		if (this.value === undefined) return undefined;
+		return toJson(this.value, (problem, advice) => this.error(problem, advice));
 	}
 
 	private refuseUndefinedFields(): void {
 		const fields = Object.entries(isJsonObject(this.value) ? this.value : {});
 		const [name] = fields.find(([, value]) => value === undefined) ?? [];
 		if (name !== undefined) throw this.error(`has nothing (undefined) as "${name}"`, OR_NULL);
-	}
-
-	private orRefuse<Result>(convert: () => Result): Result {
-		try {
-			return convert();
-		} catch (error) {
-			throw error instanceof JsonProblem ? this.error(error.message, error.advice) : error;
-		}
 	}
 
 	private unlike(problem: string, advice: string, value = this.value): FieldError {

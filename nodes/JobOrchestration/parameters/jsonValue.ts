@@ -1,29 +1,24 @@
 import type { JsonObject } from '../json';
 
-/** A value that JSON can't hold. The message completes a sentence that begins with the name of a field. */
-export class JsonProblem extends Error {
-	constructor(
-		problem: string,
-		readonly advice: string,
-	) {
-		super(problem);
-	}
-}
+/** Returns the error of a value that JSON can't represent. `problem` completes a sentence that begins with the field. */
+type Refuse = (problem: string, advice: string) => Error;
 
 /**
  * Parses JSON text, which may be in a Markdown code fence.
  *
- * @throws JsonProblem if the text is not valid JSON, or if a part of it would be lost or changed
+ * @throws what `refuse` returns, if the text is not valid JSON, or if a part of it would be lost or changed
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, refuse: Refuse): unknown {
 	const json = withoutFence(text);
 	const parse = (): unknown => JSON.parse(json);
-	const value = orRefuse('is not valid JSON', 'Check quotes, commas and brackets.', parse);
+	const value = orThrow(parse, (reason) =>
+		refuse('is not valid JSON', `${reason}. Check quotes, commas and brackets.`),
+	);
 	const sent = JSON.stringify(value);
-	refuseLostDigits(json, 'would lose');
-	refuseHalfCharacter(sent);
+	refuseLostDigits(json, 'would lose', refuse);
+	refuseHalfCharacter(sent, refuse);
 	if (tokensIn(json).length === tokensIn(sent).length) return value;
-	throw new JsonProblem(
+	throw refuse(
 		'has an object with the same name twice',
 		'Remove one: only the last would be sent.',
 	);
@@ -32,42 +27,40 @@ export function parseJson(text: string): unknown {
 /**
  * Returns a value as JSON represents it. Text stays as it is.
  *
- * @throws JsonProblem if JSON would leave out or change a part of the value
+ * @throws what `refuse` returns, if JSON would leave out or change a part of the value
  */
-export function toJson(value: unknown): unknown {
-	const advice = 'Check the expression that the field holds.';
+export function toJson(value: unknown, refuse: Refuse): unknown {
 	const convert = () => JSON.stringify(value, refuseLoss);
-	const json = orRefuse("can't be sent as JSON", advice, convert);
-	refuseHalfCharacter(json);
+	const json = orThrow(convert, (reason) =>
+		refuse("can't be sent as JSON", `${reason}. Check the expression that the field holds.`),
+	);
+	refuseHalfCharacter(json, refuse);
 	if (typeof value === 'string') return value;
-	refuseLostDigits(json, 'has lost');
+	refuseLostDigits(json, 'has lost', refuse);
 	return JSON.parse(json);
 }
 
-function orRefuse<Result>(problem: string, advice: string, convert: () => Result): Result {
+function orThrow<Result>(convert: () => Result, errorFor: (reason: string) => Error): Result {
 	try {
 		return convert();
 	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		throw conversionProblem(problem, `${reason}. ${advice}`);
+		throw errorFor(error instanceof Error ? error.message : String(error));
 	}
 }
 
-const conversionProblem = (problem: string, advice: string) => new JsonProblem(problem, advice);
-
-function refuseLostDigits(json: string, lose: 'would lose' | 'has lost'): void {
+function refuseLostDigits(json: string, lose: 'would lose' | 'has lost', refuse: Refuse): void {
 	const number = tokensIn(json).find((token) => !token.startsWith('"') && losesDigits(token));
 	if (number === undefined) return;
 	const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
-	throw new JsonProblem(
+	throw refuse(
 		`${number === json ? 'is' : 'contains'} ${shown}, a number that ${lose} digits`,
 		'Give it as text: put it in quotes where it comes from.',
 	);
 }
 
-function refuseHalfCharacter(json: string): void {
+function refuseHalfCharacter(json: string, refuse: Refuse): void {
 	if (!HALF_CHARACTER.test(json)) return;
-	throw new JsonProblem(
+	throw refuse(
 		'contains an incomplete character, such as half of an emoji',
 		'Text was cut in the middle of a character. Correct the expression or the data.',
 	);

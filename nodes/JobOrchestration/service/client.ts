@@ -184,15 +184,15 @@ export class ServiceClient {
 		return { failure: hasExpired ? { ...failure, hasExpired } : explained, decision: again };
 	}
 
-	/** Sends a request once. @param answerTimeoutMs time limit for the response, without the login */
+	/** @param answerTimeoutMs time limit for the response, without the login */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
-		answerTimeoutMs?: number,
+		answerTimeoutMs = timeout,
 	): Promise<Attempted<Body>> {
 		const loginTimeoutMs = this.run.runEndsAt - this.limiter.clock.now();
-		const limits = { timeout, loginTimeoutMs, answerTimeoutMs, signal };
-		return await this.requests.send(request, this.run, limits);
+		const limits = { timeout, loginTimeoutMs, answerTimeoutMs };
+		return await this.requests.send(request, { run: this.run, ...limits, signal });
 	}
 }
 

@@ -26,7 +26,7 @@ export class Clients {
 	/** @param signal ends the reading of the credentials when it is aborted */
 	constructor(
 		private readonly context: N8nContext,
-		private readonly limits: RunOptions = {},
+		private readonly options: RunOptions = {},
 		private readonly signal?: AbortSignal,
 	) {}
 
@@ -41,8 +41,8 @@ export class Clients {
 		session.tokens.use(session.tokens.fromStored(credentials.accessToken));
 		let client = this.bySession.get(session);
 		if (client === undefined) {
-			const limits = { ...this.limits, execution: executionOf(this.context) };
-			client = new ServiceClient(this.context, credentials, itemIndex, session, limits);
+			const options = { ...this.options, execution: executionOf(this.context) };
+			client = new ServiceClient(this.context, credentials, itemIndex, session, options);
 			this.bySession.set(session, client);
 		}
 		return client;

@@ -55,7 +55,7 @@ export function hashOf({ baseUrl, userName, password, ignoreSslIssues }: Account
 	return scryptSync(password, salt, 16, { N: WORK }).toString('base64url');
 }
 
-/** Returns the token in a credential's stored value, whichever account it belongs to; undefined if there is none. */
+/** Returns the token in a credential's stored value, of any account; undefined if the value contains no token. */
 export function tokenOf(stored: unknown): string | undefined {
 	if (typeof stored !== 'string') return undefined;
 	return stored.slice(stored.indexOf('.') + 1) || undefined;

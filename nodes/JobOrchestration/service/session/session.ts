@@ -129,7 +129,7 @@ export class Session {
 		return await renewal;
 	}
 
-	/** Looks for a usable token, and logs in if there is none. @returns undefined if no attempt waits any more */
+	/** Looks for a usable token, and logs in if there is none. @returns undefined if all waiting attempts have ended */
 	private async findOrLogIn(helpers: Helpers): Promise<TokenResult | undefined> {
 		const { tokens, logins } = this;
 		// The server that checks a token may have a clock behind that of its issuer, so the token may become valid later.

@@ -13,11 +13,6 @@ import type { Session } from './session';
 /** The result of one attempt, and the token that the attempt used. */
 export type Attempted<Body> = { result: Result<Body>; token: string | undefined };
 
-/** The limits of one attempt. Without `answerTimeoutMs`, the timeout alone limits the response. */
-interface AttemptLimits extends Pick<AttemptOptions, 'timeout' | 'loginTimeoutMs' | 'signal'> {
-	answerTimeoutMs?: number | undefined;
-}
-
 /** Sends requests with n8n's helper, which has the credential sign each of them. */
 export class SignedRequests {
 	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
@@ -31,15 +26,13 @@ export class SignedRequests {
 	/** Sends a request once, and returns the body of its response or the failure. */
 	async send<Body>(
 		request: ServiceRequest<Body>,
-		run: AttemptOptions['run'],
-		limits: AttemptLimits,
+		options: Omit<AttemptOptions, 'cancel' | 'readAgain'>,
 	): Promise<Attempted<Body>> {
 		const { context, itemIndex, session, credentials: initial } = this;
-		const { timeout, signal, answerTimeoutMs = timeout } = limits;
 		session.usedAt = performance.now();
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const cancel = request === HEALTH_CHECK ? signal : cancelOf(context, request);
-		const attempt = new Attempt({ run, ...limits, answerTimeoutMs, cancel, readAgain });
+		const cancel = request === HEALTH_CHECK ? options.signal : cancelOf(context, request);
+		const attempt = new Attempt({ ...options, cancel, readAgain });
 		// The credential finds the attempt by this object, and n8n writes a new token into it. Each attempt has its own
 		// copy, so that the tokens of other attempts stay unchanged.
 		const credentials = { ...initial };
