@@ -111,6 +111,16 @@ describe('A cancel', () => {
 		expect(shown).toContain(`all ${count} jobs and 0 items`);
 	});
 
+	test('names the only job that may exist, which no list names', async () => {
+		const { runOut } = hurry();
+		creates(() => ({ kind: 'drip', when: 'afterActing' }));
+		const hasCome = () => jobsOnService().length === 1;
+		const { result } = await cancel({ parameters: batch() }, 1, hasCome, runOut);
+		expect(result.error?.description).toMatch(/look on the service for a job named 'Job 0'/);
+		expect(result.error?.description).toMatch(/n8n offers no Retry after a cancel/);
+		expect(result.error?.description).not.toContain('listed below');
+	});
+
 	test('of many creates without an answer logs each item whose job may exist', async () => {
 		const held = gate();
 		const count = 60;

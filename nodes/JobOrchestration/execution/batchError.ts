@@ -82,13 +82,18 @@ function adviceInBatch(
 ): string {
 	const kept = createsJobs ? running.length : succeeded.length;
 	if (kept + uncertain.length === 0) return problem.advice;
+	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
+	const look =
+		uncertain.length > 0 &&
+		!isAlone &&
+		'Look on the service for each job listed below that may exist.';
 	if (isCancelled(context)) {
 		return sentences([
-			uncertain.length > 0 && 'Look on the service for each job listed below that may exist.',
+			isAlone && problem.advice,
+			look,
 			'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.',
 		]);
 	}
-	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
 	// n8n passes nothing from an earlier execution of a sub-workflow on to a new one.
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
@@ -101,9 +106,7 @@ function adviceInBatch(
 		!isListed && problem.advice,
 		problem.isWrongValue === true &&
 			'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
-		uncertain.length > 0 &&
-			!isAlone &&
-			'Look on the service for each job listed below that may exist.',
+		look,
 		uncertain.length > 0 &&
 			`${isAlone ? 'If there is no such job' : 'For items without one'}, turn on 'Create Again If Uncertain' in this node's Options.`,
 		isOld &&
