@@ -1,7 +1,7 @@
 import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { RunOptions } from '../../nodes/JobOrchestration/service/request';
+import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
 import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { N8nContext } from '../../nodes/JobOrchestration/service/session/credential';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
@@ -17,7 +17,7 @@ type End = { body: string } | { failure: Failure };
 export function clientWith(
 	limiter: AccountLimiter,
 	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
-	limits: RunOptions = {},
+	limits: ClientOptions = {},
 ): ServiceClient {
 	const session: unknown = {
 		...{ limiter, health: { wasAnswered: false }, noteAnswer: () => {} },

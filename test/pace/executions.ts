@@ -1,8 +1,8 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
-import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
+import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { RunOptions } from '../../nodes/JobOrchestration/service/request';
+import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
 import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/healthCheck';
 import { onAbort } from '../../nodes/JobOrchestration/service/timers';
@@ -99,7 +99,7 @@ export class Executions {
 
 	begin(
 		items: number[],
-		{ maxRetries = 0, creates = true, ...limits }: RunOptions & BatchOptions = {},
+		{ maxRetries = 0, creates = true, ...limits }: ClientOptions & BatchOptions = {},
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {

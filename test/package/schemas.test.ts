@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { contractOperation } from '../../sandbox/contract/contract';
 import { create, useSandbox } from '../support/fixture';
+import { loadPackage } from '../support/packageUnderTest';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
 import { makeReadyFor } from '../sandbox/states';
 
@@ -60,3 +62,11 @@ test.each(operations)(
 		if (operation.kind === 'change') expect(schema.properties?.response?.type).toHaveLength(6);
 	},
 );
+
+test('an agent can be given each field of a job that the interface shows', async () => {
+	const { properties } = (await loadPackage()).node.description;
+	const { options = [] } = properties.find(({ name }) => name === 'outputFields') ?? {};
+	const offered = options.map((option) => 'value' in option && option.value);
+	const shown = contractOperation('createJob').answers.get(200)?.properties ?? {};
+	expect(['displayName', 'metadata', ...offered].sort()).toEqual(Object.keys(shown).sort());
+});

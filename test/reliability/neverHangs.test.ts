@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
-import type { Call } from '../../nodes/JobOrchestration/service/calls/callError';
+import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';

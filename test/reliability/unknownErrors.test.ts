@@ -35,7 +35,7 @@ const stepsOfFailure: typeof steps = [
 	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
 	['its meaning is found', built('errors/kinds'), 'meaningOf'],
 	['its cause is found', methodsOf('session/session', 'Session'), 'causeOf'],
-	['its error is made', built('calls/callError'), 'callError'],
+	['its error is made', built('calls/call'), 'callError'],
 ];
 
 const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");

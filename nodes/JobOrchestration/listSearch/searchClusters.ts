@@ -57,11 +57,10 @@ export async function searchClusters(
 	try {
 		const client = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
-			const isRefused =
-				error instanceof ServiceError && [400, 422].includes(Number(error.problem.httpStatus));
+			if (!(error instanceof ServiceError)) throw error;
 			// The service may not allow pages of this size, so the service chooses the size in the second attempt.
-			if (isRefused) return await search(client);
-			const isCut = error instanceof ServiceError && error.failure.kind === 'cutList';
+			if (error.problem.isWrongValue === true) return await search(client);
+			const isCut = error.failure.kind === 'cutList';
 			if (isCut && results.length > 0) return { results: [...results, MORE] };
 			throw error;
 		});

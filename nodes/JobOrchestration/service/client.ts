@@ -1,16 +1,15 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { type Call, callError } from './calls/callError';
+import { type Call, callError } from './calls/call';
 import { type Failure, meaningOf } from './errors/kinds';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
-import type { RequestOptions, Run, RunOptions, ServiceRequest } from './request';
+import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from './request';
 import { CallAttempts } from './retry/callAttempts';
 import { ANSWERED, type Decision } from './retry/facts';
-import type { N8nContext } from './session/credential';
+import { type Attempted, type N8nContext, SignedRequests } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
 import type { Session } from './session/session';
-import { type Attempted, SignedRequests } from './session/signedRequests';
 import { unlessAborted } from './timers';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
@@ -37,7 +36,7 @@ export class ServiceClient {
 	/** The execution's queue in the rate limiter. */
 	private queue: ExecutionQueue;
 	/** The run, which is the same object for all its requests. */
-	private run: Run;
+	private run: ClientRun;
 
 	private readonly requests: SignedRequests;
 
@@ -47,7 +46,7 @@ export class ServiceClient {
 		credentials: ICredentialDataDecryptedObject,
 		itemIndex: number,
 		private readonly session: Session,
-		options: RunOptions,
+		options: ClientOptions,
 	) {
 		this.requests = new SignedRequests(context, credentials, itemIndex, session);
 		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
@@ -65,7 +64,7 @@ export class ServiceClient {
 		this.queue = this.limiter.queueOf(this.run);
 	}
 
-	private beginRun(options: RunOptions & Pick<Run, 'execution'>): Run {
+	private beginRun(options: ClientOptions & Pick<ClientRun, 'execution'>): ClientRun {
 		const runStartedAt = this.limiter.clock.now();
 		return { ...options, runStartedAt, runEndsAt: runStartedAt + (options.limitMs ?? Infinity) };
 	}

@@ -5,7 +5,7 @@ import { ServiceClient } from './client';
 import { meaningOf } from './errors/kinds';
 import { failureFromError } from './errors/fromThrown';
 import { ServiceError } from './errors/problem';
-import type { RunOptions } from './request';
+import type { ClientOptions } from './request';
 import { CREDENTIAL, type N8nContext } from './session/credential';
 import { type Session, sessionOf } from './session/session';
 import { unlessAborted } from './timers';
@@ -26,7 +26,7 @@ export class Clients {
 	/** @param signal ends the reading of the credentials when it is aborted */
 	constructor(
 		private readonly context: N8nContext,
-		private readonly options: RunOptions = {},
+		private readonly options: ClientOptions = {},
 		private readonly signal?: AbortSignal,
 	) {}
 

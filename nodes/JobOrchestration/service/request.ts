@@ -49,23 +49,23 @@ export interface RequestOptions {
 	onFailure?: (() => void) | undefined;
 }
 
-/** The options that a run of the node sets for all its requests. */
-export interface RunOptions {
+/** The options of a client, which are the same for all its requests. */
+export interface ClientOptions {
 	/** Maximum number of requests of the execution in flight. It replaces the account's concurrency limit. */
 	concurrency?: number | undefined;
 	/** Milliseconds that a request waits while the service accepts no requests. */
 	patienceMs?: number | undefined;
-	/** Milliseconds after which the run sends nothing more. Requests that still wait then fail. */
+	/** Milliseconds after which the client sends nothing more. Requests that still wait then fail. */
 	limitMs?: number | undefined;
 	/** An object that is the same for all runs of one execution. */
 	execution?: object | undefined;
 }
 
 /**
- * A run of the node. It began at `runStartedAt` and sends nothing after `runEndsAt`. Both are times in milliseconds by
- * the clock of the run's rate limiter.
+ * The run of the node that a client sends requests for. It began at `runStartedAt` and sends nothing after `runEndsAt`.
+ * Both are times in milliseconds by the clock of the client's rate limiter.
  */
-export interface Run extends RunOptions {
+export interface ClientRun extends ClientOptions {
 	readonly execution: object;
 	readonly runStartedAt: number;
 	readonly runEndsAt: number;

@@ -2,7 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonObject } from '../../json';
 import type { GetField } from '../../parameters/itemParameters';
-import { createJob, type NewJob, saysNoSuccess, uidOf } from '../../service/calls/jobs';
+import { hasFailureFlag } from '../../service/calls/call';
+import { createJob, type NewJob, uidOf } from '../../service/calls/jobs';
 import type { ServiceClient } from '../../service/client';
 import { truncate } from '../../texts';
 import { callbackOptions, readCallback } from '../../waitUntilCalled/option';
@@ -10,20 +11,9 @@ import type { Operation, PreparedCall } from '../operation';
 import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
 import { EMPTY_RECORD, inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { besideJob, jobOutputFields, readJobOutput } from './jobOutput';
+import { namespaceField, readNamespace } from './namespace';
 
 const JOB_TYPE = 'normal';
-
-/** The field that all operations on jobs have. */
-export const namespaceField: INodeProperties = {
-	displayName: 'Namespace',
-	name: 'namespace',
-	type: 'string',
-	required: true,
-	default: 'default',
-	placeholder: 'e.g. default',
-	description:
-		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
-};
 
 const additionalFields: INodeProperties = {
 	displayName: 'Additional Fields',
@@ -161,7 +151,7 @@ export const create: Operation = {
 
 /** Returns the hint for the user if the service has created the job, but says nevertheless that it failed. */
 function hintOf(created: JsonObject, client: ServiceClient): string | undefined {
-	if (!saysNoSuccess(created)) return undefined;
+	if (!hasFailureFlag(created)) return undefined;
 	const said = client.redact(JSON.stringify(besideJob(created)));
 	return `The service has created the job, and says beside it: ${truncate(said, 500)}`;
 }
@@ -170,7 +160,7 @@ function readJob(getField: GetField): NewJob {
 	const additional = (name: string) => getField('additionalFields', name);
 	const workspace = additional('workspace');
 	return {
-		namespace: getField('namespace').pathId(),
+		namespace: readNamespace(getField),
 		workflowUid: getField('workflowUid').id(),
 		workCluster: getField('workCluster').id(),
 		displayName: getField('displayName').requiredText(),

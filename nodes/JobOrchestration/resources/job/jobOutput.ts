@@ -12,7 +12,10 @@ const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 /** The fields that identify a job. Every output contains them. */
 const ALWAYS_INCLUDED = ['metadata', 'displayName'];
 
-/** The other fields of a job, as the interface document shows them. */
+/**
+ * The other fields of a job, as the interface document shows them. They are written down here, because the published
+ * package doesn't contain the contract: a test compares the two.
+ */
 const OTHER_FIELDS = [
 	{ name: 'Engine Workflow', value: 'engineWorkflow' },
 	{ name: 'Group', value: 'group' },

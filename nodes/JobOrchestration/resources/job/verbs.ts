@@ -1,7 +1,7 @@
 import { changeJobState } from '../../service/calls/jobs';
 import type { Operation, PreparedCall } from '../operation';
 import { optionsField } from '../options';
-import { namespaceField } from './create';
+import { namespaceField, readNamespace } from './namespace';
 
 interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'>> {
 	/** Whether sending the verb twice has the same effect as sending it once; true by default. */
@@ -62,7 +62,7 @@ function changeState({ value: verb, done, description, idempotent = true }: Verb
 			optionsField(),
 		],
 		prepare(getField) {
-			const namespace = getField('namespace').pathId();
+			const namespace = readNamespace(getField);
 			const jobId = getField('jobId').pathId();
 			const send: PreparedCall['send'] = async (client, options) => {
 				const change = { namespace, jobId, verb, idempotent };

@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { hasFailedStatus, saysNoSuccess } from '../errors/fromResponse';
 import { ServiceError } from '../errors/problem';
 import type { ServiceClient } from '../client';
 import type { RequestOptions } from '../request';
-import type { Call } from './callError';
+import { type Call, hasFailureStatus, hasFailureFlag } from './call';
 import { uidOf } from './jobs';
 
 /**
@@ -152,12 +151,12 @@ function isClusterPage(body: unknown): body is ClusterPage {
 
 /**
  * Decides whether an object holds nothing but metadata. It has no text, list or object that isn't empty, no `code`, and
- * doesn't say that the request failed.
+ * doesn't say that the request failed. `kind` and `apiVersion` are the texts that each list of Kubernetes has.
  */
 function saysNothing(body: JsonObject): boolean {
 	const others = { ...body, metadata: null, kind: null, apiVersion: null };
 	const isNothing = (value: unknown) => Object.keys(Object(value) as object).length === 0;
-	const isFailed = 'code' in body || saysNoSuccess(body) || hasFailedStatus(body);
+	const isFailed = 'code' in body || hasFailureFlag(body) || hasFailureStatus(body);
 	return !isFailed && Object.values(others).every(isNothing);
 }
 

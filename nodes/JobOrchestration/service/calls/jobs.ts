@@ -2,10 +2,7 @@ import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
 import { nameOf, shorten, truncate } from '../../texts';
-import { hasFailedStatus, saysNoSuccess } from '../errors/fromResponse';
-import type { Call } from './callError';
-
-export { saysNoSuccess };
+import { type Call, hasFailureStatus, hasFailureFlag } from './call';
 
 /** The values from which a new job is created. A value that is undefined is not sent. */
 export interface NewJob {
@@ -82,7 +79,7 @@ export function changeJobState({
 		expected: 'a confirmation',
 		isExpected: isAnything,
 		failureIn: (body) =>
-			saysNoSuccess(body) ? 'refused' : hasFailedStatus(body) ? 'failed' : undefined,
+			hasFailureFlag(body) ? 'refused' : hasFailureStatus(body) ? 'failed' : undefined,
 		...{ idempotent, isOfNewJob },
 		wordsOf: () => ({
 			action: `${verb} the job`,
@@ -124,7 +121,7 @@ const isJob = (body: unknown): body is JsonObject =>
  */
 const isRefusedCreate = (body: unknown, status: number) =>
 	status === 200 &&
-	saysNoSuccess(body) &&
+	hasFailureFlag(body) &&
 	!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
 
 const isAnything = (_body: unknown): _body is GenericValue => true;

@@ -61,20 +61,6 @@ export function resultOf<Body>(
 	return { failure: { kind: 'unexpectedResponse', status, expected, what, received } };
 }
 
-/** Decides whether a body says by a flag (`success` or `ok`) that the request was refused. */
-export function saysNoSuccess(body: unknown): body is JsonObject {
-	if (!isJsonObject(body)) return false;
-	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
-}
-
-/** Decides whether a body says that the request failed, by an HTTP status code of its own or of its `error`. */
-export function hasFailedStatus(body: unknown): boolean {
-	if (!isJsonObject(body)) return false;
-	const { code, status, statusCode, error } = body;
-	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
-	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
-}
-
 function kindOf(body: unknown): string {
 	if (body === null) return 'nothing';
 	if (Array.isArray(body)) return 'a list';

@@ -52,7 +52,7 @@ const failed = ({ action, words, form, ofLogin }: Answer) => ({
 			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
 
-/** The status codes by which a service says that a field of the request is wrong. */
+/** The status codes by which a service says that a field of the request is wrong, as HTTP defines them (RFC 9110). */
 const OF_WRONG_VALUES = [400, 404, 409, 413, 422];
 
 function refused(answer: Answer): StatusTexts & Texts {
@@ -88,6 +88,8 @@ function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
 		const advice = `Ask the administrator of the service what HTTP ${status} means there. If no request has worked yet, check the 'Base URL' in the credential.`;
 		return { advice, isWrongValue: false };
 	}
+	// The hint would mislead a user whose request was refused for another reason. Services word such a reason freely, but
+	// a word for the cluster is in it.
 	const more = /cluster/i.test(words) ? ` ${hint}`.trimEnd() : '';
 	return { advice: `Check this node's fields.${more}`, isWrongValue: true };
 }

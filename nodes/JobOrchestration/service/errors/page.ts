@@ -24,7 +24,10 @@ const MAX_PAGE = 200_000;
 /** Matches what a browser doesn't show. An element that is not closed hides the rest of the page. */
 const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1\s*>|$)/gis;
 
-/** Matches a tag that may stand within a sentence. At any other tag, a text ends. */
+/**
+ * Matches a tag that may stand within a sentence. At any other tag, a text ends. These are the elements of HTML that error
+ * pages use inside a sentence: nothing in a page itself says which elements end a text.
+ */
 const INLINE = /^<\/?(?:a|abbr|b|code|em|font|i|small|span|strong|tt|u)[\s>]/i;
 
 /**

@@ -3,7 +3,7 @@ import type { Cause, Consequence, Refusal } from '../retry/facts';
 import type { Said } from './said';
 
 /** The facts of a response whose status code is not a success, or whose body says that the request failed. */
-export type StatusFacts = Said & Refusal;
+export interface StatusFacts extends Said, Refusal {}
 
 /** The purpose of a request, as far as its error mentions it. */
 export interface About {
@@ -25,11 +25,15 @@ export interface Meaning extends Consequence, Texts {
 	isWrongValue?: boolean;
 }
 
-/** A response, and the purpose of its request as the end of a sentence: "The service refused to stop the job". */
-export type Answer = StatusFacts & { cause?: Cause; ofLogin: boolean } & Record<
-		'baseUrl' | 'action' | 'what' | 'hint',
-		string
-	>;
+/** A response, and the purpose of its request. */
+export interface Answer extends StatusFacts, Required<Pick<About, 'baseUrl' | 'action' | 'hint'>> {
+	/** The purpose as the end of a sentence that begins with "The service refused". */
+	what: string;
+	/** Whether the request was a login. */
+	ofLogin: boolean;
+	/** The cause of the failure, as a health check has found it. */
+	cause?: Cause;
+}
 
 /** The texts of a status code that differ from the usual ones. Without a `message`, the error has the usual one. */
 export type StatusTexts = Partial<Texts> & Pick<Meaning, 'isWrongValue'>;

@@ -1,5 +1,5 @@
 import type { Failure } from '../errors/kinds';
-import type { RequestOptions, Run } from '../request';
+import type { ClientRun, RequestOptions } from '../request';
 
 /**
  * The longest sleep, in milliseconds, during which a request keeps its place at a Concurrency of 1, so that the other
@@ -70,7 +70,7 @@ export class LimitedRequest {
 
 	constructor(
 		readonly queue: ExecutionQueue,
-		readonly options: RequestOptions & Run,
+		readonly options: RequestOptions & ClientRun,
 		readonly isIdempotent: boolean,
 	) {}
 }

@@ -5,11 +5,20 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
+import { failureFromError } from '../errors/fromThrown';
+import { type Result, resultOf } from '../errors/fromResponse';
 import type { ServiceRequest } from '../request';
-import type { Attempt } from './attempt';
-import { type HttpOptions, signed } from './login';
+import { unlessAborted } from '../timers';
+import { Attempt, type AttemptOptions } from './attempt';
+import { HEALTH_CHECK } from './healthCheck';
+import { httpOptionsOf, type HttpOptions, signed } from './login';
 import { errorOf, newTokenForOtherNode, noTokenError, signedForOtherNode } from './otherNodes';
 import type { Session } from './session';
+
+/*
+ * Requests that n8n has the credential sign. `SignedRequests` sends this node's requests with n8n's helper, which calls
+ * `newToken` and `withToken`. n8n calls these two for the requests of other nodes as well.
+ */
 
 /** The name of the credential type, as workflows store it. */
 export const CREDENTIAL = 'jobOrchestrationApi';
@@ -21,7 +30,7 @@ export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
  * Returns the signal that aborts a request after it was sent: the execution's cancel signal if the request only reads,
  * otherwise undefined. A drop-down has no cancel signal.
  */
-export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
+function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
 	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
 	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 }
@@ -30,7 +39,54 @@ export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown
  * This node's attempts, keyed by the credentials object that is made for each of them. n8n passes nothing else of an
  * attempt to the credential.
  */
-export const attempts = new WeakMap<object, { session: Session; attempt: Attempt }>();
+const attempts = new WeakMap<object, { session: Session; attempt: Attempt }>();
+
+/** The result of one attempt, and the token that the attempt used. */
+export type Attempted<Body> = { result: Result<Body>; token: string | undefined };
+
+/** Sends requests with n8n's helper, which has the credential sign each of them. */
+export class SignedRequests {
+	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
+	constructor(
+		private readonly context: N8nContext,
+		private credentials: ICredentialDataDecryptedObject,
+		private readonly itemIndex: number,
+		private readonly session: Session,
+	) {}
+
+	/** Sends a request once, and returns the body of its response or the failure. */
+	async send<Body>(
+		request: ServiceRequest<Body>,
+		options: Omit<AttemptOptions, 'cancel' | 'readAgain'>,
+	): Promise<Attempted<Body>> {
+		const { context, itemIndex, session, credentials: initial } = this;
+		session.usedAt = performance.now();
+		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
+		const cancel = request === HEALTH_CHECK ? options.signal : cancelOf(context, request);
+		const attempt = new Attempt({ ...options, cancel, readAgain });
+		// The credential finds the attempt by this object, and n8n writes a new token into it. Each attempt has its own
+		// copy, so that the tokens of other attempts stay unchanged.
+		const credentials = { ...initial };
+		attempts.set(credentials, { session, attempt });
+		const answer = context.helpers.httpRequestWithAuthentication.call(
+			context,
+			CREDENTIAL,
+			httpOptionsOf(request, session.account),
+			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
+		);
+		const result = await unlessAborted(answer, attempt.signal)
+			.then((response) => resultOf(response, request, session.secrets))
+			.catch((error: unknown) => {
+				const { isUnsent, failure } = attempt;
+				const redact = (text: string) => session.secrets.redact(text);
+				return { failure: failure ?? failureFromError(error, { isUnsent, redact }) };
+			});
+		attempt.end();
+		// The token isn't kept if another attempt has already got a newer one.
+		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
+		return { result, token: attempt.token };
+	}
+}
 
 /**
  * Returns the token for n8n to store in the credential, or an empty object if the token must not be replaced. n8n calls

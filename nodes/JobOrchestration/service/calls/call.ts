@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../json';
 import { type NamedJob, sentences } from '../../texts';
 import { type Failure, meaningOf } from '../errors/kinds';
 import { ServiceError } from '../errors/problem';
@@ -68,4 +69,24 @@ export function callError(
 		]),
 	};
 	return new ServiceError(failure, texts, { mayHaveActed, job: call.job });
+}
+
+/**
+ * Decides whether a body says by a flag that the request was refused. The interface document shows no such body:
+ * `success` and `ok` are the flags that services commonly use.
+ */
+export function hasFailureFlag(body: unknown): body is JsonObject {
+	if (!isJsonObject(body)) return false;
+	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
+}
+
+/**
+ * Decides whether a body says that the request failed, by an HTTP status code of its own or of its `error`. The
+ * interface document shows no such body: these are the fields that services commonly use.
+ */
+export function hasFailureStatus(body: unknown): boolean {
+	if (!isJsonObject(body)) return false;
+	const { code, status, statusCode, error } = body;
+	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
+	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
 }
