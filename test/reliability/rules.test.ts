@@ -114,8 +114,8 @@ const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', addres
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
 });
-const json404: Failure = { kind: 'status', status: 404, form: 'json' };
-const text404: Failure = { kind: 'status', status: 404, form: 'text' };
+const json404: Failure = { kind: 'status', status: 404, bodyType: 'json' };
+const text404: Failure = { kind: 'status', status: 404, bodyType: 'text' };
 
 test.each<[what: string, failure: Failure, call: Partial<CallState>, does: number | string]>([
 	['a create is answered 502', status(502), {}, 'fail'],

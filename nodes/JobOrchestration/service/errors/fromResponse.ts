@@ -41,9 +41,9 @@ export function resultOf<Body>(
 	const reading = { secrets, status, statusMessage: String(statusMessage ?? '') };
 	const failed = isSuccess ? failureIn?.(body, status) : 'failed';
 	if (failed !== undefined) {
-		const form = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
+		const bodyType = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
 		const said = isPage ? saidOnPage(body, reading) : saidIn(body, reading);
-		const facts = { status, form, ...said, retryAfterMs: parseRetryAfter(given) } as const;
+		const facts = { status, bodyType, ...said, retryAfterMs: parseRetryAfter(given) } as const;
 		// A body that begins with a tag could be a part of a web page. Its Retry-After is then not taken for the service's.
 		const mayBePage = isHtml || isPage || /^\s*<(?!\?xml)/.test(String(body));
 		const saysRefused = failed === 'refused';

@@ -44,10 +44,10 @@ export function meaningOfStatus(
 	};
 }
 
-const failed = ({ action, words, form, ofLogin }: Answer) => ({
+const failed = ({ action, words, bodyType, ofLogin }: Answer) => ({
 	message: `The service failed to ${action}`,
 	advice:
-		ofLogin && words !== undefined && form !== 'page'
+		ofLogin && words !== undefined && bodyType !== 'page'
 			? "Check 'Username' and 'Password' in the credential. If they are right, tell the administrator of the service."
 			: "The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 });
@@ -56,11 +56,11 @@ const failed = ({ action, words, form, ofLogin }: Answer) => ({
 const OF_WRONG_VALUES = [400, 404, 409, 413, 422];
 
 function refused(answer: Answer): StatusTexts & Texts {
-	const { what, words, form, ofLogin } = answer;
+	const { what, words, bodyType, ofLogin } = answer;
 	const network =
 		'the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).';
 	const own = adviceOf(answer);
-	if (form !== 'page') return { message: `The service refused ${what}`, ...own };
+	if (bodyType !== 'page') return { message: `The service refused ${what}`, ...own };
 	if (words === undefined) {
 		return {
 			message: `Something before the service refused ${what}`,
@@ -98,11 +98,11 @@ function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
  * Decides whether a 404 probably comes from a proxy, and not from the service. It has a body that is not JSON, and the
  * service has not answered this account before. If it had, a health check would have found the cause.
  */
-const isOfProxy = ({ status, form, text, ofLogin, cause }: Answer) =>
+const isOfProxy = ({ status, bodyType, text, ofLogin, cause }: Answer) =>
 	status === 404 &&
 	!ofLogin &&
 	cause === undefined &&
-	(form === 'page' || (form === 'text' && text !== undefined));
+	(bodyType === 'page' || (bodyType === 'text' && text !== undefined));
 
 const nothingThere = ({ words }: Answer): StatusTexts => ({
 	message: 'What stands before the service knows nothing at this address',
@@ -141,14 +141,14 @@ const away = ({ baseUrl }: Answer): Partial<Texts> => ({
 });
 
 function saidBy(answer: Answer): Pick<Texts, 'reason' | 'detail'> {
-	const { status, words, text, withheld, form, baseUrl, ofLogin, cause } = answer;
+	const { status, words, text, withheld, bodyType, baseUrl, ofLogin, cause } = answer;
 	const http = ofLogin ? '' : ` (HTTP ${status})`;
 	const hasWords = words !== undefined;
-	const isPage = form === 'page';
+	const isPage = bodyType === 'page';
 	const mayBeByProxy =
 		isOfProxy(answer) ||
 		(cause === 'outage' && hasWords) ||
-		(ofLogin && status === 404 && form === 'text' && hasWords);
+		(ofLogin && status === 404 && bodyType === 'text' && hasWords);
 	const who = isPage ? 'An HTML page' : mayBeByProxy ? 'The answer' : 'The service';
 	const nothing = withheld ?? (isPage ? 'An HTML page came' : 'The service gave no reason');
 	const likely = isPage && hasWords && !mayBeByProxy ? 'perhaps' : 'probably';

@@ -48,7 +48,7 @@ export function saidIn(body: unknown, reading: Reading): Said {
 	if (withheld !== undefined) return withheld;
 	if (texts.length === 0) return /^(?:null|""|\[\]|{})?$/.test(json) ? {} : { text: cut(json) };
 	const speaking = texts.filter((text) => !IS_DATE.test(text));
-	const isForPeople = (text: string) => IS_SENTENCE.test(text) && saysMore(text, reading);
+	const isForPeople = (text: string) => FOR_PEOPLE.test(text) && saysMore(text, reading);
 	const kinds = [speaking.filter(isForPeople), speaking, texts];
 	const said = quotationOf(kinds.find(({ length }) => length > 0) ?? [], reading);
 	const atTop = isJsonObject(shown) ? Object.values(shown) : [shown];
@@ -65,7 +65,7 @@ export function saidOnPage(page: string, reading: Reading): Said {
 	const texts = textsOfPage(page).map(onOneLine);
 	const lines = texts.filter((text) => saysMore(text, reading));
 	if (lines.length === 0) return {};
-	const sentences = lines.filter((text) => IS_SENTENCE.test(text));
+	const sentences = lines.filter((text) => FOR_PEOPLE.test(text));
 	// A page can contain a secret in several parts, with entities, or on several lines.
 	return (
 		secretIn([page.slice(0, 2 * MAX_READ), texts.join('\n'), texts.join('')], reading) ??
@@ -145,7 +145,7 @@ function onOneLine(text: string): string {
  * Matches a text for people, which has a space or a letter outside ASCII. A text in ASCII without a space, such as
  * invalid_group, is for programs.
  */
-const IS_SENTENCE = /\s|(?!\p{ASCII})\p{L}/u;
+const FOR_PEOPLE = /\s|(?!\p{ASCII})\p{L}/u;
 
 /**
  * The names of the usual status codes, since n8n doesn't let a node import those of Node.js. For any other status code,

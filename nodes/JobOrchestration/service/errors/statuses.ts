@@ -93,9 +93,9 @@ const unlessTokenIsTooLong = ({ text = '' }: Answer) =>
 
 export const OF_CALL: TextsByStatus = {
 	400: unlessTokenIsTooLong,
-	401: (answer) => (answer.form === 'page' ? {} : rejectedToken(answer)),
-	403: ({ form, action, words }) =>
-		form === 'page'
+	401: (answer) => (answer.bodyType === 'page' ? {} : rejectedToken(answer)),
+	403: ({ bodyType, action, words }) =>
+		bodyType === 'page'
 			? {}
 			: {
 					message: `The user isn't allowed to ${action}`,
@@ -116,9 +116,9 @@ const isInWords = ({ words = '', text = '', isStatusName }: Answer) =>
 	words !== '' && isStatusName !== true && !text.includes('oauth/login');
 
 const noEndpoint = (answer: Answer): StatusTexts => {
-	const { baseUrl, form, status } = answer;
+	const { baseUrl, bodyType, status } = answer;
 	// A web server responds to a path that doesn't exist with a page or a text, so JSON is the endpoint's own.
-	if (form === 'json' && isInWords(answer)) return {};
+	if (bodyType === 'json' && isInWords(answer)) return {};
 	const [part] = /\/(?:api(?:\/v1)?|oauth(?:\/login)?)$/.exec(baseUrl) ?? [];
 	const remove = part === undefined ? '' : `Remove ${part}. `;
 	const later =
@@ -133,7 +133,7 @@ const WRONG = 'The username or the password is wrong';
 
 export const OF_LOGIN: TextsByStatus = {
 	401: (answer) =>
-		answer.form === 'page' || (isInWords(answer) && answer.words !== WRONG)
+		answer.bodyType === 'page' || (isInWords(answer) && answer.words !== WRONG)
 			? {}
 			: {
 					message: WRONG,

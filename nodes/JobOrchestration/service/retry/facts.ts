@@ -55,7 +55,7 @@ export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false 
 export interface Refusal {
 	status: number;
 	retryAfterMs?: number | undefined;
-	form?: 'page' | 'text' | 'json';
+	bodyType?: 'page' | 'text' | 'json';
 	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
 	mayBePage?: boolean;
 	/** Whether the body says that the request was refused, although the status code says that it succeeded. */

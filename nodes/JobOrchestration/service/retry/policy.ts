@@ -93,12 +93,12 @@ const isIn = (ranges: string, status: number) =>
  * as throttling, unless the body may be a web page.
  */
 export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
-	const { status, retryAfterMs, form, mayBePage, saysRefused } = answer;
+	const { status, retryAfterMs, bodyType, mayBePage, saysRefused } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
 	if (canWait && mayBePage !== true && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
 	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
-	const mayBeByProxy = means.notFoundBy !== undefined && form !== 'json';
+	const mayBeByProxy = means.notFoundBy !== undefined && bodyType !== 'json';
 	return {
 		...{ ...means, retryAfterMs },
 		...(mayBeByProxy && { notFoundBy: 'service or proxy' }),
