@@ -51,6 +51,11 @@ function storeAsOtherProcess(token: string): void {
 	fixture.engine.editCredential({ accessToken: `${hash}.${token}` });
 }
 
+/** The built module that sends health checks. No sandbox can make a single request fail before it is sent. */
+const builtLogin: { sendDirectly: () => Promise<unknown> } = jest.requireActual(
+	'../../dist/nodes/JobOrchestration/service/session/login',
+);
+
 const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
 		"A token comes from n8n's store or from a login, and all requests that need one wait for the same login.",
@@ -302,6 +307,21 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 ];
 
 test.each(sentences)('%s', async (_, proof) => await proof());
+
+test.each([
+	['does not trust the certificate', { kind: 'certificate', code: 'CERT_HAS_EXPIRED' }],
+	['finds no TLS', { kind: 'tls', code: 'EPROTO' }],
+	['is blocked by n8n', { kind: 'blocked', reason: 'The address is restricted' }],
+])(
+	'A health check that %s was not sent, so it decides nothing about the token: the node logs in',
+	async (_, failure) => {
+		hurry();
+		answerCreatesOf(await logInBefore(0), answer(401));
+		jest.spyOn(builtLogin, 'sendDirectly').mockResolvedValueOnce({ failure });
+		expect((await run()).items[0]?.json.error).toBeUndefined();
+		expect([logins(), jobs()]).toEqual([1, 1]);
+	},
+);
 
 test('docs/architecture.md tells the life of a token by these sentences', () => {
 	const text = readFileSync('docs/architecture.md', 'utf8');

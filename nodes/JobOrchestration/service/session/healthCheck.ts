@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../json';
 import { meaningOf } from '../errors/kinds';
 import type { ServiceRequest } from '../request';
+import { NOTHING_KNOWN } from '../retry/facts';
 import { mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
 import { type Helpers, sendDirectly, type Sender } from './login';
@@ -33,12 +34,12 @@ export const COUNTS_MS = 5_000;
 
 /**
  * The result of a health check:
- * - `accepted`: The service accepts the token, or the failure is neither temporary nor about the token.
+ * - `accepted`: The service accepts the token, or its response is neither temporary nor about the token.
  * - `suspect`: The service may not accept the token.
  * - `rejected`: The service doesn't accept the token.
  * - `failed`: The failure is temporary, and the token may be the reason.
  * - `away`: The response is a 404 that may come from a proxy instead of the service.
- * - `unknown`: The failure is temporary, and only about the service or the connection.
+ * - `unknown`: The failure is temporary and only about the service or the connection, or the check was not sent.
  */
 export type Health = 'accepted' | 'suspect' | 'rejected' | 'failed' | 'away' | 'unknown';
 
@@ -83,7 +84,9 @@ export class HealthChecks {
 		}
 		const meaning = meaningOf(result.failure);
 		if (meaning.notFoundBy === 'service or proxy') return 'away';
-		if (mayResend(meaning, true)) return meaning.token === undefined ? 'unknown' : 'failed';
-		return meaning.token ?? 'accepted';
+		const isUnsent = NOTHING_KNOWN.includes(meaning.condition);
+		const isDecisive = !isUnsent && !mayResend(meaning, true);
+		if (isDecisive) return meaning.token ?? 'accepted';
+		return meaning.token === undefined ? 'unknown' : 'failed';
 	}
 }
