@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+// Imported here, its hooks hold for all blocks. Otherwise they would hold for the first block that imports it.
+import '../support/hurry';
+
 /*
  * The tests that mutants are held against, in one file: Stryker would run each of them by itself. Each has a block of
  * its own, so that its hooks are its own.
