@@ -58,7 +58,7 @@ const builtLogin: { sendDirectly: () => Promise<unknown> } = jest.requireActual(
 
 const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
-		"A token comes from n8n's store or from a login, and all requests that need one wait for the same login.",
+		"A token comes from n8n's store or from a login. All requests that need a token wait for the same login.",
 		async () => {
 			await run(30);
 			expect([logins(), jobs()]).toEqual([1, 30]);
@@ -76,7 +76,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'All requests of a process use the newest token that it knows.',
+		'All requests of an account in one process use the newest token that the process knows.',
 		async () => {
 			const held = gate();
 			await logInBefore(MINUTE_MS);
@@ -97,7 +97,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"A 401 rejects the token; any other answer than the expected one makes it suspect, unless the answer is about the request (404, 405, 409, 410, 422) or about the service's state (429, 502 to 504, 520 to 599, none, and with Retry-After and no web page 503 and any other 4xx).",
+		"A 401 response rejects the token. Any other unexpected response makes the token suspect, unless it is about the request (404, 405, 409, 410, 422) or about the state of the service (429, 502 to 504, 520 to 599, and, with a Retry-After and not as a web page, 503 and any other 4xx). A request without a response doesn't make the token suspect.",
 		async () => {
 			hurry();
 			const about = async (fault: Fault) => {
@@ -134,7 +134,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'For a minute after its login, a token is recently issued: a suspicion is dismissed, and a rejection is checked by a health check; later, a rejection is believed, and a suspicion is checked.',
+		'For a minute after its login, a token is recently issued. If such a token is suspect, the suspicion is dismissed; if it is rejected, a health check verifies the rejection. For an older token, a rejection is believed, and a health check verifies a suspicion.',
 		async () => {
 			hurry();
 			const cost = async (age: number, status: number) => {
@@ -151,7 +151,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"A health check asks for one work cluster, once for all requests that wait for it; if it accepts the token, the failure is the request's own.",
+		'A health check requests one work cluster, once for all requests that wait for it. If the service accepts the token in the health check, the request has failed for a reason of its own.',
 		async () => {
 			answerCreatesOf(await logInBefore(2 * MINUTE_MS), answer(403, { message: 'not yours' }));
 			const { items } = await run(10);
@@ -161,7 +161,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A health check that is answered with 408, 429, 5xx (but 501 and 505) or a Retry-After, or not at all, decides nothing about the token: the node logs in.',
+		'A health check decides nothing about the token if it is throttled, gets no response, or is answered with 408 or 5xx (except 501 and 505). The node then logs in.',
 		async () => {
 			const { orRunOut } = hurry();
 			for (const fault of [
@@ -187,7 +187,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A token that is not accepted is not used again, unless a login gives it again or a later health check accepts it, and the retry policy decides whether the request is sent again with another one.',
+		"A token that the service doesn't accept is not used again, unless a login returns it again or a later health check accepts it. The retry policy decides whether the request is sent again with another token.",
 		async () => {
 			hurry();
 			const old = await logInBefore(MINUTE_MS);
@@ -217,7 +217,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"Before a login, n8n's store is read, and after a rejection once more, since another process may have logged in: up to a second later, or up to four if there were several logins within a minute.",
+		"Before a login, the node reads n8n's store, because another process may have logged in. After a rejection, it reads the store a second time before it logs in: up to one second later, or up to four seconds later if there were several logins within a minute.",
 		async () => {
 			const old = await logInBefore(MINUTE_MS);
 			fixture.sandbox.faults.plan(({ operation, token }) => {
@@ -242,7 +242,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'If no token was accepted since the last login, the token of that login is checked for about ten more seconds, a quarter of Timeout at most, before the next login; after two such logins, none is made within a minute.',
+		'If the service has accepted no token since the last login, the node checks the token of that login for about ten more seconds, but at most for a quarter of the Timeout, before it logs in again. After two such logins, the node makes no other login for a minute.',
 		async () => {
 			hurry();
 			let checksUntilValid = 5;
@@ -274,7 +274,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A refused login is not repeated in its execution, nor by others within five seconds; a login without an answer ends after a minute, and each request waits for it as long as its own Timeout allows.',
+		'A refused login is not repeated in its execution, and not within five seconds in other executions. A login without a response ends after a minute. Each request waits for a login as long as its own Timeout allows.',
 		async () => {
 			fixture.sandbox.faults.plan(() => answer(403, { message: 'locked' }));
 			for (const [ms, count] of [

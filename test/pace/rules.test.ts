@@ -39,7 +39,7 @@ const failing =
 
 const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
-		"Ten requests are in flight at first, of all executions together; each answer raises this concurrency limit by 0.3, up to 100, unless answers take twice as long as with few in flight, or n8n is idle for less than ten milliseconds an answer; a request that may have been acted on and got no answer, or a proxy's, takes 30 % of the limit, and slows its growth to 0.01.",
+		"At first, ten requests are in flight, counted over all executions together. While more than half of this concurrency limit is in use, each response raises it by 0.3, up to 100. The limit doesn't rise if responses take twice as long as with few requests in flight. If n8n is idle for less than ten milliseconds between a request and its response, the limit doesn't rise above ten; for less than four, it falls to four. If the service may have acted on a request that got no response, or only that of a proxy, the limit falls by 30 %, and then only grows by 0.01 with each response.",
 		async () => {
 			const together = new Executions(open(() => 50));
 			const many = range(400).map((n) => together.begin([n]));
@@ -80,7 +80,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'There is no rate limit until a 429 or a 502 to 504, which sets ten requests a second; while that rate is used, each answer raises it by 10 %, up to threefold a second; another such failure takes 30 %, and if it has a Retry-After or may have cost a job, the growth slows to 10 % a second.',
+		"There is no rate limit until a request is throttled or gets a 502 to 504 or 520 to 599, which sets a rate limit of ten requests per second. A throttled request with a Retry-After of more than five seconds doesn't count. While the rate limit is in use, each response raises it by 10 %, but to no more than three times its value within a second. Another such failure lowers it by 30 %. If that failure has a Retry-After, or if a job may exist because of it, the growth slows down to 10 % per second.",
 		async () => {
 			const once = (failure: Failure, ...times: number[]): Service => {
 				const due = [...times];
@@ -114,7 +114,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'The circuit breaker opens after two failures in a row, or after one without an answer if the Concurrency is 1, or if no request was answered in the second half of its time; after a backoff of up to five seconds, one request at a time is sent as a probe, and an answer to one that started since then closes it.',
+		'Two failures in a row open the circuit breaker. A single failure without a response opens it if no other request was answered in the second half of the time that the failed request took. At a Concurrency of 1, a single failure without a response, or with only that of a proxy, always opens it. After a backoff of up to five seconds, one request at a time is sent as a probe. The circuit breaker closes when a request is answered that was started after the last failure.',
 		async () => {
 			const executions = new Executions(failing(100, 20_100, statusFailure(502)), 0.1);
 			const reads = executions.begin(range(400), { creates: false, maxRetries: 40 });
@@ -148,7 +148,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'If a request may have been acted on when the circuit breaker opens, a health check goes before the next one that is not idempotent; once it is answered, such requests go one at a time until one is answered, and after four without a clear answer, their execution sends no more of them for a minute.',
+		'If the service may have acted on a failed request when the circuit breaker opens, a health check is sent before the next request that is not idempotent. Once the health check is answered, requests that are not idempotent are sent one at a time, until one of them is answered. After four of them without a clear response, their execution sends no more such requests for a minute.',
 		async () => {
 			const executions = new Executions(failing(0, 600_000, statusFailure(503), true));
 			const batch = executions.begin(range(300));
@@ -185,7 +185,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A probe is any request that waits in the execution whose turn it is, by chance, and if there is one, one that was not throttled; at a Concurrency of 1 the first probe is the next request, and a request keeps its place while it sleeps for up to a second.',
+		'The probe is a random one of the requests that wait in the execution whose turn it is. If there are requests that were never throttled, it is one of these. At a Concurrency of 1, the first probe is the next request, and a request keeps its place in the order while it sleeps for up to a second.',
 		async () => {
 			// The first hundred are always throttled, as by a namespace that is full.
 			const executions = new Executions((n) => (n < 100 ? rejected() : undefined));
@@ -214,7 +214,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A request that is sent again sleeps first, for Retry-After or a backoff; one that is throttled again while others are answered says nothing about the service: it goes to the end of its queue, and fails after four minutes.',
+		'A request that is sent again sleeps first, for its Retry-After or a backoff. If a request is throttled again while others are answered, this says nothing about the service: the request goes to the end of its queue, and fails after four minutes.',
 		async () => {
 			const executions = new Executions((n) => (n === 0 ? rejected() : { after: 100 }));
 			const alone = executions.begin([0]);
@@ -237,7 +237,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'All requests of the account wait for a Retry-After of up to five seconds; a longer one delays its own request alone and counts a quarter of a failure, unless it is that of a login; what has to wait for longer than its patience fails at once.',
+		'All requests of the account wait for a Retry-After of up to five seconds. A longer Retry-After delays only its own request and counts as a quarter of a failure, unless it is in the response to a login: then all requests wait for it. A request that would have to wait for longer than its patience fails at once.',
 		async () => {
 			const waitsFor = async (failure: Failure) => {
 				const executions = new Executions((n) => (n === 5 ? failure : undefined));
@@ -280,7 +280,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"What waits for 70 seconds in an outage fails when the next probe fails; if the service can't be reached, and has not answered the account in the last hour, it fails after Max Request Retries probes; after an idle minute the outage is forgotten, and after an idle hour everything.",
+		"In an outage, a request that has waited for about 70 seconds fails when the next probe fails. If the service can't be reached, and has not answered the account in the last hour, the request already fails after as many failed probes as Max Request Retries says. After a minute without requests, the outage is forgotten. After an hour without requests, everything is forgotten.",
 		async () => {
 			let requests = 0;
 			const gone = new Executions(() => ((requests += 1) > 20 ? unreachable : undefined));
@@ -337,7 +337,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"Executions take turns, and after four starts it is the event loop's turn; a Concurrency is never exceeded, and replaces the concurrency limit for its execution; a cancel ends each wait at once.",
+		'Executions take turns. After four requests have started, the event loop gets a turn. A Concurrency is never exceeded, and replaces the concurrency limit for its execution. No account ever has more than a hundred requests in flight. A cancel ends each wait at once.',
 		async () => {
 			const executions = new Executions(open(() => seconds(1)));
 			const batch = executions.begin(range(400), { concurrency: 40 });
