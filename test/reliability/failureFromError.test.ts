@@ -128,14 +128,20 @@ test("an error of this node's own is found behind whatever n8n puts around it", 
 	expect(own.level).toBe('warning');
 });
 
-test('what n8n says if it could not send a request is searched for secrets before it is cut', () => {
-	const error = new Error(`${'x'.repeat(195)} secret-token`);
-	const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
-	expect(failureFromError(error, { isUnsent: true, redact })).toEqual({
-		kind: 'n8nFailed',
-		reason: 'withheld',
-	});
-});
+test.each([
+	['could not be sent', true, { kind: 'n8nFailed', reason: 'withheld' }],
+	['was sent', false, broken('withheld')],
+])(
+	'the text of an unknown error is searched for secrets if the request %s',
+	(_, isUnsent, found) => {
+		// The secret lies across the limits of what is shown.
+		for (const before of [75, 195]) {
+			const error = new Error(`${'x'.repeat(before)} secret-token`);
+			const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
+			expect(failureFromError(error, { isUnsent, redact })).toEqual(found);
+		}
+	},
+);
 
 test('an error that is its own cause is read once', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };

@@ -70,7 +70,7 @@ export function failureFromError(
 		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
 		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
 	if (own !== undefined) return own;
-	const failure = requestFailureIn(chain);
+	const failure = requestFailureIn(chain, redact);
 	if (!isUnsent || failure.kind === 'notAllowed') return failure;
 	if (failure.kind === 'cancelled') return { ...failure, sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
@@ -82,7 +82,7 @@ export function failureFromError(
  * NodeApiError. In n8n 1.x, only its text remains, among `messages`. An error that isn't recognised counts as a broken
  * connection.
  */
-function requestFailureIn(chain: JsonObject[]): Failure {
+function requestFailureIn(chain: JsonObject[], redact: (text: string) => string): Failure {
 	const codes = chain.map(({ code }) => code).filter(isText);
 	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
 	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));
@@ -93,7 +93,7 @@ function requestFailureIn(chain: JsonObject[]): Failure {
 			if (match !== null) return failureFrom(match.groups ?? {});
 		}
 	}
-	return { kind: 'broken', code: codes[0] ?? texts[0]?.slice(0, 80) ?? 'unknown' };
+	return { kind: 'broken', code: redact(codes[0] ?? texts[0] ?? 'unknown').slice(0, 80) };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

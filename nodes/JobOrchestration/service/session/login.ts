@@ -115,6 +115,7 @@ export async function sendDirectly<Body>(
 		const answer = await unlessAborted(sent, abortSignal);
 		return resultOf(answer, request, secrets);
 	} catch (error) {
-		return { failure: abortSignal.aborted ? { kind: 'timeout' } : failureFromError(error) };
+		if (abortSignal.aborted) return { failure: { kind: 'timeout' } };
+		return { failure: failureFromError(error, { redact: (text) => secrets.redact(text) }) };
 	}
 }
