@@ -2,7 +2,7 @@
 export { startSandbox, type Sandbox } from './start';
 export type { SandboxOptions } from './options';
 export { type Expiry } from './service/expiry';
-export type { LimitOptions, Met } from './limits/limits';
+export type { LimitOptions } from './limits/limits';
 export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';
 export type { Plan, PlannedCall } from './faults/faultPlan';

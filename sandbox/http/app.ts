@@ -1,6 +1,4 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { createServer as createHttpServer } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
 
 import { Refusal } from '../service/refusal';
 import { addPageRoutes } from '../page/pageRoutes';
@@ -8,33 +6,26 @@ import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './r
 
 const megabyte = 1024 * 1024;
 
-/** Milliseconds that an idle connection is kept: long, so that none closes while a client uses it. */
-const keepAliveTimeout = 72_000;
-
 /** The web application: the service's calls, and the page that shows what they did. */
 export function buildApp(context: RouteContext): FastifyInstance {
-	const { tls } = context.settings;
 	const app = Fastify({
 		bodyLimit: 16 * megabyte,
 		exposeHeadRoutes: false,
 		// An id in a path can be as long as the server takes a request's head.
 		routerOptions: { maxParamLength: 64 * 1024 },
-		serverFactory: (handler) =>
-			tls
-				? createHttpsServer({ ...tls, keepAliveTimeout }, handler)
-				: createHttpServer({ keepAliveTimeout }, handler),
+		https: context.settings.tls ?? null,
+		// An idle connection is kept for long, so that none closes while a client uses it.
+		keepAliveTimeout: 72_000,
+		forceCloseConnections: true,
 		frameworkErrors: (_error, request, reply) => refuseUrl(context.record, request, reply),
 	});
 	app.setErrorHandler((error, _request, reply) => answerError(error, reply));
 	readBodiesAsJson(app);
-	void app.register(named('service', async (scope) => addServiceRoutes(scope, context)));
-	void app.register(named('page', async (scope) => addPageRoutes(scope, context)));
+	const service = async (scope: FastifyInstance) => addServiceRoutes(scope, context);
+	// Fastify looks for the name of a plugin that has none among all modules, thousands where n8n's engine runs.
+	void app.register(Object.assign(service, { [Symbol.for('fastify.display-name')]: 'service' }));
+	addPageRoutes(app, context);
 	return app;
-}
-
-/** Fastify looks for the name of a plugin that has none among all modules, thousands where n8n's engine runs. */
-function named(name: string, plugin: (scope: FastifyInstance) => Promise<void>): typeof plugin {
-	return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name });
 }
 
 /** An empty body counts as none, whatever its type; any other must be JSON. */

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { compileCheck, inWords } from '../contract/checks';
 import { contractOperations, type ContractOperation } from '../contract/contract';
@@ -81,7 +82,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 	});
 
 	app.addHook('onSend', async (request, reply, payload) => {
-		if (settings.latency > 0) await elapsed(settings.latency);
+		if (settings.latency > 0) await sleep(settings.latency, undefined, { ref: false });
 		const current = open.get(request);
 		if (current === undefined) return payload;
 		let body = payload;
@@ -183,11 +184,6 @@ function callFrom(request: FastifyRequest): Call {
 		reason: undefined,
 		at: Date.now(),
 	};
-}
-
-/** Resolves after a time in milliseconds; does not keep the process alive. */
-async function elapsed(milliseconds: number): Promise<void> {
-	await new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }
 
 declare module 'fastify' {

@@ -1,3 +1,5 @@
+import fastq from 'fastq';
+
 import { Refusal } from '../service/refusal';
 import { RateLimit } from './rateLimit';
 
@@ -17,27 +19,16 @@ export interface LimitOptions {
 	connections?: number;
 }
 
-/** What the calls have met. */
-export interface Met {
-	/** The calls that are worked on or wait in line at this moment. */
-	readonly inFlight: number;
-	/** The most of them at once. */
-	readonly most: number;
-	/** How many calls were turned away. */
-	readonly turnedAway: number;
-	/** How many came before the time that `Retry-After` had named, though their client could know it. */
-	readonly tooEarly: number;
-}
-
 /** Keeps the calls within what the service takes. */
 export class Limits {
 	private readonly rate: RateLimit | undefined;
-	private readonly line: Array<() => void> = [];
-	private inside = 0;
+	private readonly line: fastq.queueAsPromised<(leave: () => void) => void>;
 	private most = 0;
 
 	constructor(private readonly options: LimitOptions) {
 		const { perSecond, burst = Math.max(1, perSecond ?? 1), retryAfter = 0 } = options;
+		const { atOnce = Infinity } = options;
+		this.line = fastq.promise(async (enter) => await new Promise<void>(enter), atOnce);
 		if (perSecond !== undefined) this.rate = new RateLimit({ perSecond, burst, retryAfter });
 	}
 
@@ -56,23 +47,26 @@ export class Limits {
 	 * @returns what gives its place back; may be called twice
 	 */
 	async enter(): Promise<() => void> {
-		const isFree = this.inside < (this.options.atOnce ?? Infinity);
-		const turn = isFree ? undefined : new Promise<void>((resolve) => this.line.push(resolve));
-		if (isFree) this.inside += 1;
-		this.most = Math.max(this.most, this.inside + this.line.length);
-		await turn;
-		let isInside = true;
-		return () => {
-			if (!isInside) return;
-			isInside = false;
-			const next = this.line.shift();
-			if (next) next();
-			else this.inside -= 1;
+		const turn = new Promise<() => void>((enter) => void this.line.push(enter));
+		this.most = Math.max(this.most, this.inFlight);
+		return await turn;
+	}
+
+	/** What the calls have met. */
+	get met() {
+		return {
+			/** The calls that are worked on or wait in line at this moment. */
+			inFlight: this.inFlight,
+			/** The most of them at once. */
+			most: this.most,
+			/** How many calls were turned away. */
+			turnedAway: this.rate?.turnedAway ?? 0,
+			/** How many came before the time that `Retry-After` had named, though their client could know it. */
+			tooEarly: this.rate?.tooEarly ?? 0,
 		};
 	}
 
-	get met(): Met {
-		const { turnedAway = 0, tooEarly = 0 } = this.rate ?? {};
-		return { inFlight: this.inside + this.line.length, most: this.most, turnedAway, tooEarly };
+	private get inFlight(): number {
+		return this.line.running() + this.line.length();
 	}
 }
