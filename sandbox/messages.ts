@@ -1,20 +1,12 @@
 /*
- * The messages of contract/openapi.yaml as types. A request has these types once it has passed the
- * contract's check.
+ * The requests of contract/openapi.yaml as types, which they have once they have passed the contract's check. The
+ * answers have the types of what makes them, and the tests check them by the contract.
  */
 
 export interface LoginRequest {
 	userName: string;
 	password: string | number;
 	type: 'basic';
-}
-
-export interface Token {
-	access_token: string;
-	token_type: string;
-	refresh_token: string;
-	/** Seconds. */
-	expires_in: number;
 }
 
 export interface Parameter {
@@ -44,47 +36,6 @@ export interface NewJob {
 export interface CreateJobRequest {
 	namespace: string | number;
 	job: NewJob;
-}
-
-export interface Job {
-	metadata: { namespace: string; uid: string };
-	name: string;
-	displayName: string;
-	group: string;
-	type: string;
-	workflow: { uid: string };
-	priority: number;
-	/** ISO 8601, UTC. */
-	status: { startedAt: string; finishedAt: string | null };
-	inputs: Parameter[];
-	outputs: Parameter[];
-	/** The interval is in milliseconds. */
-	retryOption: { maxRetry: number; retryInterval: number };
-	/** What the engine beneath is given for it. */
-	engineWorkflow: object;
-	workspace: string;
-	workCluster: string;
-}
-
-export interface Cluster {
-	metadata: { uid: string };
-	name: string;
-	type: 'virtual' | 'master';
-	self: boolean;
-	selector?: Record<string, string>;
-	/** ISO 8601, UTC. */
-	status: { createdAt: string; updatedAt: string; phase: 'Running' | 'Pending' };
-}
-
-export interface ClusterList {
-	items: Cluster[];
-	/** `continue` is there when there is another page. */
-	metadata: { continue?: string };
-}
-
-export interface ErrorBody {
-	code: string;
-	message: string;
 }
 
 export type Verb = 'suspend' | 'resume' | 'stop' | 'terminate';

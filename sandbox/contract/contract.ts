@@ -5,52 +5,26 @@ import { parse } from 'yaml';
 
 import type { OperationId } from '../messages';
 
-/** A schema of the contract, without references. These are the keywords that the contract uses. */
-export interface Schema {
-	type?: string | string[];
-	required?: string[];
-	properties?: Record<string, Schema>;
-	additionalProperties?: boolean | Schema;
-	items?: Schema;
-	enum?: string[];
-	minLength?: number;
-	minimum?: number;
-	format?: string;
-}
-
 /** One call of the contract. */
-export interface ContractOperation {
-	id: OperationId;
-	/** What it does, as a title: `Create job`. */
-	summary: string;
-	method: 'GET' | 'POST' | 'PUT';
-	/** With `{name}` for each path parameter. */
-	path: string;
-	needsToken: boolean;
-	/** What a request holds, as a Fastify route takes it. The body is absent where the call takes none. */
-	request: { params: Schema; querystring: Schema; body?: Schema };
-	/** Status to the answer's schema; undefined where the answer has no body. */
-	answers: ReadonlyMap<number, Schema | undefined>;
-	/** The examples of its body and of its answers. */
-	examples: Array<{ name: string; value: unknown }>;
-}
+export type ContractOperation = ReturnType<typeof readOperation>;
 
 /** The parts of OpenAPI that the contract uses. */
 interface OperationObject {
 	operationId: OperationId;
+	/** What it does, as a title: `Create job`. */
 	summary: string;
 	security?: unknown[];
-	parameters?: Array<{ name: string; in: 'path' | 'query'; required?: boolean; schema: Schema }>;
+	parameters?: Array<{ name: string; in: 'path' | 'query'; required?: boolean; schema: object }>;
 	requestBody?: MessageObject;
 	responses: Record<string, MessageObject>;
 }
 interface MessageObject {
 	content?: {
-		'application/json': { schema: Schema; examples: Record<string, { value: unknown }> };
+		'application/json': { schema: object; examples: Record<string, { value: unknown }> };
 	};
 }
 
-export const contractOperations: readonly ContractOperation[] = readOperations();
+export const contractOperations = readOperations();
 
 /** A call of the contract, by its operationId. */
 export function contractOperation(id: OperationId): ContractOperation {
@@ -59,7 +33,7 @@ export function contractOperation(id: OperationId): ContractOperation {
 	return found;
 }
 
-function readOperations(): ContractOperation[] {
+function readOperations() {
 	const contractFile = join(__dirname, '..', '..', 'contract', 'openapi.yaml');
 	const resolver = new RefResolver();
 	resolver.addSchema(parse(readFileSync(contractFile, 'utf8')), 'contract');
@@ -68,15 +42,13 @@ function readOperations(): ContractOperation[] {
 		security: unknown[];
 	};
 	return Object.entries(paths).flatMap(([path, item]) =>
-		Object.entries(item).map(([method, operation]) => ({
-			path,
-			method: method.toUpperCase() as ContractOperation['method'],
-			...readOperation({ security, ...operation }),
-		})),
+		Object.entries(item).map(([method, operation]) =>
+			readOperation(path, method.toUpperCase(), { security, ...operation }),
+		),
 	);
 }
 
-function readOperation(operation: OperationObject): Omit<ContractOperation, 'path' | 'method'> {
+function readOperation(path: string, method: string, operation: OperationObject) {
 	const { operationId: id, summary, security = [], requestBody, responses } = operation;
 	const body = requestBody?.content?.['application/json'];
 	const answers = Object.entries(responses).map(
@@ -85,13 +57,19 @@ function readOperation(operation: OperationObject): Omit<ContractOperation, 'pat
 	return {
 		id,
 		summary,
+		method,
+		/** With `{name}` for each path parameter. */
+		path,
 		needsToken: security.length > 0,
+		/** What a request holds, as a Fastify route takes it. The body is absent where the call takes none. */
 		request: {
 			params: parametersIn('path', operation),
 			querystring: parametersIn('query', operation),
 			...(body && { body: body.schema }),
 		},
+		/** Status to the answer's schema; undefined where the answer has no body. */
 		answers: new Map(answers.map(([status, answer]) => [status, answer?.schema])),
+		/** The examples of its body and of its answers. */
 		examples: [body, ...answers.map(([, answer]) => answer)].flatMap((message) =>
 			Object.entries(message?.examples ?? {}).map(([name, { value }]) => ({ name, value })),
 		),
@@ -99,7 +77,7 @@ function readOperation(operation: OperationObject): Omit<ContractOperation, 'pat
 }
 
 /** What a path or a query holds: the parameters of the contract, and no other. */
-function parametersIn(place: 'path' | 'query', { parameters = [] }: OperationObject): Schema {
+function parametersIn(place: 'path' | 'query', { parameters = [] }: OperationObject) {
 	const here = parameters.filter((parameter) => parameter.in === place);
 	return {
 		type: 'object',

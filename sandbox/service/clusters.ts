@@ -1,9 +1,10 @@
-import type { Cluster, ClusterList } from '../messages';
 import { Refusal } from './refusal';
 
 const regions = ['north', 'south', 'east', 'west'] as const;
 const firstCreatedAt = Date.UTC(2025, 0, 1);
 const minute = 60_000;
+
+export type Cluster = ReturnType<typeof makeCluster>;
 
 /**
  * The work clusters. None is kept: each is made from its number when it is asked for, always the same,
@@ -36,7 +37,7 @@ export class Clusters implements Iterable<Cluster> {
 	 * @param token the `metadata.continue` of the page before, or undefined for the first page
 	 * @throws Refusal 400, when no page gave this token
 	 */
-	page(limit: number | undefined, token: string | undefined): ClusterList {
+	page(limit: number | undefined, token: string | undefined) {
 		const size = Math.min(limit ?? this.maxPageSize, this.maxPageSize);
 		const start = token === undefined ? 0 : this.startOf(token, size);
 		const end = Math.min(start + size, this.count);
@@ -70,7 +71,7 @@ function uidOf(index: number): string {
 	return `wc-${String(index + 1).padStart(6, '0')}`;
 }
 
-function makeCluster(index: number): Cluster {
+function makeCluster(index: number) {
 	const type = index % 3 === 0 ? 'master' : 'virtual';
 	const region = regions[index % regions.length] ?? regions[0];
 	const createdAt = firstCreatedAt + index * minute;

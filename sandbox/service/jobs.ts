@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Cluster, Job, NewJob, Verb } from '../messages';
+import type { NewJob, Verb } from '../messages';
+import type { Cluster } from './clusters';
 import { Refusal } from './refusal';
 
 export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
@@ -80,10 +81,8 @@ export class StoredJob {
 	}
 
 	/** The job as an answer carries it. */
-	toMessage(): Job {
+	toMessage() {
 		const { asked, finishedAt } = this;
-		const priority = asked.priority ?? 0;
-		const workspace = asked.workspace ?? 'default';
 		return {
 			metadata: { namespace: this.namespace, uid: this.uid },
 			name: this.name,
@@ -91,7 +90,7 @@ export class StoredJob {
 			group: asked.group,
 			type: asked.type ?? 'normal',
 			workflow: { uid: asked.workflow.uid },
-			priority,
+			priority: asked.priority ?? 0,
 			status: {
 				startedAt: new Date(this.startedAt).toISOString(),
 				finishedAt: finishedAt === null ? null : new Date(finishedAt).toISOString(),
@@ -103,11 +102,14 @@ export class StoredJob {
 				retryInterval: asked.retryOption?.retryInterval ?? 0,
 			},
 			engineWorkflow: { name: this.name, spec: { entrypoint: 'main', templates: [] } },
-			workspace,
+			workspace: asked.workspace ?? 'default',
 			workCluster: asked.workCluster,
 		};
 	}
 }
+
+/** A job in an answer. */
+export type Job = ReturnType<StoredJob['toMessage']>;
 
 /** All jobs, in memory. */
 export class Jobs {

@@ -1,5 +1,3 @@
-import type { ErrorBody } from '../messages';
-
 /** Thrown where the service refuses a call: becomes the answer's status and error body. */
 export class Refusal extends Error {
 	/**
@@ -19,7 +17,7 @@ export class Refusal extends Error {
 	}
 
 	/** The error as it is sent. */
-	get body(): ErrorBody {
+	get body() {
 		return { code: this.code, message: this.message };
 	}
 }

@@ -1,12 +1,4 @@
-import type {
-	ClusterList,
-	CreateJobRequest,
-	Job,
-	LoginRequest,
-	OperationId,
-	Token,
-	Verb,
-} from '../messages';
+import type { CreateJobRequest, LoginRequest, OperationId, Verb } from '../messages';
 import type { SandboxSettings } from '../options';
 import { Callbacks } from './callbacks';
 import { wishOf } from './callWhenDone';
@@ -53,7 +45,7 @@ export class Service {
 		}
 	}
 
-	private login({ userName, password }: LoginRequest): Token {
+	private login({ userName, password }: LoginRequest) {
 		const expected = this.settings;
 		if (userName !== expected.userName || String(password) !== expected.password) {
 			throw new Refusal(401, 'wrong_password', 'The username or the password is wrong');
@@ -61,7 +53,7 @@ export class Service {
 		return this.tokens.issue();
 	}
 
-	private createJob(params: { namespace: string }, { namespace, job }: CreateJobRequest): Job {
+	private createJob(params: { namespace: string }, { namespace, job }: CreateJobRequest) {
 		mustBeNamespace(params.namespace, namespace, 'body/namespace');
 		mustBeNamespace(params.namespace, job.namespace, 'body/job/namespace');
 		const cluster = this.clusters.byUid(job.workCluster);
@@ -81,7 +73,7 @@ export class Service {
 		this.jobs.find(params.namespace, params.jobid).change(params.status);
 	}
 
-	private listClusters(query: ListOptions): Partial<ClusterList> {
+	private listClusters(query: ListOptions) {
 		const { 'ListOption.limit': limit, 'ListOption.continue': token } = query;
 		const { maxPageSize, refuseLargerPages, emptyListsOmitted } = this.settings;
 		if (refuseLargerPages && limit !== undefined && limit > maxPageSize) {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Token } from '../messages';
 import { Refusal } from './refusal';
 
 /** The access tokens that are good at the moment. */
@@ -21,9 +20,9 @@ export class Tokens {
 	) {}
 
 	/** Gives out another token. */
-	issue(): Token {
+	issue() {
 		if (this.oneSession) this.expireAll();
-		const token: Token = {
+		const token = {
 			access_token: randomBytes(24).toString('base64url'),
 			token_type: 'Bearer',
 			refresh_token: randomBytes(24).toString('base64url'),
