@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { number } from './number';
 import { demoUser, type SandboxOptions } from './options';
 import { expiries, type Expiry } from './service/expiry';
 
@@ -82,13 +83,6 @@ export function readCommandLine(args: string[]): SandboxOptions | undefined {
 		}
 	}
 	return options;
-}
-
-function number(text: string, { least = 0, most = 1e9, whole = false } = {}): number {
-	const value = text.trim() === '' ? NaN : Number(text);
-	if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
-	const kind = whole ? 'whole number' : 'number';
-	throw new Error(`must be a ${kind} from ${least} to ${most}, not '${text}'`);
 }
 
 function tooMany(text: string): 429 | 503 {

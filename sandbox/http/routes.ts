@@ -8,7 +8,7 @@ import type { FaultPlan } from '../faults/faultPlan';
 import { forcedAnswer, strike } from '../faults/strike';
 import type { Limits } from '../limits/limits';
 import type { SandboxSettings } from '../options';
-import { answerToExpired } from '../service/expiry';
+import { answersToExpired } from '../service/expiry';
 import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
 import type { Call, CalledOperation, CallRecord } from './calls';
@@ -72,7 +72,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		const { needsToken, takesBody } = request.routeOptions.config;
 		const { token } = current.call;
 		if (needsToken && token !== undefined && settings.expiry !== '401' && !tokens.isGood(token)) {
-			const { status, headers, body } = forcedAnswer(answerToExpired(settings.expiry));
+			const { status, headers, body } = forcedAnswer(answersToExpired[settings.expiry]);
 			return await reply.code(status).headers(headers).send(body);
 		}
 		if (needsToken) tokens.check(token);

@@ -1,38 +1,35 @@
 import type { AnsweringFault } from '../faults/fault';
 
-/** How a service may tell that a token is unknown or has expired: the interface doesn't show it. */
-export const expiries = [
-	'401',
-	'403',
-	'419',
-	'440',
-	'498',
-	'redirect',
-	'page',
-	'invalid-token',
-	'jwt-expired',
-] as const;
+const when = 'beforeActing';
 
-export type Expiry = (typeof expiries)[number];
-
-/** The answer to a call whose token has expired. */
-export function answerToExpired(expiry: Expiry): AnsweringFault {
-	const when = 'beforeActing';
-	switch (expiry) {
-		case 'redirect':
-			return { kind: 'redirect', location: '/login' };
-		case 'page': {
-			const headers = { 'content-type': 'text/html; charset=utf-8' };
-			const body = '<!doctype html><html><head><title>Log in</title></head></html>';
-			return { kind: 'answer', when, status: 200, headers, body };
-		}
-		case 'invalid-token':
-			return { kind: 'answer', when, status: 400, body: { error: 'invalid_token' } };
-		case 'jwt-expired':
-			return { kind: 'answer', when, status: 500, body: { message: 'JWT expired' } };
-		default: {
-			const body = { code: 'expired', message: 'The session is over' };
-			return { kind: 'answer', when, status: Number(expiry), body };
-		}
-	}
+function sessionIsOver(status: number): AnsweringFault {
+	return {
+		kind: 'answer',
+		when,
+		status,
+		body: { code: 'expired', message: 'The session is over' },
+	};
 }
+
+/** What answers a call whose token has expired, besides 401. */
+export const answersToExpired = {
+	'403': sessionIsOver(403),
+	'419': sessionIsOver(419),
+	'440': sessionIsOver(440),
+	'498': sessionIsOver(498),
+	redirect: { kind: 'redirect', location: '/login' },
+	page: {
+		kind: 'answer',
+		when,
+		status: 200,
+		headers: { 'content-type': 'text/html; charset=utf-8' },
+		body: '<!doctype html><html><head><title>Log in</title></head></html>',
+	},
+	'invalid-token': { kind: 'answer', when, status: 400, body: { error: 'invalid_token' } },
+	'jwt-expired': { kind: 'answer', when, status: 500, body: { message: 'JWT expired' } },
+} satisfies Record<string, AnsweringFault>;
+
+/** How a service may tell that a token is unknown or has expired: the interface doesn't show it. */
+export type Expiry = '401' | keyof typeof answersToExpired;
+
+export const expiries = ['401', ...Object.keys(answersToExpired)] as Expiry[];
