@@ -1,4 +1,4 @@
-import type { SandboxOptions } from '../sandbox';
+import type { Sandbox, SandboxOptions } from '../sandbox';
 import type { ContenderName } from './contenders/names';
 
 /** A task at a service, and the contenders that do it: a group of rows in a table. */
@@ -34,6 +34,9 @@ export interface ListTask {
 	count: number;
 	pageSize: number;
 }
+
+/** Where a service is, and who may log in. */
+export type Target = Pick<Sandbox, 'url' | 'userName' | 'password'>;
 
 /**
  * How a service answers creates that it doesn't take. `full`: it tells those in the namespace `full` to wait an hour; `503`: it gives

@@ -40,7 +40,7 @@ runMain(async () => {
 		measured.push(await measure('create', count), await measure('list', count));
 	}
 	const heading = ['', 'ended as', 'seconds', 'n8n before, MB', 'at most, MB', 'jobs created'];
-	process.stdout.write(`\n${table(heading, measured)}\n`);
+	process.stdout.write(`\n${await table(heading, measured)}\n`);
 });
 
 /** One execution in a new n8n, which has nothing from another one in memory. */

@@ -20,12 +20,13 @@ function chartOf(measured: Measured[]): string[] {
 	return [chart(title, sample.createdBySecond, perSecond), ''];
 }
 
-function summaryOf(measured: Measured[]): string {
+async function summaryOf(measured: Measured[]): Promise<string> {
 	const rows = measured
 		.map((one) => [one.of.title, ...COLUMNS.map((column) => cellOf(one, 'thisNode', column))])
 		// What was ended before its time says nothing in these columns.
 		.filter(([, seconds = '']) => !seconds.startsWith('>'));
-	return [...chartOf(measured), table(['The service', ...COLUMNS], rows)].join('\n');
+	const seconds = await table(['The service', ...COLUMNS], rows);
+	return [...chartOf(measured), seconds].join('\n');
 }
 
 runMain(async () => {

@@ -51,11 +51,11 @@ function list(count: number): Case {
 	};
 }
 
-function summaryOf(measured: Measured[]): string {
+async function summaryOf(measured: Measured[]): Promise<string> {
 	const [quick, large, slow] = ['0ms-1000', '0ms-10000', '50ms-1000'].map((name) =>
 		measured.find(({ of }) => of.name === name),
 	);
-	return table(
+	return await table(
 		[
 			'Jobs a second',
 			'1,000 at 0 ms',

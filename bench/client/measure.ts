@@ -2,24 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 1;
 
-/** What a piece of work cost the process that did it. */
-export interface Cost {
-	elapsedMs: number;
-	/** Processor time, of all threads. */
-	cpuMs: number;
-	/** How late timers were, in the worst of a hundred cases and at most. */
-	delayP99Ms: number;
-	longestDelayMs: number;
-	/** How much more memory than before the process had at its peak. */
-	peakMemoryBytes: number;
-	/** How much more of the heap than before was in use at the end, with the result still held. */
-	resultBytes: number;
-}
-
 /** Does a piece of work and measures what it costs this process. Needs `--expose-gc`. */
-export async function measure<Result>(
-	work: () => Promise<Result>,
-): Promise<{ result: Result; cost: Cost }> {
+export async function measure<Result>(work: () => Promise<Result>) {
 	await someTurns();
 	const inUseBefore = bytesInUse();
 	const memoryBefore = process.memoryUsage.rss();
@@ -35,13 +19,16 @@ export async function measure<Result>(
 	const { user, system } = process.cpuUsage(cpuBefore);
 	await someTurns();
 	delay.disable();
-	const peakMemoryBytes = process.resourceUsage().maxRSS * 1_024 - memoryBefore;
 	const cost = {
 		elapsedMs,
+		/** Processor time, of all threads. */
 		cpuMs: (user + system) / 1_000,
+		/** How late timers were, in the worst of a hundred cases and at most. */
 		delayP99Ms: latenessMs(delay.percentile(99)),
 		longestDelayMs: latenessMs(delay.max),
-		peakMemoryBytes,
+		/** How much more memory than before the process had at its peak. */
+		peakMemoryBytes: process.resourceUsage().maxRSS * 1_024 - memoryBefore,
+		/** How much more of the heap than before was in use at the end, with the result still held. */
 		resultBytes: bytesInUse() - inUseBefore,
 	};
 	return { result, cost };

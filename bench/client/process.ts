@@ -1,16 +1,16 @@
 // The process of one contender: it warms up, does its task once, and reports what that cost.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inspect } from 'node:util';
 
 import type { INodeExecutionData } from 'n8n-workflow';
+import { worker } from 'workerpool';
 
 import { Engine } from '../../test/support/run';
-import type { Task } from '../case';
+import type { Target, Task } from '../case';
 import { contenders } from '../contenders';
+import type { ContenderName } from '../contenders/names';
 import { Credentials } from '../engine/credentials';
 import { runNode } from '../engine/run';
 import { measure } from './measure';
-import type { Request, Sample } from './messages';
 import { Sent } from './sent';
 
 /** n8n's server has run for long when a workflow starts. */
@@ -19,13 +19,25 @@ const warmUps: Record<Task['kind'], { task: Task; times: number }> = {
 	list: { task: { kind: 'list', count: 6, pageSize: 1 }, times: 30 },
 };
 
-async function answer(request: Request): Promise<Sample> {
-	const { task, measured, warmUp, longestSeconds } = request;
+/** What a process is asked to do. */
+interface Request {
+	contender: ContenderName;
+	task: Task;
+	measured: Target;
+	warmUp: Target;
+	/** After this time it reports what has been done until then. */
+	longestMs: number;
+}
+
+/** What that cost, and what came of it. */
+export type Sample = Awaited<ReturnType<typeof perform>>;
+
+export async function perform({ contender, task, measured, warmUp, longestMs }: Request) {
 	const engine = await Engine.load(Credentials);
-	const use = ({ url: baseUrl, userName, password }: typeof measured) =>
+	const use = ({ url: baseUrl, userName, password }: Target) =>
 		engine.saveCredential({ baseUrl, userName, password });
-	const perform = async (what: Task, target: typeof measured) => {
-		const node = contenders[request.contender](what, target);
+	const run = async (what: Task, target: Target) => {
+		const node = contenders[contender](what, target);
 		const items = itemsOf(what);
 		if (what.kind === 'list' || what.isOneEach !== true) return await runNode(engine, node, items);
 		const outputs = items.map(async (item) => await runNode(engine, node, [item]));
@@ -35,17 +47,18 @@ async function answer(request: Request): Promise<Sample> {
 	const isOneEach = task.kind === 'create' && task.isOneEach;
 	use(warmUp);
 	for (let time = 0; time < times; time += 1) {
-		await perform({ ...warmUpTask, ...(isOneEach && { isOneEach }) }, warmUp);
+		await run({ ...warmUpTask, ...(isOneEach && { isOneEach }) }, warmUp);
 	}
 
 	use(measured);
 	// Else each execution of a plain credential would log in.
-	if (isOneEach) await perform({ kind: 'create', count: 1 }, measured);
+	if (isOneEach) await run({ kind: 'create', count: 1 }, measured);
 	const sent = new Sent();
 	const { result, cost } = await measure(async () => {
-		const tooLong = sleep(longestSeconds * 1_000, undefined, { ref: false });
-		return await Promise.race([perform(task, measured), tooLong]);
+		const tooLong = sleep(longestMs, undefined, { ref: false });
+		return await Promise.race([run(task, measured), tooLong]);
 	});
+	// Nothing of an outcome if it took too long.
 	return { ...cost, ...sent.figures, ...(result && outcomeOf(result, task)) };
 }
 
@@ -58,6 +71,7 @@ function itemsOf(task: Task): INodeExecutionData[] {
 	}));
 }
 
+/** How many jobs or clusters there are, how many items ended as errors, and how many of those say that their job may exist. */
 function outcomeOf(output: INodeExecutionData[], task: Task) {
 	// The HTTP Request node puts out pages.
 	const results = output.flatMap(({ json }) => (Array.isArray(json.items) ? json.items : [json]));
@@ -70,12 +84,4 @@ function outcomeOf(output: INodeExecutionData[], task: Task) {
 	return { results: results.length, failed: errors.length, mayExist };
 }
 
-process.on('message', (request: Request) => {
-	answer(request).then(
-		(sample) => process.send?.(sample, () => process.exit()),
-		(error: unknown) => {
-			process.stderr.write(`${request.contender}: ${inspect(error)}\n`);
-			process.exit(1);
-		},
-	);
-});
+worker({ perform });

@@ -47,5 +47,3 @@ export class Sent {
 		figures.createdBySecond[second] = (figures.createdBySecond[second] ?? 0) + 1;
 	}
 }
-
-export type SentFigures = Sent['figures'];

@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
-import type { ListTask, Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
-import type { Target } from '../service/messages';
+import type { ListTask, Target, Task } from '../case';
+import { PlainCredential } from '../engine/plainCredential';
+import type { WorkflowNode } from '../engine/run';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, listPath } from './job';
 
@@ -18,9 +18,9 @@ export function bareHelper(
 	displayName: string,
 	credential?: string,
 ): (task: Task, target: Target) => WorkflowNode {
-	return (task, target) => {
-		const implementation = handWritten(
-			['displayName'],
+	return (task, target) =>
+		handWritten(
+			{ displayName },
 			async function () {
 				const send =
 					credential === undefined ? await logIn(this, target) : sendWith(this, credential, target);
@@ -29,22 +29,15 @@ export function bareHelper(
 			},
 			credential,
 		);
-		const node = { type: 'bench.bareHelper', implementation, parameters: { displayName } };
-		return credential === undefined ? node : { ...node, credential };
-	};
 }
 
 type Send = (options: IHttpRequestOptions) => Promise<unknown>;
 
 async function logIn(context: IExecuteFunctions, target: Target): Promise<Send> {
 	const { url, userName, password } = target;
-	const { access_token } = (await context.helpers.httpRequest({
-		method: 'POST',
-		url: `${url}/oauth/login`,
-		body: { userName, password, type: 'basic' },
-		json: true,
-	})) as { access_token: string };
-	const headers = { Authorization: `Bearer ${access_token}` };
+	const account = { baseUrl: url, userName, password };
+	const { accessToken } = await new PlainCredential().preAuthentication.call(context, account);
+	const headers = { Authorization: `Bearer ${accessToken}` };
 	return async (options) =>
 		await context.helpers.httpRequest({ ...options, url: url + options.url, headers, json: true });
 }

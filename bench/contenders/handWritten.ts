@@ -1,13 +1,15 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 
-/** A node type written for the benchmark, whose parameters are texts. */
+import type { WorkflowNode } from '../engine/run';
+
+/** A node written for the benchmark, whose parameters are texts. */
 export function handWritten(
-	parameters: string[],
+	parameters: Record<string, string>,
 	execute: (this: IExecuteFunctions) => Promise<INodeExecutionData[][]>,
 	credential?: string,
-): INodeType {
-	return {
+): WorkflowNode {
+	const implementation: INodeType = {
 		description: {
 			displayName: 'Hand-written',
 			name: 'handWritten',
@@ -18,7 +20,7 @@ export function handWritten(
 			inputs: [NodeConnectionTypes.Main],
 			outputs: [NodeConnectionTypes.Main],
 			...(credential !== undefined && { credentials: [{ name: credential, required: true }] }),
-			properties: parameters.map((name) => ({
+			properties: Object.keys(parameters).map((name) => ({
 				displayName: name,
 				name,
 				type: 'string',
@@ -27,4 +29,5 @@ export function handWritten(
 		},
 		execute,
 	};
+	return { type: 'bench.handWritten', implementation, parameters, credential };
 }

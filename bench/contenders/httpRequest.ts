@@ -5,10 +5,9 @@ import type { INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflo
 import { NodeHelpers } from 'n8n-workflow';
 
 import { CREDENTIAL } from '../../test/support/packageUnderTest';
-import type { ListTask, Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
+import type { ListTask, Target, Task } from '../case';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
-import type { Target } from '../service/messages';
+import type { WorkflowNode } from '../engine/run';
 import { bodyFor, createPath, listPath } from './job';
 
 /** Where n8n's own nodes are: in the n8n that `npm start` runs. */

@@ -1,7 +1,6 @@
-import type { Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
+import type { Target, Task } from '../case';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
-import type { Target } from '../service/messages';
+import type { WorkflowNode } from '../engine/run';
 import { bareHelper } from './bareHelper';
 import { httpRequest, httpRequestPlain } from './httpRequest';
 import type { ContenderName } from './names';

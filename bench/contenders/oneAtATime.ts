@@ -1,7 +1,7 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/run';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, job } from './job';
@@ -9,35 +9,27 @@ import { bodyFor, createPath, job } from './job';
 /** A node like most others: a loop over the items that reads the parameters, sends, and waits. */
 export function oneAtATime({ kind }: Task): WorkflowNode {
 	if (kind !== 'create') throw new Error(`It has no way to ${kind}`);
-	return {
-		type: 'bench.oneAtATime',
-		implementation,
-		credential: PLAIN_CREDENTIAL,
-		parameters: { ...job, group: '', type: 'normal', displayName: '=Report {{ $json.n }}' },
-	};
+	const parameters = { ...job, group: '', type: 'normal', displayName: '=Report {{ $json.n }}' };
+	return handWritten(parameters, createOneAtATime, PLAIN_CREDENTIAL);
 }
 
-const implementation = handWritten(
-	[...Object.keys(job), 'group', 'type', 'displayName'],
-	async function () {
-		const results: INodeExecutionData[] = [];
-		const { baseUrl } = await this.getCredentials(PLAIN_CREDENTIAL);
-		const { httpRequestWithAuthentication } = this.helpers;
-		for (const item of this.getInputData().keys()) {
-			const read = (name: string) => this.getNodeParameter(name, item) as string;
-			const [workflowUid, workCluster] = [read('workflowUid'), read('workCluster')];
-			const fixed = { workflowUid, workCluster, namespace: read('namespace') };
-			const { job: sent, namespace } = bodyFor(read('displayName'), fixed);
-			const body = { namespace, job: { ...sent, group: read('group'), type: read('type') } };
-			const json = (await httpRequestWithAuthentication.call(this, PLAIN_CREDENTIAL, {
-				method: 'POST',
-				url: String(baseUrl) + createPath,
-				body,
-				json: true,
-			})) as IDataObject;
-			results.push({ json, pairedItem: { item } });
-		}
-		return [results];
-	},
-	PLAIN_CREDENTIAL,
-);
+async function createOneAtATime(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const results: INodeExecutionData[] = [];
+	const { baseUrl } = await this.getCredentials(PLAIN_CREDENTIAL);
+	const { httpRequestWithAuthentication } = this.helpers;
+	for (const item of this.getInputData().keys()) {
+		const read = (name: string) => this.getNodeParameter(name, item) as string;
+		const [workflowUid, workCluster] = [read('workflowUid'), read('workCluster')];
+		const fixed = { workflowUid, workCluster, namespace: read('namespace') };
+		const { job: sent, namespace } = bodyFor(read('displayName'), fixed);
+		const body = { namespace, job: { ...sent, group: read('group'), type: read('type') } };
+		const json = (await httpRequestWithAuthentication.call(this, PLAIN_CREDENTIAL, {
+			method: 'POST',
+			url: String(baseUrl) + createPath,
+			body,
+			json: true,
+		})) as IDataObject;
+		results.push({ json, pairedItem: { item } });
+	}
+	return [results];
+}

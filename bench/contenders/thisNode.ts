@@ -1,6 +1,6 @@
 import { CREDENTIAL, NODE_TYPE } from '../../test/support/packageUnderTest';
 import type { CreateTask, Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
+import type { WorkflowNode } from '../engine/run';
 import { job } from './job';
 
 /** The node of this package, as it was built. */

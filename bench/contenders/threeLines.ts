@@ -1,16 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Task } from '../case';
-import type { WorkflowNode } from '../engine/node';
+import type { Target, Task } from '../case';
+import type { WorkflowNode } from '../engine/run';
 import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
-import type { Target } from '../service/messages';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath } from './job';
 
 /** The least that a node can do for its first item: it sends one request with n8n's helper and a plain credential. */
 export function threeLines(_: Task, target: Target): WorkflowNode {
-	const implementation = handWritten(
-		['displayName'],
+	return handWritten(
+		{ displayName: '=Report {{ $json.n }}' },
 		async function () {
 			const body = bodyFor(String(this.getNodeParameter('displayName', 0)));
 			const options = { method: 'POST', url: target.url + createPath, body, json: true } as const;
@@ -20,8 +19,4 @@ export function threeLines(_: Task, target: Target): WorkflowNode {
 		},
 		PLAIN_CREDENTIAL,
 	);
-	return {
-		...{ type: 'bench.threeLines', implementation, credential: PLAIN_CREDENTIAL },
-		parameters: { displayName: '=Report {{ $json.n }}' },
-	};
 }

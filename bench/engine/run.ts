@@ -1,12 +1,20 @@
 import { WorkflowExecute } from 'n8n-core';
-import type { INode, INodeExecutionData, INodeType } from 'n8n-workflow';
-import { createEmptyRunExecutionData, NodeConnectionTypes, Workflow } from 'n8n-workflow';
+import type { INodeExecutionData, INodeType } from 'n8n-workflow';
+import { createEmptyRunExecutionData, Workflow } from 'n8n-workflow';
 
-import { ITEMS_NODE_TYPE } from '../../test/support/packageUnderTest';
-import type { Engine } from '../../test/support/run';
-import type { WorkflowNode } from './node';
+import { resultOf, type Engine } from '../../test/support/run';
+import { workflowOf, type NodeOptions } from '../../test/support/workflow';
 
-const itemsNode: WorkflowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
+/** A node of a workflow, as the editor would store it. */
+export interface WorkflowNode extends Pick<NodeOptions, 'parameters' | 'onError'> {
+	/** As n8n names it: package and node. */
+	type: string;
+	typeVersion?: number;
+	/** Left out for the node of this package. */
+	implementation?: INodeType;
+	/** The type of its credential. */
+	credential?: string | undefined;
+}
 
 /**
  * Runs a node with these items in n8n's engine.
@@ -14,23 +22,17 @@ const itemsNode: WorkflowNode = { type: ITEMS_NODE_TYPE, parameters: {} };
  */
 export async function runNode(
 	engine: Engine,
-	node: WorkflowNode,
+	{ type, typeVersion = 1, implementation, credential, ...options }: WorkflowNode,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	const getByName = (type: string): INodeType =>
-		(type === node.type ? node.implementation : undefined) ??
-		engine.loaded.nodeTypes.getByNameAndVersion(type);
-	const workflow = new Workflow({
-		id: '1',
-		name: 'Bench',
-		nodes: Object.entries({ Items: itemsNode, Node: node }).map(stored),
-		connections: {
-			Items: { main: [[{ node: 'Node', type: NodeConnectionTypes.Main, index: 0 }]] },
-		},
-		active: false,
-		nodeTypes: { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) },
-		settings: { executionOrder: 'v1' },
-	});
+	const getByName = (wanted: string): INodeType =>
+		(wanted === type ? implementation : undefined) ??
+		engine.loaded.nodeTypes.getByNameAndVersion(wanted);
+	const nodeTypes = { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) };
+	const credentials =
+		credential === undefined ? {} : { [credential]: { id: '1', name: 'Sandbox' } };
+	const node = { ...options, settings: { type, typeVersion, credentials } };
+	const workflow = new Workflow(workflowOf([node], { nodeTypes }));
 	const startNode = workflow.getNode('Items');
 	if (startNode === null) throw new Error('The workflow has lost its first node');
 	const execute = new WorkflowExecute(
@@ -38,24 +40,8 @@ export async function runNode(
 		'trigger',
 		createEmptyRunExecutionData(),
 	);
-	const { data } = await execute.run({ workflow, startNode, pinData: { Items: items } });
-	const { runData, error } = data.resultData;
+	const run = await execute.run({ workflow, startNode, pinData: { Items: items } });
+	const { items: output, error } = resultOf(run, 'Node 1');
 	if (error !== undefined) throw error;
-	return runData.Node?.at(-1)?.data?.main?.[0] ?? [];
-}
-
-function stored([name, node]: [string, WorkflowNode]): INode {
-	const { type, typeVersion = 1, parameters, credential, onError } = node;
-	return {
-		id: name,
-		name,
-		position: [0, 0],
-		type,
-		typeVersion,
-		parameters,
-		...(onError && { onError }),
-		...(credential !== undefined && {
-			credentials: { [credential]: { id: '1', name: 'Sandbox' } },
-		}),
-	};
+	return output;
 }

@@ -1,5 +1,5 @@
 import type { Case } from '../case';
-import type { Sample } from '../client/messages';
+import type { Sample } from '../client/process';
 import { titles, type ContenderName } from '../contenders/names';
 import type { Measured } from '../runner/runner';
 import { medianOf, number, withSpread } from './format';
@@ -66,7 +66,7 @@ export function cellOf(one: Measured | undefined, name: ContenderName, title: Co
 }
 
 /** A row for each contender of each case. */
-export function tableOf(columnTitles: ColumnTitle[], measured: Measured[]): string {
+export async function tableOf(columnTitles: ColumnTitle[], measured: Measured[]): Promise<string> {
 	const rows = measured.flatMap((one) => [
 		[`_${one.of.title}_`, ...columnTitles.map(() => '')],
 		...one.of.contenders.map((name): Cell[] => {
@@ -75,5 +75,5 @@ export function tableOf(columnTitles: ColumnTitle[], measured: Measured[]): stri
 			return [titles[name], ...columnTitles.map((title) => cellOf(one, name, title))];
 		}),
 	]);
-	return table(['', ...columnTitles], rows);
+	return await table(['', ...columnTitles], rows);
 }

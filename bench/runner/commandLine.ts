@@ -25,7 +25,7 @@ export interface Bench {
 	cases: Case[];
 	columns: ColumnTitle[];
 	/** The short table for docs/performance.md. */
-	summaryOf: (measured: Measured[]) => string;
+	summaryOf: (measured: Measured[]) => Promise<string>;
 }
 
 /** Measures what the command line asks for, and shows the tables. */
@@ -67,8 +67,9 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 
 	const measured = await measureAll(chosen, columns);
 	const machine = await measuredOn();
-	process.stdout.write(`\n${machine}\n\n${tableOf(columns, measured)}\n`);
-	if (values.write) await writeBetweenMarks(PAGE, command, `${machine}\n\n${summaryOf(measured)}`);
+	process.stdout.write(`\n${machine}\n\n${await tableOf(columns, measured)}\n`);
+	if (!values.write) return;
+	await writeBetweenMarks(PAGE, command, `${machine}\n\n${await summaryOf(measured)}`);
 }
 
 async function measureAll(cases: Case[], columns: ColumnTitle[]): Promise<Measured[]> {
@@ -85,7 +86,7 @@ async function measureAll(cases: Case[], columns: ColumnTitle[]): Promise<Measur
 	const measured: Measured[] = [];
 	for (const of of cases) {
 		const one = await steps.run(of.title, async (say) => await measure(of, node, say));
-		process.stdout.write(`${tableOf(columns, [one])}\n`);
+		process.stdout.write(`${await tableOf(columns, [one])}\n`);
 		measured.push(one);
 	}
 	return measured;

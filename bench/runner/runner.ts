@@ -1,12 +1,13 @@
 import type { Say } from '../../host/steps';
 import type { Case } from '../case';
-import type { Request, Sample } from '../client/messages';
+import type { perform, Sample } from '../client/process';
 import type { ContenderName } from '../contenders/names';
-import { withService } from '../service/start';
-import { ask, startProcess } from './childProcess';
+import type { open } from '../service/process';
+import { withProcess } from './childProcess';
 
-const LONGEST_SECONDS = 120;
-const LONGEST_WARM_UP_SECONDS = 60;
+const LONGEST_MS = 120_000;
+const LONGEST_WARM_UP_MS = 60_000;
+const LONGEST_START_MS = 30_000;
 
 /** The samples of each contender, or why it has none. */
 export interface Measured {
@@ -28,7 +29,9 @@ export async function measure(of: Case, node: string, say: Say): Promise<Measure
 			try {
 				(measured.samples[contender] ??= []).push(await sample(of, contender, node));
 			} catch (error) {
-				measured.problems[contender] = error instanceof Error ? error.message : String(error);
+				const { message } = error as Error;
+				// Of a process that has died, the first three lines say how.
+				measured.problems[contender] = message.split(/\n\s*/, 3).join(', ');
 			}
 		}
 	}
@@ -41,9 +44,12 @@ async function sample(
 	contender: ContenderName,
 	node: string,
 ): Promise<Sample> {
-	return await withService(service, node, async (opened) => {
-		const child = startProcess('client/process.ts', node);
-		const request: Request = { contender, task, longestSeconds: LONGEST_SECONDS, ...opened };
-		return await ask<Sample>(child, request, LONGEST_SECONDS + LONGEST_WARM_UP_SECONDS);
+	return await withProcess('service/process.ts', node, async (server) => {
+		const opened = await server.exec<typeof open>('open', [service]).timeout(LONGEST_START_MS);
+		return await withProcess('client/process.ts', node, async (client) => {
+			const request = { contender, task, longestMs: LONGEST_MS, ...opened };
+			const answer = client.exec<typeof perform>('perform', [request]);
+			return await answer.timeout(LONGEST_MS + LONGEST_WARM_UP_MS);
+		});
 	});
 }

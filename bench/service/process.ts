@@ -1,12 +1,15 @@
 // The process of a service: what the service costs must not mix with what a contender costs.
+import { worker } from 'workerpool';
+
 import { freePort } from '../../host/ports';
 import { startSandbox, type Plan, type Sandbox } from '../../sandbox';
-import type { CreateAnswer, Service } from '../case';
-import type { Opened, Target } from './messages';
+import { answer, takesTenAtOnce } from '../../test/support/answer';
+import type { CreateAnswer, Service, Target } from '../case';
 
 const LOOK_INTERVAL_MS = 5;
 
-async function open({ options, away, creates }: Service): Promise<Opened> {
+/** Starts two sandboxes: one to measure, and one to warm up on, which leaves the other untouched. */
+export async function open({ options, away, creates }: Service) {
 	const measured = await startSandbox({ port: await freePort(), ...options, recordCalls: false });
 	const warmUp = await startSandbox({ recordCalls: false });
 	if (creates !== undefined) measured.faults.plan(planFor(creates, measured, options.latency ?? 0));
@@ -15,20 +18,16 @@ async function open({ options, away, creates }: Service): Promise<Opened> {
 }
 
 function planFor(creates: CreateAnswer, { store }: Sandbox, latency: number): Plan {
-	const unavailable = { kind: 'answer', when: 'beforeActing', status: 503 } as const;
-	let inFlight = 0;
-	return ({ operation, path }) => {
+	const tenAtOnce = takesTenAtOnce(latency);
+	return (call) => {
 		if (creates === 'silent' && store.jobs.size >= 20)
 			return { kind: 'stall', when: 'beforeActing' };
-		if (operation !== 'createJob') return undefined;
-		if (creates === '503') return unavailable;
-		if (creates === 'full' && path.includes('/namespaces/full/')) {
+		if (call.operation !== 'createJob') return undefined;
+		if (creates === '503') return answer(503);
+		if (creates === 'tenAtOnce') return tenAtOnce(call);
+		if (creates === 'full' && call.path.includes('/namespaces/full/')) {
 			return { kind: 'rateLimit', retryAfter: 3_600 };
 		}
-		if (creates !== 'tenAtOnce') return undefined;
-		if (inFlight === 10) return unavailable;
-		inFlight += 1;
-		setTimeout(() => (inFlight -= 1), latency);
 		return undefined;
 	};
 }
@@ -45,5 +44,4 @@ function targetOf({ url, userName, password }: Sandbox): Target {
 	return { url, userName, password };
 }
 
-process.on('message', (service: Service) => void open(service).then((to) => process.send?.(to)));
-process.on('disconnect', () => process.exit());
+worker({ open });

@@ -283,7 +283,8 @@ export function stored({ data }: IRun): IRun['data'] {
 	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
 }
 
-function resultOf(run: IRun, nodeName: string): Result {
+/** What came of a run, by its last node. */
+export function resultOf(run: IRun, nodeName: string): Result {
 	const { runData, error } = run.data.resultData;
 	const main = runData[nodeName]?.[0]?.data?.main ?? [];
 	const branches = main.map((items) => items ?? []);

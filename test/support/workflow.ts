@@ -23,7 +23,10 @@ export interface NodeOptions {
 }
 
 /** A workflow of nodes in a row, the first of which gets a test's items. */
-export function workflowOf(nodes: NodeOptions[], { nodeTypes }: LoadedPackage): WorkflowParameters {
+export function workflowOf(
+	nodes: NodeOptions[],
+	{ nodeTypes }: Pick<LoadedPackage, 'nodeTypes'>,
+): WorkflowParameters {
 	const source: INode = {
 		id: '0',
 		name: 'Items',
