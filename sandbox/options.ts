@@ -1,71 +1,52 @@
 import type { LimitOptions } from './limits/limits';
 import type { Expiry } from './service/expiry';
 
-/** What a sandbox can be told when it starts. Everything has a default. */
-export interface SandboxOptions {
-	/** The port to listen on, on loopback; 0 (the default) takes any that is free. */
-	port?: number;
-	/** A path before every call's path, such as `/orchestrator`; none by default. */
-	pathPrefix?: string;
-	/** The one user that may log in. */
-	userName?: string;
-	/** That user's password. */
-	password?: string;
+/** The one user that may log in, unless another is given. */
+export const demoUser = { userName: 'demo', password: 'demo-password' };
+
+const defaults = {
+	/** The port to listen on, on loopback; 0 takes any that is free. */
+	port: 0,
+	/** A path before every call's path, such as `/orchestrator`. */
+	pathPrefix: '',
+	...demoUser,
 	/** Seconds until a token expires. */
-	tokenLifetime?: number;
-	/** How a token is told as expired; by 401 unless another way is given. */
-	expiry?: Expiry;
+	tokenLifetime: 3600,
+	/** How a token is told as expired. */
+	expiry: '401' as Expiry,
 	/** Whether the user has one session only: a login ends the token of the one before. */
-	oneSession?: boolean;
+	oneSession: false,
 	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
-	clusters?: number;
+	clusters: 6,
 	/**
 	 * Milliseconds that a job runs until it has succeeded: ten minutes, time for a second node. Time spent
 	 * suspended does not count.
 	 */
-	jobDuration?: number;
+	jobDuration: 600_000,
 	/** Milliseconds that every answer is held back, after the call has taken effect. */
-	latency?: number;
+	latency: 0,
 	/** How much it bears; anything, by default. */
-	limits?: LimitOptions;
+	limits: {} as LimitOptions,
 	/** The most clusters that a page holds, and the size of a page when no limit is asked for. */
-	maxPageSize?: number;
+	maxPageSize: 1000,
 	/** Whether a larger page is refused with a 400, instead of being shorter than asked for. */
-	refuseLargerPages?: boolean;
+	refuseLargerPages: false,
 	/** Whether a page's token is its number, so that all pages must be asked for with the same limit. */
-	pageNumbers?: boolean;
+	pageNumbers: false,
 	/** Whether `items` and `metadata` are left out where they are empty, as grpc-gateway does. */
-	emptyListsOmitted?: boolean;
+	emptyListsOmitted: false,
 	/** A key and its certificate (PEM), to speak https. */
-	tls?: { key: string; cert: string };
+	tls: undefined as { key: string; cert: string } | undefined,
 	/** Whether `calls` is kept. A benchmark turns it off. */
-	recordCalls?: boolean;
-}
+	recordCalls: true,
+};
 
-/** The options with their defaults filled in. */
-export type SandboxSettings = Required<Omit<SandboxOptions, 'tls'>> & Pick<SandboxOptions, 'tls'>;
+export type SandboxSettings = typeof defaults;
 
-/** The user that the sandbox knows unless it is told another. */
-export const demoUser = { userName: 'demo', password: 'demo-password' } as const;
+/** What a sandbox can be told when it starts. */
+export type SandboxOptions = Partial<SandboxSettings>;
 
 /** Fills in what was not given. */
 export function withDefaults(options: SandboxOptions): SandboxSettings {
-	return {
-		port: 0,
-		pathPrefix: '',
-		...demoUser,
-		tokenLifetime: 3600,
-		expiry: '401',
-		oneSession: false,
-		clusters: 6,
-		jobDuration: 600_000,
-		latency: 0,
-		limits: {},
-		maxPageSize: 1000,
-		refuseLargerPages: false,
-		pageNumbers: false,
-		emptyListsOmitted: false,
-		recordCalls: true,
-		...options,
-	};
+	return { ...defaults, ...options };
 }

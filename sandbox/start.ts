@@ -31,7 +31,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	app.server.maxConnections = settings.limits.connections ?? Infinity;
 	await app.listen({ host: '127.0.0.1', port: settings.port });
 	const { port } = app.server.address() as AddressInfo;
-	const jobs: ReadonlyMap<string, StoredJob> = service.jobs.byUid;
+	const jobs: ReadonlyMap<string, StoredJob> = service.jobs;
 	let comeBack = async (): Promise<void> => {};
 
 	return {

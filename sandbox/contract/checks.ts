@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
+import type { FastifySchemaValidationError } from 'fastify';
 
 import type { OperationId } from '../messages';
 import { contractOperation } from './contract';
@@ -21,15 +22,8 @@ export function compileCheck(schema: object, part: string | undefined): Validate
 	return (part === 'body' ? asItIs : fromText).compile(schema);
 }
 
-/** What is wrong with a value, as ajv and Fastify describe it. */
-interface Wrong {
-	instancePath: string;
-	message?: string;
-	params: Record<string, unknown>;
-}
-
 /** What a check found, in ajv's words and with what they leave out: which field, which values. */
-export function inWords(errors: readonly Wrong[], part: string): string {
+export function inWords(errors: FastifySchemaValidationError[], part: string): string {
 	const sentences = errors.map(({ instancePath, message = '', params }) => {
 		const named = [params['additionalProperty'] ?? params['allowedValues'] ?? []].flat();
 		return [`${part}${instancePath} ${message}`, named.join(', ')].filter(Boolean).join(': ');

@@ -5,7 +5,10 @@ import { parse } from 'yaml';
 
 import type { OperationId } from '../messages';
 
-/** One call of the contract. */
+/**
+ * One call of the contract. The library fastify-openapi-glue makes routes of such a document, but gives neither the titles,
+ * which the page shows, nor the examples, which the tests read.
+ */
 export type ContractOperation = ReturnType<typeof readOperation>;
 
 /** The parts of OpenAPI that the contract uses. */

@@ -8,7 +8,7 @@ export type AnsweringFault =
 			kind: 'answer';
 			when: When;
 			status: number;
-			headers?: Record<string, string>;
+			headers?: Record<string, string> | undefined;
 			body?: unknown;
 	  }
 	/** Answers 429 before acting; `retryAfter` is seconds, or a date. */

@@ -32,12 +32,11 @@ export class FaultPlan {
 	}
 
 	/** The faults for the next call. Each call must ask once. */
-	next({ operation, method, path, query, body, token }: Call): readonly Fault[] {
+	next(call: Call): readonly Fault[] {
 		if (this.current === undefined) return [];
-		const nOfOperation = (this.callsOf.get(operation) ?? 0) + 1;
+		const nOfOperation = (this.callsOf.get(call.operation) ?? 0) + 1;
 		this.calls += 1;
-		this.callsOf.set(operation, nOfOperation);
-		const planned = { operation, method, path, query, body, token, n: this.calls, nOfOperation };
-		return [this.current(planned) ?? []].flat();
+		this.callsOf.set(call.operation, nOfOperation);
+		return [this.current({ ...call, n: this.calls, nOfOperation }) ?? []].flat();
 	}
 }

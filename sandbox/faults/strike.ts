@@ -4,13 +4,6 @@ import { Readable } from 'node:stream';
 import type { Tokens } from '../service/tokens';
 import { whenOf, type AnsweringFault, type Fault, type When } from './fault';
 
-/** An answer that takes the place of the service's own. */
-interface ForcedAnswer {
-	status: number;
-	headers: Record<string, string>;
-	body: string | Readable;
-}
-
 /** Where it is awaited, no answer is sent. */
 const never = async (): Promise<never> => await new Promise(() => {});
 
@@ -24,7 +17,7 @@ export async function strike(
 	faults: readonly Fault[],
 	when: When,
 	{ reply, tokens, body }: { reply: FastifyReply; tokens: Tokens; body?: unknown },
-): Promise<ForcedAnswer | undefined> {
+) {
 	for (const fault of faults) {
 		if (whenOf(fault) !== when) continue;
 		switch (fault.kind) {
@@ -52,8 +45,8 @@ export async function strike(
 	return undefined;
 }
 
-/** An answer as it is sent. */
-export function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
+/** An answer that takes the place of the service's own, as it is sent. */
+export function forcedAnswer(fault: AnsweringFault) {
 	switch (fault.kind) {
 		case 'answer': {
 			const { status, headers = {}, body } = fault;
@@ -62,14 +55,10 @@ export function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
 			return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body };
 		}
 		case 'rateLimit': {
-			const { retryAfter: after } = fault;
-			return json(
-				429,
-				'{"code":"too_many_requests","message":"Too many requests"}',
-				after === undefined
-					? {}
-					: { 'retry-after': typeof after === 'number' ? String(after) : after.toUTCString() },
-			);
+			const { retryAfter } = fault;
+			const after = retryAfter instanceof Date ? retryAfter.toUTCString() : retryAfter;
+			const headers = after === undefined ? {} : { 'retry-after': String(after) };
+			return json(429, '{"code":"too_many_requests","message":"Too many requests"}', headers);
 		}
 		case 'redirect':
 			return { status: fault.status ?? 302, headers: { location: fault.location }, body: '' };
@@ -84,7 +73,7 @@ export function forcedAnswer(fault: AnsweringFault): ForcedAnswer {
 	}
 }
 
-function json(status: number, body: string | Readable, headers = {}): ForcedAnswer {
+function json(status: number, body: string | Readable, headers = {}) {
 	return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 

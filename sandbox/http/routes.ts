@@ -38,8 +38,8 @@ export interface RouteContext {
  * service, faults that strike afterwards, the answer.
  */
 export function addServiceRoutes(app: FastifyInstance, context: RouteContext): void {
-	const { service, faults, limits, record, settings } = context;
-	const { tokens } = service;
+	const { faults, limits, record, settings } = context;
+	const { tokens } = context.service;
 	const open = new WeakMap<FastifyRequest, OpenCall>();
 
 	app.addHook('onRequest', async (request) => {
@@ -100,7 +100,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		return body;
 	});
 
-	for (const operation of contractOperations) addRoute(app, operation, service, settings);
+	for (const operation of contractOperations) addRoute(app, operation, context);
 
 	app.route({
 		method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'],
@@ -113,15 +113,10 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 	});
 }
 
-function addRoute(
-	app: FastifyInstance,
-	operation: ContractOperation,
-	service: Service,
-	{ pathPrefix }: SandboxSettings,
-): void {
+function addRoute(app: FastifyInstance, operation: ContractOperation, context: RouteContext) {
 	app.route({
 		method: operation.method,
-		url: pathPrefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+		url: context.settings.pathPrefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
 		config: {
 			operation: operation.id,
 			needsToken: operation.needsToken,
@@ -132,7 +127,7 @@ function addRoute(
 		validatorCompiler: ({ schema, httpPart }) => compileCheck(schema, httpPart),
 		handler: async (request, reply) => {
 			const { params, query, body } = request;
-			return await reply.send(service.do(operation.id, { params, query, body }));
+			return await reply.send(context.service.do(operation.id, { params, query, body }));
 		},
 	});
 }

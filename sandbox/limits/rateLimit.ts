@@ -1,7 +1,10 @@
 /** Milliseconds after which a client that was turned away has read the answer, even a busy one. */
 const READ = 250;
 
-/** Takes a number of calls a second: a bucket that fills evenly, and holds a burst. */
+/**
+ * Takes a number of calls a second: a bucket that fills evenly, and holds a burst. The bucket of the library limiter
+ * reads the clock itself, but the tests of the pace have one of their own.
+ */
 export class RateLimit {
 	turnedAway = 0;
 	tooEarly = 0;

@@ -8,7 +8,7 @@ const longestShown = 2000;
 
 /** What the page shows of a job when it is clicked; undefined where there is no such job. */
 export function jobDetails({ jobs, callbacks }: Service, uid: string) {
-	const job = jobs.byUid.get(uid);
+	const job = jobs.get(uid);
 	if (job === undefined) return undefined;
 	const { inputs = [], outputs = [] } = job.asked;
 	const callback = callbacks.of(job);

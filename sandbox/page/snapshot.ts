@@ -17,7 +17,7 @@ export type Snapshot = ReturnType<typeof snapshot>;
  */
 export function snapshot({ service, record, settings }: RouteContext) {
 	const { clusters } = service;
-	const jobs = [...service.jobs.byUid.values()];
+	const jobs = [...service.jobs.values()];
 	const counts: Record<JobState, number> = {
 		running: 0,
 		suspended: 0,

@@ -56,11 +56,8 @@ export class Callbacks {
 		this.closing.abort();
 	}
 
-	private async callWhenDone(
-		job: StoredJob,
-		callback: Callback,
-		{ url, contentType, calls }: Wish,
-	): Promise<void> {
+	private async callWhenDone(job: StoredJob, callback: Callback, wish: Wish): Promise<void> {
+		const { url, contentType, calls } = wish;
 		while (job.finishedAt === null) await this.wait(betweenLooks);
 		if (job.state !== 'succeeded') return;
 		for (;;) {

@@ -110,22 +110,3 @@ export class StoredJob {
 
 /** A job in an answer. */
 export type Job = ReturnType<StoredJob['toMessage']>;
-
-/** All jobs, in memory. */
-export class Jobs {
-	/** Every job ever made, by its uid, the oldest first. */
-	readonly byUid = new Map<string, StoredJob>();
-
-	/**
-	 * The job with this uid. Its name is not taken: a service need not take it either.
-	 * @throws Refusal 404, when the namespace has no such job
-	 */
-	find(namespace: string, uid: string): StoredJob {
-		const job = this.byUid.get(uid);
-		if (job?.namespace === namespace) return job;
-		const named = this.byUid.get(uid.replace(/^job-/, ''));
-		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
-		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
-		throw new Refusal(404, 'no_such_job', message);
-	}
-}

@@ -3,36 +3,32 @@ import type { SandboxSettings } from '../options';
 import { Callbacks } from './callbacks';
 import { wishOf } from './callWhenDone';
 import { Clusters } from './clusters';
-import { Jobs, StoredJob } from './jobs';
+import { StoredJob } from './jobs';
 import { Refusal } from './refusal';
 import { Tokens } from './tokens';
-
-/** A request that has passed the contract's check. */
-export interface CheckedRequest {
-	params: unknown;
-	query: unknown;
-	body: unknown;
-}
 
 /** What the service does on each call of the contract. It knows nothing of HTTP. */
 export class Service {
 	readonly tokens: Tokens;
-	readonly jobs: Jobs;
+	/** Every job ever made, by its uid, the oldest first. */
+	readonly jobs = new Map<string, StoredJob>();
 	readonly clusters: Clusters;
 	readonly callbacks = new Callbacks();
 
 	constructor(private readonly settings: SandboxSettings) {
 		this.tokens = new Tokens(settings.tokenLifetime, settings.oneSession);
-		this.jobs = new Jobs();
 		this.clusters = new Clusters(settings.clusters, settings.maxPageSize, settings.pageNumbers);
 	}
 
 	/**
-	 * Does what a call asks for.
+	 * Does what a call asks for, which has passed the contract's check.
 	 * @returns the answer's body; undefined is an empty one
 	 * @throws Refusal, when the service refuses
 	 */
-	do(operation: OperationId, { params, query, body }: CheckedRequest): object | undefined {
+	do(
+		operation: OperationId,
+		{ params, query, body }: Record<'params' | 'query' | 'body', unknown>,
+	) {
 		switch (operation) {
 			case 'login':
 				return this.login(body as LoginRequest);
@@ -54,8 +50,8 @@ export class Service {
 	}
 
 	private createJob(params: { namespace: string }, { namespace, job }: CreateJobRequest) {
-		mustBeNamespace(params.namespace, namespace, 'body/namespace');
-		mustBeNamespace(params.namespace, job.namespace, 'body/job/namespace');
+		mustBeNamespace(params.namespace, 'body/namespace', namespace);
+		mustBeNamespace(params.namespace, 'body/job/namespace', job.namespace);
 		const cluster = this.clusters.byUid(job.workCluster);
 		if (cluster === undefined) {
 			const message = `body/job/workCluster: there is no cluster '${job.workCluster}'`;
@@ -64,13 +60,23 @@ export class Service {
 		const wish = wishOf(job);
 		const { duration = this.settings.jobDuration } = wish ?? {};
 		const created = new StoredJob(params.namespace, job, cluster, duration);
-		this.jobs.byUid.set(created.uid, created);
+		this.jobs.set(created.uid, created);
 		if (wish) this.callbacks.add(created, wish);
 		return created.toMessage();
 	}
 
 	private changeJobState(params: { namespace: string; jobid: string; status: Verb }): undefined {
-		this.jobs.find(params.namespace, params.jobid).change(params.status);
+		this.jobIn(params.namespace, params.jobid).change(params.status);
+	}
+
+	/** A job by its uid. Its name is not taken: a service need not take it either. */
+	private jobIn(namespace: string, uid: string): StoredJob {
+		const job = this.jobs.get(uid);
+		if (job?.namespace === namespace) return job;
+		const named = this.jobs.get(uid.replace(/^job-/, ''));
+		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
+		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
+		throw new Refusal(404, 'no_such_job', message);
 	}
 
 	private listClusters(query: ListOptions) {
@@ -92,11 +98,7 @@ interface ListOptions {
 	'ListOption.continue'?: string;
 }
 
-function mustBeNamespace(
-	expected: string,
-	given: string | number | undefined,
-	field: string,
-): void {
+function mustBeNamespace(expected: string, field: string, given?: string | number): void {
 	if (given === undefined || String(given) === expected) return;
 	const message = `${field} is '${given}', but the path says namespace '${expected}'`;
 	throw new Refusal(400, 'wrong_namespace', message);
