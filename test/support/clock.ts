@@ -2,7 +2,10 @@ const now = Date.now.bind(Date);
 
 let passed = 0;
 
-/** Lets time pass for whatever is remembered with a date: tokens grow old. Jest's `restoreAllMocks` ends it. */
+/**
+ * Lets time pass for whatever is remembered with a date: tokens grow old. Jest's `restoreAllMocks` ends it. The date of
+ * Jest's fake timers doesn't go on by itself.
+ */
 export function pass(ms: number): void {
 	passed = jest.isMockFunction(Date.now) ? passed + ms : ms;
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);

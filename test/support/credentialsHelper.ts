@@ -1,22 +1,18 @@
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentials,
-	ICredentialsExpressionResolveValues,
 	ICredentialType,
 	IDataObject,
-	IExecuteData,
 	IHttpRequestHelper,
 	IHttpRequestOptions,
-	INode,
 	INodeCredentialsDetails,
 	INodeParameters,
 	INodeProperties,
-	IRequestOptionsSimplified,
-	IWorkflowExecuteAdditionalData,
-	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import * as n8nWorkflow from 'n8n-workflow';
 import { Credentials } from 'n8n-core';
+
+type Helper = n8nWorkflow.ICredentialsHelper;
 
 /**
  * n8n's store of credentials, in memory. n8n's own lives in its server package (credentials-helper.js); this one does
@@ -41,13 +37,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	}
 
 	async getDecrypted(
-		_additionalData: IWorkflowExecuteAdditionalData,
-		{ id }: INodeCredentialsDetails,
-		_type: string,
-		mode: WorkflowExecuteMode,
-		executeData?: IExecuteData,
-		_raw?: boolean,
-		values?: ICredentialsExpressionResolveValues,
+		...[, { id }, , mode, executeData, , values]: Parameters<Helper['getDecrypted']>
 	): Promise<ICredentialDataDecryptedObject> {
 		const data = await this.read(String(id));
 		if (values === undefined) return data;
@@ -64,9 +54,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	}
 
 	async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-		requestOptions: IHttpRequestOptions | IRequestOptionsSimplified,
+		...[credentials, typeName, requestOptions]: Parameters<Helper['authenticate']>
 	): Promise<IHttpRequestOptions> {
 		const { authenticate } = this.types(typeName);
 		const options = requestOptions as IHttpRequestOptions;
@@ -75,11 +63,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	}
 
 	async preAuthentication(
-		helpers: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-		node: INode,
-		credentialsExpired: boolean,
+		...[helpers, credentials, typeName, node, hasExpired]: Parameters<Helper['preAuthentication']>
 	): Promise<ICredentialDataDecryptedObject | undefined> {
 		const type = this.types(typeName);
 		const expirable = type.properties.find(
@@ -87,7 +71,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 		);
 		if (expirable === undefined || type.preAuthentication === undefined) return undefined;
 		const isTest = node.parameters.temp === '' && node.type === 'n8n-nodes-base.noOp';
-		if (credentials[expirable.name] !== '' && !credentialsExpired && !isTest) return undefined;
+		if (credentials[expirable.name] !== '' && !hasExpired && !isTest) return undefined;
 
 		const output = stored(
 			await type.preAuthentication.call(onlyRequests(helpers, credentials), credentials),

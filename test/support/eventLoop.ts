@@ -14,8 +14,7 @@ const BEAT_MS = 100;
 /** The other thread. It counts its own beats, so that a machine that stands still as a whole is no failure. */
 const WATCH = `
 const { writeSync } = require('node:fs');
-const { parentPort, workerData } = require('node:worker_threads');
-const { turns, stillMs, endlessMs, beatMs } = workerData;
+const { parentPort, workerData: turns } = require('node:worker_threads');
 let what = '';
 let triedMs = 0;
 parentPort.on('message', (message) => ([what, triedMs] = [message, 0]));
@@ -26,13 +25,13 @@ const end = (why) => {
 	process.kill(process.pid, 'SIGKILL');
 };
 setInterval(() => {
-	triedMs += beatMs;
+	triedMs += ${BEAT_MS};
 	const counted = Atomics.load(turns, 0);
-	seenMs = counted === seen ? seenMs + beatMs : 0;
+	seenMs = counted === seen ? seenMs + ${BEAT_MS} : 0;
 	seen = counted;
-	if (seenMs > stillMs) end('The event loop stood still for ' + stillMs + ' ms:');
-	if (triedMs > endlessMs) end('It is not over after ' + endlessMs + ' ms:');
-}, beatMs);
+	if (seenMs > ${STILL_MS}) end('The event loop stood still for ${STILL_MS} ms:');
+	if (triedMs > ${ENDLESS_MS}) end('It is not over after ${ENDLESS_MS} ms:');
+}, ${BEAT_MS});
 `;
 
 /**
@@ -47,8 +46,7 @@ export function watchEventLoop(): (what: string) => void {
 	let beat: NodeJS.Timeout;
 	const trying = (what = '') => watch.postMessage(what);
 	beforeAll(() => {
-		const times = { stillMs: STILL_MS, endlessMs: ENDLESS_MS, beatMs: BEAT_MS };
-		watch = new Worker(WATCH, { eval: true, workerData: { turns, ...times } });
+		watch = new Worker(WATCH, { eval: true, workerData: turns });
 		beat = setInterval(() => Atomics.add(turns, 0, 1), BEAT_MS);
 	});
 	beforeEach(() => trying(expect.getState().currentTestName));

@@ -2,26 +2,13 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
+import type { CalledOperation, Plan, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from './answer';
 import { Engine } from './run';
 
-type Operation = Sandbox['calls'][number]['operation'];
-
 /** The sandbox and the engine of the tests of one file: fresh for each test, with a credential stored. */
-export interface Fixture {
-	sandbox: Sandbox;
-	engine: Engine;
-	/** Gives a test a sandbox with other options, and a new engine with a credential for it. */
-	start(options: SandboxOptions): Promise<void>;
-	/** The calls of one operation that the sandbox has seen. */
-	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
-	/** Has each call of one operation meet the fault that this gives; none if it gives undefined. */
-	meets(operation: Operation, faultFor: (call: PlannedCall) => ReturnType<Plan>): void;
-	/** Answers each call of one operation with this body, instead of acting. */
-	answerWith(operation: Operation, body: unknown): void;
-}
+export type Fixture = ReturnType<typeof useSandbox>;
 
 const started: Sandbox[] = [];
 
@@ -36,15 +23,17 @@ export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 }
 
 /** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
-export function useSandbox(options: SandboxOptions = {}): Fixture {
+export function useSandbox(options: SandboxOptions = {}) {
 	let sandbox: Sandbox;
 	let engine: Engine;
+	/** Gives a test a sandbox with other options, and a new engine with a credential for it. */
 	const start = async (others: SandboxOptions) => {
 		sandbox = await newSandbox(others);
 		engine = await Engine.load();
 		engine.saveCredential(credentialFor(sandbox));
 	};
-	const meets: Fixture['meets'] = (operation, faultFor) =>
+	/** Has each call of one operation meet the fault that this gives; none if it gives undefined. */
+	const meets = (operation: CalledOperation, faultFor: Plan) =>
 		sandbox.faults.plan((call) => (call.operation === operation ? faultFor(call) : undefined));
 	beforeEach(async () => await start(options));
 	afterEach(async () => {
@@ -59,9 +48,13 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		get engine() {
 			return engine;
 		},
-		callsOf: (operation) => sandbox.calls.filter((call) => call.operation === operation),
+		/** The calls of one operation that the sandbox has seen. */
+		callsOf: (operation: CalledOperation) =>
+			sandbox.calls.filter((call) => call.operation === operation),
 		meets,
-		answerWith: (operation, body) => meets(operation, () => answer(200, body)),
+		/** Answers each call of one operation with this body, instead of acting. */
+		answerWith: (operation: CalledOperation, body: unknown) =>
+			meets(operation, () => answer(200, body)),
 	};
 }
 

@@ -42,20 +42,17 @@ export async function awayUntil(
 const QUIET_TURNS = 4;
 
 /** What a test says of the time limits of requests. */
-export interface Limits {
-	/** The time is up for all that is in flight. */
-	runOut: () => void;
-	/** A fault as it is; where it lets a request wait for ever, its time is up once nothing else is in flight. */
-	orRunOut: (fault: Fault) => Fault;
-}
+export type Limits = ReturnType<typeof hurry>;
 
 /**
  * Lets the node wait for nothing: where it waits, to send again, for another process's login, for a service that
  * takes no request, and no request is in flight, the clock that it looks at goes on to the end of the wait. So
  * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
  * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
+ *
+ * Jest's fake timers don't serve here: they neither fake AbortSignal.timeout nor know of requests in flight.
  */
-export function hurry(): Limits {
+export function hurry() {
 	let skipped = 0;
 	const clock = () => now() + skipped;
 	jest.spyOn(performance, 'now').mockImplementation(clock);
@@ -101,11 +98,13 @@ export function hurry(): Limits {
 	};
 	const timers = builtTimers();
 	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
+	/** The time is up for all that is in flight. */
 	const runOut = () => {
 		stuck = 0;
 		for (const limit of limits) limit.abort();
 		limits.clear();
 	};
+	/** A fault as it is; where it lets a request wait for ever, its time is up once nothing else is in flight. */
 	const orRunOut = (fault: Fault) => {
 		if (fault.kind === 'stall' || fault.kind === 'drip') stuck += 1;
 		go();

@@ -11,15 +11,13 @@ import { change, create } from './fixture';
  * The operations of the node as its code has them: what is added there is tested here, or stops the tests.
  */
 
-/** What an operation does on the service, and what may be done after a failure therefore. */
-export type Kind = 'create' | 'change' | 'read';
-
 /** An operation of the node, with all that a run of it needs. */
 export interface KnownOperation {
 	/** As workflows store it. */
 	value: string;
 	resource: string;
-	kind: Kind;
+	/** What it does on the service, and what may be done after a failure therefore. */
+	kind: 'create' | 'change' | 'read';
 	/** Whether it is sent again after an unclear answer. */
 	idempotent: boolean;
 	/** The call of the service that it makes. */
@@ -33,19 +31,14 @@ const reads: Record<string, Pick<KnownOperation, 'calls'> & { given: INodeParame
 	'cluster.getAll': { calls: 'listClusters', given: {} },
 };
 
-export const operations: KnownOperation[] = resources.flatMap(({ value: resource, operations }) =>
-	operations.map((operation) => ({
-		value: operation.value,
-		resource,
-		...wayOf(resource, operation),
-	})),
+export const operations = resources.flatMap(({ value: resource, operations: ofResource }) =>
+	ofResource.map((operation) => knownOf(resource, operation)),
 );
 
-/** The operations that change the state of a job. */
-const stateChanges = operations.filter(({ kind }) => kind === 'change');
-
-/** What stands in the path for each of the state changes: their own names. */
-export const verbs = stateChanges.map(({ value }) => verbOf(value));
+/** What stands in the path for each change of a job's state: the operation's own name. */
+export const verbs = operations
+	.filter(({ kind }) => kind === 'change')
+	.map(({ value }) => verbOf(value));
 
 /** The verbs that the option ifStopped offers. */
 export const jobEnds = (ifStoppedOption.options ?? [])
@@ -67,26 +60,21 @@ export const oneOfEachCall = operations.filter(
 	({ calls }, index) => operations.findIndex((other) => other.calls === calls) === index,
 );
 
-function wayOf(
-	resource: string,
-	{ value, fields, createsJobs, idempotent = false }: Operation,
-): Omit<KnownOperation, 'value' | 'resource'> {
+function knownOf(resource: string, operation: Operation): KnownOperation {
+	const { value, fields, createsJobs, idempotent = false } = operation;
+	const known = { value, resource, idempotent };
 	if (createsJobs === true) {
-		return { kind: 'create', idempotent, calls: 'createJob', parameters: create };
+		return { ...known, kind: 'create', calls: 'createJob', parameters: create };
 	}
 	const read = reads[`${resource}.${value}`];
 	if (read !== undefined) {
-		const { given, ...known } = read;
+		const { given, calls } = read;
 		const parameters = (more = {}) => ({ resource, operation: value, ...given, ...more });
-		return { kind: 'read', idempotent: true, parameters, ...known };
+		return { ...known, kind: 'read', idempotent: true, calls, parameters };
 	}
 	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
-		return {
-			kind: 'change',
-			idempotent,
-			calls: 'changeJobState',
-			parameters: (more) => change(value, { jobId: 'a-job', ...more }),
-		};
+		const parameters = (more = {}) => change(value, { jobId: 'a-job', ...more });
+		return { ...known, kind: 'change', calls: 'changeJobState', parameters };
 	}
 	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);
 }

@@ -1,18 +1,10 @@
 import { join } from 'node:path';
 
 import { PackageDirectoryLoader } from 'n8n-core/dist/nodes-loader/package-directory-loader';
-import type {
-	IBinaryKeyData,
-	ICredentialType,
-	IDataObject,
-	INodeType,
-	INodeTypes,
-	NodeConnectionType,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, INodeType, NodeConnectionType } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
-const PACKAGE = 'n8n-nodes-job-orchestration';
-export const NODE_TYPE = `${PACKAGE}.jobOrchestration`;
+export const NODE_TYPE = 'n8n-nodes-job-orchestration.jobOrchestration';
 /** The node as n8n offers it to agents: made by n8n of the node, and called so. */
 export const TOOL_TYPE = `${NODE_TYPE}Tool`;
 export const CREDENTIAL = 'jobOrchestrationApi';
@@ -24,33 +16,28 @@ export const ITEMS_NODE_TYPE = 'test.items';
 export const AGENT_NODE_TYPE = 'test.agent';
 
 /** The package as it was built, loaded as n8n loads it. */
-export interface LoadedPackage {
-	nodeTypes: INodeTypes;
-	node: INodeType;
-	credentialType: (name: string) => ICredentialType;
-}
+export type LoadedPackage = Awaited<ReturnType<typeof loadPackage>>;
 
-/** Loads the built package from its folder with n8n's own loader. */
-export async function loadPackage(folder = join(__dirname, '../..')): Promise<LoadedPackage> {
-	const loader = new PackageDirectoryLoader(folder);
+/** Loads the built package with n8n's own loader. */
+export async function loadPackage() {
+	const loader = new PackageDirectoryLoader(join(__dirname, '../..'));
 	await loader.loadAll();
 	const node = NodeHelpers.getVersionedNodeType(loader.getNode('jobOrchestration').type);
-	const tool = asTool(node);
-	const getByName = (type: string) => {
-		if (type === NODE_TYPE) return node;
-		if (type === TOOL_TYPE) return tool;
-		if (type === AGENT_NODE_TYPE) return agentNode;
-		if (type === ITEMS_NODE_TYPE) return itemsNode;
-		throw new Error(`No node type ${type} here`);
+	const types: Record<string, INodeType> = {
+		[NODE_TYPE]: node,
+		[TOOL_TYPE]: asTool(node),
+		[AGENT_NODE_TYPE]: agentNode,
+		[ITEMS_NODE_TYPE]: itemsNode,
+	};
+	const getByName = (type: string): INodeType => {
+		const found = types[type];
+		if (found === undefined) throw new Error(`No node type ${type} here`);
+		return found;
 	};
 	return {
 		node,
-		nodeTypes: {
-			getByName,
-			getByNameAndVersion: getByName,
-			getKnownTypes: () => ({}),
-		},
-		credentialType: (name) => loader.getCredential(name).type,
+		nodeTypes: { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) },
+		credentialType: (name: string) => loader.getCredential(name).type,
 	};
 }
 

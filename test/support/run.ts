@@ -10,8 +10,8 @@ import type {
 	IDataObject,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
-	INodeExecutionData,
 	INodeListSearchResult,
+	IPinData,
 	IRequestOptions,
 	IRun,
 	IWorkflowExecuteAdditionalData,
@@ -35,16 +35,7 @@ export type { NodeOptions };
 /** A request of another node. */
 export type OtherRequest = IHttpRequestOptions | (Omit<IRequestOptions, 'url'> & { uri: string });
 
-/** What came of a run. */
-export interface Result {
-	/** The node's output, all branches in one. */
-	items: INodeExecutionData[];
-	/** By branch: the output, and the error output where there is one. */
-	branches: INodeExecutionData[][];
-	/** The error that ended the run. */
-	error: NonNullable<IRun['data']['resultData']['error']> | undefined;
-	run: IRun;
-}
+export type Result = ReturnType<typeof resultOf>;
 
 /** n8n's engine with the built package in it and one credential stored. */
 export class Engine {
@@ -133,10 +124,14 @@ export class Engine {
 		return { answers, run };
 	}
 
-	/** @param staticData of nodes, by their name */
-	private runWorkflow(
+	/**
+	 * @param staticData of nodes, by their name
+	 * @param pinData what nodes are not run for, by their name
+	 */
+	runWorkflow(
 		parameters: WorkflowParameters,
 		staticData: Record<string, IDataObject>,
+		pinData?: IPinData,
 	): ReturnType<WorkflowExecute['run']> {
 		const workflow = new Workflow(parameters);
 		for (const [name, data] of Object.entries(staticData)) {
@@ -152,7 +147,9 @@ export class Engine {
 		);
 		// n8n 1.x takes the workflow and the node as two arguments, later releases as one object.
 		const isOlder = execute.run.length !== 1;
-		const args: unknown[] = isOlder ? [workflow, source] : [{ workflow, startNode: source }];
+		const args: unknown[] = isOlder
+			? [workflow, source, undefined, pinData]
+			: [{ workflow, startNode: source, pinData }];
 		return Reflect.apply(execute.run, execute, args) as ReturnType<WorkflowExecute['run']>;
 	}
 
@@ -284,9 +281,17 @@ export function stored({ data }: IRun): IRun['data'] {
 }
 
 /** What came of a run, by its last node. */
-export function resultOf(run: IRun, nodeName: string): Result {
+export function resultOf(run: IRun, nodeName: string) {
 	const { runData, error } = run.data.resultData;
 	const main = runData[nodeName]?.[0]?.data?.main ?? [];
 	const branches = main.map((items) => items ?? []);
-	return { items: branches.flat(), branches, error, run };
+	return {
+		/** The node's output, all branches in one. */
+		items: branches.flat(),
+		/** By branch: the output, and the error output where there is one. */
+		branches,
+		/** The error that ended the run. */
+		error,
+		run,
+	};
 }
