@@ -25,7 +25,9 @@ const LONGEST_MS = 900_000;
 const tasks = { create: 'jobs created', list: 'clusters listed' };
 type Task = keyof typeof tasks;
 
-runMain(async () => {
+runMain(main());
+
+async function main(): Promise<void> {
 	const { values, positionals } = parseArgs({
 		allowPositionals: true,
 		options: { help: { type: 'boolean', default: false } },
@@ -41,7 +43,7 @@ runMain(async () => {
 	}
 	const heading = ['', 'ended as', 'seconds', 'n8n before, MB', 'at most, MB', 'jobs created'];
 	process.stdout.write(`\n${await table(heading, measured)}\n`);
-});
+}
 
 /** One execution in a new n8n, which has nothing from another one in memory. */
 async function measure(task: Task, count: number): Promise<Cell[]> {

@@ -1,6 +1,5 @@
 import { runMain } from './main';
 import { cases } from './pace/cases';
-import { chart } from './report/chart';
 import { cellOf, type ColumnTitle } from './report/columns';
 import { table } from './report/table';
 import { runBench } from './runner/commandLine';
@@ -11,13 +10,27 @@ const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'may exist'];
 /** The case whose seconds are drawn. */
 const DRAWN = '100';
 
+/**
+ * The lines of a chart in Mermaid's `xychart-beta`, which GitHub draws: the jobs created in each second as bars, what the
+ * service takes as a line.
+ */
 function chartOf(measured: Measured[]): string[] {
 	const drawn = measured.find(({ of }) => of.name === DRAWN);
 	const perSecond = drawn?.of.service.options.limits?.perSecond;
 	const [sample] = drawn?.samples.thisNode ?? [];
 	if (sample === undefined || perSecond === undefined) return [];
-	const title = `A service that takes ${perSecond} a second (line), and jobs created (bars)`;
-	return [chart(title, sample.createdBySecond, perSecond), ''];
+	const seconds = sample.createdBySecond.map((_, second) => second + 1);
+	return [
+		'```mermaid',
+		'xychart-beta',
+		`    title "A service that takes ${perSecond} a second (line), and jobs created (bars)"`,
+		`    x-axis "second" [${seconds.join(', ')}]`,
+		'    y-axis "jobs created"',
+		`    bar [${sample.createdBySecond.join(', ')}]`,
+		`    line [${seconds.map(() => perSecond).join(', ')}]`,
+		'```',
+		'',
+	];
 }
 
 async function summaryOf(measured: Measured[]): Promise<string> {
@@ -29,8 +42,8 @@ async function summaryOf(measured: Measured[]): Promise<string> {
 	return [...chartOf(measured), seconds].join('\n');
 }
 
-runMain(async () => {
-	await runBench({
+runMain(
+	runBench({
 		command: 'npm run bench:pace',
 		about: 'Measures how this node finds the pace of a service: about ten minutes.',
 		cases,
@@ -44,5 +57,5 @@ runMain(async () => {
 			'processor ms each',
 		],
 		summaryOf,
-	});
-});
+	}),
+);

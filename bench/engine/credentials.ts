@@ -1,10 +1,4 @@
-import type {
-	ICredentialDataDecryptedObject,
-	ICredentialType,
-	IHttpRequestOptions,
-	INode,
-	Workflow,
-} from 'n8n-workflow';
+import type { ICredentialsHelper, ICredentialType, IHttpRequestOptions } from 'n8n-workflow';
 
 import { CredentialsInMemory } from '../../test/support/credentialsHelper';
 import { PLAIN_CREDENTIAL, PlainCredential } from './plainCredential';
@@ -22,19 +16,18 @@ export class Credentials extends CredentialsInMemory {
 	}
 
 	override async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-		request: IHttpRequestOptions,
-		workflow?: Workflow,
-		node?: INode,
+		...args: Parameters<ICredentialsHelper['authenticate']>
 	): Promise<IHttpRequestOptions> {
+		const [credentials, typeName, request, workflow, node] = args;
 		if (typeName !== PLAIN_CREDENTIAL || workflow === undefined || node === undefined) {
-			return await super.authenticate(credentials, typeName, request);
+			return await super.authenticate(...args);
 		}
 		const { Authorization: header } = plain.authenticate.properties.headers;
 		const data = { $credentials: credentials };
 		const { expression } = workflow;
 		const Authorization = expression.getSimpleParameterValue(node, header, 'internal', data);
-		return Object.assign(request, { headers: { ...request.headers, Authorization } });
+		return Object.assign(request as IHttpRequestOptions, {
+			headers: { ...request.headers, Authorization },
+		});
 	}
 }

@@ -1,6 +1,4 @@
-import { WorkflowExecute } from 'n8n-core';
 import type { INodeExecutionData, INodeType } from 'n8n-workflow';
-import { createEmptyRunExecutionData, Workflow } from 'n8n-workflow';
 
 import { resultOf, type Engine } from '../../test/support/run';
 import { workflowOf, type NodeOptions } from '../../test/support/workflow';
@@ -32,15 +30,7 @@ export async function runNode(
 	const credentials =
 		credential === undefined ? {} : { [credential]: { id: '1', name: 'Sandbox' } };
 	const node = { ...options, settings: { type, typeVersion, credentials } };
-	const workflow = new Workflow(workflowOf([node], { nodeTypes }));
-	const startNode = workflow.getNode('Items');
-	if (startNode === null) throw new Error('The workflow has lost its first node');
-	const execute = new WorkflowExecute(
-		engine.additionalData(),
-		'trigger',
-		createEmptyRunExecutionData(),
-	);
-	const run = await execute.run({ workflow, startNode, pinData: { Items: items } });
+	const run = await engine.runWorkflow(workflowOf([node], { nodeTypes }), {}, { Items: items });
 	const { items: output, error } = resultOf(run, 'Node 1');
 	if (error !== undefined) throw error;
 	return output;

@@ -5,11 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
  * @param command what the marks name, such as `npm run bench`
  * @throws Error when the page has no such marks
  */
-export async function writeBetweenMarks(
-	page: string,
-	command: string,
-	written: string,
-): Promise<void> {
+export async function writeBetweenMarks(page: string, command: string, written: string) {
 	const begin = `<!-- what follows is written by ${command} -->`;
 	const end = `<!-- what precedes is written by ${command} -->`;
 	const text = await readFile(page, 'utf8');

@@ -4,6 +4,7 @@ export function number(value: number): string {
 	return value.toLocaleString('en', { maximumFractionDigits: digits });
 }
 
+/** The library simple-statistics has it, but declares its types for ES modules only: TypeScript refuses them here. */
 export function medianOf(values: number[]): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	const half = (sorted.length - 1) / 2;
@@ -12,8 +13,6 @@ export function medianOf(values: number[]): number {
 
 /** The median, and in brackets the lowest and the highest value if they differ. */
 export function withSpread(values: number[]): string {
-	const [median, low, high] = [medianOf(values), Math.min(...values), Math.max(...values)].map(
-		number,
-	);
-	return low === high ? `${median}` : `${median} (${low}–${high})`;
+	const [mid, low, high] = [medianOf(values), Math.min(...values), Math.max(...values)].map(number);
+	return low === high ? `${mid}` : `${mid} (${low}–${high})`;
 }

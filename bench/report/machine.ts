@@ -1,11 +1,10 @@
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
 
 import { pinnedVersion } from '../../host/install';
 
 /** Where a measurement was made. */
-export async function measuredOn(): Promise<string> {
-	const n8n = await pinnedVersion(join(__dirname, '../../host'));
+export async function measuredOn(hostFolder: string): Promise<string> {
+	const n8n = await pinnedVersion(hostFolder);
 	const processor = `${cpus().length} × ${cpus()[0]?.model ?? '?'}`;
 	const date = new Date().toISOString().slice(0, 10);
 	return `Measured on ${date} with n8n ${n8n}, ${processor}, ${Math.round(totalmem() / 1e9)} GB.`;

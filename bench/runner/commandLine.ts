@@ -66,7 +66,7 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 		.filter(({ contenders }) => contenders.length > 0);
 
 	const measured = await measureAll(chosen, columns);
-	const machine = await measuredOn();
+	const machine = await measuredOn(HOST);
 	process.stdout.write(`\n${machine}\n\n${await tableOf(columns, measured)}\n`);
 	if (!values.write) return;
 	await writeBetweenMarks(PAGE, command, `${machine}\n\n${await summaryOf(measured)}`);

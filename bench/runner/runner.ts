@@ -39,11 +39,7 @@ export async function measure(of: Case, node: string, say: Say): Promise<Measure
 }
 
 /** Measures a contender once, in a new process, at a new service. */
-async function sample(
-	{ task, service }: Case,
-	contender: ContenderName,
-	node: string,
-): Promise<Sample> {
+async function sample({ task, service }: Case, contender: ContenderName, node: string) {
 	return await withProcess('service/process.ts', node, async (server) => {
 		const opened = await server.exec<typeof open>('open', [service]).timeout(LONGEST_START_MS);
 		return await withProcess('client/process.ts', node, async (client) => {
