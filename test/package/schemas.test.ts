@@ -64,9 +64,9 @@ test.each(operations)(
 );
 
 test('an agent can be given each field of a job that the interface shows', async () => {
-	const { properties } = (await loadPackage()).node.description;
-	const { options = [] } = properties.find(({ name }) => name === 'outputFields') ?? {};
+	const { description } = (await loadPackage()).node;
+	const { options = [] } = description.properties.find(({ name }) => name === 'outputFields') ?? {};
 	const offered = options.map((option) => 'value' in option && option.value);
-	const shown = contractOperation('createJob').answers.get(200)?.properties ?? {};
+	const { properties: shown = {} } = contractOperation('createJob').answers.get(200) as Schema;
 	expect(['displayName', 'metadata', ...offered].sort()).toEqual(Object.keys(shown).sort());
 });
