@@ -23,7 +23,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		openAi.willAnswer(
 			{ tool: 'List_work_clusters', arguments: {} },
 			{
-				tool: 'Create_a_job',
+				tool: 'Create_job',
 				arguments: { clusterId: 'wc-000002', displayName: 'Sales report' },
 			},
 			{ says: 'It runs on south-virtual-2.' },
@@ -41,15 +41,15 @@ describe("the node as a tool of n8n's AI Agent", () => {
 
 		const [first, second, third] = openAi.requests;
 		expect(first?.tools?.map((tool) => tool.function.name).sort()).toEqual([
-			'Create_a_job',
+			'Create_job',
 			'List_work_clusters',
-			'Stop_a_job',
+			'Stop_job',
 		]);
 		expect(JSON.stringify(second?.messages.at(-1))).toContain('north-master-1');
 		expect(JSON.stringify(third?.messages.at(-1))).toContain(job?.uid);
 
 		openAi.willAnswer(
-			{ tool: 'Stop_a_job', arguments: { jobId: job?.uid } },
+			{ tool: 'Stop_job', arguments: { jobId: job?.uid } },
 			{ says: 'It is stopped.' },
 		);
 		await ask(editor, 'Stop it.');
@@ -85,7 +85,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 
 	it('sends what a model gives for inputs and outputs', async ({ editor, api, sandbox }) => {
 		await editor.open(await exampleWith(api, openAi));
-		const form = await editor.openNode('Create a job');
+		const form = await editor.openNode('Create job');
 		for (const { group, button, id } of [
 			{ group: 'inputs', button: 'Add Input', id: 'source' },
 			{ group: 'outputs', button: 'Add Output', id: 'target' },
@@ -99,7 +99,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 
 		openAi.willAnswer(
 			{
-				tool: 'Create_a_job',
+				tool: 'Create_job',
 				arguments: {
 					clusterId: 'wc-000002',
 					displayName: 'Copy',

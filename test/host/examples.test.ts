@@ -34,7 +34,7 @@ async function endedOf(workflowId: string): Promise<Execution[]> {
 /** A new job on the sandbox, made by an example. */
 async function newJob(): Promise<string> {
 	const { output } = await run(host, 'wait-for-room.json');
-	const [job] = output['Create a job'] ?? [];
+	const [job] = output['Create job'] ?? [];
 	const { uid } = (job as { metadata: { uid: string } }).metadata;
 	return uid;
 }
