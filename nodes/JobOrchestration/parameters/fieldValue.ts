@@ -168,13 +168,13 @@ export class FieldValue {
 		if (this.isBlank) return ifBlank;
 		const { value } = this;
 		if (typeof value !== 'string') return this.asJson();
-		return parseJson(value, (problem, advice) => this.error(problem, advice));
+		return parseJson(value, this.field);
 	}
 
 	/** Returns the value as JSON represents it, so a date becomes ISO 8601 text. */
 	private asJson(): unknown {
 		if (this.value === undefined) return undefined;
-		return toJson(this.value, (problem, advice) => this.error(problem, advice));
+		return toJson(this.value, this.field);
 	}
 
 	private refuseUndefinedFields(): void {

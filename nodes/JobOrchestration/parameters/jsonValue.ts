@@ -1,24 +1,26 @@
 import type { JsonObject } from '../json';
-
-/** Returns the error of a value that JSON can't represent. `problem` completes a sentence that begins with the field. */
-type Refuse = (problem: string, advice: string) => Error;
+import { FieldError } from './fieldError';
 
 /**
  * Parses JSON text, which may be in a Markdown code fence.
  *
- * @throws what `refuse` returns, if the text is not valid JSON, or if a part of it would be lost or changed
+ * @param field the label of the field that holds the text
+ * @throws FieldError if the text is not valid JSON, or if a part of it would be lost or changed
  */
-export function parseJson(text: string, refuse: Refuse): unknown {
+export function parseJson(text: string, field: string): unknown {
 	const json = withoutFence(text);
 	const parse = (): unknown => JSON.parse(json);
-	const value = orThrow(parse, (reason) =>
-		refuse('is not valid JSON', `${reason}. Check quotes, commas and brackets.`),
+	const value = orThrow(
+		parse,
+		(reason) =>
+			new FieldError(field, 'is not valid JSON', `${reason}. Check quotes, commas and brackets.`),
 	);
 	const sent = JSON.stringify(value);
-	refuseLostDigits(json, 'would lose', refuse);
-	refuseHalfCharacter(sent, refuse);
+	refuseLostDigits(json, 'would lose', field);
+	refuseHalfCharacter(sent, field);
 	if (tokensIn(json).length === tokensIn(sent).length) return value;
-	throw refuse(
+	throw new FieldError(
+		field,
 		'has an object with the same name twice',
 		'Remove one: only the last would be sent.',
 	);
@@ -27,20 +29,27 @@ export function parseJson(text: string, refuse: Refuse): unknown {
 /**
  * Returns a value as JSON represents it. Text stays as it is.
  *
- * @throws what `refuse` returns, if JSON would leave out or change a part of the value
+ * @param field the label of the field that holds the value
+ * @throws FieldError if JSON would leave out or change a part of the value
  */
-export function toJson(value: unknown, refuse: Refuse): unknown {
+export function toJson(value: unknown, field: string): unknown {
 	const convert = () => JSON.stringify(value, refuseLoss);
-	const json = orThrow(convert, (reason) =>
-		refuse("can't be sent as JSON", `${reason}. Check the expression that the field holds.`),
+	const json = orThrow(
+		convert,
+		(reason) =>
+			new FieldError(
+				field,
+				"can't be sent as JSON",
+				`${reason}. Check the expression that the field holds.`,
+			),
 	);
-	refuseHalfCharacter(json, refuse);
+	refuseHalfCharacter(json, field);
 	if (typeof value === 'string') return value;
-	refuseLostDigits(json, 'has lost', refuse);
+	refuseLostDigits(json, 'has lost', field);
 	return JSON.parse(json);
 }
 
-function orThrow<Result>(convert: () => Result, errorFor: (reason: string) => Error): Result {
+function orThrow<Result>(convert: () => Result, errorFor: (reason: string) => FieldError): Result {
 	try {
 		return convert();
 	} catch (error) {
@@ -48,19 +57,21 @@ function orThrow<Result>(convert: () => Result, errorFor: (reason: string) => Er
 	}
 }
 
-function refuseLostDigits(json: string, lose: 'would lose' | 'has lost', refuse: Refuse): void {
+function refuseLostDigits(json: string, lose: 'would lose' | 'has lost', field: string): void {
 	const number = tokensIn(json).find((token) => !token.startsWith('"') && losesDigits(token));
 	if (number === undefined) return;
 	const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
-	throw refuse(
+	throw new FieldError(
+		field,
 		`${number === json ? 'is' : 'contains'} ${shown}, a number that ${lose} digits`,
 		'Give it as text: put it in quotes where it comes from.',
 	);
 }
 
-function refuseHalfCharacter(json: string, refuse: Refuse): void {
+function refuseHalfCharacter(json: string, field: string): void {
 	if (!HALF_CHARACTER.test(json)) return;
-	throw refuse(
+	throw new FieldError(
+		field,
 		'contains an incomplete character, such as half of an emoji',
 		'Text was cut in the middle of a character. Correct the expression or the data.',
 	);
