@@ -33,12 +33,9 @@ const tokensSeenBy = ({ calls }: Sandbox) =>
 const loginsAt = ({ calls }: Sandbox) =>
 	calls.filter(({ operation }) => operation === 'login').length;
 
-const asOtherNode = async () =>
-	await fixture.engine.requestAsOtherNode({ uri: `${other.url}/api/v1/clusters` });
-
 test.each<[string, () => Promise<unknown>]>([
 	['this node', async () => await fixture.engine.run({ parameters: getAll() })],
-	['another node', asOtherNode],
+	['another node', async () => await fixture.engine.listAsOtherNode()],
 ])('a new address never gets the token of the old one from %s', async (_, send) => {
 	await fixture.engine.run({ parameters: getAll() });
 	const old = fixture.engine.token;
@@ -63,9 +60,7 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 
 test('a credential that is edited during a login does not go on with its token', async () => {
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
-	);
+	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
 	const running = fixture.engine.run({ parameters: getAll() });
 	await until(() => fixture.sandbox.tokens.issued === 1);
 	fixture.engine.editCredential({ baseUrl: other.url });
@@ -97,11 +92,10 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 
 test('two executions whose login fails together have nothing of each other in their errors', async () => {
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login'
-			? [{ kind: 'wait', when: 'beforeActing', until: held.opened }, answer(403)]
-			: undefined,
-	);
+	fixture.meets('login', () => [
+		{ kind: 'wait', when: 'beforeActing', until: held.opened },
+		answer(403),
+	]);
 	const names = ['Ann', 'Bob'];
 	const all = names.flatMap((name) => [
 		fixture.engine.run({ parameters: create({ displayName: `job of ${name}` }) }),
@@ -152,10 +146,8 @@ test('an account that a run has used within the hour is not forgotten', async ()
 		await fixture.engine.run({ parameters: getAll() });
 	};
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'listClusters' && nOfOperation === 1
-			? { kind: 'wait', when: 'afterActing', until: held.opened }
-			: undefined,
+	fixture.meets('listClusters', ({ nOfOperation }) =>
+		nOfOperation === 1 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
 	);
 	const { result } = fixture.engine.start(
 		[{ parameters: getAll({ options: { concurrency: 1 } }) }],

@@ -46,20 +46,7 @@ async function logInBefore(ms: number): Promise<string> {
 /** The token that is stored is two minutes old, and gets this answer from now on, whatever it is sent with. */
 async function expireBy(fault: Fault): Promise<void> {
 	const old = await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.faults.plan(({ token, operation }) =>
-		operation !== 'login' && token === old ? fault : undefined,
-	);
-}
-
-/** Sends a create as n8n's HTTP Request node does. */
-async function post(): Promise<unknown> {
-	const job = { displayName: 'x', group: '', workCluster: 'wc-000001', workflow: { uid: 'wf' } };
-	return await fixture.engine.requestAsOtherNode({
-		method: 'POST',
-		uri: `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`,
-		body: { namespace: 'default', job },
-		json: true,
-	});
+	fixture.meets('others', ({ token }) => (token === old ? fault : undefined));
 }
 
 const page: Fault = { kind: 'html', when: 'beforeActing' };
@@ -126,7 +113,8 @@ describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, .
 	});
 
 	test('is renewed for two of the HTTP Request nodes, if n8n takes the answer for an error', async () => {
-		await Promise.allSettled([post(), post()]);
+		const { engine } = fixture;
+		await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
 		const isError = !('status' in fault) || fault.status !== 200;
 		const isSeen = fault !== page && isError;
 		expect(logins()).toBe(isSeen ? 1 : 0);
@@ -166,7 +154,7 @@ describe('A token that is good', () => {
 
 	test.each(aboutTheJob)('is kept, and the answer is about the job: %s', async (_, fault, said) => {
 		const token = await logInBefore(10 * MINUTE_MS);
-		fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
+		fixture.meets('createJob', fault);
 		for (let run = 0; run < 2; run += 1) {
 			const { error } = await fixture.engine.run({ parameters: create() });
 			expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
@@ -180,11 +168,8 @@ describe('A token that is good', () => {
 	test('that was just issued costs few health checks, and no login, if items are refused', async () => {
 		hurry();
 		await logInBefore(0);
-		fixture.sandbox.faults.plan(({ body, operation }) => {
-			const item = operation === 'createJob' ? itemOf({ body }) % 8 : 0;
-			if (item === 1) return answer(403, { message: 'token expired' });
-			return item === 2 ? answer(401) : undefined;
-		});
+		const faults = [undefined, answer(403, { message: 'token expired' }), answer(401)];
+		fixture.meets('createJob', (call) => faults[itemOf(call) % 8]);
 		const parameters = create({ displayName: '=Job {{ $json.n }}' });
 		const { items } = await fixture.engine.run({ parameters, onError }, numbered(40));
 		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
@@ -203,18 +188,6 @@ describe('A token that is good', () => {
 });
 
 describe('What an expired token costs', () => {
-	test.each([
-		[401, 0],
-		[400, 1],
-	])('told by %i: one login, and %i health checks, whatever waits', async (status, asked) => {
-		await expireBy(answer(status));
-		const parameters = create({ options: { concurrency: 100 } });
-		const { error } = await fixture.engine.run({ parameters }, numbered(100));
-		expect(error).toBeUndefined();
-		expect([logins(), healthChecks()]).toEqual([1, asked]);
-		expect(fixture.sandbox.store.jobs.size).toBe(100);
-	});
-
 	test.each([
 		['the user may list clusters', 403, false, 10],
 		['nor may the user list clusters', 403, true, 10],
@@ -238,7 +211,7 @@ describe('What an expired token costs', () => {
 	test('a user who is refused everything logs in once a minute at most', async () => {
 		await logInBefore(2 * MINUTE_MS);
 		const forbidden = answer(403, { message: 'no rights here' });
-		fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : forbidden));
+		fixture.meets('others', forbidden);
 		for (let run = 0; run < 5; run += 1) {
 			const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(20));
 			for (const { error } of failedIn(items)) expect(error).toMatchObject({ httpStatus: 403 });
@@ -247,22 +220,10 @@ describe('What an expired token costs', () => {
 	});
 });
 
-test('a dead token is not kept alive by a list that is public', async () => {
-	const old = await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.faults.plan(({ operation, token }) =>
-		operation === 'createJob' && token === old ? answer(401) : undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
-	expect(logins()).toBe(1);
-});
-
 test('a login for another token that is never answered is told so, not as a cancel', async () => {
 	await logInBefore(HOUR_MS);
 	const { orRunOut } = hurry();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
-	);
+	fixture.meets('login', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
 	const { error } = await fixture.engine.run({ parameters: create() });
 	expect(error?.message).toMatch(/^The service didn't answer the login within/);
 });
@@ -291,11 +252,11 @@ describe('A batch whose token expires', () => {
 
 	test('goes on with the new one, though others ended meanwhile with the old one', async () => {
 		const old = await logInBefore(0);
-		fixture.sandbox.faults.plan(({ operation, token, body }) => {
-			if (operation !== 'createJob' || token !== old) return undefined;
+		fixture.meets('createJob', (call) => {
+			if (call.token !== old) return undefined;
 			// Item 2 begins, with the old token, when item 0 has ended.
-			if (itemOf({ body }) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
-			return itemOf({ body }) === 2 ? wait('afterActing', 3) : undefined;
+			if (itemOf(call) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
+			return itemOf(call) === 2 ? wait('afterActing', 3) : undefined;
 		});
 		const { items } = await fixture.engine.run({ parameters, onError }, numbered(6));
 		expect(failedIn(items)).toEqual([]);
@@ -317,17 +278,4 @@ describe('A batch whose token expires', () => {
 		const sent = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
 		expect(sandbox.tokens.issued).toBeLessThanOrEqual(1 + Math.floor(sent / 60));
 	});
-});
-
-test.each<[string, Fault]>([
-	['1,024 texts of 2 kB', answer(400, { errors: new Array(1_024).fill('x'.repeat(2_000)) })],
-	['a message of a megabyte', answer(400, { message: 'token '.repeat(200_000) })],
-])('%s takes no long time', async (_, fault) => {
-	await fixture.engine.run({ parameters: getAll() });
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeDefined();
-	const before = process.cpuUsage();
-	await fixture.engine.run({ parameters: create() });
-	expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
 });

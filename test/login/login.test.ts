@@ -28,24 +28,6 @@ test('the login sends what the interface asks for, and its token goes with each 
 	expect(list?.token).toMatch(/^[\w-]{32}$/);
 });
 
-test('the token is stored with the credential, and used by the next run', async () => {
-	await fixture.engine.run({ parameters: getAll() });
-	await fixture.engine.run({ parameters: getAll() });
-	expect(fixture.callsOf('login')).toHaveLength(1);
-	expect(fixture.callsOf('listClusters')).toHaveLength(2);
-});
-
-test('150 items on an empty token at 20 at once: one login, 20 connections at most, in order', async () => {
-	const { items, error } = await fixture.engine.run({ parameters: batch() }, numbered(150));
-	expect(error).toBeUndefined();
-	expect(items.map(({ json }) => json.displayName)).toEqual(
-		numbered(150).map(({ n }) => `Job ${String(n)}`),
-	);
-	expect(fixture.sandbox.store.jobs.size).toBe(150);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-	expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(20);
-});
-
 test('spaces around the user name are taken off, as with the Base URL, but never from the password', async () => {
 	const { baseUrl, userName, password } = credentialFor(fixture.sandbox);
 	const copied = { baseUrl: ` ${baseUrl}\n`, userName: `\t${userName} ` };
@@ -74,9 +56,7 @@ test('a password that is a number is withheld from an error, too', async () => {
 
 test('a service that rejects each token gets two, and for some seconds no other', async () => {
 	hurry();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? undefined : answer(401, { message: 'not you' }),
-	);
+	fixture.meets('others', answer(401, { message: 'not you' }));
 	const node = { parameters: batch({ concurrency: 1 }), onError } as const;
 	const { items } = await fixture.engine.run(node, numbered(20));
 	const message = 'The service rejected the token that it had just issued';
@@ -90,7 +70,7 @@ test('a service that rejects each token gets two, and for some seconds no other'
 
 test('after two rejected tokens, no login is made for a minute, and the last token is used once the service accepts it', async () => {
 	hurry();
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(401)));
+	fixture.meets('others', answer(401));
 	const run = async () => await fixture.engine.run({ parameters: create() });
 	await run();
 	expect(fixture.callsOf('login')).toHaveLength(2);
@@ -108,19 +88,6 @@ test('after two rejected tokens, no login is made for a minute, and the last tok
 		'listClusters',
 		'createJob',
 	]);
-});
-
-test('after two rejected tokens and a minute, a login is made', async () => {
-	hurry();
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : answer(401)));
-	const run = async () => await fixture.engine.run({ parameters: create() });
-	await run();
-	pass(61_000);
-	fixture.sandbox.clearCalls();
-	const old = fixture.engine.token;
-	fixture.sandbox.faults.plan(({ token }) => (token === old ? answer(401) : undefined));
-	expect((await run()).error).toBeUndefined();
-	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
 test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
@@ -165,21 +132,6 @@ describe('a wrong password', () => {
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 
-	test('is tried by another execution after five seconds, not before', async () => {
-		savePassword('wrong for another');
-		const run = async () => await fixture.engine.run({ parameters: getAll() }, numbered(3));
-		for (const [ms, logins] of [
-			[0, 1],
-			[4_500, 1],
-			[1_000, 2],
-			[4_500, 2],
-		] as const) {
-			pass(ms);
-			expect((await run()).error?.message).toBe(message);
-			expect(fixture.callsOf('login')).toHaveLength(logins);
-		}
-	});
-
 	test('is tried once by all nodes of an execution, however long it takes, and again by the next', async () => {
 		savePassword('wrong twice');
 		// Each look at the clock takes an hour.
@@ -214,15 +166,20 @@ describe('a wrong password', () => {
 	});
 });
 
+const words = 'invalid login credentials';
+
 /** Logins that the service answered: the account may be locked at the third. */
-const answered: Array<[string, Fault]> = [
-	...[400, 401, 403, 408, 418, 422, 423, 500, 501].map((status): [string, Fault] => [
+const answered: Array<[name: string, fault: Fault, said?: string]> = [
+	...[400, 401, 403, 408, 418, 422, 423, 500, 501].map((status): (typeof answered)[number] => [
 		String(status),
 		answer(status),
 	]),
 	['401 with a Retry-After', answer(401, {}, { 'retry-after': '1' })],
-	['404 with words', answer(404, { message: 'invalid login' })],
-	['500 with words', answer(500, { message: 'invalid login credentials' })],
+	...[400, 401, 403, 404, 408, 423, 451, 500, 501, 507].map((status): (typeof answered)[number] => [
+		`${status} with words`,
+		answer(status, { message: words }),
+		words,
+	]),
 	['a redirect', answer(302, undefined, { location: '/sso' })],
 	['200 without a token', answer(200, { message: 'Ungültige Anmeldung' })],
 	['a page', { kind: 'html', when: 'beforeActing' }],
@@ -231,7 +188,10 @@ const answered: Array<[string, Fault]> = [
 /** Logins that the service did not answer, or only by saying that it is away. */
 const away: Array<[string, Fault]> = [
 	...[502, 503, 504, 520, 530].map((status): [string, Fault] => [String(status), answer(status)]),
-	['423 with a Retry-After', answer(423, {}, { 'retry-after': '0' })],
+	...[400, 423].map((status): [string, Fault] => [
+		`${status} with a Retry-After`,
+		answer(status, {}, { 'retry-after': '0' }),
+	]),
 	['500 with a Retry-After', answer(500, {}, { 'retry-after': '0' })],
 	['429', { kind: 'rateLimit', retryAfter: 0 }],
 	['a broken connection', { kind: 'break', when: 'beforeActing' }],
@@ -248,16 +208,15 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 
 	function failWith(fault: Fault): void {
 		const { orRunOut } = hurry();
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'login' ? orRunOut(fault) : undefined,
-		);
+		fixture.meets('login', () => orRunOut(fault));
 	}
 
-	test.each(answered)('that is answered by %s is made once', async (_, fault) => {
+	test.each(answered)('that is answered by %s is made once', async (_, fault, said = '') => {
 		failWith(fault);
 		const nodes = [node(3), { ...node(3), parameters: getAll() }];
 		const { items } = await fixture.engine.start(nodes, numbered(3)).result;
 		expect(items).toHaveLength(3);
+		expect(JSON.stringify(items[0]?.json)).toContain(said);
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 	});
 
@@ -271,4 +230,17 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error).toBeUndefined();
 	});
+
+	// One that is never answered has used up the Timeout.
+	const early = away.filter(([name]) => name !== 'no answer');
+	test.each(early)(
+		'that ends in %s is made again by the node itself, and works',
+		async (_, fault) => {
+			const { orRunOut } = hurry();
+			fixture.meets('login', (call) => (call.nOfOperation === 1 ? orRunOut(fault) : undefined));
+			const { error } = await fixture.engine.run({ parameters: create() });
+			expect(error).toBeUndefined();
+			expect(fixture.callsOf('login')).toHaveLength(2);
+		},
+	);
 });

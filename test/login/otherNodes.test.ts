@@ -23,25 +23,9 @@ beforeEach(async () => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const job = {
-	namespace: 'default',
-	job: { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow: { uid: 'wf' } },
-};
-
 /** A create, sent by another node. */
-async function post(options: Partial<IRequestOptions> = {}): Promise<unknown> {
-	return await fixture.engine.requestAsOtherNode({
-		method: 'POST',
-		uri: `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`,
-		body: job,
-		json: true,
-		...options,
-	});
-}
-
-function creates(fault: Fault): void {
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
-}
+const post = async (options?: Partial<IRequestOptions>) =>
+	await fixture.engine.createAsOtherNode(options);
 
 const counts = () =>
 	(['createJob', 'listClusters', 'login'] as const).map(
@@ -62,7 +46,7 @@ describe('A request that fails is sent once', () => {
 		// A request that was not answered was not rejected: there is nothing to ask.
 		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
 	])('after %s, with %i health checks', async (_, healthChecks, fault) => {
-		creates(fault);
+		fixture.meets('createJob', fault);
 		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
 		expect(counts()).toEqual([1, healthChecks, 0]);
 	});
@@ -94,15 +78,13 @@ describe('A request that fails is sent once', () => {
 	});
 
 	test('by a service that rejects each token: thirty requests make two logins', async () => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'login' ? undefined : answer(401),
-		);
+		fixture.meets('others', answer(401));
 		for (let request = 0; request < 30; request += 1) await expect(post()).rejects.toThrow();
 		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
 	});
 
 	test('and 50 that fail together share the health checks', async () => {
-		creates(actAndAnswer(500));
+		fixture.meets('createJob', actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
 		const [sent, healthChecks, logins] = counts();
@@ -131,15 +113,14 @@ describe('A request whose token is rejected is sent again', () => {
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		sandbox.tokens.expireAll();
-		await post({ uri: `${sandbox.url}/api/v1/namespaces/default/jobs` });
+		await post();
 		expect(sandbox.store.jobs.size).toBe(1);
 	});
 
 	test('if it is not the one that another process has stored, which the service accepts', async () => {
 		const { body } = await new Client(fixture.sandbox).login();
 		const { access_token: theirs } = body as { access_token: string };
-		const [hash] = fixture.engine.storedToken.split('.');
-		fixture.engine.editCredential({ accessToken: `${hash}.${theirs}` });
+		fixture.engine.storeAsOtherProcess(theirs);
 		await post();
 		expect(fixture.callsOf('createJob').map(({ token }) => token)).toEqual([theirs]);
 	});

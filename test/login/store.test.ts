@@ -50,9 +50,7 @@ test('an edit is not undone where the store writes back what was read', async ()
 	const engine = await Engine.load(Overwriting);
 	engine.saveCredential(credentialFor(fixture.sandbox));
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
-	);
+	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
 	const running = engine.run({ parameters: create() });
 	await until(() => fixture.callsOf('login').length === 1);
 	const edit = { password: 'edited', userName: 'somebody else' };
@@ -166,15 +164,11 @@ describe("Another process's login, which ends the token of this one:", () => {
 	const locksIt = () => {
 		throw locked;
 	};
-	const stores = (token: string) => () => {
-		const [hash] = fixture.engine.storedToken.split('.');
-		fixture.engine.editCredential({ accessToken: `${hash}.${token}` });
-	};
+	const stores = (token: string) => () => fixture.engine.storeAsOtherProcess(token);
 
 	/** Lists clusters at a service that rejects all tokens but one. */
 	async function list(accepted?: string, onCall: (n: number) => void = () => {}, count = 3) {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) => {
-			if (operation !== 'listClusters') return undefined;
+		fixture.meets('listClusters', ({ nOfOperation, token }) => {
 			onCall(nOfOperation);
 			return token === accepted ? answer(200, { items: [{ name: 'one' }] }) : answer(401);
 		});

@@ -45,12 +45,6 @@ function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => 
 	});
 }
 
-/** Stores a token as another process of the same account does. */
-function storeAsOtherProcess(token: string): void {
-	const [hash] = fixture.engine.storedToken.split('.');
-	fixture.engine.editCredential({ accessToken: `${hash}.${token}` });
-}
-
 const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
 		"A token comes from n8n's store or from a login, and all requests that need one wait for the same login.",
@@ -64,7 +58,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 					: answer(200, { metadata: { uid: 'a' } }),
 			);
 			pass(MINUTE_MS);
-			storeAsOtherProcess('stored');
+			fixture.engine.storeAsOtherProcess('stored');
 			const { items } = await run();
 			expect(items).toMatchObject([{ json: { metadata: { uid: 'a' } } }]);
 			expect(logins()).toBe(1);
@@ -75,10 +69,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		async () => {
 			const held = gate();
 			await logInBefore(MINUTE_MS);
-			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation === 1
-					? { kind: 'wait', when: 'afterActing', until: held.opened }
-					: undefined,
+			fixture.meets('createJob', ({ nOfOperation }) =>
+				nOfOperation === 1 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
 			);
 			const parameters = create({ options: { concurrency: 1 } });
 			const first = fixture.engine.start([{ parameters }], numbered(3));
@@ -97,8 +89,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			hurry();
 			const about = async (fault: Fault) => {
 				const old = await logInBefore(2 * MINUTE_MS);
-				fixture.sandbox.faults.plan(({ operation, token, nOfOperation }) =>
-					operation === 'createJob' && token === old && nOfOperation === 1 ? fault : undefined,
+				fixture.meets('createJob', ({ token, nOfOperation }) =>
+					token === old && nOfOperation === 1 ? fault : undefined,
 				);
 				await run();
 				const counts = { logins: logins(), healthChecks: healthChecks() };
@@ -189,7 +181,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			answerCreatesOf(old, answer(401));
 			await run();
 			fixture.sandbox.faults.clear();
-			storeAsOtherProcess(old);
+			fixture.engine.storeAsOtherProcess(old);
 			await run();
 			expect(callsOf('createJob').filter(({ token }) => token === old)).toHaveLength(1);
 
@@ -215,17 +207,16 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		"Before a login, n8n's store is read, and after a rejection once more, since another process may have logged in: up to a second later, or up to four if there were several logins within a minute.",
 		async () => {
 			const old = await logInBefore(MINUTE_MS);
-			fixture.sandbox.faults.plan(({ operation, token }) => {
-				if (operation !== 'createJob') return undefined;
-				return token === 'theirs' ? answer(200, { metadata: { uid: 'a' } }) : answer(401);
-			});
+			fixture.meets('createJob', ({ token }) =>
+				token === 'theirs' ? answer(200, { metadata: { uid: 'a' } }) : answer(401),
+			);
 			const { credentials } = fixture.engine;
 			const read = credentials.getDecrypted.bind(credentials);
 			let reads = 0;
 			jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
 				reads += 1;
 				// The first read is the run's own.
-				if (reads === 3) storeAsOtherProcess('theirs');
+				if (reads === 3) fixture.engine.storeAsOtherProcess('theirs');
 				return await read(...args);
 			});
 			const startedAt = performance.now();
@@ -276,6 +267,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				[0, 1],
 				[4_000, 1],
 				[1_500, 2],
+				[4_500, 2],
 			] as const) {
 				pass(ms);
 				await run(20);

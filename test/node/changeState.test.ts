@@ -45,10 +45,8 @@ test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 		const jobId = await newJob();
 		const job = fixture.sandbox.store.jobs.get(jobId);
 		if (job !== undefined) makeReadyFor(verb, job);
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'changeJobState' && nOfOperation === 1
-				? { kind: 'break', when: 'beforeActing' }
-				: undefined,
+		fixture.meets('changeJobState', ({ nOfOperation }) =>
+			nOfOperation === 1 ? { kind: 'break', when: 'beforeActing' } : undefined,
 		);
 		const { error } = await fixture.engine.run({ parameters: change(verb, { jobId }) });
 		expect(error).toBeUndefined();
@@ -81,9 +79,7 @@ describe('303 See Other', () => {
 		['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
 		[undefined, { success: false }],
 	])('to %s: a state change is done', async (location, body) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? see(location, body) : undefined,
-		);
+		fixture.meets('changeJobState', see(location, body));
 		const jobId = await newJob();
 		const { items, error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 		expect(error).toBeUndefined();
@@ -93,9 +89,7 @@ describe('303 See Other', () => {
 	});
 
 	test.each([create(), getAll()])('to any other request is an error', async (parameters) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'login' ? undefined : see('/jobs/1', {}),
-		);
+		fixture.meets('others', see('/jobs/1', {}));
 		const { error } = await fixture.engine.run({ parameters });
 		expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
 	});

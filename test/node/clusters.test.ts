@@ -28,9 +28,7 @@ function answerWithPages(...pages: unknown[]): void {
 
 /** Answers the requests for clusters by their number, from 1. */
 function answerEach(faultFor: (request: number) => Fault | undefined): void {
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'listClusters' ? faultFor(nOfOperation) : undefined,
-	);
+	fixture.meets('listClusters', ({ nOfOperation }) => faultFor(nOfOperation));
 }
 
 test('50 clusters are the default, in one request', async () => {

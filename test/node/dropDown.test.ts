@@ -92,9 +92,7 @@ test('a service that does not answer is given 20 seconds, and asked once more', 
 	await search();
 	fixture.sandbox.clearCalls();
 	const { orRunOut } = hurry();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
-	);
+	fixture.meets('listClusters', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
 	try {
 		await expect(search()).rejects.toMatchObject({
 			message: expect.stringMatching(/didn't answer within 20 s$/),
@@ -106,9 +104,7 @@ test('a service that does not answer is given 20 seconds, and asked once more', 
 });
 
 test('a service that refuses pages of that size is asked for its own, whose refusal is an error', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? answer(422, { message: 'nein' }) : undefined,
-	);
+	fixture.meets('listClusters', answer(422, { message: 'nein' }));
 	const message = 'The service refused to list the work clusters: nein';
 	await expect(search()).rejects.toMatchObject({ message });
 	const asked = fixture.callsOf('listClusters').map(({ query }) => query);

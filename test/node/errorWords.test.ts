@@ -258,9 +258,7 @@ describe('A 404 of what stands before the service, while it is rolled out:', () 
 
 	test("and a text is the service's own once the service has answered", async () => {
 		await fixture.engine.run({ parameters: getAll() });
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? answer(404, 'gone') : undefined,
-		);
+		fixture.meets('changeJobState', answer(404, 'gone'));
 		expect(seen(await fixture.engine.run({ parameters: stop }))).toMatch(/^No job 'job-1' in /);
 	});
 });
@@ -463,9 +461,7 @@ describe('Four verbs of which two fail, where an error stops the workflow', () =
 		);
 		// And Retry does so.
 		const before = fixture.callsOf('changeJobState').length;
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? answer(200) : undefined,
-		);
+		fixture.meets('changeJobState', answer(200));
 		const retried = await fixture.engine.retry(result, [node]);
 		expect(retried.error).toBeUndefined();
 		expect(retried.items).toHaveLength(4);

@@ -170,9 +170,7 @@ describe('A create is answered with', () => {
 		'%i and a Retry-After: it means "not now", and the create is sent again',
 		async (status) => {
 			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
-			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation <= 2 ? notNow : undefined,
-			);
+			fixture.meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? notNow : undefined));
 			const { error } = await fixture.engine.run({ parameters: create() });
 			expect(error).toBeUndefined();
 			expect(fixture.callsOf('createJob')).toHaveLength(3);
@@ -212,34 +210,6 @@ describe('A login that is refused', () => {
 		);
 		expect(page).toMatchSnapshot();
 	});
-
-	const retried = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-
-	test.each([400, 401, 403, 404, 408, 423, 451, 500, 501, 507])(
-		'by %i in words is not repeated by Retry On Fail: a third one could lock the account',
-		async (status) => {
-			const refusal = answer(status, { message: 'invalid login credentials' });
-			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? refusal : undefined));
-			const node = { parameters: create(), settings: retried };
-			const { error } = await fixture.engine.run(node, numbered(3));
-			expect(error?.description).toContain('The service says: "invalid login credentials".');
-			expect(fixture.callsOf('login')).toHaveLength(1);
-		},
-	);
-
-	test.each<[string, Fault]>([
-		['429', answer(429, { message: 'later' })],
-		['400 with Retry-After', answer(400, { message: 'later' }, { 'retry-after': '0' })],
-		...[502, 503, 504, 520, 530].map((status): [string, Fault] => [`${status}`, answer(status)]),
-		['no answer', { kind: 'break', when: 'beforeActing' }],
-	])('for now, by %s, is repeated', async (_, fault) => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'login' && nOfOperation === 1 ? fault : undefined,
-		);
-		const { error } = await fixture.engine.run({ parameters: create() });
-		expect(error).toBeUndefined();
-		expect(fixture.callsOf('login')).toHaveLength(2);
-	});
 });
 
 test('The credential, where nothing but the title of an error is shown', async () => {
@@ -256,7 +226,7 @@ test('The credential, where nothing but the title of an error is shown', async (
 			[500, { message: 'It was a Bad Gateway' }],
 		],
 		async (fault) => {
-			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
+			fixture.meets('login', fault);
 			// n8n wraps what a credential throws, for any node.
 			const uri = `${fixture.sandbox.url}/api/v1/clusters`;
 			const { message } = await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).then(
@@ -315,8 +285,8 @@ describe('What looks like markup is replaced by what looks like it', () => {
 	});
 
 	test("in a job's name, with markup for line breaks only where the editor's panel looks", async () => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 2 ? answer(400) : undefined,
+		fixture.meets('createJob', ({ nOfOperation }) =>
+			nOfOperation === 2 ? answer(400) : undefined,
 		);
 		const { error } = await fixture.engine.run(
 			{ parameters: create({ displayName: '={{ $json.name }}', options: { concurrency: 1 } }) },

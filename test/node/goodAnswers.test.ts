@@ -26,9 +26,7 @@ test.each([
 	...noJobs.map((body) => [body, 'job', create()] as const),
 	...noLists.map((body) => [body, 'list of work clusters', getAll()] as const),
 ])('%j is no %s', async (body, wanted, parameters) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? undefined : answer(200, body),
-	);
+	fixture.meets('others', answer(200, body));
 	const { error, items } = await fixture.engine.run({ parameters });
 	expect(items).toEqual([]);
 	const mayExist = wanted === 'job' ? '.*the job may exist' : '';
@@ -64,9 +62,7 @@ describe('A create that succeeds without a job', () => {
 		[204, undefined, 'nothing instead of a job; the job may exist'],
 		[200, 'accepted', 'a text instead of a job; the job may exist'],
 	])('%i with %j: each item is sent, and says so', async (status, body, title) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob' ? answer(status, body) : undefined,
-		);
+		fixture.meets('createJob', answer(status, body));
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(30));
 		expect(fixture.callsOf('createJob')).toHaveLength(30);

@@ -123,6 +123,7 @@ export function useTraces() {
 			return limits;
 		},
 		callsOf: fixture.callsOf,
+		meets: fixture.meets,
 		leftBy,
 		leftByNode,
 		expectNoLeak,

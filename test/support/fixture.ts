@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
+import type { NewJob, Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from './answer';
 import { Engine } from './run';
 
 type Operation = Sandbox['calls'][number]['operation'];
+type Faults = ReturnType<Plan>;
 
 /** The sandbox and the engine of the tests of one file: fresh for each test, with a credential stored. */
 export interface Fixture {
@@ -17,8 +18,12 @@ export interface Fixture {
 	start(options: SandboxOptions): Promise<void>;
 	/** The calls of one operation that the sandbox has seen. */
 	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
-	/** Has each call of one operation meet the fault that this gives; none if it gives undefined. */
-	meets(operation: Operation, faultFor: (call: PlannedCall) => ReturnType<Plan>): void;
+	/** The jobs that the creates have asked for. */
+	sentJobs(): NewJob[];
+	/** That of the only create. */
+	sentJob(): NewJob;
+	/** Has each call of one operation, or of all but the login, meet this fault, or what this gives for it. */
+	meets(operation: Operation | 'others', fault: Faults | ((call: PlannedCall) => Faults)): void;
 	/** Answers each call of one operation with this body, instead of acting. */
 	answerWith(operation: Operation, body: unknown): void;
 }
@@ -44,8 +49,16 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		engine = await Engine.load();
 		engine.saveCredential(credentialFor(sandbox));
 	};
-	const meets: Fixture['meets'] = (operation, faultFor) =>
-		sandbox.faults.plan((call) => (call.operation === operation ? faultFor(call) : undefined));
+	const callsOf: Fixture['callsOf'] = (operation) =>
+		sandbox.calls.filter((call) => call.operation === operation);
+	const sentJobs = () => callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
+	const meets: Fixture['meets'] = (operation, fault) =>
+		sandbox.faults.plan((call) => {
+			const isMeant =
+				operation === 'others' ? call.operation !== 'login' : call.operation === operation;
+			if (!isMeant) return undefined;
+			return typeof fault === 'function' ? fault(call) : fault;
+		});
 	beforeEach(async () => await start(options));
 	afterEach(async () => {
 		await Promise.all(started.splice(0).map(async (each) => await each.close()));
@@ -59,9 +72,15 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		get engine() {
 			return engine;
 		},
-		callsOf: (operation) => sandbox.calls.filter((call) => call.operation === operation),
+		callsOf,
+		sentJobs,
+		sentJob() {
+			const [job, ...others] = sentJobs();
+			if (job === undefined || others.length > 0) throw new Error('There is not one create');
+			return job;
+		},
 		meets,
-		answerWith: (operation, body) => meets(operation, () => answer(200, body)),
+		answerWith: (operation, body) => meets(operation, answer(200, body)),
 	};
 }
 

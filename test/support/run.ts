@@ -41,6 +41,8 @@ export interface Result {
 	items: INodeExecutionData[];
 	/** By branch: the output, and the error output where there is one. */
 	branches: INodeExecutionData[][];
+	/** The hints above the node's output. */
+	hints: string[];
 	/** The error that ended the run. */
 	error: NonNullable<IRun['data']['resultData']['error']> | undefined;
 	run: IRun;
@@ -80,6 +82,12 @@ export class Engine {
 	/** The same as it is sent: without the hash of its account. */
 	get token(): string {
 		return this.storedToken.replace(/^[^.]*\./, '');
+	}
+
+	/** Stores a token as another process of the same account does. */
+	storeAsOtherProcess(token: string): void {
+		const [hash] = this.storedToken.split('.');
+		this.editCredential({ accessToken: `${hash}.${token}` });
 	}
 
 	/** Runs one node with these items. */
@@ -230,6 +238,27 @@ export class Engine {
 		return response;
 	}
 
+	/** Asks for the clusters with the credential, as n8n's HTTP Request node does. */
+	async listAsOtherNode(): Promise<unknown> {
+		const { baseUrl } = this.credentials.look('1');
+		return await this.requestAsOtherNode({
+			method: 'GET',
+			uri: `${String(baseUrl)}/api/v1/clusters`,
+		});
+	}
+
+	/** Creates a job with the credential, as n8n's HTTP Request node does. */
+	async createAsOtherNode(options: Partial<IRequestOptions> = {}): Promise<unknown> {
+		const { baseUrl } = this.credentials.look('1');
+		const workflow = { uid: 'wf' };
+		const job = { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow };
+		return await this.requestAsOtherNode({
+			...{ method: 'POST', uri: `${String(baseUrl)}/api/v1/namespaces/default/jobs` },
+			...{ body: { namespace: 'default', job }, json: true },
+			...options,
+		});
+	}
+
 	/** The request helpers that n8n gives to nodes and credentials. */
 	helpers(): ILoadOptionsFunctions['helpers'] {
 		return this.editorContext().helpers;
@@ -285,7 +314,8 @@ export function stored({ data }: IRun): IRun['data'] {
 
 function resultOf(run: IRun, nodeName: string): Result {
 	const { runData, error } = run.data.resultData;
-	const main = runData[nodeName]?.[0]?.data?.main ?? [];
-	const branches = main.map((items) => items ?? []);
-	return { items: branches.flat(), branches, error, run };
+	const [first] = runData[nodeName] ?? [];
+	const branches = (first?.data?.main ?? []).map((items) => items ?? []);
+	const hints = first?.hints?.map(({ message }) => message) ?? [];
+	return { items: branches.flat(), branches, hints, error, run };
 }
