@@ -120,14 +120,9 @@ const endsIn = (detail: string) =>
 
 /** What Get Many gives, with the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
-	const { engine } = fixture;
-	const { error, run, ...rest } = await engine.run({ parameters: getAll(parameters) }, items);
-	expect(error).toBeUndefined();
-	const [ended] = run.data.resultData.runData['Node 1'] ?? [];
-	return {
-		clusters: rest.items.map(({ json }) => json),
-		hints: ended?.hints?.map(({ message }) => message) ?? [],
-	};
+	const result = await fixture.engine.run({ parameters: getAll(parameters) }, items);
+	expect(result.error).toBeUndefined();
+	return { clusters: result.items.map(({ json }) => json), hints: result.hints };
 }
 
 describe('An empty page', () => {

@@ -16,9 +16,8 @@ const options = { maxRetries: 0 };
 
 /** The error that a node ends in, with a credential that differs so. */
 async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...changed });
-	const { error } = await fixture.engine.run({ parameters });
-	return error;
+	fixture.engine.editCredential(changed);
+	return (await fixture.engine.run({ parameters })).error;
 }
 
 test.each([
@@ -34,31 +33,22 @@ test.each([
 		expect(error?.description).toMatch(
 			/^Open the credential and fill it in\. n8n's source control/,
 		);
-		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
-		await expect(fixture.engine.requestAsOtherNode({ method: 'GET', uri })).rejects.toThrow(
-			message,
-		);
+		await expect(fixture.engine.listAsOtherNode()).rejects.toThrow(message);
 		expect(fixture.sandbox.calls).toEqual([]);
 	},
 );
 
-test('nothing listens there', async () => {
-	const baseUrl = `http://127.0.0.1:${await freePort()}`;
-	expect(await errorWith({ baseUrl })).toMatchObject({
-		message: `The service at ${baseUrl} can't be reached`,
+test.each<[what: string, address: () => Promise<string>, codes: string]>([
+	['nothing listens', async () => `127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+	['no host is', async () => await Promise.resolve('no-such-host.invalid'), 'ENOTFOUND|EAI_AGAIN'],
+])('an error names the address where %s', async (_, address, codes) => {
+	const host = await address();
+	expect(await errorWith({ baseUrl: `http://${host}` })).toMatchObject({
+		message: `The service at http://${host} can't be reached`,
 		description: expect.stringMatching(
 			new RegExp(
-				`^Check the 'Base URL' .*\\nNo connection to ${baseUrl.slice(7)} was possible \\(ECONNREFUSED\\)\\.$`,
+				`^Check the 'Base URL' .*\\nNo connection to ${host} was possible \\((${codes})\\)\\.$`,
 			),
-		),
-	});
-});
-
-test('no such host', async () => {
-	expect(await errorWith({ baseUrl: 'http://no-such-host.invalid' })).toMatchObject({
-		message: "The service at http://no-such-host.invalid can't be reached",
-		description: expect.stringMatching(
-			/^Check the 'Base URL' .*\nNo connection to no-such-host\.invalid was possible \((ENOTFOUND|EAI_AGAIN)\)\./,
 		),
 	});
 });
@@ -89,7 +79,9 @@ test.each([
 	['http://me:hidden@jobs.example.com', 'must not contain a user name or a password'],
 	['http://jobs.example.com/?a=b', 'must not contain ? or #: remove it and what follows'],
 ])('the base URL %j is refused: it %s', async (baseUrl, problem, corrected = '') => {
-	const { message, description } = (await errorWith({ baseUrl })) ?? {};
+	const error = await errorWith({ baseUrl }, create());
+	const { message, description } = error ?? {};
+	expect(error).toMatchObject({ context: { httpStatus: null, jobMayExist: false } });
 	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
 	expect(description).toMatch(/^Open the credential/);
 	expect(description).toContain(corrected);
@@ -154,8 +146,9 @@ describe('A connection by TLS', () => {
 			socket.pipe(service.on('error', () => {})).pipe(socket);
 		});
 		sandbox.faults.plan(({ operation }) => {
-			if (operation === 'createJob') toNode?.write(alert(80));
-			return operation === 'createJob' ? { kind: 'stall', when: 'afterActing' } : undefined;
+			if (operation !== 'createJob') return undefined;
+			toNode?.write(alert(80));
+			return { kind: 'stall', when: 'afterActing' };
 		});
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl, ignoreSslIssues: true });
 		const { error } = await fixture.engine.run({ parameters: create() });
@@ -182,7 +175,7 @@ test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (acc
 });
 
 test('an error that would meet all items names none of them, and no job', async () => {
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong' });
+	fixture.engine.editCredential({ password: 'wrong' });
 	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
 	expect(error?.message).toBe('The username or the password is wrong');
 	expect(error?.description).not.toMatch(/item|'Report'/);

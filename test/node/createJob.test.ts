@@ -2,7 +2,6 @@ import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
-import type { Result } from '../support/run';
 
 const fixture = useSandbox();
 
@@ -220,9 +219,6 @@ test.each<[string, INodeParameters, object]>([
 });
 
 describe('an optional field whose expression gives nothing', () => {
-	const hintsOf = ({ run }: Result) =>
-		run.data.resultData.runData['Node 1']?.[0]?.hints?.map(({ message }) => message);
-
 	test('is not sent, and a hint names the field and the items', async () => {
 		const optional = {
 			group: '={{ $json.group }}',
@@ -235,11 +231,11 @@ describe('an optional field whose expression gives nothing', () => {
 		const items = [all, without('group'), without('group', 'priority'), without('timeout')];
 		const displayName = '={{ $itemIndex }}';
 		const parameters = create({ displayName, ...optional });
-		const result = await fixture.engine.run({ parameters }, items);
-		const jobs = fixture.callsOf('createJob').map(({ body }) => (body as { job: object }).job);
+		const { hints } = await fixture.engine.run({ parameters }, items);
+		const jobs = fixture.sentJobs();
 		expect(jobs).toMatchObject([{ group: 'g', priority: 1 }, { group: '' }, {}, { group: 'g' }]);
 		expect(jobs[2]).not.toHaveProperty('priority');
-		expect(hintsOf(result)).toEqual([
+		expect(hints).toEqual([
 			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 and 2, 'Priority' of item 2, 'Timeout' of item 3 (counted from 0).",
 		]);
 	});
@@ -249,11 +245,10 @@ describe('an optional field whose expression gives nothing', () => {
 		async (value) => {
 			const additionalFields = { priority: value, workspace: value, maxRetry: value };
 			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
-			const result = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
-			const { job } = sentBody() as { job: object };
+			const { hints } = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
 			for (const field of ['priority', 'retryOption', 'workspace'])
-				expect(job).not.toHaveProperty(field);
-			expect(hintsOf(result)).toEqual([]);
+				expect(fixture.sentJob()).not.toHaveProperty(field);
+			expect(hints).toEqual([]);
 		},
 	);
 });

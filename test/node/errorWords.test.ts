@@ -34,9 +34,7 @@ const html = { 'content-type': 'text/html' };
 
 /** The result of a node whose requests, apart from the login, are answered so. */
 async function runAfter(fault: Fault, parameters = create(), ofLogin = false): Promise<Result> {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		(operation === 'login') === ofLogin ? fault : undefined,
-	);
+	fixture.meets(ofLogin ? 'login' : 'others', fault);
 	return await fixture.engine.run({ parameters });
 }
 
@@ -345,12 +343,11 @@ test.each(['the login', 'the test of the credential'])(
 	async (way) => {
 		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
 		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...allowed });
-		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
+		fixture.engine.editCredential(allowed);
 		const error =
 			way === 'the login'
 				? (await fixture.engine.run({ parameters: create() })).error
-				: await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).catch((e: Error) => e);
+				: await fixture.engine.listAsOtherNode().catch((e: Error) => e);
 		const text = `${(error as Error).message}\n${(error as { description?: string }).description}`;
 		expect(text).toMatch(/^The credential doesn't allow requests to http/);
 		expect(text).toContain(
@@ -364,9 +361,8 @@ test.each(['the login', 'the test of the credential'])(
 describe('A certificate that is not trusted', () => {
 	/** The error of a request of n8n's HTTP Request node, which shows what the credential's test shows. */
 	async function titleWith(baseUrl: string): Promise<string> {
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
-		const request = { method: 'GET', uri: `${baseUrl}/api/v1/clusters` } as const;
-		const error: unknown = await fixture.engine.requestAsOtherNode(request).catch((e: Error) => e);
+		fixture.engine.editCredential({ baseUrl });
+		const error: unknown = await fixture.engine.listAsOtherNode().catch((e: Error) => e);
 		return error instanceof Error ? error.message.replaceAll('\u2060', '') : 'It was sent';
 	}
 
@@ -392,88 +388,42 @@ describe('A certificate that is not trusted', () => {
 		['self signed certificate', 'issuer of the certificate is unknown', /NODE_EXTRA_CA_CERTS/],
 	])('%s: %s', (code, reason, advice) => {
 		const { message } = inTitleOnly(meaningOf({ kind: 'certificate', code, ofLogin: true }));
-		expect(message.replaceAll('\u2060', '')).toContain(`${reason}`);
-		expect(message.replaceAll('\u2060', '')).toMatch(advice);
+		const title = message.replaceAll('\u2060', '');
+		expect(title).toContain(reason);
+		expect(title).toMatch(advice);
 	});
 });
 
-describe("In the context of a create's error", () => {
-	const fields = { httpStatus: null, jobMayExist: false };
-	test.each<[string, () => Promise<Result>]>([
-		[
-			'a wrong value',
-			async () => await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }),
-		],
-		[
-			'wrong values of several items',
-			async () =>
-				await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }, numbered(3)),
-		],
-		[
-			'a wrong expression',
-			async () =>
-				await fixture.engine.run({ parameters: create({ displayName: '={{ $json. }}' }) }),
-		],
-		[
-			'a wrong option',
-			async () => await fixture.engine.run({ parameters: create({ options: { timeout: 0 } }) }),
-		],
-		[
-			'no credential',
-			async () => await fixture.engine.run({ parameters: create(), settings: { credentials: {} } }),
-		],
-		[
-			'a wrong Base URL',
-			async () => {
-				fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://x' });
-				return await fixture.engine.run({ parameters: create() });
-			},
-		],
-	])('%s: httpStatus and jobMayExist are always there', async (_, run) => {
-		const result = await run();
-		expect(result.error).toBeDefined();
-		expect(contextOf(result)).toMatchObject(fields);
-	});
-});
-
-describe('Four verbs of which two fail, where an error stops the workflow', () => {
+test('the error of state changes of which one failed says what was done, what failed, and what Retry does', async () => {
 	const node = {
 		parameters: change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } }),
 	};
 	const items = [{ id: 'a' }, { id: 'gone' }, { id: 'b' }, { id: 'gone' }];
-	const plan = () =>
-		fixture.sandbox.faults.plan(({ path }) => {
-			if (!path.includes('/jobs/')) return undefined;
-			return path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200);
-		});
-
-	test('the error says what was done, what failed, and what Retry does', async () => {
-		plan();
-		const result = await fixture.engine.start([node], items).result;
-		expect(result.error?.message).toBe(
-			"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
-		);
-		expect(result.error?.description).toContain(
-			'To continue, use Retry in the list of executions (the arrow ↷): it runs only the items that are not done.',
-		);
-		expect(result.error?.description).toContain(
-			'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
-		);
-		// And Retry does so.
-		const before = fixture.callsOf('changeJobState').length;
-		fixture.meets('changeJobState', answer(200));
-		const retried = await fixture.engine.retry(result, [node]);
-		expect(retried.error).toBeUndefined();
-		expect(retried.items).toHaveLength(4);
-		expect(fixture.callsOf('changeJobState')).toHaveLength(before + 3);
-	});
+	fixture.meets('changeJobState', ({ path }) =>
+		path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200),
+	);
+	const result = await fixture.engine.start([node], items).result;
+	expect(result.error?.message).toBe(
+		"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
+	);
+	expect(result.error?.description).toContain(
+		'To continue, use Retry in the list of executions (the arrow ↷): it runs only the items that are not done.',
+	);
+	expect(result.error?.description).toContain(
+		'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
+	);
+	// And Retry does so.
+	const before = fixture.callsOf('changeJobState').length;
+	fixture.meets('changeJobState', answer(200));
+	const retried = await fixture.engine.retry(result, [node]);
+	expect(retried.error).toBeUndefined();
+	expect(retried.items).toHaveLength(4);
+	expect(fixture.callsOf('changeJobState')).toHaveLength(before + 3);
 });
 
 test('several items are numbered in one way: from 0, and the title says so', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' || operation === 'listClusters'
-			? undefined
-			: answer(400, { message: 'no' }),
+	fixture.meets('others', ({ operation }) =>
+		operation === 'listClusters' ? undefined : answer(400, { message: 'no' }),
 	);
 	const results = [
 		await fixture.engine.run({ parameters: create() }, numbered(3)),
@@ -500,20 +450,14 @@ test('several items are numbered in one way: from 0, and the title says so', asy
 });
 
 test('a word that is also the password is withheld, and the error says which secret it is', async () => {
-	const sandbox = fixture.sandbox;
-	fixture.engine.saveCredential({ ...credentialFor(sandbox), password: 'wrong' });
-	const ofPassword = await runAfter(
-		answer(400, { message: 'something is wrong here' }),
-		create(),
-		true,
-	);
+	fixture.engine.editCredential({ password: 'wrong' });
+	const refusal = answer(400, { message: 'something is wrong here' });
+	const ofPassword = await runAfter(refusal, create(), true);
 	expect(seen(ofPassword)).toContain(
 		"The service's message isn't shown: a word in it is also the password.",
 	);
-	fixture.engine.saveCredential(credentialFor(sandbox));
-	sandbox.faults.plan(({ operation, token }) =>
-		operation === 'createJob' ? answer(400, { message: `${token} is odd` }) : undefined,
-	);
+	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
+	fixture.meets('createJob', ({ token }) => answer(400, { message: `${token} is odd` }));
 	const ofToken = await fixture.engine.run({ parameters: create() });
 	expect(seen(ofToken)).toContain(
 		"The service's message isn't shown: a word in it is also the token (HTTP 400).",
@@ -522,7 +466,7 @@ test('a word that is also the password is withheld, and the error says which sec
 
 test('a password of several words is withheld from a page that breaks its line', async () => {
 	const password = 'correct horse battery';
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
+	fixture.engine.editCredential({ password });
 	const page = `<html><h1>Login failed</h1><p>Not: ${password.replaceAll(' ', '\n')}</p></html>`;
 	const text = seen(await runAfter(answer(403, page, html), create(), true));
 	expect(text).toContain('a word in it is also the password');

@@ -36,10 +36,9 @@ test.each([
 test.each([7, 0, 2 ** 53 - 1])(
 	'the number %i is the ID of the job for the next node',
 	async (uid) => {
-		fixture.sandbox.faults.plan(({ operation }) => {
-			if (operation === 'login') return undefined;
-			return answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined);
-		});
+		fixture.meets('others', ({ operation }) =>
+			answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined),
+		);
 		const byId = { jobId: '={{ $json.metadata.uid }}' };
 		const nodes = [{ parameters: create() }, { parameters: change('stop', byId) }];
 		const { items, error, run } = await fixture.engine.start(nodes, [{}]).result;

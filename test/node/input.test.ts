@@ -89,7 +89,8 @@ function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 		for (const [field, value] of pairs) {
 			const { error } = await fixture.engine.run({ parameters: fields[field](value) });
 			const wanted = {
-				...{ name: 'NodeOperationError', context: { itemIndex: 0 } },
+				name: 'NodeOperationError',
+				context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 				message: expect.stringMatching(/^Nothing was sent\. '.*\.$/) as unknown,
 				description: expect.stringMatching(advice) as unknown,
 			};
@@ -103,13 +104,6 @@ function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 
 const inAscii = (text: string) =>
 	text.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** The job of the only create. */
-function sentJob(): unknown {
-	const calls = fixture.callsOf('createJob');
-	expect(calls).toHaveLength(1);
-	return (calls[0] as { body: { job: object } }).body.job;
-}
 
 /** The fields that hold IDs, which have to be there. */
 const ids: Field[] = [
@@ -288,7 +282,7 @@ test('an agent is told of a number whose digits would not arrive', async () => {
 	const calls = [{ inputs: withRef(BIG) }, { inputs: fenced }];
 	const { answers } = await fixture.engine.callTool({ parameters }, calls);
 	expect(answers[0]).toContain(`'Job Inputs (JSON)' contains ${BIG}, a number that would lose`);
-	expect(sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
+	expect(fixture.sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
 });
 
 test('a long text in a field for a number takes no long time', async () => {
@@ -304,7 +298,7 @@ test('a long text of digits, quotes and escapes takes no long time, and no long 
 	const given = { n: '"\\'.repeat(many), digits: '1'.repeat(many), one: 1.5 };
 	const metadata = (text: string) => fixture.engine.run({ parameters: added('metadata')(text) });
 	await metadata(JSON.stringify(given));
-	expect(sentJob()).toMatchObject({ metadata: given });
+	expect(fixture.sentJob()).toMatchObject({ metadata: given });
 	const zeros = '0'.repeat(many);
 	for (const bad of ['1'.repeat(many), `0.${zeros}1`, `1${zeros}.5`]) {
 		const { error } = await metadata(`{"n":${bad}}`);
@@ -359,7 +353,15 @@ describe('Several bad items are one error that', () => {
 		const isAll =
 			Object.keys(bad).length === items.length && new Set(Object.values(bad)).size === 1;
 		const itemIndex = isAll ? undefined : Number(Object.keys(bad)[0]);
-		expect(error).toMatchObject({ context: { itemIndex, createdJobs: [], uncertainItems: [] } });
+		expect(error).toMatchObject({
+			context: {
+				itemIndex,
+				httpStatus: null,
+				jobMayExist: false,
+				createdJobs: [],
+				uncertainItems: [],
+			},
+		});
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
@@ -443,7 +445,7 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 	] as INodeParameters[string][])('the work cluster %j is taken', async (workCluster) => {
 		const { error } = await fixture.engine.run({ parameters: create({ workCluster }) });
 		expect(error).toBeUndefined();
-		expect(sentJob()).toMatchObject({ workCluster: CLUSTER });
+		expect(fixture.sentJob()).toMatchObject({ workCluster: CLUSTER });
 	});
 
 	test.each<[INodeParameters, number]>([
@@ -468,7 +470,7 @@ test('a node that was given no credential', async () => {
 	expect(error).toMatchObject({
 		name: 'NodeOperationError',
 		message: expect.stringMatching(/credential/),
-		context: { itemIndex: 0 },
+		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 	});
 	expect(fixture.sandbox.calls).toEqual([]);
 });

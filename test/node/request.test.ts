@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import '../reliability/seed';
@@ -15,13 +15,6 @@ const load = typeof requireOnce === 'function' ? requireOnce : require;
  */
 
 const fixture = useSandbox();
-
-/** The job of the only create. */
-function sentJob(): IDataObject {
-	const calls = fixture.callsOf('createJob');
-	expect(calls).toHaveLength(1);
-	return (calls[0] as { body: { job: IDataObject } }).body.job;
-}
 
 const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });
 const metadata = (text: string) => create({ additionalFields: { metadata: text } });
@@ -60,7 +53,7 @@ describe('Arrives as it was entered:', () => {
 	])('%j', async (parameters, job) => {
 		// The sandbox refuses unknown fields, which is no matter here.
 		await fixture.engine.run({ parameters });
-		expect(sentJob()).toMatchObject(job);
+		expect(fixture.sentJob()).toMatchObject(job);
 	});
 
 	test.each([
@@ -74,7 +67,7 @@ describe('Arrives as it was entered:', () => {
 		await fixture.engine.run({
 			parameters: { ...metadata(object), ...inJson(records), outputsJson: records },
 		});
-		const job = JSON.stringify(sentJob());
+		const job = JSON.stringify(fixture.sentJob());
 		const sent = JSON.stringify(JSON.parse(records));
 		expect(job).toContain(`"inputs":${sent},"outputs":${sent}`);
 		expect(job).toContain(`"metadata":${JSON.stringify(JSON.parse(object))}`);
@@ -93,7 +86,7 @@ describe('Arrives as it was entered:', () => {
 			fixture.sandbox.clearCalls();
 			await fixture.engine.run({ parameters: { ...inJson(inputsJson), outputsJson: record } });
 			const records = [{ id: 'a', default: sent, value: 1 }];
-			expect(sentJob()).toMatchObject({ inputs: records, outputs: records });
+			expect(fixture.sentJob()).toMatchObject({ inputs: records, outputs: records });
 		}
 	});
 });
@@ -122,8 +115,8 @@ describe('Whatever number JSON holds', () => {
 				const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
 				const { error } = await fixture.engine.run({ parameters });
 				if (fixture.sandbox.calls.length > 0) {
-					const { metadata: sent } = sentJob() as { metadata: { n: number[] } };
-					expect(sent.n.map(String).map(exactly)).toEqual(written.map(exactly));
+					const { n } = fixture.sentJob().metadata as { n: number[] };
+					expect(n.map(String).map(exactly)).toEqual(written.map(exactly));
 					counts.passed += 1;
 				} else {
 					expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);

@@ -11,12 +11,6 @@ const fixture = useSandbox();
 const waiting = (parameters: INodeParameters = {}) =>
 	create({ options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 }, ...parameters });
 
-interface NewJob {
-	inputs?: Array<{ id: string; default?: string }>;
-}
-
-const jobs = () => fixture.callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
-
 /** What Create gives while it waits: the job, without a call. */
 const noCall = [expect.objectContaining({ displayName: 'Report', callback: null }) as unknown];
 
@@ -38,7 +32,7 @@ test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
 		expect(Math.abs(Number(run.waitTill) - Date.now() - 3_600_000)).toBeLessThan(60_000);
 		const address = { id, default: expect.stringContaining('http://127.0.0.1:5678') as unknown };
 		const others = Object.keys(inputs).length === 0 ? [] : [{ id: 'b' }];
-		expect(jobs()).toMatchObject([{ inputs: [...others, address] }]);
+		expect(fixture.sentJobs()).toMatchObject([{ inputs: [...others, address] }]);
 	},
 );
 
@@ -78,7 +72,7 @@ test('Retry of a wait that has ended otherwise creates no second job, and waits 
 	const retried = await fixture.engine.retry(result, nodes);
 	expect(retried.items.map(({ json }) => json)).toEqual(result.items.map(({ json }) => json));
 	expect(retried.run.waitTill).toBeUndefined();
-	expect(jobs()).toHaveLength(1);
+	expect(fixture.sentJobs()).toHaveLength(1);
 });
 
 test('Retry after n8n died with the call taken passes on what the job said', async () => {
@@ -96,7 +90,7 @@ test('Retry after n8n died with the call taken passes on what the job said', asy
 		expect.objectContaining({ displayName: 'Report', callback: { state: 'done' } }),
 	]);
 	expect(retried.run.waitTill).toBeUndefined();
-	expect(jobs()).toHaveLength(1);
+	expect(fixture.sentJobs()).toHaveLength(1);
 });
 
 test.each(['Retry On Fail', 'Retry'])(
@@ -111,7 +105,7 @@ test.each(['Retry On Fail', 'Retry'])(
 		expect(begin).toHaveBeenCalledTimes(2);
 		expect(run.waitTill).toBeDefined();
 		expect(items.map(({ json }) => json)).toEqual(noCall);
-		expect(jobs()).toHaveLength(1);
+		expect(fixture.sentJobs()).toHaveLength(1);
 		begin.mockRestore();
 	},
 );
@@ -133,11 +127,9 @@ test.each(['keep', 'terminate'])(
 
 test("while it waits, n8n's highlighted data and one hint have the job's ID, and not its name", async () => {
 	fixture.engine.mode = 'manual';
-	const { run } = await fixture.engine.run({ parameters: waiting() });
-	fixture.engine.mode = 'trigger';
+	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
-	const [{ hints } = {}] = run.data.resultData.runData['Node 1'] ?? [];
-	expect(hints?.map(({ message }) => message)).toEqual([
+	expect(hints).toEqual([
 		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
 	]);
 	// n8n 1.x gives nodes no access to it.
@@ -148,7 +140,7 @@ test("while it waits, n8n's highlighted data and one hint have the job's ID, and
 test('each wait has an address of its own: a path and a random part', async () => {
 	await fixture.engine.run({ parameters: waiting() });
 	await fixture.engine.run({ parameters: waiting() });
-	const addresses = jobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
+	const addresses = fixture.sentJobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
 	expect(addresses.map(({ pathname }) => pathname)).toEqual(['/1/job-called', '/1/job-called']);
 	const calls = addresses.map(({ searchParams }) => searchParams.get('call'));
 	expect(new Set(calls).size).toBe(2);
@@ -167,12 +159,12 @@ test.each([5, -1, 'soon'])('a Wait Limit of %j alone waits for nothing', async (
 	});
 	expect(items[0]?.json).not.toHaveProperty('callback');
 	expect(run.waitTill).toBeUndefined();
-	expect(jobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+	expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
 });
 
 test('a tool does not wait', async () => {
 	const { answers, run } = await fixture.engine.callTool({ parameters: waiting() }, [{}]);
 	expect(answers).toEqual([expect.stringContaining('Report')]);
 	expect(run.waitTill).toBeUndefined();
-	expect(jobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+	expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
 });
