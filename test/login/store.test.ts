@@ -204,12 +204,6 @@ describe("Another process's login, which ends the token of this one:", () => {
 		expect(logins).toBe(expected);
 	});
 
-	test('if no token is there, two logins are made, and the request fails', async () => {
-		const { result, logins } = await list();
-		expect(result).toBe('The service rejected the token that it had just issued');
-		expect(logins).toBe(2);
-	});
-
 	test('if each token is rejected, a request ends with the fortieth', async () => {
 		let newest = isIdle;
 		beforeReads(() => newest());

@@ -1,3 +1,4 @@
+import type { Verb } from '../../sandbox';
 import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
@@ -5,20 +6,21 @@ import { makeReadyFor, states } from '../sandbox/states';
 
 const fixture = useSandbox();
 
-async function newJob(): Promise<string> {
-	const { items } = await fixture.engine.run({ parameters: create() });
-	const [job] = [...fixture.sandbox.store.jobs.values()];
-	expect(items).toHaveLength(1);
-	return String(job?.uid);
+/** A job of the sandbox on which a verb changes something. */
+async function newJob(verb: Verb) {
+	await fixture.engine.run({ parameters: create() });
+	const [job] = fixture.sandbox.store.jobs.values();
+	if (job === undefined) throw new Error('No job was made');
+	makeReadyFor(verb, job);
+	return job;
 }
 
 test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
-	const jobId = await newJob();
-	const job = fixture.sandbox.store.jobs.get(jobId);
-	if (job !== undefined) makeReadyFor(operation, job);
+	const job = await newJob(operation);
+	const jobId = job.uid;
 	const { items, error } = await fixture.engine.run({ parameters: change(operation, { jobId }) });
 	expect(error).toBeUndefined();
-	expect(job?.state).toBe(states[operation].to);
+	expect(job.state).toBe(states[operation].to);
 	expect(items).toEqual([
 		{
 			json: {
@@ -42,9 +44,7 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 	'%s is sent again if its connection breaks, since it does the same twice',
 	async (verb) => {
-		const jobId = await newJob();
-		const job = fixture.sandbox.store.jobs.get(jobId);
-		if (job !== undefined) makeReadyFor(verb, job);
+		const { uid: jobId } = await newJob(verb);
 		fixture.meets('changeJobState', ({ nOfOperation }) =>
 			nOfOperation === 1 ? { kind: 'break', when: 'beforeActing' } : undefined,
 		);
@@ -80,7 +80,7 @@ describe('303 See Other', () => {
 		[undefined, { success: false }],
 	])('to %s: a state change is done', async (location, body) => {
 		fixture.meets('changeJobState', see(location, body));
-		const jobId = await newJob();
+		const { uid: jobId } = await newJob('stop');
 		const { items, error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 		expect(error).toBeUndefined();
 		expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);

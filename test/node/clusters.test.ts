@@ -31,6 +31,10 @@ function answerEach(faultFor: (request: number) => Fault | undefined): void {
 	fixture.meets('listClusters', ({ nOfOperation }) => faultFor(nOfOperation));
 }
 
+const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type });
+const clustersOf = (from: number, to: number) =>
+	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+
 test('50 clusters are the default, in one request', async () => {
 	expect(await list({})).toHaveLength(50);
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
@@ -92,11 +96,6 @@ describe('filters', () => {
 		answerWithPages({ items, metadata: {} });
 		expect(await list({ filters: { phase: 'Running' } })).toEqual([items[1]]);
 	});
-
-	test('none for a raw page, which comes as it is', async () => {
-		const [page] = await list({ filters: { phase: 'Pending' }, options: { rawPage: true } });
-		expect(page?.items).toHaveLength(50);
-	});
 });
 
 test('a raw page is what the service sent, and the workflow can go on from it', async () => {
@@ -108,9 +107,15 @@ test('a raw page is what the service sent, and the workflow can go on from it', 
 	expect(next).toMatchObject({ metadata: { uid: 'wc-000021' } });
 });
 
-const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type });
-const clustersOf = (from: number, to: number) =>
-	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+test.each<[which: string, page: IDataObject, INodeParameters]>([
+	['has a cluster twice', { items: [...clustersOf(1, 1), ...clustersOf(1, 1)] }, {}],
+	['has clusters that the filters leave out', { items: clustersOf(1, 2) }, { phase: 'Pending' }],
+	['is empty', {}, {}],
+])('a raw page that %s is given as the service sent it', async (_, page, filters) => {
+	answerWithPages(page);
+	expect(await list({ filters, options: { rawPage: true } })).toEqual([page]);
+	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
+});
 
 /** How the description of an error of one list ends. */
 const endsIn = (detail: string) =>
@@ -145,18 +150,9 @@ describe('An empty page', () => {
 		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
 	});
 
-	test('that is raw is what the service sent', async () => {
-		answerWithPages({});
-		expect(await list({ options: { rawPage: true } })).toEqual([{}]);
-	});
-
-	describe('of a service that leaves it out', () => {
-		const omitting = useSandbox({ clusters: 0, emptyListsOmitted: true });
-
-		test('is an empty list', async () => {
-			const { items, error } = await omitting.engine.run({ parameters: getAll() });
-			expect([items, error]).toEqual([[], undefined]);
-		});
+	test('is one, too, where the service leaves it out', async () => {
+		await fixture.start({ clusters: 0, emptyListsOmitted: true });
+		expect(await list({})).toEqual([]);
 	});
 });
 
@@ -172,27 +168,24 @@ test.each([[0], ['0'], [''], [null], [false]])(
 	},
 );
 
-describe('Pages that are counted', () => {
-	const counting = useSandbox({ clusters: 300, pageNumbers: true });
-
-	test.each<[INodeParameters, number, string[]]>([
-		[{ limit: 150 }, 150, ['100', '100']],
-		[{ limit: 101 }, 101, ['100', '100']],
-		[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
-		[{ returnAll: true }, 300, ['100', '100', '100']],
-		[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
-		[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
-	])('are asked for with one size: %j', async (parameters, count, sizes) => {
-		const { items, error } = await counting.engine.run({ parameters: getAll(parameters) });
-		expect(error).toBeUndefined();
-		const all = [...counting.sandbox.store.clusters].filter(
+test.each<[INodeParameters, number, string[]]>([
+	[{ limit: 150 }, 150, ['100', '100']],
+	[{ limit: 101 }, 101, ['100', '100']],
+	[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
+	[{ returnAll: true }, 300, ['100', '100', '100']],
+	[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
+	[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
+])(
+	'a service that counts its pages is asked for pages of one size: %j',
+	async (parameters, count, sizes) => {
+		await fixture.start({ clusters: 300, pageNumbers: true });
+		const all = [...fixture.sandbox.store.clusters].filter(
 			({ status }) => parameters.filters === undefined || status.phase === 'Pending',
 		);
-		expect(items.map(({ json }) => json)).toEqual(all.slice(0, count));
-		const asked = counting.callsOf('listClusters').map(({ query }) => query['ListOption.limit']);
-		expect(asked).toEqual(sizes);
-	});
-});
+		expect(await list(parameters)).toEqual(all.slice(0, count));
+		expect(asked().map((query) => query['ListOption.limit'])).toEqual(sizes);
+	},
+);
 
 describe('A cluster that comes twice', () => {
 	const pages = [
@@ -216,12 +209,6 @@ describe('A cluster that comes twice', () => {
 		const items = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
 		answerWithPages({ items, metadata: { continue: 'b' } }, { items });
 		expect(await list({ returnAll: true })).toEqual([...items, ...items]);
-	});
-
-	test('comes twice in a raw page, which is as sent', async () => {
-		answerWithPages({ items: [...clustersOf(1, 1), ...clustersOf(1, 1)] });
-		const [page] = await list({ options: { rawPage: true } });
-		expect(page?.items).toHaveLength(2);
 	});
 });
 

@@ -1,21 +1,21 @@
 import { answer } from '../support/answer';
-import { credentialFor, useSandbox, type Fixture } from '../support/fixture';
+import { credentialFor, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
 const fixture = useSandbox({ clusters: 350 });
 
-const search = async (filter?: string, paginationToken?: string, { engine }: Fixture = fixture) =>
-	await engine.listSearch('searchClusters', filter, paginationToken);
+const search = async (filter?: string, paginationToken?: string) =>
+	await fixture.engine.listSearch('searchClusters', filter, paginationToken);
 
 const valuesOf = ({ results }: Awaited<ReturnType<typeof search>>) =>
 	results.map(({ value }) => value);
 
 /** Opens the list, and scrolls to its end. */
-async function allPages(of = fixture): Promise<unknown[][]> {
+async function allPages(): Promise<unknown[][]> {
 	const pages: unknown[][] = [];
 	let token: string | undefined;
 	do {
-		const page = await search(undefined, token, of);
+		const page = await search(undefined, token);
 		pages.push(valuesOf(page));
 		token = page.paginationToken as string | undefined;
 	} while (token !== undefined);
@@ -111,27 +111,19 @@ test('a service that refuses pages of that size is asked for its own, whose refu
 	expect(asked).toEqual([{ 'ListOption.limit': '100' }, {}]);
 });
 
-describe('Of a service whose pages are smaller, and counted', () => {
-	const strict = useSandbox({
-		...{ clusters: 120, maxPageSize: 50 },
-		...{ refuseLargerPages: true, pageNumbers: true },
-	});
-
-	test('each cluster is offered once, and a search finds the last one', async () => {
-		const all = [...strict.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
-		expect((await allPages(strict)).flat()).toEqual(all);
-		expect(valuesOf(await search('wc-000120', undefined, strict))).toEqual(['wc-000120']);
-	});
+test('of a service whose pages are smaller, and counted, each cluster is offered once, and a search finds the last one', async () => {
+	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
+	await fixture.start({ clusters: 120, ...smaller });
+	const all = [...fixture.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
+	expect((await allPages()).flat()).toEqual(all);
+	expect(valuesOf(await search('wc-000120'))).toEqual(['wc-000120']);
 });
 
-describe('Of more clusters than one search looks through', () => {
-	const large = useSandbox({ clusters: 2_150 });
-
-	test('a search stops after 20 pages, and goes on from there', async () => {
-		const first = await search('wc-002101', undefined, large);
-		expect(first).toEqual({ results: [], paginationToken: expect.any(String) });
-		expect(large.callsOf('listClusters')).toHaveLength(20);
-		const next = await search('wc-002101', String(first.paginationToken), large);
-		expect(valuesOf(next)).toEqual(['wc-002101']);
-	});
+test('a search stops after 20 pages, and goes on from there', async () => {
+	await fixture.start({ clusters: 2_150 });
+	const first = await search('wc-002101');
+	expect(first).toEqual({ results: [], paginationToken: expect.any(String) });
+	expect(fixture.callsOf('listClusters')).toHaveLength(20);
+	const next = await search('wc-002101', String(first.paginationToken));
+	expect(valuesOf(next)).toEqual(['wc-002101']);
 });

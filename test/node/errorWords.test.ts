@@ -8,15 +8,7 @@ import type { Fault } from '../../sandbox';
 import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
-import {
-	change,
-	create,
-	credentialFor,
-	getAll,
-	newSandbox,
-	numbered,
-	useSandbox,
-} from '../support/fixture';
+import { change, create, getAll, newSandbox, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { Result } from '../support/run';
 
@@ -447,21 +439,6 @@ test('several items are numbered in one way: from 0, and the title says so', asy
 	);
 	expect(all.error?.message).toBe("Nothing was sent. 'Workflow UID' is empty for all 3 items.");
 	expect(contextOf(all).itemIndex).toBeUndefined();
-});
-
-test('a word that is also the password is withheld, and the error says which secret it is', async () => {
-	fixture.engine.editCredential({ password: 'wrong' });
-	const refusal = answer(400, { message: 'something is wrong here' });
-	const ofPassword = await runAfter(refusal, create(), true);
-	expect(seen(ofPassword)).toContain(
-		"The service's message isn't shown: a word in it is also the password.",
-	);
-	fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-	fixture.meets('createJob', ({ token }) => answer(400, { message: `${token} is odd` }));
-	const ofToken = await fixture.engine.run({ parameters: create() });
-	expect(seen(ofToken)).toContain(
-		"The service's message isn't shown: a word in it is also the token (HTTP 400).",
-	);
 });
 
 test('a password of several words is withheld from a page that breaks its line', async () => {

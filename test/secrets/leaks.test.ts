@@ -1,4 +1,4 @@
-import type { Fault, PlannedCall } from '../../sandbox';
+import type { Fault } from '../../sandbox';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
@@ -13,13 +13,6 @@ import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './t
 const fixture = useTraces();
 
 const list = getAll({ options: { maxRetries: 0 } });
-
-/** What is answered to the login, or to any other call. */
-function plan(of: 'login' | 'others', say: (call: PlannedCall) => Fault): void {
-	fixture.sandbox.faults.plan((call) =>
-		(call.operation === 'login') === (of === 'login') ? say(call) : undefined,
-	);
-}
 
 describe('A failure leaves neither the password nor a token:', () => {
 	const faults: Array<[string, Fault]> = [
@@ -39,14 +32,14 @@ describe('A failure leaves neither the password nor a token:', () => {
 	test.each(faults.map((row, n) => [...row, operations[n % operations.length]] as const))(
 		'%s',
 		async (_, fault, parameters = list) => {
-			plan('others', () => fixture.limits.orRunOut(fault));
+			fixture.meets('others', () => fixture.limits.orRunOut(fault));
 			const { tokens } = await fixture.expectNoLeak(parameters);
 			expect(tokens).not.toEqual([]);
 		},
 	);
 
 	test.each(faults.slice(0, 4))('of the login: %s', async (_, fault) => {
-		plan('login', () => fixture.limits.orRunOut(fault));
+		fixture.meets('login', () => fixture.limits.orRunOut(fault));
 		await fixture.expectNoLeak(list, 'continueErrorOutput');
 	});
 
@@ -92,9 +85,9 @@ describe('A text of the service with a secret is not shown:', () => {
 		['the name of a field', (it) => answer(200, { [it]: [1], other: 2 }), SHORT],
 		['the text of a success', (it) => answer(200, `Bad: ${it}`), SHORT],
 	])('%s', async (_, say, said) => {
-		plan('others', ({ token = 'no token' }) => say(token));
+		fixture.meets('others', ({ token = 'no token' }) => say(token));
 		const ofToken = await fixture.expectNoLeak(list);
-		plan('others', () => say(PASSWORD));
+		fixture.meets('others', () => say(PASSWORD));
 		const ofPassword = await fixture.expectNoLeak(list, 'continueErrorOutput');
 		for (const { texts } of [ofToken, ofPassword]) {
 			expect(texts.get('the run')).toContain(said);
@@ -106,13 +99,16 @@ describe('A text of the service with a secret is not shown:', () => {
 		// The search finds it, or the test would prove nothing.
 		const texts = new Map([['a text', `before ${spell(PASSWORD)} behind`]]);
 		expect(placesOf([PASSWORD], texts)).not.toEqual([]);
-		plan('others', ({ token = 'none' }) => answer(400, { it: `Bad: ${spell(token)} it is` }));
+		fixture.meets('others', ({ token = 'none' }) =>
+			answer(400, { it: `Bad: ${spell(token)} it is` }),
+		);
 		const { texts: ofToken } = await fixture.expectNoLeak(list);
-		plan('login', () => answer(400, { it: `Bad: ${spell(PASSWORD)} it is` }));
+		fixture.meets('login', () => answer(400, { it: `Bad: ${spell(PASSWORD)} it is` }));
 		fixture.sandbox.tokens.expireAll();
 		fixture.engine.editCredential({ userName: 'another' });
 		const { texts: ofPassword } = await fixture.expectNoLeak(list);
-		for (const left of [ofToken, ofPassword]) expect(left.get('the run')).toContain(MESSAGE);
+		expect(ofToken.get('the run')).toContain(`${MESSAGE}token (HTTP 400).`);
+		expect(ofPassword.get('the run')).toContain(`${MESSAGE}password.`);
 	});
 
 	const token = 'a-token-in-another-shape';
@@ -124,7 +120,7 @@ describe('A text of the service with a secret is not shown:', () => {
 		{ access_token: { message: token } },
 		{ data: { access_token: token }, message: 'ok' },
 	])('an answer to the login that is no token, whatever it is: %j', async (body) => {
-		plan('login', () => answer(200, body));
+		fixture.meets('login', () => answer(200, body));
 		const { texts } = await fixture.expectNoLeak(list);
 		expect(texts.get('the run')).toMatch(/It sent (a text|a list|an object)/);
 		expect(texts.get('the run')).not.toContain('Not a token');
@@ -159,7 +155,7 @@ test('A success leaves neither the password nor a token, also after one had expi
 });
 
 test('What a state change is answered with is passed on as it came', async () => {
-	plan('others', ({ token }) => answer(200, { repeated: token }));
+	fixture.meets('others', ({ token }) => answer(200, { repeated: token }));
 	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
 	const sent = fixture.sandbox.calls.at(-1)?.token;
 	expect(sent).toMatch(/./);
@@ -177,8 +173,7 @@ describe('A job that the service names after a secret', () => {
 		uid: (token: string) => string,
 		second = answer(400, { message: 'no' }),
 	): void {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation, token = 'no token' }) => {
-			if (operation !== 'createJob') return undefined;
+		fixture.meets('createJob', ({ nOfOperation, token = 'no token' }) => {
 			const metadata = { uid: uid(token), namespace: `in ${token}` };
 			return nOfOperation === 1 ? answer(200, { metadata, displayName: 'Report' }) : second;
 		});
@@ -282,10 +277,8 @@ describe('A token that is not the one stored is not repeated', () => {
 			const { token: expired } = fixture.engine;
 			fixture.sandbox.tokens.expireAll();
 			fixture.sandbox.clearCalls();
-			fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) =>
-				operation === 'login' || nOfOperation === 1
-					? undefined
-					: repeating(which === 'new' ? token : expired),
+			fixture.meets('others', ({ nOfOperation, token }) =>
+				nOfOperation === 1 ? undefined : repeating(which === 'new' ? token : expired),
 			);
 			expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
 		},
@@ -307,8 +300,7 @@ describe('A token that is not the one stored is not repeated', () => {
 
 	test('when another process has stored it', async () => {
 		const stored = 'issued-to-another-process';
-		const [hash] = fixture.engine.storedToken.split('.');
-		fixture.engine.editCredential({ accessToken: `${hash}.${stored}` });
+		fixture.engine.storeAsOtherProcess(stored);
 		fixture.sandbox.faults.plan(() => repeating(stored));
 		const { texts, failed } = await fixture.leftByNode(getAll());
 		expect(failed).toBe(true);
@@ -317,8 +309,7 @@ describe('A token that is not the one stored is not repeated', () => {
 
 	test('when it is the sixteenth of an execution, nor is the first', async () => {
 		const used: string[] = [];
-		fixture.sandbox.faults.plan(({ operation, token }) => {
-			if (operation === 'login' || token === undefined) return undefined;
+		fixture.meets('others', ({ token = 'no token' }) => {
 			if (used.includes(token)) return answer(401, {});
 			used.push(token);
 			return repeating(used[0]);
@@ -337,7 +328,7 @@ test.each<[string, Fault]>([
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'afterActing' }],
 ])('The body that was sent is in no error and no log: %s', async (_, fault) => {
-	plan('others', () => fault);
+	fixture.meets('others', () => fault);
 	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
 	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));
 	expect(JSON.stringify(fixture.callsOf('createJob')[0]?.body)).toContain('planted-word');
