@@ -160,8 +160,7 @@ describe('a wrong password', () => {
 		savePassword('mistyped');
 		await fixture.engine.run({ parameters: getAll() });
 		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-		const { error } = await fixture.engine.run({ parameters: getAll() });
-		expect(error).toBeUndefined();
+		await fixture.succeeds(getAll());
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 });
@@ -238,8 +237,7 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		async (_, fault) => {
 			const { orRunOut } = hurry();
 			fixture.meets('login', (call) => (call.nOfOperation === 1 ? orRunOut(fault) : undefined));
-			const { error } = await fixture.engine.run({ parameters: create() });
-			expect(error).toBeUndefined();
+			await fixture.succeeds(create());
 			expect(fixture.callsOf('login')).toHaveLength(2);
 		},
 	);

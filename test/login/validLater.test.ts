@@ -39,8 +39,7 @@ test.each([500, 1_500, 3_000, 5_000])(
 	'Of a token that is valid %i ms later, each item has its job, with one login',
 	async (ms) => {
 		acceptAfter(ms);
-		const { error } = await fixture.engine.run({ parameters: create() }, numbered(50));
-		expect(error).toBeUndefined();
+		await fixture.succeeds(create(), numbered(50));
 		expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
 		expect(callsOf('createJob').length).toBeLessThanOrEqual(50 + 15);
 	},
@@ -50,22 +49,20 @@ test.each([3_000, 8_000])(
 	'Of a token that some replicas know %i ms later, each item has its job, with one login',
 	async (ms) => {
 		acceptAfter(ms, (operation) => operation === 'createJob');
-		const { error } = await fixture.engine.run({ parameters: create() }, numbered(50));
-		expect(error).toBeUndefined();
+		await fixture.succeeds(create(), numbered(50));
 		expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
 	},
 );
 
 test('lists and state changes wait for it, too', async () => {
 	acceptAfter(3_000);
-	expect((await fixture.engine.run({ parameters: getAll() })).error).toBeUndefined();
+	await fixture.succeeds(getAll());
 	fixture.sandbox.tokens.expireAll();
 	await fixture.engine.run({ parameters: create() });
 	const [uid = ''] = [...fixture.sandbox.store.jobs.keys()];
 	pass(61_000);
 	fixture.sandbox.tokens.expireAll();
-	const stopped = await fixture.engine.run({ parameters: change('stop', { jobId: uid }) });
-	expect(stopped.error).toBeUndefined();
+	await fixture.succeeds(change('stop', { jobId: uid }));
 });
 
 test('Of a token that is valid 20 s later, the error has the words, and the next execution works at once', async () => {
@@ -83,8 +80,7 @@ test('Of a token that is valid 20 s later, the error has the words, and the next
 	expect(callsOf('login')).toHaveLength(2);
 	pass(30_000);
 	jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 30_000);
-	const next = await fixture.engine.run({ parameters: create() }, numbered(3));
-	expect(next.error).toBeUndefined();
+	await fixture.succeeds(create(), numbered(3));
 	expect(jobs()).toBe(3);
 	expect(callsOf('login')).toHaveLength(2);
 });
@@ -106,8 +102,7 @@ test.each([
 			return created % 10 === 0 ? { kind: 'expireTokens' } : undefined;
 		});
 		const parameters = create({ options: { concurrency: 4 } });
-		const { error } = await fixture.engine.run({ parameters }, numbered(40));
-		expect(error).toBeUndefined();
+		await fixture.succeeds(parameters, numbered(40));
 		expect(jobs()).toBe(40);
 		expect(callsOf('login').length).toBeLessThanOrEqual(1 + Math.ceil(created / 10));
 	},

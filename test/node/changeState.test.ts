@@ -18,8 +18,7 @@ async function newJob(verb: Verb) {
 test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
 	const job = await newJob(operation);
 	const jobId = job.uid;
-	const { items, error } = await fixture.engine.run({ parameters: change(operation, { jobId }) });
-	expect(error).toBeUndefined();
+	const { items } = await fixture.succeeds(change(operation, { jobId }));
 	expect(job.state).toBe(states[operation].to);
 	expect(items).toEqual([
 		{
@@ -48,8 +47,7 @@ test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 		fixture.meets('changeJobState', ({ nOfOperation }) =>
 			nOfOperation === 1 ? { kind: 'break', when: 'beforeActing' } : undefined,
 		);
-		const { error } = await fixture.engine.run({ parameters: change(verb, { jobId }) });
-		expect(error).toBeUndefined();
+		await fixture.succeeds(change(verb, { jobId }));
 		expect(fixture.callsOf('changeJobState')).toHaveLength(2);
 	},
 );
@@ -81,8 +79,7 @@ describe('303 See Other', () => {
 	])('to %s: a state change is done', async (location, body) => {
 		fixture.meets('changeJobState', see(location, body));
 		const { uid: jobId } = await newJob('stop');
-		const { items, error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
-		expect(error).toBeUndefined();
+		const { items } = await fixture.succeeds(change('stop', { jobId }));
 		expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
 		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
 		expect(fixture.callsOf('login')).toHaveLength(1);

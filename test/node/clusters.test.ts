@@ -15,8 +15,7 @@ const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
 const asked = () => fixture.callsOf('listClusters').map(({ query }) => query);
 
 async function list(parameters: Parameters<typeof getAll>[0]): Promise<IDataObject[]> {
-	const { items, error } = await fixture.engine.run({ parameters: getAll(parameters) });
-	expect(error).toBeUndefined();
+	const { items } = await fixture.succeeds(getAll(parameters));
 	expect(items.every(({ pairedItem }) => JSON.stringify(pairedItem) === '{"item":0}')).toBe(true);
 	return items.map(({ json }) => json);
 }
@@ -125,8 +124,7 @@ const endsIn = (detail: string) =>
 
 /** What Get Many gives, with the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
-	const result = await fixture.engine.run({ parameters: getAll(parameters) }, items);
-	expect(result.error).toBeUndefined();
+	const result = await fixture.succeeds(getAll(parameters), items);
 	return { clusters: result.items.map(({ json }) => json), hints: result.hints };
 }
 

@@ -163,50 +163,22 @@ describe('The reason phrase of an answer is no name of a status', () => {
 	const jetty9 =
 		'<html><head><title>Error 403 No valid crumb was included in the request</title></head><body><h2>HTTP ERROR 403</h2><p>Problem accessing /jobs. Reason:<pre>    No valid crumb was included in the request</pre></p></body></html>';
 
-	test.each<[string, number, unknown, boolean, RegExp]>([
-		[
-			'No valid crumb was included in the request',
-			403,
-			jetty9,
-			false,
-			/No valid crumb was included/,
-		],
-		[
-			'The group is locked.',
-			400,
-			{ message: 'The group is locked.' },
-			false,
-			/: The group is locked\./,
-		],
-		[
-			'The account is locked',
-			401,
-			{ message: 'The account is locked' },
-			true,
-			/the login: The account/,
-		],
-		['', 401, { message: 'Unauthorized' }, true, /^The username or the password is wrong\n/],
-		['', 404, { message: 'Not Found' }, true, /^No login endpoint at /],
-		['', 502, '<html><h1>502 Bad Gateway</h1></html>', false, /An HTML page came/],
-		[
-			'Backend fetch failed',
-			503,
-			'<html><h1>Error 503 Backend fetch failed</h1></html>',
-			false,
-			/Backend fetch failed/,
-		],
-		[
-			'Service Temporarily Unavailable',
-			503,
-			'<html><h1>503 Service Temporarily Unavailable</h1></html>',
-			false,
-			/An HTML page came/,
-		],
-	])('if it is a message, or empty: "%s" with %i', async (phrase, status, body, ofLogin, said) => {
+	const failed = 'Backend fetch failed';
+	const unavailable = 'Service Temporarily Unavailable';
+
+	test.each<[string, number, unknown, RegExp, ofLogin?: boolean]>([
+		['No valid crumb was included in the request', 403, jetty9, /No valid crumb was included/],
+		['The group is locked.', 400, { message: 'The group is locked.' }, /: The group is locked\./],
+		['The user is locked', 401, { message: 'The user is locked' }, /the login: The user/, true],
+		['', 401, { message: 'Unauthorized' }, /^The username or the password is wrong\n/, true],
+		['', 404, { message: 'Not Found' }, /^No login endpoint at /, true],
+		['', 502, '<html><h1>502 Bad Gateway</h1></html>', /An HTML page came/],
+		[failed, 503, `<html><h1>Error 503 ${failed}</h1></html>`, /Backend fetch failed/],
+		[unavailable, 503, `<html><h1>503 ${unavailable}</h1></html>`, /An HTML page came/],
+	])('if it is a message, or empty: "%s" with %i', async (phrase, status, body, said, ofLogin = false) => {
 		withPhrase(phrase);
-		expect(
-			seen(await runAfter(answer(status, body), getAll({ options: { maxRetries: 0 } }), ofLogin)),
-		).toMatch(said);
+		const parameters = getAll({ options: { maxRetries: 0 } });
+		expect(seen(await runAfter(answer(status, body), parameters, ofLogin))).toMatch(said);
 	});
 });
 

@@ -171,8 +171,7 @@ describe('A create is answered with', () => {
 		async (status) => {
 			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
 			fixture.meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? notNow : undefined));
-			const { error } = await fixture.engine.run({ parameters: create() });
-			expect(error).toBeUndefined();
+			await fixture.succeeds(create());
 			expect(fixture.callsOf('createJob')).toHaveLength(3);
 			expect(fixture.sandbox.store.jobs.size).toBe(1);
 		},

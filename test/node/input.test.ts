@@ -443,8 +443,7 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 		// The Work Cluster of another node.
 		clusterById(js(`({ __rl: true, mode: "list", value: "${CLUSTER}" })`)),
 	] as INodeParameters[string][])('the work cluster %j is taken', async (workCluster) => {
-		const { error } = await fixture.engine.run({ parameters: create({ workCluster }) });
-		expect(error).toBeUndefined();
+		await fixture.succeeds(create({ workCluster }));
 		expect(fixture.sentJob()).toMatchObject({ workCluster: CLUSTER });
 	});
 

@@ -5,7 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { NewJob, Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
 import { startSandbox } from '../../sandbox';
 import { answer } from './answer';
-import { Engine } from './run';
+import { Engine, type Result } from './run';
 
 type Operation = Sandbox['calls'][number]['operation'];
 type Faults = ReturnType<Plan>;
@@ -16,6 +16,8 @@ export interface Fixture {
 	engine: Engine;
 	/** Gives a test a sandbox with other options, and a new engine with a credential for it. */
 	start(options: SandboxOptions): Promise<void>;
+	/** Runs the node with these parameters and items: the result is no error. */
+	succeeds(parameters: INodeParameters, items?: IDataObject[]): Promise<Result>;
 	/** The calls of one operation that the sandbox has seen. */
 	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
 	/** The jobs that the creates have asked for. */
@@ -71,6 +73,11 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 		},
 		get engine() {
 			return engine;
+		},
+		async succeeds(parameters, items) {
+			const result = await engine.run({ parameters }, items);
+			expect(result.error).toBeUndefined();
+			return result;
 		},
 		callsOf,
 		sentJobs,
