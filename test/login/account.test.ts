@@ -36,7 +36,7 @@ const loginsAt = ({ calls }: Sandbox) =>
 test.each<[string, () => Promise<unknown>]>([
 	['this node', async () => await fixture.engine.run({ parameters: getAll() })],
 	['another node', async () => await fixture.engine.listAsOtherNode()],
-])('a new address never gets the token of the old one from %s', async (_, send) => {
+])('%s never sends the token of the old address to a new one', async (_, send) => {
 	await fixture.engine.run({ parameters: getAll() });
 	const old = fixture.engine.token;
 	fixture.engine.editCredential({ baseUrl: other.url });
@@ -47,7 +47,7 @@ test.each<[string, () => Promise<unknown>]>([
 });
 
 test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
-	'an edited %j is noticed by the next run, which sends nothing with the old token',
+	'the next run notices an edited %j, and sends nothing with the old token',
 	async (edited) => {
 		await fixture.engine.run({ parameters: getAll() });
 		fixture.sandbox.clearCalls();
@@ -58,7 +58,7 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 	},
 );
 
-test('a credential that is edited during a login does not go on with its token', async () => {
+test('after an edit during a login, the next run does not use the token of that login', async () => {
 	const held = gate();
 	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
 	const running = fixture.engine.run({ parameters: getAll() });
@@ -74,7 +74,7 @@ test('a credential that is edited during a login does not go on with its token',
 	expect(fixture.engine.token).not.toBe(late);
 });
 
-test('what is stored tells nothing of the account, and differs by it', async () => {
+test('the stored token shows nothing of the account, and differs between accounts', async () => {
 	const { sandbox, engine } = fixture;
 	const hashes = [];
 	for (const { url } of [sandbox, sandbox, other]) {
@@ -89,7 +89,7 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 	expect(hashes[0]).not.toBe(hashes[2]);
 });
 
-test('two executions whose login fails together have nothing of each other in their errors', async () => {
+test('if the login of two executions fails, neither has data of the other in its errors', async () => {
 	const held = gate();
 	fixture.meets('login', () => [
 		{ kind: 'wait', when: 'beforeActing', until: held.opened },
@@ -121,7 +121,7 @@ test('two executions whose login fails together have nothing of each other in th
 	expect(one).not.toBe(two);
 });
 
-test('an account that nobody has used for an hour is forgotten, with its password', async () => {
+test('the node forgets an account and its password after an hour without use', async () => {
 	const { sessionOf } = jest.requireActual<typeof Sessions>(
 		'../../dist/nodes/JobOrchestration/service/session/session',
 	);
@@ -136,7 +136,7 @@ test('an account that nobody has used for an hour is forgotten, with its passwor
 	expect(before.deref()).toBeUndefined();
 });
 
-test('an account that a run has used within the hour is not forgotten', async () => {
+test('the node remembers an account that a run has used within the hour', async () => {
 	const now = performance.now();
 	const hours = (count: number) =>
 		jest.spyOn(performance, 'now').mockReturnValue(now + count * HOUR_MS);

@@ -74,55 +74,58 @@ const expired: Array<[string, Fault, { isClear: boolean; healthChecks?: number }
 	['200 with an error in it', answer(200, { success: false, msg: '登录' }), { isClear: true }],
 ];
 
-describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, ...asked }) => {
-	beforeEach(async () => {
-		hurry();
-		await expireBy(fault);
-	});
+describe.each(expired)(
+	'If the service answers an expired token with %s, the node',
+	(_, fault, { isClear, ...asked }) => {
+		beforeEach(async () => {
+			hurry();
+			await expireBy(fault);
+		});
 
-	test('is renewed for a list and a state change, which are sent again', async () => {
-		const { items } = await fixture.succeeds(getAll());
-		expect(items.length).toBeGreaterThan(0);
-		expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
+		test('renews it for a list and a state change, and sends them again', async () => {
+			const { items } = await fixture.succeeds(getAll());
+			expect(items.length).toBeGreaterThan(0);
+			expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
 
-		await expireBy(fault);
-		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
-		expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
-		expect(fixture.callsOf('changeJobState')).toHaveLength(2);
-		expect(logins()).toBe(1);
-	});
+			await expireBy(fault);
+			const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
+			expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
+			expect(fixture.callsOf('changeJobState')).toHaveLength(2);
+			expect(logins()).toBe(1);
+		});
 
-	test('is renewed by one login for two executions; a create that it may have acted on is not sent again', async () => {
-		const run = async () =>
-			await fixture.engine.run({ parameters: create(), onError }, numbered(8));
-		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
-		const failed = failedIn(both);
-		expect(fixture.sandbox.store.jobs.size).toBe(16 - failed.length);
-		if (isClear) expect(failed).toEqual([]);
-		else expect(creates()).toBe(16);
-		expect(failed.length > 0).toBe(!isClear);
-		for (const { error } of failed) {
-			const description = expect.stringContaining(
-				'The login seems to have expired: the next request logs in again.',
-			) as unknown;
-			expect(error).toMatchObject({ description, jobMayExist: true });
-		}
-		expect(failedIn((await run()).items)).toEqual([]);
-		expect(logins()).toBe(1);
-	});
+		test('renews it by one login for two executions, and never repeats a create that may have worked', async () => {
+			const run = async () =>
+				await fixture.engine.run({ parameters: create(), onError }, numbered(8));
+			const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
+			const failed = failedIn(both);
+			expect(fixture.sandbox.store.jobs.size).toBe(16 - failed.length);
+			if (isClear) expect(failed).toEqual([]);
+			else expect(creates()).toBe(16);
+			expect(failed.length > 0).toBe(!isClear);
+			for (const { error } of failed) {
+				const description = expect.stringContaining(
+					'The login seems to have expired: the next request logs in again.',
+				) as unknown;
+				expect(error).toMatchObject({ description, jobMayExist: true });
+			}
+			expect(failedIn((await run()).items)).toEqual([]);
+			expect(logins()).toBe(1);
+		});
 
-	test('is renewed for two of the HTTP Request nodes, if n8n takes the answer for an error', async () => {
-		const { engine } = fixture;
-		await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
-		const isError = !('status' in fault) || fault.status !== 200;
-		const isSeen = fault !== page && isError;
-		expect(logins()).toBe(isSeen ? 1 : 0);
-		expect(fixture.sandbox.store.jobs.size).toBe(isSeen ? 2 : 0);
-		expect(creates()).toBe(isSeen ? 4 : 2);
-	});
-});
+		test('renews it for two HTTP Request nodes, if n8n takes the answer for an error', async () => {
+			const { engine } = fixture;
+			await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
+			const isError = !('status' in fault) || fault.status !== 200;
+			const isSeen = fault !== page && isError;
+			expect(logins()).toBe(isSeen ? 1 : 0);
+			expect(fixture.sandbox.store.jobs.size).toBe(isSeen ? 2 : 0);
+			expect(creates()).toBe(isSeen ? 4 : 2);
+		});
+	},
+);
 
-test("a verb that isn't idempotent is sent once if it may have been acted on, though its token has expired", async () => {
+test("the node never repeats a verb that isn't idempotent and may have worked, though its token has expired", async () => {
 	const jobs = jest.requireActual<typeof Jobs>(
 		'../../dist/nodes/JobOrchestration/service/calls/jobs',
 	);
@@ -139,7 +142,7 @@ test("a verb that isn't idempotent is sent once if it may have been acted on, th
 	expect(logins()).toBe(1);
 });
 
-describe('A token that is good', () => {
+describe('A good token', () => {
 	const aboutTheJob: Array<[string, Fault, string]> = [
 		...[
 			'Git credentials are expired or invalid',
@@ -151,20 +154,23 @@ describe('A token that is good', () => {
 		['302', redirect(302, '/jobs/sso-account-1'), '/jobs/sso-account-1'],
 	];
 
-	test.each(aboutTheJob)('is kept, and the answer is about the job: %s', async (_, fault, said) => {
-		const token = await logInBefore(10 * MINUTE_MS);
-		fixture.meets('createJob', fault);
-		for (let run = 0; run < 2; run += 1) {
-			const { error } = await fixture.engine.run({ parameters: create() });
-			expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
-			expect(error?.description).not.toMatch(/was renewed|new login/);
-		}
-		expect([logins(), creates()]).toEqual([0, 2]);
-		expect(healthChecks()).toBeLessThanOrEqual(1);
-		expect(fixture.engine.token).toBe(token);
-	});
+	test.each(aboutTheJob)(
+		'stays in use, and the error is about the job: %s',
+		async (_, fault, said) => {
+			const token = await logInBefore(10 * MINUTE_MS);
+			fixture.meets('createJob', fault);
+			for (let run = 0; run < 2; run += 1) {
+				const { error } = await fixture.engine.run({ parameters: create() });
+				expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
+				expect(error?.description).not.toMatch(/was renewed|new login/);
+			}
+			expect([logins(), creates()]).toEqual([0, 2]);
+			expect(healthChecks()).toBeLessThanOrEqual(1);
+			expect(fixture.engine.token).toBe(token);
+		},
+	);
 
-	test('that was just issued costs few health checks, and no login, if items are refused', async () => {
+	test('that was just issued costs few health checks, and no login, if the service refuses items', async () => {
 		hurry();
 		await logInBefore(0);
 		const faults = [undefined, answer(403, { message: 'token expired' }), answer(401)];
@@ -186,13 +192,13 @@ describe('A token that is good', () => {
 	});
 });
 
-describe('What an expired token costs', () => {
+describe('Items that the service refuses', () => {
 	test.each([
 		['the user may list clusters', 403, false, 10],
-		['nor may the user list clusters', 403, true, 10],
+		['the user may not list clusters either', 403, true, 10],
 		// The rejection of a token that was just issued takes no earlier answer.
 		['the user may list clusters', 401, false, 40],
-	])('items that are refused cost few: %s (%i)', async (_, status, isListRefused, most) => {
+	])('cost few health checks where %s (%i)', async (_, status, isListRefused, most) => {
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {
 			const isRefused =
@@ -207,7 +213,7 @@ describe('What an expired token costs', () => {
 		expect(healthChecks()).toBeLessThanOrEqual(most);
 	});
 
-	test('a user who is refused everything logs in once a minute at most', async () => {
+	test('cost one login a minute at most, if they are all', async () => {
 		await logInBefore(2 * MINUTE_MS);
 		const forbidden = answer(403, { message: 'no rights here' });
 		fixture.meets('others', forbidden);
@@ -219,7 +225,7 @@ describe('What an expired token costs', () => {
 	});
 });
 
-test('a login for another token that is never answered is told so, not as a cancel', async () => {
+test('the error says that a login for a new token was never answered, and speaks of no cancel', async () => {
 	await logInBefore(HOUR_MS);
 	const { orRunOut } = hurry();
 	fixture.meets('login', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
@@ -235,7 +241,7 @@ describe('A batch whose token expires', () => {
 		...{ kind: 'wait', when, until: until(() => names().includes(`Job ${item}`)) },
 	});
 
-	test('begins with an older one than the newest, which has expired as well', async () => {
+	test('logs in once, though it begins with an older token and the newest has expired as well', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
@@ -249,7 +255,7 @@ describe('A batch whose token expires', () => {
 		expect(logins()).toBe(1);
 	});
 
-	test('goes on with the new one, though others ended meanwhile with the old one', async () => {
+	test('goes on with the new token, though other items ended meanwhile with the old one', async () => {
 		const old = await logInBefore(0);
 		fixture.meets('createJob', (call) => {
 			if (call.token !== old) return undefined;
@@ -264,7 +270,7 @@ describe('A batch whose token expires', () => {
 		expect(rejected.map(itemOf)).toEqual([1]);
 	});
 
-	test('again and again: no item fails for it, and there is one login for each time', async () => {
+	test('again and again loses no item, and makes one login each time', async () => {
 		const sandbox = await newSandbox({ latency: 5 });
 		fixture.engine.saveCredential(credentialFor(sandbox));
 		sandbox.faults.plan(({ operation, nOfOperation }) =>

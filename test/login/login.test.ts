@@ -15,7 +15,7 @@ const onError = 'continueRegularOutput';
 const batch = (options: IDataObject = {}) =>
 	create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 20, ...options } as never });
 
-test('the login sends what the interface asks for, and its token goes with each call', async () => {
+test("the login sends the user name and the password, and each call sends the login's token", async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	const [login, list] = fixture.sandbox.calls;
 	expect(login).toMatchObject({
@@ -28,7 +28,7 @@ test('the login sends what the interface asks for, and its token goes with each 
 	expect(list?.token).toMatch(/^[\w-]{32}$/);
 });
 
-test('spaces around the user name are taken off, as with the Base URL, but never from the password', async () => {
+test('the node removes spaces around the user name and the Base URL, but never from the password', async () => {
 	const { baseUrl, userName, password } = credentialFor(fixture.sandbox);
 	const copied = { baseUrl: ` ${baseUrl}\n`, userName: `\t${userName} ` };
 	for (const typed of [password, ` ${password} `]) {
@@ -42,7 +42,7 @@ test('spaces around the user name are taken off, as with the Base URL, but never
 	]);
 });
 
-test('a password that is a number is withheld from an error, too', async () => {
+test('an error withholds the password, even if it is a number', async () => {
 	const credential = credentialFor(fixture.sandbox);
 	fixture.engine.saveCredential({ ...credential, password: 24_681_357 as never });
 	fixture.sandbox.faults.plan(({ operation }) =>
@@ -54,7 +54,7 @@ test('a password that is a number is withheld from an error, too', async () => {
 	expect(error?.description).toMatch(/\nThe service's message isn't shown/);
 });
 
-test('a service that rejects each token gets two, and for some seconds no other', async () => {
+test('the node fetches two tokens of a service that rejects each, and then no other for some seconds', async () => {
 	hurry();
 	fixture.meets('others', answer(401, { message: 'not you' }));
 	const node = { parameters: batch({ concurrency: 1 }), onError } as const;
@@ -68,7 +68,7 @@ test('a service that rejects each token gets two, and for some seconds no other'
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
-test('after two rejected tokens, no login is made for a minute, and the last token is used once the service accepts it', async () => {
+test('after two rejected tokens, the node makes no login for a minute, and uses the last token once the service accepts it', async () => {
 	hurry();
 	fixture.meets('others', answer(401));
 	const run = async () => await fixture.engine.run({ parameters: create() });
@@ -90,16 +90,13 @@ test('after two rejected tokens, no login is made for a minute, and the last tok
 	]);
 });
 
-test('a token is sent as it came, whatever visible ASCII characters it has', async () => {
+test('the node keeps a token, and sends it as it came, whatever visible ASCII characters it has', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);
 	fixture.sandbox.faults.plan(({ operation }) =>
 		answer(200, operation === 'login' ? { access_token: token } : { items: [], metadata: {} }),
 	);
-	for (let runs = 0; runs < 2; runs += 1) {
-		const { error } = await fixture.engine.run({ parameters: getAll() });
-		expect(error).toBeUndefined();
-	}
+	for (let runs = 0; runs < 2; runs += 1) await fixture.succeeds(getAll());
 	expect(fixture.callsOf('listClusters').map((call) => call.token)).toEqual([token, token]);
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
@@ -110,7 +107,7 @@ describe('a wrong password', () => {
 		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
 
 	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
-		'is tried once with 100 items: %s',
+		'is sent once for 100 items, with On Error at %s',
 		async (setting) => {
 			savePassword(`wrong ${setting}`);
 			const node = { parameters: batch(), onError: setting };
@@ -122,7 +119,7 @@ describe('a wrong password', () => {
 		},
 	);
 
-	test('is tried once where it becomes wrong during the run', async () => {
+	test('is sent once where it becomes wrong during the run', async () => {
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
 			return operation === 'login' && nOfOperation > 1 ? answer(401) : undefined;
@@ -132,7 +129,7 @@ describe('a wrong password', () => {
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 
-	test('is tried once by all nodes of an execution, however long it takes, and again by the next', async () => {
+	test('is sent once by all nodes of an execution, however long it takes, and again by the next', async () => {
 		savePassword('wrong twice');
 		// Each look at the clock takes an hour.
 		let now = Date.now();
@@ -145,7 +142,7 @@ describe('a wrong password', () => {
 		}
 	});
 
-	test('that is refused late is remembered as long as one refused at once', async () => {
+	test('is remembered as long after a slow refusal as after a quick one', async () => {
 		savePassword('wrong and slow');
 		fixture.sandbox.faults.plan(() => {
 			pass(60_000);
@@ -219,7 +216,7 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 	});
 
-	test.each(away)('that ends in %s is made again', async (_, fault) => {
+	test.each(away)('that ends in %s is made again by the next try', async (_, fault) => {
 		failWith(fault);
 		const { items } = await fixture.engine.run(node(0), numbered(3));
 		expect(items).toHaveLength(3);

@@ -32,7 +32,7 @@ const counts = () =>
 		(operation) => fixture.callsOf(operation).length,
 	);
 
-test('with Never Error, n8n sees no error in a rejected token, and asks for no other', async () => {
+test('with Never Error, n8n takes a rejected token for no error, and asks for no other', async () => {
 	fixture.sandbox.tokens.expireAll();
 	const response = await post({ simple: false, resolveWithFullResponse: true });
 	expect(response).toMatchObject({ statusCode: 401 });
@@ -64,7 +64,7 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
-	test('though the service failed, and so did the health check with a token that it accepts again', async () => {
+	test('though the service and the health check failed, if the service accepts the same token again', async () => {
 		pass(2 * 61_000);
 		let healthChecks = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
@@ -77,13 +77,13 @@ describe('A request that fails is sent once', () => {
 		expect(fixture.sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('by a service that rejects each token: thirty requests make two logins', async () => {
+	test('and thirty of them make two logins, if the service rejects each token', async () => {
 		fixture.meets('others', answer(401));
 		for (let request = 0; request < 30; request += 1) await expect(post()).rejects.toThrow();
 		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
 	});
 
-	test('and 50 that fail together share the health checks', async () => {
+	test('and fifty that fail together share their health checks', async () => {
 		fixture.meets('createJob', actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
@@ -94,8 +94,8 @@ describe('A request that fails is sent once', () => {
 	});
 });
 
-describe('A request whose token is rejected is sent again', () => {
-	test('but not where the service rejects the new one as well, when it is asked for clusters', async () => {
+describe('A request of another node', () => {
+	test('is not sent again if the service rejects a new token as well, when it is asked for clusters', async () => {
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return answer(500);
 			return operation === 'listClusters' ? answer(401) : undefined;
@@ -108,7 +108,7 @@ describe('A request whose token is rejected is sent again', () => {
 		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([500, 200]);
 	});
 
-	test('by a service whose certificate the credential accepts', async () => {
+	test('is sent again with a new token to a service whose certificate only the credential accepts', async () => {
 		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
@@ -117,7 +117,7 @@ describe('A request whose token is rejected is sent again', () => {
 		expect(sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('if it is not the one that another process has stored, which the service accepts', async () => {
+	test('uses the token that another process has stored', async () => {
 		const { body } = await new Client(fixture.sandbox).login();
 		const { access_token: theirs } = body as { access_token: string };
 		fixture.engine.storeAsOtherProcess(theirs);
@@ -125,7 +125,7 @@ describe('A request whose token is rejected is sent again', () => {
 		expect(fixture.callsOf('createJob').map(({ token }) => token)).toEqual([theirs]);
 	});
 
-	test('though the newest that is known has expired as well, having been shared by two credentials', async () => {
+	test('is sent again with a new token, though the newest that two credentials shared has expired as well', async () => {
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
 		await post();
@@ -163,7 +163,7 @@ describe('The token', () => {
 		});
 	});
 
-	test("goes with any certificate only where the credential says so, which is another account's then", async () => {
+	test("goes to a service with any certificate only if the credential says so, which is another account's then", async () => {
 		fixture.engine.editCredential({ ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		expect(await signed({ url: '{host}/api/v1/other' })).toMatchObject(unchecked);
@@ -234,7 +234,7 @@ describe('The token', () => {
 		);
 	});
 
-	test('is not asked about, nor fetched, where a request is refused', async () => {
+	test('is neither checked nor fetched for a request that the credential refuses', async () => {
 		// Not even where the one that is there is of another account.
 		fixture.engine.editCredential({ password: 'edited' });
 		const proxy = await newSandbox();
@@ -248,7 +248,7 @@ describe('The token', () => {
 	});
 });
 
-describe('The test of a credential shows only a message, which says what to do: a login that', () => {
+describe('The test of a credential shows one message that says what to do', () => {
 	/** Asks for a token as n8n does. */
 	async function ask(changed: IDataObject): Promise<unknown> {
 		const { engine, sandbox } = fixture;
@@ -261,7 +261,7 @@ describe('The test of a credential shows only a message, which says what to do: 
 		);
 	}
 
-	test('fails by what the form holds', async () => {
+	test('if the form holds a wrong password or address', async () => {
 		const { url } = fixture.sandbox;
 		await expect(ask({ password: 'wrong once more' })).rejects.toThrow(
 			'The username or the password is wrong. Correct it in the credential.',
@@ -275,13 +275,13 @@ describe('The test of a credential shows only a message, which says what to do: 
 		[429, 'The service is receiving too many requests. Try again later.'],
 		[499, 'The service refused the login. Check'],
 		[500, "The service failed to log the user in. The fault is on the service's side."],
-	])('is answered %s', async (status, said) => {
+	])('if the login is answered with %s', async (status, said) => {
 		fixture.sandbox.faults.plan(() => answer(status));
 		await expect(ask({ userName: 'another' })).rejects.toThrow(said);
 	});
 });
 
-test('A wrong password is tried again after five seconds, not before', async () => {
+test('Other nodes send a wrong password again after five seconds, not before', async () => {
 	fixture.engine.editCredential({ password: 'wrong for other nodes' });
 	for (const [ms, logins] of [
 		[0, 1],

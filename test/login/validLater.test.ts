@@ -36,7 +36,7 @@ function acceptAfter(ms: number, isAsked = (_operation: string) => true): void {
 }
 
 test.each([500, 1_500, 3_000, 5_000])(
-	'Of a token that is valid %i ms later, each item has its job, with one login',
+	'each item has its job, with one login, if the token becomes valid %i ms later',
 	async (ms) => {
 		acceptAfter(ms);
 		await fixture.succeeds(create(), numbered(50));
@@ -46,7 +46,7 @@ test.each([500, 1_500, 3_000, 5_000])(
 );
 
 test.each([3_000, 8_000])(
-	'Of a token that some replicas know %i ms later, each item has its job, with one login',
+	'each item has its job, with one login, if some replicas know the token %i ms later',
 	async (ms) => {
 		acceptAfter(ms, (operation) => operation === 'createJob');
 		await fixture.succeeds(create(), numbered(50));
@@ -54,7 +54,7 @@ test.each([3_000, 8_000])(
 	},
 );
 
-test('lists and state changes wait for it, too', async () => {
+test('lists and state changes wait for a token that becomes valid later, too', async () => {
 	acceptAfter(3_000);
 	await fixture.succeeds(getAll());
 	fixture.sandbox.tokens.expireAll();
@@ -65,7 +65,7 @@ test('lists and state changes wait for it, too', async () => {
 	await fixture.succeeds(change('stop', { jobId: uid }));
 });
 
-test('Of a token that is valid 20 s later, the error has the words, and the next execution works at once', async () => {
+test('if the token becomes valid 20 s later, the error says why, and the next execution works at once', async () => {
 	acceptAfter(20_000);
 	const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(50));
 	expect(items).toHaveLength(50);
@@ -92,7 +92,7 @@ test.each([
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'beforeActing' } as const],
 ])(
-	'Tokens that end a few seconds after their login, while health checks get %s: each item has its job',
+	'each item has its job, though tokens end a few seconds after their login and health checks get %s',
 	async (_, fault) => {
 		let created = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {

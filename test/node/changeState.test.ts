@@ -41,7 +41,7 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 });
 
 test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
-	'%s is sent again if its connection breaks, since it does the same twice',
+	'the node sends %s again if the connection breaks, since it does the same twice',
 	async (verb) => {
 		const { uid: jobId } = await newJob(verb);
 		fixture.meets('changeJobState', ({ nOfOperation }) =>
@@ -52,7 +52,7 @@ test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 	},
 );
 
-test('a job is created, suspended and resumed in one workflow, by metadata.uid after each step', async () => {
+test('a workflow can create, suspend and resume a job, by metadata.uid after each step', async () => {
 	const byId = { jobId: '={{ $json.metadata.uid }}' };
 	const { result } = fixture.engine.start(
 		[
@@ -68,26 +68,24 @@ test('a job is created, suspended and resumed in one workflow, by metadata.uid a
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-describe('303 See Other', () => {
-	const see = (location: string | undefined, body?: unknown) =>
-		actAndAnswer(303, body, location === undefined ? undefined : { location });
+const see = (location: string | undefined, body?: unknown) =>
+	actAndAnswer(303, body, location === undefined ? undefined : { location });
 
-	test.each<[string | undefined, unknown]>([
-		['/jobs/account-sso-login', undefined],
-		['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
-		[undefined, { success: false }],
-	])('to %s: a state change is done', async (location, body) => {
-		fixture.meets('changeJobState', see(location, body));
-		const { uid: jobId } = await newJob('stop');
-		const { items } = await fixture.succeeds(change('stop', { jobId }));
-		expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
-		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
-		expect(fixture.callsOf('login')).toHaveLength(1);
-	});
+test.each<[string | undefined, unknown]>([
+	['/jobs/account-sso-login', undefined],
+	['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
+	[undefined, { success: false }],
+])('a 303 See Other to %s says that a state change is done', async (location, body) => {
+	fixture.meets('changeJobState', see(location, body));
+	const { uid: jobId } = await newJob('stop');
+	const { items } = await fixture.succeeds(change('stop', { jobId }));
+	expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
+	expect(fixture.callsOf('changeJobState')).toHaveLength(1);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
 
-	test.each([create(), getAll()])('to any other request is an error', async (parameters) => {
-		fixture.meets('others', see('/jobs/1', {}));
-		const { error } = await fixture.engine.run({ parameters });
-		expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
-	});
+test.each([create(), getAll()])('a 303 See Other to %j is an error', async (parameters) => {
+	fixture.meets('others', see('/jobs/1', {}));
+	const { error } = await fixture.engine.run({ parameters });
+	expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
 });

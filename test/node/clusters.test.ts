@@ -34,12 +34,12 @@ const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type
 const clustersOf = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
 
-test('50 clusters are the default, in one request', async () => {
+test('Get Many asks for 50 clusters in one request by default', async () => {
 	expect(await list({})).toHaveLength(50);
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-test('all pages are followed to the end, and each cluster is an item as the service sent it', async () => {
+test('Return All follows all pages, and gives each cluster as the service sent it', async () => {
 	const clusters = [...fixture.sandbox.store.clusters];
 	expect(clusters).toHaveLength(250);
 	expect(await list({ returnAll: true })).toEqual(clusters);
@@ -51,20 +51,20 @@ test('all pages are followed to the end, and each cluster is an item as the serv
 	});
 });
 
-test('a service that sends more than it was asked for changes nothing', async () => {
+test('Limit holds, even if the service sends more than it was asked for', async () => {
 	answerWithPages({ items: clustersOf(1, 9), metadata: {} });
 	expect(await list({ limit: 3 })).toHaveLength(3);
 });
 
-describe('filters', () => {
-	test('are compared without regard to case', async () => {
+describe('Filters', () => {
+	test('ignore upper and lower case', async () => {
 		const exact = await list({ returnAll: true, filters: { phase: 'Pending', type: 'virtual' } });
 		expect(exact).not.toEqual([]);
 		const filters = { phase: 'pENDING', type: 'Virtual' };
 		expect(await list({ returnAll: true, filters })).toEqual(exact);
 	});
 
-	test('by both, which have to hold together', async () => {
+	test('by phase and type give what matches both', async () => {
 		const both = await list({ returnAll: true, filters: { phase: 'Pending', type: 'master' } });
 		expect(both.length).toBeGreaterThan(0);
 		for (const cluster of both) {
@@ -73,7 +73,7 @@ describe('filters', () => {
 		expect(await list({ filters: { phase: 'Pending', type: 'no such type' } })).toEqual([]);
 	});
 
-	test('Limit counts what passes, and no more pages are asked for than that takes', async () => {
+	test('let Limit count what passes, and ask for no more pages than that takes', async () => {
 		const options = { pageSize: 3 };
 		const filters = { phase: 'Pending' };
 		const found = await list({ limit: 2, filters, options });
@@ -84,20 +84,20 @@ describe('filters', () => {
 
 	test.each([
 		['of another name', 'runs', 0],
-		['left empty', '', 50],
-		['of an expression that gives nothing', '={{ $json.absent }}', 50],
-	])('a phase %s', async (_, phase, count) => {
+		['that is left empty', '', 50],
+		['whose expression gives nothing', '={{ $json.absent }}', 50],
+	])('by a phase %s (%j) give %i clusters', async (_, phase, count) => {
 		expect(await list({ filters: { phase } })).toHaveLength(count);
 	});
 
-	test('a cluster without status is in no phase', async () => {
+	test('by phase leave out a cluster without a status', async () => {
 		const items = [{ metadata: { uid: 'c1' } }, { status: { phase: 'Running' } }, { status: null }];
 		answerWithPages({ items, metadata: {} });
 		expect(await list({ filters: { phase: 'Running' } })).toEqual([items[1]]);
 	});
 });
 
-test('a raw page is what the service sent, and the workflow can go on from it', async () => {
+test('a raw page has what the service sent, and a workflow can go on from it', async () => {
 	const [first] = await list({ limit: 20, options: { rawPage: true } });
 	expect(first).toEqual({ items: expect.any(Array), metadata: { continue: expect.any(String) } });
 	expect(first?.items).toHaveLength(20);
@@ -141,30 +141,27 @@ describe('An empty page', () => {
 		{ total: 0, nextPageToken: '' },
 	];
 
-	test.each(empty)('%j is an empty list, and the end of one', async (page) => {
+	test.each(empty)('%j is an empty list, and ends one', async (page) => {
 		answerWithPages(page);
 		expect(await list({ returnAll: true })).toEqual([]);
 		answerWithPages({ items: clustersOf(1, 3), metadata: { continue: 'b' } }, page);
 		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
 	});
 
-	test('is one, too, where the service leaves it out', async () => {
+	test('is an empty list, too, where the service leaves the items out', async () => {
 		await fixture.start({ clusters: 0, emptyListsOmitted: true });
 		expect(await list({})).toEqual([]);
 	});
 });
 
-test.each([[0], ['0'], [''], [null], [false]])(
-	'the next token %j is the end of the list',
-	async (token) => {
-		answerWithPages(
-			{ items: clustersOf(1, 2), metadata: { continue: 7 } },
-			{ items: clustersOf(3, 3), metadata: { continue: token } },
-		);
-		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
-		expect(asked().map((query) => query['ListOption.continue'])).toEqual([undefined, '7']);
-	},
-);
+test.each([[0], ['0'], [''], [null], [false]])('the next token %j ends the list', async (token) => {
+	answerWithPages(
+		{ items: clustersOf(1, 2), metadata: { continue: 7 } },
+		{ items: clustersOf(3, 3), metadata: { continue: token } },
+	);
+	expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
+	expect(asked().map((query) => query['ListOption.continue'])).toEqual([undefined, '7']);
+});
 
 test.each<[INodeParameters, number, string[]]>([
 	[{ limit: 150 }, 150, ['100', '100']],
@@ -203,7 +200,7 @@ describe('A cluster that comes twice', () => {
 		expect(await list(parameters)).toEqual(clustersOf(1, count));
 	});
 
-	test('is not known by anything but its ID', async () => {
+	test('is known by its ID alone', async () => {
 		const items = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
 		answerWithPages({ items, metadata: { continue: 'b' } }, { items });
 		expect(await list({ returnAll: true })).toEqual([...items, ...items]);
@@ -217,22 +214,23 @@ describe('A last page that is full', () => {
 	const full = clustersOf(1, 100);
 	const returnAll = { returnAll: true };
 
-	test.each<[string, object, INodeParameters, hints: unknown[]]>([
-		['says nothing of another', { items: full }, returnAll, [mayBeMore]],
-		['has the token elsewhere', { items: full, next_page_token: 'b' }, returnAll, [mayBeMore]],
-		['has other metadata', { items: full, metadata: { next: '/b' } }, { limit: 101 }, [mayBeMore]],
-		['is filtered', { items: full }, { filters: { type: 'x' } }, [mayBeMore]],
-		['is all that is wanted', { items: full }, { limit: 100 }, []],
-		['is longer than asked for', { items: clustersOf(1, 150) }, returnAll, []],
-		['is not quite full', { items: clustersOf(1, 99) }, returnAll, []],
-		['says that it is the last', { items: full, metadata: { continue: '' } }, returnAll, []],
-		['says so by 0', { items: full, metadata: { remainingItemCount: '0' } }, returnAll, []],
-	])('%s', async (_, page, parameters, hints) => {
+	test.each<[string, isHinted: boolean, page: object, INodeParameters]>([
+		['it says nothing of another', true, { items: full }, returnAll],
+		['it has the token elsewhere', true, { items: full, next_page_token: 'b' }, returnAll],
+		['it has other metadata', true, { items: full, metadata: { next: '/b' } }, { limit: 101 }],
+		['it is filtered', true, { items: full }, { filters: { type: 'x' } }],
+		['it is all that is wanted', false, { items: full }, { limit: 100 }],
+		['it is longer than asked for', false, { items: clustersOf(1, 150) }, returnAll],
+		['it is not quite full', false, { items: clustersOf(1, 99) }, returnAll],
+		['it says so', false, { items: full, metadata: { continue: '' } }, returnAll],
+		['it says so by 0', false, { items: full, metadata: { remainingItemCount: '0' } }, returnAll],
+	])('has a hint that there may be more, where %s: %s', async (_, isHinted, page, parameters) => {
 		answerWithPages(page);
-		expect((await listWithHints(parameters, [{}, {}])).hints).toEqual(hints);
+		const { hints } = await listWithHints(parameters, [{}, {}]);
+		expect(hints).toEqual(isHinted ? [mayBeMore] : []);
 	});
 
-	test('says nothing of another, though an earlier one named a next page: it is the last', async () => {
+	test('has no hint if an earlier page named a next one: it is the last', async () => {
 		const second = { items: clustersOf(101, 200) };
 		answerWithPages({ items: full, metadata: { continue: 'b' } }, second);
 		expect(await listWithHints(returnAll)).toMatchObject({ hints: [] });
@@ -241,15 +239,18 @@ describe('A last page that is full', () => {
 		expect(hints).toEqual([]);
 	});
 
-	test.each([12, '12'])('but leaves %j is an error, unless no more are wanted', async (count) => {
-		answerWithPages({ items: full, metadata: { remainingItemCount: count } });
-		const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
-		expect(error).toMatchObject({
-			message: 'The list of work clusters is cut off',
-			description: endsIn('The last page says that 12 more follow, but not where.'),
-		});
-		expect(await list({ limit: 100 })).toHaveLength(100);
-	});
+	test.each([12, '12'])(
+		'and says that %j more follow is an error, unless no more are wanted',
+		async (count) => {
+			answerWithPages({ items: full, metadata: { remainingItemCount: count } });
+			const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
+			expect(error).toMatchObject({
+				message: 'The list of work clusters is cut off',
+				description: endsIn('The last page says that 12 more follow, but not where.'),
+			});
+			expect(await list({ limit: 100 })).toHaveLength(100);
+		},
+	);
 });
 
 describe('A list without an end', () => {
@@ -261,7 +262,7 @@ describe('A list without an end', () => {
 		['leads to an earlier one', [page('a'), page('b'), page('a')], { returnAll: true }],
 		['comes again and again', [page('a', clusterOf('c-1'))], { limit: 3 }],
 		['comes again, filtered', [page('a', clusterOf('c-1'))], { limit: 3, filters: { type: 'x' } }],
-	])('has a page that %s', async (_, pages, parameters) => {
+	])('is an error, if a page %s', async (_, pages, parameters) => {
 		answerWithPages(...pages);
 		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
 		const description = endsIn('A page token came twice, or there are more than a thousand pages.');
@@ -272,14 +273,14 @@ describe('A list without an end', () => {
 		});
 	});
 
-	test('has more than a thousand pages, which are read on though they are empty', async () => {
+	test('is an error after a thousand pages, though they are empty', async () => {
 		answerEach((request) => answer(200, page(`page-${request}`)));
 		const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
 		expect(error).toMatchObject({ message });
 		expect(asked()).toHaveLength(1_000);
 	}, 60_000);
 
-	test('is left alone if no further page is wanted', async () => {
+	test('is no error if no further page is wanted', async () => {
 		answerWithPages(page('again', clusterOf('c-1')));
 		expect(await list({ limit: 1 })).toEqual([clusterOf('c-1')]);
 	});

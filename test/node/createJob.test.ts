@@ -13,7 +13,7 @@ function sentBody(): unknown {
 	return calls[0]?.body;
 }
 
-test('with the required fields alone, what has a default is sent and nothing else', async () => {
+test('Create sends the required fields, what has a default, and nothing else', async () => {
 	await fixture.succeeds(create());
 	expect(sentBody()).toEqual({
 		namespace: 'default',
@@ -68,7 +68,7 @@ describe('the output is', () => {
 	});
 });
 
-test('an agent reads a fifth of the text where the job is simplified', async () => {
+test('an agent reads a fifth of the text if the job is simplified', async () => {
 	fixture.answerWith('createJob', created);
 	const lengthOf = async (output: string) => {
 		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
@@ -115,7 +115,7 @@ const allAdditional = {
 	metadata: '{"team": "data"}',
 };
 
-test("all additional fields have a value here, so that the contract's check sees them", () => {
+test("these tests have a value for each additional field, so that the contract's check sees it", () => {
 	const names = additionalFieldsOf(fixture.engine).map(({ name }) => name);
 	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
 });
@@ -187,7 +187,11 @@ test.each<[string, INodeParameters, object]>([
 		additional({ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}', priority: '={{ "-5" }}' }),
 		{ retryOption: { maxretry: 2, retryInterval: 10 }, priority: -5 },
 	],
-	['one of them', additional({ retryInterval: 10 }), { retryOption: { retryInterval: 10 } }],
+	[
+		'one of the retry fields',
+		additional({ retryInterval: 10 }),
+		{ retryOption: { retryInterval: 10 } },
+	],
 	['a priority of 1.5', additional({ priority: 1.5 }), { priority: 1.5 }],
 	[
 		'IDs with spaces around them, without these',
@@ -212,7 +216,7 @@ test.each<[string, INodeParameters, object]>([
 		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
 		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
 	],
-])('%s: what is sent', async (_, parameters, job) => {
+])('Create sends what was entered: %s', async (_, parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
@@ -240,7 +244,7 @@ describe('an optional field whose expression gives nothing', () => {
 	});
 
 	test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
-		'no hint tells of %j: it was left empty on purpose',
+		'has no hint if it gives %j: it was left empty on purpose',
 		async (value) => {
 			const additionalFields = { priority: value, workspace: value, maxRetry: value };
 			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
@@ -252,7 +256,7 @@ describe('an optional field whose expression gives nothing', () => {
 	);
 });
 
-test('without items nothing is sent', async () => {
+test('the node sends nothing if it gets no items', async () => {
 	const { items } = await fixture.succeeds(create(), []);
 	expect(items).toEqual([]);
 	expect(fixture.sandbox.calls).toEqual([]);

@@ -22,7 +22,7 @@ async function allPages(): Promise<unknown[][]> {
 	return pages;
 }
 
-test('the list of work clusters comes in pages, each cluster with its kind and what is not usual', async () => {
+test('the list of work clusters comes in pages, and shows the kind of each cluster, and its phase if it does not run', async () => {
 	const { results } = await search();
 	expect(results[0]).toEqual({ name: 'north-master-1 (master)', value: 'wc-000001' });
 	expect(results[3]?.name).toMatch(/\(\w+, Pending when listed\)$/);
@@ -43,7 +43,7 @@ test.each([
 	expect(fixture.callsOf('listClusters')).toHaveLength(requests);
 });
 
-test('its errors are those of the node', async () => {
+test('the list shows the errors of the node', async () => {
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'not it' });
 	await expect(search()).rejects.toMatchObject({
 		name: 'NodeApiError',
@@ -51,7 +51,7 @@ test('its errors are those of the node', async () => {
 	});
 });
 
-test('what has no ID is not offered, what has no name goes by its ID', async () => {
+test('the list leaves out a cluster without an ID, and shows the ID of one without a name', async () => {
 	const items = [
 		{ name: 'no metadata', type: 'master' },
 		{ metadata: {}, name: 'no uid' },
@@ -74,7 +74,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 	});
 });
 
-test('a list that the service cuts off is offered, and its end says so', async () => {
+test('the list says at its end that the service has cut it off', async () => {
 	const items = [{ metadata: { uid: 'c1' } }];
 	fixture.answerWith('listClusters', { items, metadata: { remainingItemCount: 7 } });
 	expect(await search()).toEqual({
@@ -88,7 +88,7 @@ test('a list that the service cuts off is offered, and its end says so', async (
 	});
 });
 
-test('a service that does not answer is given 20 seconds, and asked once more', async () => {
+test('the list waits 20 seconds for an answer, and asks once more', async () => {
 	await search();
 	fixture.sandbox.clearCalls();
 	const { orRunOut } = hurry();
@@ -103,7 +103,7 @@ test('a service that does not answer is given 20 seconds, and asked once more', 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('a service that refuses pages of that size is asked for its own, whose refusal is an error', async () => {
+test("the list asks for pages of the service's own size if it refuses a hundred clusters, and shows an error if it refuses these, too", async () => {
 	fixture.meets('listClusters', answer(422, { message: 'nein' }));
 	const message = 'The service refused to list the work clusters: nein';
 	await expect(search()).rejects.toMatchObject({ message });
@@ -111,7 +111,7 @@ test('a service that refuses pages of that size is asked for its own, whose refu
 	expect(asked).toEqual([{ 'ListOption.limit': '100' }, {}]);
 });
 
-test('of a service whose pages are smaller, and counted, each cluster is offered once, and a search finds the last one', async () => {
+test('the list offers each cluster once, and a search finds the last, if pages are smaller than wanted, and counted', async () => {
 	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
 	await fixture.start({ clusters: 120, ...smaller });
 	const all = [...fixture.sandbox.store.clusters].map(({ metadata }) => metadata.uid);

@@ -25,7 +25,7 @@ const noLists: unknown[] = [
 test.each([
 	...noJobs.map((body) => [body, 'job', create()] as const),
 	...noLists.map((body) => [body, 'list of work clusters', getAll()] as const),
-])('%j is no %s', async (body, wanted, parameters) => {
+])('the node takes %j for no %s', async (body, wanted, parameters) => {
 	fixture.meets('others', answer(200, body));
 	const { error, items } = await fixture.engine.run({ parameters });
 	expect(items).toEqual([]);
@@ -34,7 +34,7 @@ test.each([
 });
 
 test.each([7, 0, 2 ** 53 - 1])(
-	'the number %i is the ID of the job for the next node',
+	'the next node can stop a job whose ID is the number %i',
 	async (uid) => {
 		fixture.meets('others', ({ operation }) =>
 			answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined),
@@ -60,7 +60,7 @@ describe('A create that succeeds without a job', () => {
 		[202, {}, 'an empty object instead of a job; the job may exist'],
 		[204, undefined, 'nothing instead of a job; the job may exist'],
 		[200, 'accepted', 'a text instead of a job; the job may exist'],
-	])('%i with %j: each item is sent, and says so', async (status, body, title) => {
+	])('is sent for each item, which says so, after %i with %j', async (status, body, title) => {
 		fixture.meets('createJob', answer(status, body));
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(30));

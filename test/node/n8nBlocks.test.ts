@@ -16,7 +16,7 @@ test.each([
 	['stop', change('stop', { jobId: 'x' })],
 	['getAll', getAll()],
 ])(
-	'an address that n8n does not let its nodes reach is sent nothing, and said so: %s',
+	'%s sends nothing to an address that n8n lets no node reach, and says so',
 	async (_, parameters) => {
 		const { error } = await fixture.engine.run({ parameters });
 		expect(error).toMatchObject({

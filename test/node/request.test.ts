@@ -19,7 +19,7 @@ const fixture = useSandbox();
 const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });
 const metadata = (text: string) => create({ additionalFields: { metadata: text } });
 
-describe('Arrives as it was entered:', () => {
+describe('The service gets what was entered:', () => {
 	const BIG = '7615917337495251231';
 	const list = [{ id: 'a', default: '5' }];
 	const text = JSON.stringify(list);
@@ -80,7 +80,7 @@ describe('Arrives as it was entered:', () => {
 		['false', 'false'],
 		['[1, "b"]', '[1,"b"]'],
 		['{ "a": { "b": null } }', '{"a":{"b":null}}'],
-	])('as "default" in JSON, %s is sent as text, as the form sends it', async (given, sent) => {
+	])('a "default" of %s in JSON, as text, as the form sends it', async (given, sent) => {
 		const record = `[{ "id": "a", "default": ${given}, "value": 1 }]`;
 		for (const inputsJson of [record, `={{ ${record} }}`]) {
 			fixture.sandbox.clearCalls();
@@ -91,7 +91,7 @@ describe('Arrives as it was entered:', () => {
 	});
 });
 
-describe('Whatever number JSON holds', () => {
+describe('Whatever number JSON holds,', () => {
 	/** A number as it is written: its sign, its digits, and the power of ten that they count. */
 	function exactly(number: string): string {
 		const [, sign = '', whole = '', fraction = '', exponent = '0'] =
@@ -132,14 +132,14 @@ describe('Whatever number JSON holds', () => {
 test.each([
 	['a name in another script', 'Bericht für Größe 😀'],
 	['a user with such a name', '{"constructor":"x"}'],
-])('the login is sent as it was entered: %s', async (_, userName) => {
+])('the login sends user name and password as they were entered: %s', async (_, userName) => {
 	const sandbox = await newSandbox({ userName, password: '"\\ é' });
 	fixture.engine.saveCredential(credentialFor(sandbox));
 	const { items } = await fixture.engine.run({ parameters: getAll() });
 	expect(items).toHaveLength(6);
 });
 
-describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
+describe("The Timeout holds, also above the one of n8n's HTTP client, for", () => {
 	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
 	const { defaults } = load(path) as { defaults: { timeout: number } };
 	const { timeout: usual } = defaults;
@@ -150,7 +150,7 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 		['a create', create({ options })],
 		['a state change', change('stop', { jobId: 'a', options })],
 		['a list', getAll({ options })],
-	])('%s, with its login', async (_, parameters) => {
+	])('%s with its login', async (_, parameters) => {
 		// n8n sets its own with the first request.
 		await fixture.engine.run({ parameters });
 		const sandbox = await newSandbox({ latency: 300 });
@@ -162,7 +162,7 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 	});
 });
 
-test("a proxy of n8n's environment applies, and is named if it can't be reached", async () => {
+test("requests go through the proxy of n8n's environment, and an error names it if it can't be reached", async () => {
 	const proxy = `127.0.0.1:${await freePort()}`;
 	const { env } = load('node:process') as NodeJS.Process;
 	env.HTTP_PROXY = `http://${proxy}`;

@@ -23,7 +23,7 @@ test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
 	['callbackUrl', { waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' }],
 	['callbackUrl', { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
 ])(
-	'the input %s gets the address by %j, and n8n waits an hour',
+	'the input %s gets the address that the job calls, by %j, and n8n waits an hour',
 	async (id, options, inputs = {}) => {
 		const parameters = create({ options, ...inputs });
 		const { items, run } = await fixture.succeeds(parameters);
@@ -49,14 +49,14 @@ test.each([
 		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
 	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
-])('with %s, nothing is sent', async (_, parameters, items, message) => {
+])('Create sends nothing with %s', async (_, parameters, items, message) => {
 	const { error, run } = await fixture.engine.run({ parameters: waiting(parameters) }, items);
 	expect(error?.message).toMatch(message);
 	expect(run.waitTill).toBeUndefined();
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 
-test('an item that fails does not wait', async () => {
+test('Create does not wait for an item that fails', async () => {
 	const parameters = waiting({ workCluster: { __rl: true, mode: 'id', value: 'no-cluster' } });
 	const { items, run } = await fixture.engine.run({ parameters, onError: 'continueRegularOutput' });
 	expect(items).toHaveLength(1);
@@ -136,7 +136,7 @@ test("while it waits, n8n's highlighted data and one hint have the job's ID, and
 	expect(run.data.resultData.metadata).toEqual(isThere ? { job: uid } : undefined);
 });
 
-test('each wait has an address of its own: a path and a random part', async () => {
+test('each wait has an address of its own with a random part', async () => {
 	await fixture.engine.run({ parameters: waiting() });
 	await fixture.engine.run({ parameters: waiting() });
 	const addresses = fixture.sentJobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
@@ -152,14 +152,17 @@ test('the longest wait is a year, which a date can hold', async () => {
 	expect(Number(run.waitTill) - Date.now()).toBeGreaterThan(364 * 86_400_000);
 });
 
-test.each([5, -1, 'soon'])('a Wait Limit of %j alone waits for nothing', async (waitLimit) => {
-	const { items, run } = await fixture.engine.run({
-		parameters: create({ options: { waitLimit } }),
-	});
-	expect(items[0]?.json).not.toHaveProperty('callback');
-	expect(run.waitTill).toBeUndefined();
-	expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
-});
+test.each([5, -1, 'soon'])(
+	'Create waits for nothing with a Wait Limit of %j alone',
+	async (waitLimit) => {
+		const { items, run } = await fixture.engine.run({
+			parameters: create({ options: { waitLimit } }),
+		});
+		expect(items[0]?.json).not.toHaveProperty('callback');
+		expect(run.waitTill).toBeUndefined();
+		expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+	},
+);
 
 test('a tool does not wait', async () => {
 	const { answers, run } = await fixture.engine.callTool({ parameters: waiting() }, [{}]);

@@ -27,7 +27,7 @@ beforeAll(() => {
 	packed = result;
 });
 
-test('the package ships dist, in less than 250 kB, README, licence and package.json only', () => {
+test('the package has only dist, in less than 250 kB, README, licence and package.json', () => {
 	const { files } = packed;
 	const others = files
 		.map(({ path }) => path)
@@ -46,7 +46,7 @@ test('README names the file that npm pack makes', () => {
 	expect(textOf('README.md')).toContain(`docker cp ${packed.filename} `);
 });
 
-test('all that n8n reads is in the package: node and credential, the place in the panel, the schemas', () => {
+test('the package has all that n8n reads: node and credential, the place in the panel, the schemas', () => {
 	const folder = 'dist/nodes/JobOrchestration';
 	const schemas = operations.map(
 		({ resource, value }) => `${folder}/__schema__/v1.0.0/${resource}/${value}.json`,
@@ -83,7 +83,7 @@ test('the node and the credential have an icon for light and another for dark, b
 	}
 });
 
-test('what it requires is its own, n8n-workflow or node:crypto, and nothing reads the environment', () => {
+test('the package loads only its own files, n8n-workflow and node:crypto, and does not read the environment', () => {
 	const files = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.js'));
 	expect(files.length).toBeGreaterThan(30);
 	for (const file of files) {

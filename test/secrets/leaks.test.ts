@@ -154,7 +154,7 @@ test('A success leaves neither the password nor a token, also after one had expi
 	}
 });
 
-test('What a state change is answered with is passed on as it came', async () => {
+test('The output of a state change has the answer of the service as it came', async () => {
 	fixture.meets('others', ({ token }) => answer(200, { repeated: token }));
 	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
 	const sent = fixture.sandbox.calls.at(-1)?.token;
@@ -226,7 +226,7 @@ describe('A job that the service names after a secret', () => {
 });
 
 test.each(['default', 'admin', 'Report', 'namespace'])(
-	'A password that is an ordinary word is shown in what the workflow gives: %s',
+	'An error shows what the workflow gives, even if the password is a word in it: %s',
 	async (password) => {
 		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
@@ -250,7 +250,7 @@ test.each(['default', 'admin', 'Report', 'namespace'])(
 	},
 );
 
-describe('A token that is not the one stored is not repeated', () => {
+describe('An error does not repeat a token that is not the one stored,', () => {
 	/** A service that repeats a token. */
 	const repeating = (token: string | undefined) => answer(400, { message: `Bad: ${token}` });
 
@@ -327,7 +327,7 @@ test.each<[string, Fault]>([
 	['400', answer(400)],
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'afterActing' }],
-])('The body that was sent is in no error and no log: %s', async (_, fault) => {
+])('No error and no log has the body that was sent: %s', async (_, fault) => {
 	fixture.meets('others', () => fault);
 	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
 	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));
