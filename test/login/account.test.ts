@@ -163,7 +163,6 @@ test('the node remembers an account that a run has used within the hour', async 
 	fixture.sandbox.clearCalls();
 	await fixture.engine.run({ parameters: getAll() });
 	expect(loginsAt(fixture.sandbox)).toBe(0);
-	jest.restoreAllMocks();
 });
 
 async function collectGarbage(): Promise<void> {

@@ -2,10 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import type { Fault, When } from '../../sandbox';
-import { contextOf, itemOf } from '../reliability/batch';
+import { batch, contextOf, itemOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { HOUR_MS, pass } from '../support/clock';
+import { HOUR_MS, MINUTE_MS, pass } from '../support/clock';
 import {
 	change,
 	create,
@@ -23,9 +23,6 @@ import { hurry } from '../support/hurry';
 
 const fixture = useSandbox();
 
-afterEach(() => jest.restoreAllMocks());
-
-const MINUTE_MS = 61_000;
 const onError = 'continueRegularOutput';
 
 const logins = () => fixture.callsOf('login').length;
@@ -175,8 +172,7 @@ describe('A good token', () => {
 		await logInBefore(0);
 		const faults = [undefined, answer(403, { message: 'token expired' }), answer(401)];
 		fixture.meets('createJob', (call) => faults[itemOf(call) % 8]);
-		const parameters = create({ displayName: '=Job {{ $json.n }}' });
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(40));
+		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(40));
 		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
 		expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 403, 403, 403, 403, 403]);
 		// A 401 may come from a replica that doesn't know the token yet: such a create is sent four times more.
@@ -234,7 +230,7 @@ test('the error says that a login for a new token was never answered, and speaks
 });
 
 describe('A batch whose token expires', () => {
-	const parameters = create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 2 } });
+	const parameters = batch({ concurrency: 2 });
 	const names = () => [...fixture.sandbox.store.jobs.values()].map((job) => job.displayName);
 	/** Waits until an item has its job. */
 	const wait = (when: When, item: number): Fault => ({

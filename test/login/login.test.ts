@@ -1,6 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Fault } from '../../sandbox';
+import { batch } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { HOUR_MS, pass } from '../support/clock';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
@@ -8,12 +7,8 @@ import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
 
 const fixture = useSandbox({ recordCalls: true });
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
-
-const batch = (options: IDataObject = {}) =>
-	create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 20, ...options } as never });
 
 test("the login sends the user name and the password, and each call sends the login's token", async () => {
 	await fixture.engine.run({ parameters: getAll() });
@@ -110,7 +105,7 @@ describe('a wrong password', () => {
 		'is sent once for 100 items, with On Error at %s',
 		async (setting) => {
 			savePassword(`wrong ${setting}`);
-			const node = { parameters: batch(), onError: setting };
+			const node = { parameters: batch({ concurrency: 20 }), onError: setting };
 			const { items, error } = await fixture.engine.run(node, numbered(100));
 			expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 			if (setting === 'stopWorkflow') return expect(error?.message).toBe(message);
@@ -124,7 +119,8 @@ describe('a wrong password', () => {
 			if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
 			return operation === 'login' && nOfOperation > 1 ? answer(401) : undefined;
 		});
-		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(100));
+		const parameters = batch({ concurrency: 20 });
+		const { items } = await fixture.engine.run({ parameters, onError }, numbered(100));
 		expect(items).toHaveLength(100);
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});

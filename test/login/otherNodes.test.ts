@@ -2,7 +2,7 @@ import type { IDataObject, IHttpRequestOptions, IRequestOptions } from 'n8n-work
 
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { CREDENTIAL } from '../support/packageUnderTest';
@@ -21,7 +21,6 @@ beforeEach(async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.sandbox.clearCalls();
 });
-afterEach(() => jest.restoreAllMocks());
 
 /** A create, sent by another node. */
 const post = async (options?: Partial<IRequestOptions>) =>
@@ -65,7 +64,7 @@ describe('A request that fails is sent once', () => {
 	});
 
 	test('though the service and the health check failed, if the service accepts the same token again', async () => {
-		pass(2 * 61_000);
+		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return actAndAnswer(500);

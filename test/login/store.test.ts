@@ -14,7 +14,6 @@ import { Engine } from '../support/run';
  */
 
 const fixture = useSandbox();
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
 const creates = { parameters: create(), onError } as const;

@@ -4,7 +4,7 @@ import type { Fault } from '../../sandbox';
 import { contextOf, gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
@@ -14,10 +14,8 @@ import { hurry } from '../support/hurry';
 
 const fixture = useSandbox();
 const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
-const MINUTE_MS = 61_000;
 const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
 const asPage = { 'content-type': 'text/html', 'retry-after': '1' };
 const notNow = { 'retry-after': '0' };

@@ -1,5 +1,5 @@
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
@@ -10,7 +10,6 @@ import { hurry } from '../support/hurry';
 const fixture = useSandbox();
 const { callsOf } = fixture;
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
 const tooEarly = answer(401, { message: 'Token used before issued' });
@@ -60,7 +59,7 @@ test('lists and state changes wait for a token that becomes valid later, too', a
 	fixture.sandbox.tokens.expireAll();
 	await fixture.engine.run({ parameters: create() });
 	const [uid = ''] = [...fixture.sandbox.store.jobs.keys()];
-	pass(61_000);
+	pass(MINUTE_MS);
 	fixture.sandbox.tokens.expireAll();
 	await fixture.succeeds(change('stop', { jobId: uid }));
 });

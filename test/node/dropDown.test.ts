@@ -93,13 +93,8 @@ test('the list waits 20 seconds for an answer, and asks once more', async () => 
 	fixture.sandbox.clearCalls();
 	const { orRunOut } = hurry();
 	fixture.meets('listClusters', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
-	try {
-		await expect(search()).rejects.toMatchObject({
-			message: expect.stringMatching(/didn't answer within 20 s$/),
-		});
-	} finally {
-		jest.restoreAllMocks();
-	}
+	const message = expect.stringMatching(/didn't answer within 20 s$/) as unknown;
+	await expect(search()).rejects.toMatchObject({ message });
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 

@@ -19,7 +19,6 @@ import type { Result } from '../support/run';
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 const stop = change('stop', { jobId: 'job-1' });
 const html = { 'content-type': 'text/html' };

@@ -15,7 +15,6 @@ import { hurry } from '../support/hurry';
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 /** The error of a node if the service answers its login so, or its other requests. */
 async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) {

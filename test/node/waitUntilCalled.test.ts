@@ -105,7 +105,6 @@ test.each(['Retry On Fail', 'Retry'])(
 		expect(run.waitTill).toBeDefined();
 		expect(items.map(({ json }) => json)).toEqual(noCall);
 		expect(fixture.sentJobs()).toHaveLength(1);
-		begin.mockRestore();
 	},
 );
 
@@ -117,7 +116,6 @@ test.each(['keep', 'terminate'])(
 		const running = fixture.engine.start([{ parameters: create({ options }) }], [{}]);
 		begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
 		const { run } = await running.result;
-		begin.mockRestore();
 		expect(run.status).toBe('canceled');
 		expect(fixture.callsOf('changeJobState')).toEqual([]);
 		expect([...fixture.sandbox.store.jobs.values()]).toMatchObject([{ state: 'running' }]);

@@ -1,4 +1,5 @@
 import type { Fault } from '../../sandbox';
+import { batch } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
@@ -163,10 +164,7 @@ test('The output of a state change has the answer of the service as it came', as
 });
 
 describe('A job that the service names after a secret', () => {
-	const batch = create({
-		displayName: '=Job {{ $json.n }}',
-		options: { concurrency: 1, maxRetries: 0 },
-	});
+	const parameters = batch({ concurrency: 1, maxRetries: 0 });
 
 	/** The first job is made, with this ID; what becomes of the second is up to the test. */
 	function firstJobIs(
@@ -185,7 +183,7 @@ describe('A job that the service names after a secret', () => {
 		['the password in percent encoding', () => `job-${encodeURIComponent(PASSWORD)}`],
 	])('is listed without its ID: %s', async (_, uid) => {
 		firstJobIs(uid);
-		const { texts } = await fixture.expectNoLeak(batch);
+		const { texts } = await fixture.expectNoLeak(parameters);
 		const error = texts.get('the error of the node');
 		expect(error).toContain('• item 0: (not shown: contains a secret) (');
 		expect(error).toMatch(/^\(not shown: contains a secret\)$/m);
@@ -194,7 +192,7 @@ describe('A job that the service names after a secret', () => {
 	test('is listed without it in the log, too, if the execution is cancelled', async () => {
 		firstJobIs((token) => `job-${token}`, { kind: 'stall', when: 'beforeActing' });
 		const traces = await fixture.leftBy(async () => {
-			const { result, cancel } = fixture.engine.start([{ parameters: batch }], numbered(2));
+			const { result, cancel } = fixture.engine.start([{ parameters }], numbered(2));
 			await until(() => fixture.callsOf('createJob').length === 2);
 			cancel();
 			fixture.limits.runOut();

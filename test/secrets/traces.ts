@@ -62,7 +62,6 @@ export function useTraces() {
 		}
 		jest.spyOn(console, 'log').mockImplementation(print);
 	});
-	afterEach(() => jest.restoreAllMocks());
 
 	/** Everything that is left by running something. */
 	async function leftBy(run: () => Promise<Result>): Promise<Traces> {
