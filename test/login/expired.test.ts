@@ -5,40 +5,22 @@ import type { Fault, When } from '../../sandbox';
 import { batch, contextOf, itemOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { HOUR_MS, MINUTE_MS, pass } from '../support/clock';
-import {
-	change,
-	create,
-	credentialFor,
-	getAll,
-	newSandbox,
-	numbered,
-	useSandbox,
-} from '../support/fixture';
+import { HOUR_MS, MINUTE_MS } from '../support/clock';
+import { change, create, credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { useTokens } from './tokens';
 
 /*
  * Whether a token has expired, the service is asked. How it tells that is not known: not its words, nor its status.
  */
 
-const fixture = useSandbox();
+const { fixture, logins, healthChecks, logInBefore } = useTokens();
 
 const onError = 'continueRegularOutput';
 
-const logins = () => fixture.callsOf('login').length;
-const healthChecks = () =>
-	fixture.callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 const creates = () => fixture.callsOf('createJob').length;
 const failedIn = (items: Array<{ json: IDataObject }>) =>
 	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
-
-/** Logs in, and lets the token become this old. @returns the token */
-async function logInBefore(ms: number): Promise<string> {
-	await fixture.engine.run({ parameters: getAll() });
-	pass(ms);
-	fixture.sandbox.clearCalls();
-	return fixture.engine.token;
-}
 
 /** The token that is stored is two minutes old, and gets this answer from now on, whatever it is sent with. */
 async function expireBy(fault: Fault): Promise<void> {

@@ -5,14 +5,15 @@ import { contextOf, gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
-import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { create, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { useTokens } from './tokens';
 
 /*
  * The life of a token, as docs/architecture.md tells it: each sentence is the title of a test.
  */
 
-const fixture = useSandbox();
+const { fixture, logins, healthChecks, logInBefore } = useTokens();
 const { callsOf } = fixture;
 
 const onError = 'continueRegularOutput';
@@ -22,18 +23,7 @@ const notNow = { 'retry-after': '0' };
 
 const run = async (count = 1) =>
 	await fixture.engine.run({ parameters: create(), onError }, numbered(count));
-const logins = () => callsOf('login').length;
-const healthChecks = () =>
-	callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 const jobs = () => fixture.sandbox.store.jobs.size;
-
-/** Logs in, and lets the token become this old. @returns the token */
-async function logInBefore(ms: number): Promise<string> {
-	await fixture.engine.run({ parameters: getAll() });
-	pass(ms);
-	fixture.sandbox.clearCalls();
-	return fixture.engine.token;
-}
 
 /** The service answers so to creates with this token, and otherwise as ever. */
 function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => Fault): void {

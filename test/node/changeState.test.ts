@@ -1,22 +1,12 @@
-import type { Verb } from '../../sandbox';
 import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
-import { makeReadyFor, states } from '../sandbox/states';
+import { states } from '../sandbox/states';
 
 const fixture = useSandbox();
 
-/** A job of the sandbox on which a verb changes something. */
-async function newJob(verb: Verb) {
-	await fixture.engine.run({ parameters: create() });
-	const [job] = fixture.sandbox.store.jobs.values();
-	if (job === undefined) throw new Error('No job was made');
-	makeReadyFor(verb, job);
-	return job;
-}
-
 test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
-	const job = await newJob(operation);
+	const job = await fixture.newJob(operation);
 	const jobId = job.uid;
 	const { items } = await fixture.succeeds(change(operation, { jobId }));
 	expect(job.state).toBe(states[operation].to);
@@ -43,7 +33,7 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 	'the node sends %s again if the connection breaks, since it does the same twice',
 	async (verb) => {
-		const { uid: jobId } = await newJob(verb);
+		const { uid: jobId } = await fixture.newJob(verb);
 		fixture.meets('changeJobState', ({ nOfOperation }) =>
 			nOfOperation === 1 ? { kind: 'break', when: 'beforeActing' } : undefined,
 		);
@@ -77,7 +67,7 @@ test.each<[string | undefined, unknown]>([
 	[undefined, { success: false }],
 ])('a 303 See Other to %s says that a state change is done', async (location, body) => {
 	fixture.meets('changeJobState', see(location, body));
-	const { uid: jobId } = await newJob('stop');
+	const { uid: jobId } = await fixture.newJob('stop');
 	const { items } = await fixture.succeeds(change('stop', { jobId }));
 	expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
 	expect(fixture.callsOf('changeJobState')).toHaveLength(1);

@@ -51,11 +51,6 @@ test('Return All follows all pages, and gives each cluster as the service sent i
 	});
 });
 
-test('Limit holds, even if the service sends more than it was asked for', async () => {
-	answerWithPages({ items: clustersOf(1, 9), metadata: {} });
-	expect(await list({ limit: 3 })).toHaveLength(3);
-});
-
 describe('Filters', () => {
 	test('ignore upper and lower case', async () => {
 		const exact = await list({ returnAll: true, filters: { phase: 'Pending', type: 'virtual' } });

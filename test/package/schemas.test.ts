@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { create, useSandbox } from '../support/fixture';
+import { useSandbox } from '../support/fixture';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
-import { makeReadyFor } from '../sandbox/states';
 
 /*
  * What n8n shows of a node before it has run: the schemas that the build makes, held against what the node gives.
@@ -35,11 +34,8 @@ async function parametersFor(operation: KnownOperation): Promise<INodeParameters
 			group: 'reports',
 			additionalFields: { workspace: 'ws-1', maxRetry: 1 },
 		});
-	await fixture.engine.run({ parameters: create() });
-	const [job] = fixture.sandbox.store.jobs.values();
-	if (job === undefined) throw new Error('No job was made');
-	makeReadyFor(verbOf(value), job);
-	return parameters({ jobId: job.uid });
+	const { uid: jobId } = await fixture.newJob(verbOf(value));
+	return parameters({ jobId });
 }
 
 test.each(operations)(

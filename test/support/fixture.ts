@@ -2,8 +2,17 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { NewJob, Plan, PlannedCall, Sandbox, SandboxOptions } from '../../sandbox';
+import type {
+	NewJob,
+	Plan,
+	PlannedCall,
+	Sandbox,
+	SandboxOptions,
+	StoredJob,
+	Verb,
+} from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { makeReadyFor } from '../sandbox/states';
 import { answer } from './answer';
 import { Engine, type Result } from './run';
 
@@ -18,6 +27,8 @@ export interface Fixture {
 	start(options: SandboxOptions): Promise<void>;
 	/** Runs the node with these parameters and items: the result is no error. */
 	succeeds(parameters: INodeParameters, items?: IDataObject[]): Promise<Result>;
+	/** Creates a job on which a verb changes something. */
+	newJob(verb: Verb): Promise<StoredJob>;
 	/** The calls of one operation that the sandbox has seen. */
 	callsOf(operation: Operation): Array<Sandbox['calls'][number]>;
 	/** The jobs that the creates have asked for. */
@@ -79,6 +90,13 @@ export function useSandbox(options: SandboxOptions = {}): Fixture {
 			const result = await engine.run({ parameters }, items);
 			expect(result.error).toBeUndefined();
 			return result;
+		},
+		async newJob(verb) {
+			await engine.run({ parameters: create() });
+			const job = [...sandbox.store.jobs.values()].at(-1);
+			if (job === undefined) throw new Error('No job was made');
+			makeReadyFor(verb, job);
+			return job;
 		},
 		callsOf,
 		sentJobs,
