@@ -3,7 +3,8 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import '../reliability/seed';
-import { change, create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
+import { create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
+import { oneOfEachCall } from '../support/operations';
 
 declare const requireOnce: NodeJS.Require | undefined;
 
@@ -145,12 +146,8 @@ describe("The Timeout holds, also above the one of n8n's HTTP client, for", () =
 	const { timeout: usual } = defaults;
 	afterEach(() => (defaults.timeout = usual));
 
-	const options = { timeout: 600_000, maxRetries: 0 };
-	test.each([
-		['a create', create({ options })],
-		['a state change', change('stop', { jobId: 'a', options })],
-		['a list', getAll({ options })],
-	])('%s with its login', async (_, parameters) => {
+	test.each(oneOfEachCall)('$value with its login', async (operation) => {
+		const parameters = operation.parameters({ options: { timeout: 600_000, maxRetries: 0 } });
 		// n8n sets its own with the first request.
 		await fixture.engine.run({ parameters });
 		const sandbox = await newSandbox({ latency: 300 });

@@ -1,5 +1,5 @@
 import { ExecuteContext } from 'n8n-core';
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { create, useSandbox } from '../support/fixture';
 import type { NodeOptions } from '../support/run';
@@ -35,18 +35,16 @@ test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
 	},
 );
 
-test.each([
-	[
-		'an input of that ID',
-		{ inputs: { input: [{ id: 'callbackUrl', value: '' }] } },
-		[{}],
-		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
-	],
+const isTaken = /'Wait Until Called' is "callbackUrl", which is already an input of the job/;
+const withSpaces = '[{ "id": " callbackUrl " }]';
+
+test.each<[string, INodeParameters, IDataObject[], RegExp]>([
+	['an input of that ID', { inputs: { input: [{ id: 'callbackUrl', value: '' }] } }, [{}], isTaken],
 	[
 		'an input of that ID with spaces, as JSON',
-		{ specifyParameters: 'json', inputsJson: '[{ "id": " callbackUrl " }]' },
+		{ specifyParameters: 'json', inputsJson: withSpaces },
 		[{}],
-		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
+		isTaken,
 	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('Create sends nothing with %s', async (_, parameters, items, message) => {
