@@ -170,7 +170,7 @@ const answered: Array<[name: string, fault: Fault, said?: string]> = [
 	...[400, 401, 403, 404, 408, 423, 451, 500, 501, 507].map((status): (typeof answered)[number] => [
 		`${status} with words`,
 		answer(status, { message: words }),
-		words,
+		`The service says: "${words}".`,
 	]),
 	['a redirect', answer(302, undefined, { location: '/sso' })],
 	['200 without a token', answer(200, { message: 'Ungültige Anmeldung' })],
@@ -208,7 +208,7 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		const nodes = [node(3), { ...node(3), parameters: getAll() }];
 		const { items } = await fixture.engine.start(nodes, numbered(3)).result;
 		expect(items).toHaveLength(3);
-		expect(JSON.stringify(items[0]?.json)).toContain(said);
+		expect(Object(items[0]?.json.error).description).toContain(said);
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 	});
 

@@ -41,31 +41,24 @@ const SIMPLE =
 const ALL = [...SIMPLE, 'type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 const NAMES = ['metadata', 'displayName'];
 
-describe('the output is', () => {
-	const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
+const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
 
-	test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
-		['simplified by default', {}, SIMPLE],
-		['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
-		['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
-		['the whole job without Simplify', { simplify: false }, ALL],
-		['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
-		['simplified for a tool by default', {}, SIMPLE, true],
-		['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
-		[
-			'selected for a tool, with what names the job',
-			selected,
-			[...NAMES, 'status', 'inputs'],
-			true,
-		],
-		['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
-	])('%s', async (_, parameters, fields, asTool = false) => {
-		fixture.answerWith('createJob', created);
-		const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
-		const wanted = Object.entries(created).filter(([name]) => fields.includes(name));
-		expect(wanted).toHaveLength(fields.length);
-		expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
-	});
+test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
+	['simplified by default', {}, SIMPLE],
+	['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
+	['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
+	['the whole job without Simplify', { simplify: false }, ALL],
+	['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
+	['simplified for a tool by default', {}, SIMPLE, true],
+	['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
+	['selected for a tool, with what names the job', selected, [...NAMES, 'status', 'inputs'], true],
+	['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
+])('the output of Create is %s', async (_, parameters, fields, asTool = false) => {
+	fixture.answerWith('createJob', created);
+	const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
+	const wanted = Object.entries(created).filter(([name]) => fields.includes(name));
+	expect(wanted).toHaveLength(fields.length);
+	expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
 });
 
 test('an agent reads a fifth of the text if the job is simplified', async () => {

@@ -234,33 +234,25 @@ test('The test of a credential shows nothing but a title, which says what a pers
 	expect(page).toMatchSnapshot();
 });
 
-describe('A web page from before the service', () => {
+describe('An error tells of a web page from before the service', () => {
 	const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
 	const isFromBefore =
 		/An HTML page came(?: \(HTTP \d+\))?\. A firewall, a proxy or a login page before the service has probably answered\./;
 
-	test.each([401, 403, 406, 418, 451])(
-		'is told as one after %i, to the login and to a call',
-		async (status) => {
-			for (const after of [errorAfterLogin, errorAfter]) {
-				const { title, description } = await after(answer(status, page));
-				expect(description).toMatch(isFromBefore);
-				expect(title).toMatch(
-					/^Something before the service refused (the login|to create the job)$/,
-				);
-				expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
-				expect(description).not.toMatch(/permission|'Username'|this node's fields/);
-			}
-		},
-	);
-
-	test.each([404, 409, 502])(
-		'is told as one after %i, beside the words of that status',
-		async (status) => {
-			const { description } = await errorAfter(answer(status, page));
+	test.each([401, 403, 406, 418, 451])('after %i to the login and to a call', async (status) => {
+		for (const after of [errorAfterLogin, errorAfter]) {
+			const { title, description } = await after(answer(status, page));
 			expect(description).toMatch(isFromBefore);
-		},
-	);
+			expect(title).toMatch(/^Something before the service refused (the login|to create the job)$/);
+			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
+			expect(description).not.toMatch(/permission|'Username'|this node's fields/);
+		}
+	});
+
+	test.each([404, 409, 502])('after %i, beside the words of that status', async (status) => {
+		const { description } = await errorAfter(answer(status, page));
+		expect(description).toMatch(isFromBefore);
+	});
 });
 
 describe('Markup shows as text', () => {

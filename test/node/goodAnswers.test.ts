@@ -51,16 +51,17 @@ test.each([7, 0, 2 ** 53 - 1])(
 	},
 );
 
-describe('A create that succeeds without a job', () => {
-	test.each<[number, unknown, string]>([
-		[201, undefined, 'nothing instead of a job; the job exists'],
-		[201, {}, 'an empty object instead of a job; the job exists'],
-		[201, { id: 7 }, 'an object instead of a job; the job exists'],
-		[202, undefined, 'nothing instead of a job; the job may exist'],
-		[202, {}, 'an empty object instead of a job; the job may exist'],
-		[204, undefined, 'nothing instead of a job; the job may exist'],
-		[200, 'accepted', 'a text instead of a job; the job may exist'],
-	])('is sent for each item, which says so, after %i with %j', async (status, body, title) => {
+test.each<[number, unknown, string]>([
+	[201, undefined, 'nothing instead of a job; the job exists'],
+	[201, {}, 'an empty object instead of a job; the job exists'],
+	[201, { id: 7 }, 'an object instead of a job; the job exists'],
+	[202, undefined, 'nothing instead of a job; the job may exist'],
+	[202, {}, 'an empty object instead of a job; the job may exist'],
+	[204, undefined, 'nothing instead of a job; the job may exist'],
+	[200, 'accepted', 'a text instead of a job; the job may exist'],
+])(
+	'a create that succeeds without a job is sent for each item, which says so: %i with %j',
+	async (status, body, title) => {
 		fixture.meets('createJob', answer(status, body));
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(30));
@@ -78,5 +79,5 @@ describe('A create that succeeds without a job', () => {
 				},
 			});
 		}
-	});
-});
+	},
+);

@@ -92,42 +92,40 @@ describe('The service gets what was entered:', () => {
 	});
 });
 
-describe('Whatever number JSON holds,', () => {
-	/** A number as it is written: its sign, its digits, and the power of ten that they count. */
-	function exactly(number: string): string {
-		const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-			/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
-		const power = BigInt(exponent) - BigInt(fraction.length);
-		const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
-		return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
-	}
+/** A number as it is written: its sign, its digits, and the power of ten that they count. */
+function exactly(number: string): string {
+	const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+		/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
+	const power = BigInt(exponent) - BigInt(fraction.length);
+	const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
+	return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
+}
 
-	const numbers = fc.oneof(
-		fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
-		fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
-		fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+const numbers = fc.oneof(
+	fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
+	fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
+	fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+);
+
+test('whatever number JSON holds, it arrives with the digits that it has, or is refused', async () => {
+	const counts = { passed: 0, refused: 0 };
+	await fc.assert(
+		fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
+			fixture.sandbox.clearCalls();
+			const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
+			const { error } = await fixture.engine.run({ parameters });
+			if (fixture.sandbox.calls.length > 0) {
+				const { n } = fixture.sentJob().metadata as { n: number[] };
+				expect(n.map(String).map(exactly)).toEqual(written.map(exactly));
+				counts.passed += 1;
+			} else {
+				expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
+				counts.refused += 1;
+			}
+		}),
+		{ numRuns: 100 },
 	);
-
-	test('it arrives with the digits that it has, or is refused', async () => {
-		const counts = { passed: 0, refused: 0 };
-		await fc.assert(
-			fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
-				fixture.sandbox.clearCalls();
-				const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
-				const { error } = await fixture.engine.run({ parameters });
-				if (fixture.sandbox.calls.length > 0) {
-					const { n } = fixture.sentJob().metadata as { n: number[] };
-					expect(n.map(String).map(exactly)).toEqual(written.map(exactly));
-					counts.passed += 1;
-				} else {
-					expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
-					counts.refused += 1;
-				}
-			}),
-			{ numRuns: 100 },
-		);
-		expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
-	});
+	expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
 });
 
 test.each([
