@@ -15,7 +15,6 @@ import { batch, itemOf } from './batch';
 
 const fixture = useSandbox();
 const { callsOf, meets } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 /** A batch of creates, in which an item's error does not end the others. */
 const creates = (options: INodeParameters = {}): NodeOptions => ({

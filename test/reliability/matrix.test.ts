@@ -21,7 +21,6 @@ let limits: Limits;
 beforeEach(() => {
 	limits = hurry();
 });
-afterEach(() => jest.restoreAllMocks());
 
 /** A fault that can strike before the service does what it is asked, and after: nothing tells the node when. */
 const both = (name: string, fault: (when: When) => Fault): Faults => [

@@ -30,7 +30,6 @@ import { statusFailure } from './statusFailure';
 watchEventLoop();
 const fixture = useSandbox();
 const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 const MINUTE_MS = 61_000;
 /** What waits for a service that accepts nothing fails after 70 s. */

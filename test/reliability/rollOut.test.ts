@@ -11,7 +11,6 @@ import { contextOf } from './batch';
 const fixture = useSandbox();
 const { callsOf } = fixture;
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
 const nginx =

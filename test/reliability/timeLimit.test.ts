@@ -9,10 +9,6 @@ import { batch, contextOf, gate } from './batch';
 
 const fixture = useSandbox();
 
-afterEach(() => {
-	jest.restoreAllMocks();
-});
-
 const options = { maxRetries: 0, timeout: 300 };
 const after = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -11,7 +11,6 @@ import { hurry } from '../support/hurry';
 
 const fixture = useSandbox();
 const { meets } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 const tool = { parameters: create({ options: { timeout: 3_000 } }) };
 

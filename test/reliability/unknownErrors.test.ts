@@ -12,7 +12,6 @@ import { batch, contextOf, itemOf, uncertainIn, useBatch } from './batch';
 
 const { fixture } = useBatch();
 const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 /** A module of the node as n8n's loader has it. */
 const built = (path: string): object =>
