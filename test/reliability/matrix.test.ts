@@ -107,10 +107,10 @@ test.each([
 	['a message', { message: 'busy' }],
 	['a text', 'busy'],
 ])(
-	'a 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
+	'A 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
 	async (_, body) => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
+		fixture.meets('createJob', ({ nOfOperation }) =>
+			nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
 		);
 		const { error } = await fixture.engine.run({ parameters: create.parameters() });
 		expect(error).toBeUndefined();
@@ -150,10 +150,8 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 	if (operation.kind === 'change' && job) makeReadyFor(verbOf(operation.value), job);
 	const jobsBefore = sandbox.store.jobs.size;
 	sandbox.clearCalls();
-	sandbox.faults.plan((call) =>
-		call.operation === operation.calls && (times === 'always' || call.nOfOperation === 1)
-			? limits.orRunOut(fault)
-			: undefined,
+	fixture.meets(operation.calls, ({ nOfOperation }) =>
+		times === 'always' || nOfOperation === 1 ? limits.orRunOut(fault) : undefined,
 	);
 	const parameters = operation.parameters({ jobId: metadata.uid, options: { maxRetries: 1 } });
 	const result = await engine.run({ parameters });
