@@ -1,9 +1,5 @@
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/queue';
-import { mustFail } from '../../nodes/JobOrchestration/service/retry/patience';
-import { realClock } from '../../nodes/JobOrchestration/service/timers';
 import { statusFailure } from '../reliability/statusFailure';
 import { Executions, range } from './executions';
 import { atOnce, bucket, byChance, connections, during, open, rejected } from './services';
@@ -171,22 +167,9 @@ test.each([
 	},
 );
 
-const login = (retryAfter: number): Failure => ({ ...rejected(retryAfter), ofLogin: true });
 const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
 
 describe('Everything ends', () => {
-	test('at once if a login of a single request is told to wait for an hour', async () => {
-		const executions = new Executions(() => login(seconds(3_600)));
-		const { sent, failed } = executions.begin(range(50), { concurrency: 1 });
-		await executions.clock.pass(seconds(1));
-		expect([sent.length, failed.length]).toEqual([1, 50]);
-		const later = executions.begin([0]);
-		await executions.clock.pass(seconds(1));
-		expect(later.sent).toEqual([]);
-		expect(later.failed[0]?.error.message).toBe('The service is receiving too many requests');
-		await executions.end();
-	});
-
 	test('at a Concurrency of 1, of which one request fails while it keeps its place', async () => {
 		const executions = new Executions(() => unreachable);
 		const limits = { concurrency: 1, execution: {} };
@@ -239,40 +222,26 @@ test('an execution that has given up creates again a minute later, though it sen
 });
 
 describe('The end of a run', () => {
-	const options = { maxRetries: 3, timeout: 1_000, concurrency: 1, execution: {}, runStartedAt: 0 };
-
 	test('ends no other call of the execution', async () => {
-		let endRun = () => {};
-		const runEnds = new Promise<void>((resolve) => (endRun = resolve));
-		const limiter = new AccountLimiter({ ...realClock, wait: async () => await runEnds });
-		const queue = limiter.queueOf({});
-		const request = (runEndsAt: number) =>
-			new LimitedRequest(queue, { ...options, runEndsAt }, false);
-		const [ofTool, inFlight, waiting] = [request(1e9), request(Infinity), request(Infinity)];
-		await limiter.acquire(ofTool);
-		limiter.release(ofTool);
-		await limiter.acquire(inFlight);
-		const permit = limiter.acquire(waiting);
-		endRun();
-		await new Promise(setImmediate);
-		limiter.release(inFlight);
-		expect(await permit).toBeUndefined();
+		const executions = new Executions(open(() => 400));
+		const limits = { concurrency: 1, execution: {} };
+		const tool = executions.begin([0], { ...limits, limitMs: 500 });
+		// It is over while one of these is in flight, and the other one waits.
+		const others = executions.begin([1, 2], limits);
+		await executions.end();
+		expect([tool.done.length, others.done.length]).toEqual([1, 2]);
 	});
 
-	test('fails at once what has to pause until after it', () => {
-		const outage = {
-			...{ isOpen: false, failures: 0, isUnreachable: false, unclear: undefined },
-			...{ openedAt: -Infinity, failedAt: -Infinity, answeredAt: 0, pausedUntil: 5_000 },
-		};
-		const endingAt = (runEndsAt: number) =>
-			mustFail(
-				outage,
-				{
-					...{ queue: { startedAt: 0 }, isIdempotent: false },
-					options: { ...options, runEndsAt },
-				},
-				0,
-			);
-		expect([endingAt(4_000), endingAt(6_000)]).toEqual([true, false]);
+	test('fails at once what has to pause until after it', async () => {
+		const pauses = rejected(seconds(4));
+		const executions = new Executions((_, at) => (at < 10 ? pauses : undefined));
+		executions.begin([0]);
+		await executions.clock.pass(10);
+		const hasty = executions.begin([1], { limitMs: seconds(3) });
+		const patient = executions.begin([2], { limitMs: seconds(6) });
+		await executions.clock.pass(10);
+		expect([hasty.failed.length, patient.failed.length]).toEqual([1, 0]);
+		await executions.end();
+		expect([hasty.sent.length, patient.done.length]).toEqual([0, 1]);
 	});
 });

@@ -261,7 +261,7 @@ describe('A login that is told to wait', () => {
 	test('for longer than a minute fails all items at once, and says so; later ones without another login', async () => {
 		hurry();
 		meets('login', () => ({ kind: 'rateLimit', retryAfter: 600 }));
-		for (const parameters of [batch(), batch(), getAll()]) {
+		for (const parameters of [batch({ concurrency: 1 }), batch(), getAll()]) {
 			const { items } = await fixture.engine.run({ ...creates(), parameters }, numbered(50));
 			const { message, error } = Object(items.at(-1)?.json);
 			expect(message).toBe('The service is receiving too many requests');
