@@ -17,7 +17,7 @@ import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
 import { batch, contextOf, gate, itemOf, listedIn, oneByOne, tries, useBatch } from './batch';
-import { statusFailure } from './statusFailure';
+import { statusFailure, unreachable } from './failures';
 
 /*
  * An execution always ends, and n8n goes on meanwhile: however the service fails, no loop of the node goes round without
@@ -36,7 +36,6 @@ const continuing = (options: INodeParameters = {}): NodeOptions => ({
 	parameters: batch(options),
 	onError: 'continueRegularOutput',
 });
-const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
 
 const page = (status: number): Fault => ({ kind: 'html', when: 'beforeActing', status });
 const redirect: Fault = { kind: 'redirect', location: '/start' };
@@ -210,7 +209,7 @@ describe('If a health check can not be sent', () => {
 		const built: { CHECK_TIMEOUT_MS: number } = jest.requireActual(
 			'../../dist/nodes/JobOrchestration/service/session/healthCheck',
 		);
-		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 100);
+		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 400);
 		await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'login') {

@@ -5,7 +5,7 @@ import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/fromResponse';
 import type { CallState } from '../../nodes/JobOrchestration/service/retry/facts';
 import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
-import { statusFailure as status } from './statusFailure';
+import { broken, statusFailure as status, unreachable } from './failures';
 
 /*
  * What follows from each status and each other failure: a line of the snapshot. What must always be so is here.
@@ -30,10 +30,10 @@ const others: Named[] = [
 	['another address', { kind: 'foreignAddress', address: 'x' }],
 	['a cancel before it is sent', { kind: 'cancelled', sent: false }],
 	['a cancel after it was sent', { kind: 'cancelled', sent: true }],
-	['no connection', { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' }],
+	['no connection', unreachable],
 	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }],
 	['a time-out', { kind: 'timeout' }],
-	['a broken connection', { kind: 'broken', code: 'ECONNRESET' }],
+	['a broken connection', broken],
 	[
 		'an odd answer',
 		{
@@ -120,8 +120,6 @@ const young = { ...byCall, tokenAgeMs: 9_000 };
 const fourBefore = { tokenRejections: 4 };
 const ofNewJob = { ...list, isOfNewJob: true };
 const check = { isHealthCheck: true };
-const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
-const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
 });
