@@ -1,8 +1,8 @@
 import type { Fault, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
-import { create, numbered, useSandbox } from '../support/fixture';
+import { create, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { batch, tries } from './batch';
+import { tries } from './batch';
 
 /*
  * A client of an MCP server usually gives up a call after a minute, and its model calls the tool again. A job that came
@@ -79,13 +79,5 @@ test('A tool that waits less than that creates its job', async () => {
 	meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? throttled(20) : undefined));
 	const { answer: said } = await call();
 	expect(said).toContain('"displayName":"Report"');
-	expect(jobs()).toHaveLength(1);
-});
-
-test('A node that is no tool waits longer', async () => {
-	hurry();
-	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
-	const { items } = await fixture.engine.run({ parameters: batch() }, numbered(1));
-	expect(items).toHaveLength(1);
 	expect(jobs()).toHaveLength(1);
 });
