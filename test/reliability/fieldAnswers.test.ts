@@ -33,7 +33,7 @@ describe('A state change that is answered with 200', () => {
 		expect(callsOf('changeJobState')).toHaveLength(1);
 	});
 
-	test('and failed without a reason has failed, too', async () => {
+	test('and a failure without a reason has failed, too', async () => {
 		const { error } = await stop({ success: false });
 		expect(error?.message).toBe('The service refused to stop the job');
 		expect(error?.description).toContain('The service gave no reason (HTTP 200).');

@@ -134,7 +134,7 @@ describe('If an error stops the node', () => {
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);
 	});
 
-	test('nothing is sent if it differs between the items', async () => {
+	test('nothing is sent if the option differs between the items', async () => {
 		const ifStopped = "={{ $json.n === 0 ? 'keep' : 'terminate' }}";
 		const { error } = await fixture.engine.run(terminate({ ifStopped }), numbered(3));
 		expect(error?.message).toBe(
@@ -145,7 +145,7 @@ describe('If an error stops the node', () => {
 	});
 });
 
-test('nothing is ended where the workflow continues', async () => {
+test('No job is ended where the workflow continues', async () => {
 	creates(refusedAt(2));
 	const onError = 'continueErrorOutput';
 	const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));

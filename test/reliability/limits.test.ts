@@ -94,7 +94,7 @@ describe('A service with a rate limit', () => {
 	});
 });
 
-describe('In flight at once', () => {
+describe('Requests in flight at once', () => {
 	test('are never more than a hundred, for ten executions of one account', async () => {
 		await fixture.start({ latency: 40 });
 		const runs = await Promise.all(numbered(10).map(async () => await runBatch(60)));

@@ -96,11 +96,14 @@ const [create, list, change] = ['create', 'getAll', 'stop'].map((value) =>
 	operations.find((operation) => operation.value === value),
 ) as [KnownOperation, KnownOperation, KnownOperation];
 
-test.each(rows)('%s', async (_, ...faults) => {
-	const said = new Set<string>();
-	for (const fault of faults) said.add(await endsOf(fault));
-	expect([...said].join('\n\nBUT ALSO:\n\n')).toMatchSnapshot();
-});
+test.each(rows)(
+	'Each operation ends as written down, and doubles no job, after %s',
+	async (_, ...faults) => {
+		const said = new Set<string>();
+		for (const fault of faults) said.add(await endsOf(fault));
+		expect([...said].join('\n\nBUT ALSO:\n\n')).toMatchSnapshot();
+	},
+);
 
 test.each([
 	['no body', undefined],

@@ -302,7 +302,7 @@ describe('Create Again If Uncertain', () => {
 		expect(timesSent()).toEqual([1, 2, 1, 1]);
 	});
 
-	test('does so for the items that its expression names', async () => {
+	test('creates again only the items that its expression names', async () => {
 		creates((item) => (item < 3 ? brokenAfter : undefined));
 		const failed = await fixture.engine.run(tried, numbered(4));
 		fixture.sandbox.faults.clear();
@@ -312,7 +312,7 @@ describe('Create Again If Uncertain', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
-	test.each(['a first execution', 'a Retry'])('never acts in the tries of %s', async (what) => {
+	test.each(['a first execution', 'a Retry'])('acts in no try of %s', async (what) => {
 		const node = { ...again(), settings };
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		let result = await fixture.engine.run(node, numbered(2));
