@@ -35,7 +35,7 @@ export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 	return sandbox;
 }
 
-/** Gives each test of a file a sandbox of its own, and the engine with a credential for it; what it mocks ends with it. */
+/** Gives each test of a file a sandbox of its own, and the engine with a credential for it. What a test mocks ends with it. */
 export function useSandbox(options: SandboxOptions = {}): Fixture {
 	let sandbox: Sandbox;
 	let engine: Engine;
