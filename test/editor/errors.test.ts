@@ -1,22 +1,17 @@
 import { jobNode } from '../../host/workflow';
 import { answer } from '../support/answer';
-import { clusterById, CLUSTER } from '../support/fixture';
 import { takePictures } from './images';
 import { useStage } from './stage';
-import { afterStart } from './workflows';
+import { afterStart, createJob } from './workflows';
 
 const it = useStage({ jobDuration: 600_000 });
 
 /** Creates a job for each row, one after the other. */
-const create = (parameters = {}, more = {}) =>
-	jobNode(
-		'Create job',
-		{
-			...{ workflowUid: 'report', workCluster: clusterById(CLUSTER) },
-			...{ displayName: '=Report {{ $json.name }}', options: { concurrency: 1 }, ...parameters },
-		},
-		more,
-	);
+const create = (parameters = {}) =>
+	createJob({
+		...{ displayName: '=Report {{ $json.name }}', options: { concurrency: 1 } },
+		...parameters,
+	});
 
 const rows = [{ name: 'North' }, { name: 'South' }, { name: 'East' }, { name: 'West' }];
 

@@ -1,17 +1,14 @@
 import { jobNode } from '../../host/workflow';
 import { takePictures } from './images';
 import { useStage } from './stage';
-import { afterStart } from './workflows';
+import { afterStart, createJob } from './workflows';
 
 const it = useStage();
-
-const workCluster = { __rl: true, mode: 'id', value: 'wc-000001' };
-const create = jobNode('Create job', { workflowUid: 'report', displayName: 'Report', workCluster });
 
 describe('before anything has run', () => {
 	it('a job ID is dragged into the next node', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
-			afterStart('Dragged', [create, jobNode('Stop', { operation: 'stop' })]),
+			afterStart('Dragged', [createJob(), jobNode('Stop', { operation: 'stop' })]),
 		);
 		await page.setViewportSize({ width: 1280, height: 700 });
 		await editor.open(id);

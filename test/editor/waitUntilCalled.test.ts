@@ -1,8 +1,7 @@
 import { waitFor } from '../../host/wait';
-import { jobNode } from '../../host/workflow';
 import { takePictures } from './images';
 import { useStage } from './stage';
-import { afterStart } from './workflows';
+import { afterStart, createJob } from './workflows';
 
 const it = useStage();
 
@@ -12,10 +11,9 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	api,
 }) => {
 	await page.setViewportSize({ width: 1280, height: 1640 });
-	const create = jobNode('Create job', {
+	const create = createJob({
 		workflowUid: 'call-when-done',
 		displayName: 'Nightly report',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
 		outputs: { output: [{ id: 'report', value: 'reports/alder.pdf' }] },
 	});
 	const { id } = await api.createWorkflow(afterStart('Wait', [create]));
@@ -32,16 +30,15 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	await takePictures(page, 'wait-until-called', form.formAndOutput);
 });
 
-it('names the job while it waits, and says that a cancel does not end it and where its ID is then', async ({
+it('an execution names the job while it waits, and says that a cancel does not end it and where its ID is then', async ({
 	page,
 	editor,
 	api,
 	sandbox,
 }) => {
-	const create = jobNode('Create job', {
+	const create = createJob({
 		workflowUid: 'never-calls',
 		displayName: 'Nightly report',
-		workCluster: { __rl: true, mode: 'id', value: 'wc-000001' },
 		options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 },
 	});
 	const { id } = await api.createWorkflow(afterStart('Cancelled', [create]));

@@ -1,5 +1,13 @@
 import type { WorkflowFile, WorkflowNode } from '../../host/api';
-import { inARow, manualTrigger } from '../../host/workflow';
+import { inARow, jobNode, manualTrigger } from '../../host/workflow';
+import { CLUSTER, clusterById } from '../support/fixture';
+
+/** The node that creates a job in these workflows. */
+export const createJob = (parameters: WorkflowNode['parameters'] = {}) =>
+	jobNode('Create job', {
+		...{ workflowUid: 'report', displayName: 'Report', workCluster: clusterById(CLUSTER) },
+		...parameters,
+	});
 
 /** The trigger that a click on the button Execute Workflow starts. */
 const start = manualTrigger('Start');

@@ -1,47 +1,21 @@
 import type { WorkflowFile } from '../../host/api';
-import { saveCredential } from '../../host/examples';
-import { hostSteps, startHost, type Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
-import { startSandbox, type Sandbox } from '../../sandbox';
 import { post, publish } from '../queue/load';
-import { hasEnded } from './host';
-import { dataFolderOf, hostFolder } from './setUp';
+import { hasEnded, pressRetry } from './host';
+import { LONGEST_MS, useOwnHost } from './ownHost';
 import { createNode, createsIn, inALoop } from './workflows';
 
 /*
  * An n8n that is killed while it creates jobs, and started again: its Retry of the crashed execution creates none twice.
  */
 
-const LONGEST_MS = 300_000;
-jest.setTimeout(LONGEST_MS);
-const dataFolder = dataFolderOf('crash');
-let host: Host;
-let sandbox: Sandbox;
-
-async function start(port: number): Promise<void> {
-	host = await startHost({ hostFolder, dataFolder, port, steps: new Steps(hostSteps) });
-}
-
-beforeAll(async () => {
-	await emptyFolder(dataFolder);
-	await start(0);
-	sandbox = await startSandbox({ latency: 300 });
-	// By another name than the host's own sandbox has: each start gives the credential that one's address.
-	await saveCredential(host.api, {
-		...sandbox,
-		url: sandbox.url.replace('127.0.0.1', 'localhost'),
-	});
-	sandbox.faults.plan(({ operation }) =>
+const host = useOwnHost('crash', { latency: 300 });
+beforeAll(() =>
+	host.sandbox.faults.plan(({ operation }) =>
 		operation === 'listClusters' ? { kind: 'stall', when: 'beforeActing' } : undefined,
-	);
-});
-afterAll(async () => {
-	await host.stop();
-	await sandbox.close();
-});
+	),
+);
 
 const items = JSON.stringify(Array.from({ length: 40 }, (_, n) => ({ n })));
 const create = (name: string, n = '$json.n') => createNode(`=${name} {{ ${n} }}`, {}, { name });
@@ -50,22 +24,19 @@ const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
 const batch = (...nodes: Array<ReturnType<typeof jobNode>>) =>
 	inARow('Crash', [webhook('crash'), ...rows(items), ...nodes]);
 
-const displayNames = () => createsIn(sandbox).map(({ displayName }) => displayName);
+const displayNames = () => createsIn(host.sandbox).map(({ displayName }) => displayName);
 
 /** Runs a workflow, kills n8n once this many calls were made, and starts it again. @returns the crashed execution */
 async function crashAfter(calls: number, workflow: WorkflowFile) {
+	const { sandbox } = host;
 	sandbox.clearCalls();
-	const saved = await publish(host.api, workflow);
-	const { id: workflowId } = saved;
+	const { id: workflowId } = await publish(host.api, workflow);
 	await post(`${host.n8n.url}/webhook/crash`, 1, 1);
 	const made = () => sandbox.calls.filter(({ operation }) => operation !== 'login').length;
 	await waitFor(async () => await Promise.resolve(made() >= calls || undefined), {
 		timeout: LONGEST_MS,
 	});
-	const { port } = host.n8n;
-	await host.n8n.kill();
-	await host.stop();
-	await start(port);
+	await host.restart({ kill: true });
 	const crashed = await waitFor(
 		async () => (await host.api.executions(workflowId, ['crashed'])).at(0),
 		{ timeout: LONGEST_MS },
@@ -77,11 +48,11 @@ async function crashAfter(calls: number, workflow: WorkflowFile) {
 
 /** Presses Retry, with the currently saved workflow. */
 async function retry({ id, workflowId }: { id: string; workflowId: string }) {
-	const path = `/rest/executions/${id}/retry`;
-	const { id: retried } = await host.api.call<{ id: string }>('POST', path, { loadWorkflow: true });
-	const end = async () => (await host.api.executions(workflowId)).every(hasEnded) || undefined;
+	const { api } = host;
+	const retried = await pressRetry(api, id, true);
+	const end = async () => (await api.executions(workflowId)).every(hasEnded) || undefined;
 	await waitFor(end, { timeout: LONGEST_MS });
-	return { id: retried, workflowId, ...(await host.api.executionResult(retried)) };
+	return { id: retried, workflowId, ...(await api.executionResult(retried)) };
 }
 
 test.each<[string, calls: number, WorkflowFile]>([

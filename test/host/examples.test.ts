@@ -10,7 +10,7 @@ import { inARow, rows, webhook } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { hasEnded, useHost } from './host';
-import { createNode, fillIn, run } from './workflows';
+import { createNode, fillIn, json, run, say } from './workflows';
 
 /*
  * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
@@ -34,10 +34,10 @@ async function endedOf(workflowId: string): Promise<Execution[]> {
 /** A new job on the sandbox, made by an example. */
 async function newJob(): Promise<string> {
 	const { output } = await run(host, 'wait-for-room.json');
-	const [job] = output['Create job'] ?? [];
-	const { uid } = (job as { metadata: { uid: string } }).metadata;
-	return uid;
+	return uidOf(output['Create job']?.[0]);
 }
+
+const uidOf = (job: unknown) => (job as { metadata: { uid: string } }).metadata.uid;
 
 const jobWith = (uid: string) => host.sandbox.store.jobs.get(uid);
 const stateOf = (uid: string) => jobWith(uid)?.state;
@@ -125,11 +125,7 @@ test('a webhook stops or terminates a job', async () => {
 	const workflow = await host.example('stop-job-by-webhook.json');
 	await host.api.activate(workflow);
 	const post = async (body: object) =>
-		await fetch(`${host.url}/webhook/stop-job`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify(body),
-		});
+		await fetch(`${host.url}/webhook/stop-job`, { method: 'POST', ...json(body) });
 	const [stopped, terminated] = [await newJob(), await newJob()];
 	expect((await post({ jobId: stopped, action: 'stop' })).status).toBe(200);
 	expect((await post({ jobId: terminated, action: 'terminate' })).status).toBe(200);
@@ -196,9 +192,8 @@ test('a workflow starts when a job is done', async () => {
 		{ timeout: 60_000 },
 	);
 	const [job] = output['Create job'] ?? [];
-	const { uid } = (job as { metadata: { uid: string } }).metadata;
 	expect((await host.api.executionResult(started?.id ?? '')).output['What it brought']).toEqual([
-		{ jobId: uid, state: 'succeeded', report: `report of ${String(job?.displayName)}` },
+		{ jobId: uidOf(job), state: 'succeeded', report: `report of ${String(job?.displayName)}` },
 	]);
 	await host.api.deactivate(workflow.id);
 });
@@ -281,18 +276,12 @@ test('a chat message stops a job', async () => {
 	});
 	await host.api.activate(workflow);
 	const webhookId = workflow.nodes.find(({ name }) => name === 'Chat message')?.webhookId;
-	const say = async (chatInput: string): Promise<unknown> => {
-		const response = await fetch(`${host.url}/webhook/${webhookId}/chat`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput }),
-		});
-		return await response.json();
-	};
+	const answerTo = async (text: string) =>
+		JSON.parse(await say(host, String(webhookId), text)) as unknown;
 	const jobId = await newJob();
-	expect(await say(`stop ${jobId}`)).toMatchObject({ output: `Done: stop job ${jobId}` });
+	expect(await answerTo(`stop ${jobId}`)).toMatchObject({ output: `Done: stop job ${jobId}` });
 	expect(stateOf(jobId)).toBe('stopped');
-	expect(await say('terminate no-such-job')).toMatchObject({
+	expect(await answerTo('terminate no-such-job')).toMatchObject({
 		output: expect.stringContaining("No job 'no-such-job'"),
 	});
 	await host.api.deactivate(workflow.id);

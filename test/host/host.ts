@@ -98,3 +98,13 @@ export async function endOf(api: N8nApi, workflowId: string, id: string): Promis
 	if (ended === undefined) throw new Error(`Execution ${id} has not ended`);
 	return ended;
 }
+
+/**
+ * Presses Retry.
+ * @param loadWorkflow whether it is run with the workflow as it is saved now
+ * @returns the id of the new execution
+ */
+export async function pressRetry(api: N8nApi, id: string, loadWorkflow: boolean): Promise<string> {
+	const path = `/rest/executions/${id}/retry`;
+	return (await api.call<{ id: string }>('POST', path, { loadWorkflow })).id;
+}

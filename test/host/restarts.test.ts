@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { N8nApi } from '../../host/api';
-import { credentialName, firstExample, saveCredential } from '../../host/examples';
-import { hostSteps, startHost, type Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
+import { credentialName, firstExample } from '../../host/examples';
 import { waitFor } from '../../host/wait';
 import { inARow, manualTrigger, node, webhook } from '../../host/workflow';
-import { startSandbox, type Sandbox } from '../../sandbox';
 import { post, publish } from '../queue/load';
 import { takesTenAtOnce } from '../support/answer';
 import { CLUSTER, clusterById } from '../support/fixture';
 import { hasEnded } from './host';
-import { dataFolderOf, hostFolder } from './setUp';
+import { LONGEST_MS, useOwnHost } from './ownHost';
 import {
 	addressIn,
 	callUntilTaken,
@@ -28,16 +24,7 @@ import {
  * file uses it, so that this one also looks at how it bears many calls.
  */
 
-const LONGEST_MS = 300_000;
-jest.setTimeout(LONGEST_MS);
-const dataFolder = dataFolderOf('restarts');
-let host: Host;
-let sandbox: Sandbox;
-let url: string;
-
-async function start(port: number): Promise<void> {
-	host = await startHost({ hostFolder, dataFolder, port, steps: new Steps(hostSteps) });
-}
+const host = useOwnHost('restarts');
 
 async function expectSoon(look: () => Promise<boolean>): Promise<void> {
 	const seen = await waitFor(async () => (await look()) || undefined, { timeout: LONGEST_MS });
@@ -45,17 +32,8 @@ async function expectSoon(look: () => Promise<boolean>): Promise<void> {
 }
 
 beforeAll(async () => {
-	await emptyFolder(dataFolder);
-	await start(0);
-	sandbox = await startSandbox();
-	// By another name than the host's own sandbox has, this one is a service elsewhere, as a user may have set it.
-	url = sandbox.url.replace('127.0.0.1', 'localhost');
-	await saveCredential(host.api, { ...sandbox, url });
-	await host.api.call('POST', `/rest/workflows/${host.examples.get(firstExample)?.id}/archive`, {});
-});
-afterAll(async () => {
-	await host.stop();
-	await sandbox.close();
+	const { api, examples } = host;
+	await api.call('POST', `/rest/workflows/${examples.get(firstExample)?.id}/archive`, {});
 });
 
 const names = [
@@ -81,7 +59,7 @@ const inBatch = async (status?: string) =>
 
 /** Calls n8n in place of the jobs with such a name, in the same moment, until each call is taken. */
 async function callFor(name: RegExp): Promise<void> {
-	const jobs = createsIn(sandbox).filter(({ displayName }) => name.test(displayName));
+	const jobs = createsIn(host.sandbox).filter(({ displayName }) => name.test(displayName));
 	await Promise.all(
 		jobs.map(async (job) => {
 			await callUntilTaken(addressIn(job) ?? '', json({ displayName: job.displayName }));
@@ -118,11 +96,8 @@ test('n8n is killed while it waits for fifty jobs, and off when some waits end: 
 		.filter((end) => end < soon);
 	expect(ends).toHaveLength(5 + 1);
 
-	const { port } = host.n8n;
-	await host.n8n.kill();
-	await host.stop();
-	await sleep(Math.max(...ends) - Date.now());
-	await start(port);
+	const allEnd = async () => await sleep(Math.max(...ends) - Date.now());
+	await host.restart({ kill: true, meanwhile: allEnd });
 	await callFor(/Customer/);
 	await expectSoon(async () => (await inBatch('success')).length >= names.length);
 	// One that runs when n8n is stopped would be taken for crashed.
@@ -133,7 +108,7 @@ test('an archived example and a credential of another service stay as they are',
 	expect(host).toMatchObject({ api: { isNew: false }, notBroughtIn: undefined });
 	expect(host.examples.get(firstExample)).toMatchObject({ isArchived: true });
 	const credential = await host.api.credentialData(credentialName, 'jobOrchestrationApi');
-	expect(credential).toMatchObject({ baseUrl: url });
+	expect(credential).toMatchObject({ baseUrl: host.credentialUrl });
 });
 
 test("n8n starts also if its owner's password was changed, and an execution that waited continues", async () => {
@@ -148,9 +123,7 @@ test("n8n starts also if its owner's password was changed, and an execution that
 	const newPassword = 'Another1Password';
 	const passwords = { currentPassword: host.owner.password, newPassword };
 	await host.api.call('PATCH', '/rest/me/password', passwords);
-	const { port } = host.n8n;
-	await host.stop();
-	await start(port);
+	await host.restart();
 	expect(host.notBroughtIn).toContain('/rest/login');
 
 	host.api = await N8nApi.open(host.n8n.url, { ...host.owner, password: newPassword });
@@ -158,9 +131,9 @@ test("n8n starts also if its owner's password was changed, and an execution that
 	await expectSoon(async () => (await host.api.executions(id)).every(hasEnded));
 	const { output } = await host.api.executionResult(execution);
 	expect(output['Next']).toMatchObject([{ callback: { displayName: 'Restarted' } }]);
-	expect(createsIn(sandbox).filter(({ displayName }) => displayName === 'Restarted')).toHaveLength(
-		1,
-	);
+	expect(
+		createsIn(host.sandbox).filter(({ displayName }) => displayName === 'Restarted'),
+	).toHaveLength(1);
 });
 
 // While the batch waits for its next look.
@@ -170,7 +143,7 @@ test('200 calls of a webhook share a limiter: where the service takes ten at a t
 		host.api,
 		inARow('Many calls', [webhook('many-calls', 'lastNode'), create]),
 	);
-	sandbox.faults.plan(takesTenAtOnce(300));
+	host.sandbox.faults.plan(takesTenAtOnce(300));
 
 	const posting = post(`${host.n8n.url}/webhook/many-calls`, 200, 200);
 	const isOver = posting.then(() => true);
@@ -190,7 +163,7 @@ test('200 calls of a webhook share a limiter: where the service takes ten at a t
 	const statuses = await posting;
 	expect(statuses.filter((status) => status === 500)).toHaveLength(failed.length);
 	expect(statuses.filter((status) => status === 200)).toHaveLength(200 - failed.length);
-	const jobs = [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);
+	const jobs = [...host.sandbox.store.jobs.values()].map(({ displayName }) => displayName);
 	const names = jobs.filter((name) => name.startsWith('Job of'));
 	expect(names).toHaveLength(200 - failed.length);
 	expect(new Set(names).size).toBe(names.length);

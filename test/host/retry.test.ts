@@ -6,10 +6,10 @@ import type { Fault } from '../../sandbox';
 import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
 import { answer } from '../support/answer';
-import { runToEnd, useHost } from './host';
+import { pressRetry, runToEnd, useHost } from './host';
 import { McpClient } from './mcpClient';
 import { isNewest } from './setUp';
-import { createNode } from './workflows';
+import { createNode, say } from './workflows';
 
 /*
  * Whatever runs the node again in a real n8n, no job is made twice: n8n's Retry button, and Retry On Fail of
@@ -56,14 +56,8 @@ async function failedAt(workflowId: string, item: number, fault: Fault): Promise
 	return id;
 }
 
-/** Presses Retry. @returns the id of the new execution */
-async function pressRetry(executionId: string, loadWorkflow: boolean): Promise<string> {
-	const path = `/rest/executions/${executionId}/retry`;
-	return (await host.api.call<{ id: string }>('POST', path, { loadWorkflow })).id;
-}
-
 const retry = async (executionId: string, loadWorkflow: boolean) =>
-	await host.api.executionResult(await pressRetry(executionId, loadWorkflow));
+	await host.api.executionResult(await pressRetry(host.api, executionId, loadWorkflow));
 
 describe("n8n's Retry button", () => {
 	test.each([
@@ -93,7 +87,7 @@ describe("n8n's Retry button", () => {
 		const failed = await failedAt(workflow.id, count - 1, refused);
 		expect((await stored(failed)).length).toBeLessThan(1.6 * success.length);
 
-		const retried = await stored(await pressRetry(failed, false));
+		const retried = await stored(await pressRetry(host.api, failed, false));
 		expect(retried.length).toBeLessThan(1.02 * success.length);
 		expect(retried).not.toContain('"jobOrchestration":');
 	});
@@ -262,12 +256,7 @@ describe('Retry On Fail of a tool', () => {
 		loseTheFirstAnswer();
 		const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
 		openAi.willAnswer(createJob, createJob, { says: 'Done.' });
-		const response = await fetch(`${host.url}/webhook/${webhookId}/chat`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ action: 'sendMessage', sessionId: 'test', chatInput: 'A report' }),
-		});
-		const text = await response.text();
+		const text = await say(host, webhookId, 'A report');
 		await host.api.deactivate(workflow.id);
 		// Up to 2.20 at least, a tool's error ends an agent of version 3.
 		if (version === 3 && !isNewest && !text.includes('Done.')) {

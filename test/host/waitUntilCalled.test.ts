@@ -4,7 +4,7 @@ import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import type { ExecutionResult } from '../../host/executionResult';
 import { waitFor } from '../../host/wait';
 import { inARow, node } from '../../host/workflow';
-import { useHost } from './host';
+import { pressRetry, useHost } from './host';
 import { isNewest } from './setUp';
 import {
 	addressIn,
@@ -96,13 +96,8 @@ function follow(workflowId: string, id: string): Started {
 			return status;
 		},
 		result: async () => await host.api.executionResult(id),
-		retry: async ({ savedWorkflow }) => {
-			const path = `/rest/executions/${id}/retry`;
-			const retried = await host.api.call<{ id: string }>('POST', path, {
-				loadWorkflow: savedWorkflow,
-			});
-			return follow(workflowId, retried.id);
-		},
+		retry: async ({ savedWorkflow }) =>
+			follow(workflowId, await pressRetry(host.api, id, savedWorkflow)),
 	};
 }
 

@@ -106,6 +106,17 @@ export async function call(
 	return status;
 }
 
+/** Says something to a workflow's Chat Trigger. @returns its answer as it is */
+export async function say(
+	{ url }: Pick<HostUnderTest, 'url'>,
+	webhookId: string,
+	chatInput: string,
+): Promise<string> {
+	const said = json({ action: 'sendMessage', sessionId: 'test', chatInput });
+	const response = await fetch(`${url}/webhook/${webhookId}/chat`, { method: 'POST', ...said });
+	return await response.text();
+}
+
 /** Calls n8n as a job does: until the call is taken. An execution that is called as it begins to wait refuses. */
 export async function callUntilTaken(address: string, request?: Call): Promise<void> {
 	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {

@@ -33,13 +33,10 @@ const tokensSeenBy = ({ calls }: Sandbox) =>
 const loginsAt = ({ calls }: Sandbox) =>
 	calls.filter(({ operation }) => operation === 'login').length;
 
-const asOtherNode = async () =>
-	await fixture.engine.requestAsOtherNode({ uri: `${other.url}/api/v1/clusters` });
-
 test.each<[string, () => Promise<unknown>]>([
 	['this node', async () => await fixture.engine.run({ parameters: getAll() })],
-	['another node', asOtherNode],
-])('a new address never gets the token of the old one from %s', async (_, send) => {
+	['another node', async () => await fixture.engine.listAsOtherNode()],
+])('%s never sends the token of the old address to a new one', async (_, send) => {
 	await fixture.engine.run({ parameters: getAll() });
 	const old = fixture.engine.token;
 	fixture.engine.editCredential({ baseUrl: other.url });
@@ -50,7 +47,7 @@ test.each<[string, () => Promise<unknown>]>([
 });
 
 test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
-	'an edited %j is noticed by the next run, which sends nothing with the old token',
+	'the next run notices an edited %j, and sends nothing with the old token',
 	async (edited) => {
 		await fixture.engine.run({ parameters: getAll() });
 		fixture.sandbox.clearCalls();
@@ -61,11 +58,9 @@ test.each([{ password: 'a wrong one' }, { userName: 'somebody else' }])(
 	},
 );
 
-test('a credential that is edited during a login does not go on with its token', async () => {
+test('after an edit during a login, the next run does not use the token of that login', async () => {
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
-	);
+	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
 	const running = fixture.engine.run({ parameters: getAll() });
 	await until(() => fixture.sandbox.tokens.issued === 1);
 	fixture.engine.editCredential({ baseUrl: other.url });
@@ -74,13 +69,12 @@ test('a credential that is edited during a login does not go on with its token',
 	const late = fixture.engine.token;
 	expect(tokensSeenBy(fixture.sandbox)).toEqual([late]);
 
-	const { error } = await fixture.engine.run({ parameters: getAll() });
-	expect(error).toBeUndefined();
+	await fixture.succeeds(getAll());
 	expect(tokensSeenBy(other)).toEqual([fixture.engine.token]);
 	expect(fixture.engine.token).not.toBe(late);
 });
 
-test('what is stored tells nothing of the account, and differs by it', async () => {
+test('the stored token shows nothing of the account, and differs between accounts', async () => {
 	const { sandbox, engine } = fixture;
 	const hashes = [];
 	for (const { url } of [sandbox, sandbox, other]) {
@@ -95,13 +89,12 @@ test('what is stored tells nothing of the account, and differs by it', async () 
 	expect(hashes[0]).not.toBe(hashes[2]);
 });
 
-test('two executions whose login fails together have nothing of each other in their errors', async () => {
+test('if the login of two executions fails, neither has data of the other in its errors', async () => {
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login'
-			? [{ kind: 'wait', when: 'beforeActing', until: held.opened }, answer(403)]
-			: undefined,
-	);
+	fixture.meets('login', () => [
+		{ kind: 'wait', when: 'beforeActing', until: held.opened },
+		answer(403),
+	]);
 	const names = ['Ann', 'Bob'];
 	const all = names.flatMap((name) => [
 		fixture.engine.run({ parameters: create({ displayName: `job of ${name}` }) }),
@@ -128,7 +121,7 @@ test('two executions whose login fails together have nothing of each other in th
 	expect(one).not.toBe(two);
 });
 
-test('an account that nobody has used for an hour is forgotten, with its password', async () => {
+test('the node forgets an account and its password after an hour without use', async () => {
 	const { sessionOf } = jest.requireActual<typeof Sessions>(
 		'../../dist/nodes/JobOrchestration/service/session/session',
 	);
@@ -143,7 +136,7 @@ test('an account that nobody has used for an hour is forgotten, with its passwor
 	expect(before.deref()).toBeUndefined();
 });
 
-test('an account that a run has used within the hour is not forgotten', async () => {
+test('the node remembers an account that a run has used within the hour', async () => {
 	const now = performance.now();
 	const hours = (count: number) =>
 		jest.spyOn(performance, 'now').mockReturnValue(now + count * HOUR_MS);
@@ -152,10 +145,8 @@ test('an account that a run has used within the hour is not forgotten', async ()
 		await fixture.engine.run({ parameters: getAll() });
 	};
 	const held = gate();
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'listClusters' && nOfOperation === 1
-			? { kind: 'wait', when: 'afterActing', until: held.opened }
-			: undefined,
+	fixture.meets('listClusters', ({ nOfOperation }) =>
+		nOfOperation === 1 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
 	);
 	const { result } = fixture.engine.start(
 		[{ parameters: getAll({ options: { concurrency: 1 } }) }],
@@ -172,7 +163,6 @@ test('an account that a run has used within the hour is not forgotten', async ()
 	fixture.sandbox.clearCalls();
 	await fixture.engine.run({ parameters: getAll() });
 	expect(loginsAt(fixture.sandbox)).toBe(0);
-	jest.restoreAllMocks();
 });
 
 async function collectGarbage(): Promise<void> {

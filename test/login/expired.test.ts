@@ -2,64 +2,30 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import type { Fault, When } from '../../sandbox';
-import { contextOf, itemOf } from '../reliability/batch';
+import { batch, contextOf, itemOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { HOUR_MS, pass } from '../support/clock';
-import {
-	change,
-	create,
-	credentialFor,
-	getAll,
-	newSandbox,
-	numbered,
-	useSandbox,
-} from '../support/fixture';
+import { HOUR_MS, MINUTE_MS } from '../support/clock';
+import { change, create, credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { useTokens } from './tokens';
 
 /*
  * Whether a token has expired, the service is asked. How it tells that is not known: not its words, nor its status.
  */
 
-const fixture = useSandbox();
+const { fixture, logins, healthChecks, logInBefore } = useTokens();
 
-afterEach(() => jest.restoreAllMocks());
-
-const MINUTE_MS = 61_000;
 const onError = 'continueRegularOutput';
 
-const logins = () => fixture.callsOf('login').length;
-const healthChecks = () =>
-	fixture.callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 const creates = () => fixture.callsOf('createJob').length;
 const failedIn = (items: Array<{ json: IDataObject }>) =>
 	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
-/** Logs in, and lets the token become this old. @returns the token */
-async function logInBefore(ms: number): Promise<string> {
-	await fixture.engine.run({ parameters: getAll() });
-	pass(ms);
-	fixture.sandbox.clearCalls();
-	return fixture.engine.token;
-}
-
 /** The token that is stored is two minutes old, and gets this answer from now on, whatever it is sent with. */
 async function expireBy(fault: Fault): Promise<void> {
 	const old = await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.faults.plan(({ token, operation }) =>
-		operation !== 'login' && token === old ? fault : undefined,
-	);
-}
-
-/** Sends a create as n8n's HTTP Request node does. */
-async function post(): Promise<unknown> {
-	const job = { displayName: 'x', group: '', workCluster: 'wc-000001', workflow: { uid: 'wf' } };
-	return await fixture.engine.requestAsOtherNode({
-		method: 'POST',
-		uri: `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`,
-		body: { namespace: 'default', job },
-		json: true,
-	});
+	fixture.meets('others', ({ token }) => (token === old ? fault : undefined));
 }
 
 const page: Fault = { kind: 'html', when: 'beforeActing' };
@@ -87,55 +53,58 @@ const expired: Array<[string, Fault, { isClear: boolean; healthChecks?: number }
 	['200 with an error in it', answer(200, { success: false, msg: '登录' }), { isClear: true }],
 ];
 
-describe.each(expired)('A token that has expired by %s', (_, fault, { isClear, ...asked }) => {
-	beforeEach(async () => {
-		hurry();
-		await expireBy(fault);
-	});
+describe.each(expired)(
+	'If the service answers an expired token with %s, the node',
+	(_, fault, { isClear, ...asked }) => {
+		beforeEach(async () => {
+			hurry();
+			await expireBy(fault);
+		});
 
-	test('is renewed for a list and a state change, which are sent again', async () => {
-		const { error, items } = await fixture.engine.run({ parameters: getAll() });
-		expect(error).toBeUndefined();
-		expect(items.length).toBeGreaterThan(0);
-		expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
+		test('renews it for a list and a state change, and sends them again', async () => {
+			const { items } = await fixture.succeeds(getAll());
+			expect(items.length).toBeGreaterThan(0);
+			expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
 
-		await expireBy(fault);
-		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
-		expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
-		expect(fixture.callsOf('changeJobState')).toHaveLength(2);
-		expect(logins()).toBe(1);
-	});
+			await expireBy(fault);
+			const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
+			expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
+			expect(fixture.callsOf('changeJobState')).toHaveLength(2);
+			expect(logins()).toBe(1);
+		});
 
-	test('is renewed by one login for two executions; a create that it may have acted on is not sent again', async () => {
-		const run = async () =>
-			await fixture.engine.run({ parameters: create(), onError }, numbered(8));
-		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
-		const failed = failedIn(both);
-		expect(fixture.sandbox.store.jobs.size).toBe(16 - failed.length);
-		if (isClear) expect(failed).toEqual([]);
-		else expect(creates()).toBe(16);
-		expect(failed.length > 0).toBe(!isClear);
-		for (const { error } of failed) {
-			const description = expect.stringContaining(
-				'The login seems to have expired: the next request logs in again.',
-			) as unknown;
-			expect(error).toMatchObject({ description, jobMayExist: true });
-		}
-		expect(failedIn((await run()).items)).toEqual([]);
-		expect(logins()).toBe(1);
-	});
+		test('renews it by one login for two executions, and never repeats a create that may have worked', async () => {
+			const run = async () =>
+				await fixture.engine.run({ parameters: create(), onError }, numbered(8));
+			const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
+			const failed = failedIn(both);
+			expect(fixture.sandbox.store.jobs.size).toBe(16 - failed.length);
+			if (isClear) expect(failed).toEqual([]);
+			else expect(creates()).toBe(16);
+			expect(failed.length > 0).toBe(!isClear);
+			for (const { error } of failed) {
+				const description = expect.stringContaining(
+					'The login seems to have expired: the next request logs in again.',
+				) as unknown;
+				expect(error).toMatchObject({ description, jobMayExist: true });
+			}
+			expect(failedIn((await run()).items)).toEqual([]);
+			expect(logins()).toBe(1);
+		});
 
-	test('is renewed for two of the HTTP Request nodes, if n8n takes the answer for an error', async () => {
-		await Promise.allSettled([post(), post()]);
-		const isError = !('status' in fault) || fault.status !== 200;
-		const isSeen = fault !== page && isError;
-		expect(logins()).toBe(isSeen ? 1 : 0);
-		expect(fixture.sandbox.store.jobs.size).toBe(isSeen ? 2 : 0);
-		expect(creates()).toBe(isSeen ? 4 : 2);
-	});
-});
+		test('renews it for two HTTP Request nodes, if n8n takes the answer for an error', async () => {
+			const { engine } = fixture;
+			await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
+			const isError = !('status' in fault) || fault.status !== 200;
+			const isSeen = fault !== page && isError;
+			expect(logins()).toBe(isSeen ? 1 : 0);
+			expect(fixture.sandbox.store.jobs.size).toBe(isSeen ? 2 : 0);
+			expect(creates()).toBe(isSeen ? 4 : 2);
+		});
+	},
+);
 
-test("a verb that isn't idempotent is sent once if it may have been acted on, though its token has expired", async () => {
+test("the node never repeats a verb that isn't idempotent and may have worked, though its token has expired", async () => {
 	const jobs = jest.requireActual<typeof Jobs>(
 		'../../dist/nodes/JobOrchestration/service/calls/jobs',
 	);
@@ -152,7 +121,7 @@ test("a verb that isn't idempotent is sent once if it may have been acted on, th
 	expect(logins()).toBe(1);
 });
 
-describe('A token that is good', () => {
+describe('A good token', () => {
 	const aboutTheJob: Array<[string, Fault, string]> = [
 		...[
 			'Git credentials are expired or invalid',
@@ -164,29 +133,28 @@ describe('A token that is good', () => {
 		['302', redirect(302, '/jobs/sso-account-1'), '/jobs/sso-account-1'],
 	];
 
-	test.each(aboutTheJob)('is kept, and the answer is about the job: %s', async (_, fault, said) => {
-		const token = await logInBefore(10 * MINUTE_MS);
-		fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
-		for (let run = 0; run < 2; run += 1) {
-			const { error } = await fixture.engine.run({ parameters: create() });
-			expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
-			expect(error?.description).not.toMatch(/was renewed|new login/);
-		}
-		expect([logins(), creates()]).toEqual([0, 2]);
-		expect(healthChecks()).toBeLessThanOrEqual(1);
-		expect(fixture.engine.token).toBe(token);
-	});
+	test.each(aboutTheJob)(
+		'stays in use, and the error is about the job: %s',
+		async (_, fault, said) => {
+			const token = await logInBefore(10 * MINUTE_MS);
+			fixture.meets('createJob', fault);
+			for (let run = 0; run < 2; run += 1) {
+				const { error } = await fixture.engine.run({ parameters: create() });
+				expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
+				expect(error?.description).not.toMatch(/was renewed|new login/);
+			}
+			expect([logins(), creates()]).toEqual([0, 2]);
+			expect(healthChecks()).toBeLessThanOrEqual(1);
+			expect(fixture.engine.token).toBe(token);
+		},
+	);
 
-	test('that was just issued costs few health checks, and no login, if items are refused', async () => {
+	test('that was just issued costs few health checks, and no login, if the service refuses items', async () => {
 		hurry();
 		await logInBefore(0);
-		fixture.sandbox.faults.plan(({ body, operation }) => {
-			const item = operation === 'createJob' ? itemOf({ body }) % 8 : 0;
-			if (item === 1) return answer(403, { message: 'token expired' });
-			return item === 2 ? answer(401) : undefined;
-		});
-		const parameters = create({ displayName: '=Job {{ $json.n }}' });
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(40));
+		const faults = [undefined, answer(403, { message: 'token expired' }), answer(401)];
+		fixture.meets('createJob', (call) => faults[itemOf(call) % 8]);
+		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(40));
 		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
 		expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 403, 403, 403, 403, 403]);
 		// A 401 may come from a replica that doesn't know the token yet: such a create is sent four times more.
@@ -202,25 +170,13 @@ describe('A token that is good', () => {
 	});
 });
 
-describe('What an expired token costs', () => {
-	test.each([
-		[401, 0],
-		[400, 1],
-	])('told by %i: one login, and %i health checks, whatever waits', async (status, asked) => {
-		await expireBy(answer(status));
-		const parameters = create({ options: { concurrency: 100 } });
-		const { error } = await fixture.engine.run({ parameters }, numbered(100));
-		expect(error).toBeUndefined();
-		expect([logins(), healthChecks()]).toEqual([1, asked]);
-		expect(fixture.sandbox.store.jobs.size).toBe(100);
-	});
-
+describe('Items that the service refuses', () => {
 	test.each([
 		['the user may list clusters', 403, false, 10],
-		['nor may the user list clusters', 403, true, 10],
+		['the user may not list clusters either', 403, true, 10],
 		// The rejection of a token that was just issued takes no earlier answer.
 		['the user may list clusters', 401, false, 40],
-	])('items that are refused cost few: %s (%i)', async (_, status, isListRefused, most) => {
+	])('cost few health checks where %s (%i)', async (_, status, isListRefused, most) => {
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {
 			const isRefused =
@@ -235,10 +191,10 @@ describe('What an expired token costs', () => {
 		expect(healthChecks()).toBeLessThanOrEqual(most);
 	});
 
-	test('a user who is refused everything logs in once a minute at most', async () => {
+	test('cost one login a minute at most, if they are all', async () => {
 		await logInBefore(2 * MINUTE_MS);
 		const forbidden = answer(403, { message: 'no rights here' });
-		fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : forbidden));
+		fixture.meets('others', forbidden);
 		for (let run = 0; run < 5; run += 1) {
 			const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(20));
 			for (const { error } of failedIn(items)) expect(error).toMatchObject({ httpStatus: 403 });
@@ -247,35 +203,23 @@ describe('What an expired token costs', () => {
 	});
 });
 
-test('a dead token is not kept alive by a list that is public', async () => {
-	const old = await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.faults.plan(({ operation, token }) =>
-		operation === 'createJob' && token === old ? answer(401) : undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
-	expect(logins()).toBe(1);
-});
-
-test('a login for another token that is never answered is told so, not as a cancel', async () => {
+test('the error says that a login for a new token was never answered, and speaks of no cancel', async () => {
 	await logInBefore(HOUR_MS);
 	const { orRunOut } = hurry();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
-	);
+	fixture.meets('login', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
 	const { error } = await fixture.engine.run({ parameters: create() });
 	expect(error?.message).toMatch(/^The service didn't answer the login within/);
 });
 
 describe('A batch whose token expires', () => {
-	const parameters = create({ displayName: '=Job {{ $json.n }}', options: { concurrency: 2 } });
+	const parameters = batch({ concurrency: 2 });
 	const names = () => [...fixture.sandbox.store.jobs.values()].map((job) => job.displayName);
 	/** Waits until an item has its job. */
 	const wait = (when: When, item: number): Fault => ({
 		...{ kind: 'wait', when, until: until(() => names().includes(`Job ${item}`)) },
 	});
 
-	test('begins with an older one than the newest, which has expired as well', async () => {
+	test('logs in once, though it begins with an older token and the newest has expired as well', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
@@ -289,13 +233,13 @@ describe('A batch whose token expires', () => {
 		expect(logins()).toBe(1);
 	});
 
-	test('goes on with the new one, though others ended meanwhile with the old one', async () => {
+	test('goes on with the new token, though other items ended meanwhile with the old one', async () => {
 		const old = await logInBefore(0);
-		fixture.sandbox.faults.plan(({ operation, token, body }) => {
-			if (operation !== 'createJob' || token !== old) return undefined;
+		fixture.meets('createJob', (call) => {
+			if (call.token !== old) return undefined;
 			// Item 2 begins, with the old token, when item 0 has ended.
-			if (itemOf({ body }) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
-			return itemOf({ body }) === 2 ? wait('afterActing', 3) : undefined;
+			if (itemOf(call) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
+			return itemOf(call) === 2 ? wait('afterActing', 3) : undefined;
 		});
 		const { items } = await fixture.engine.run({ parameters, onError }, numbered(6));
 		expect(failedIn(items)).toEqual([]);
@@ -304,7 +248,7 @@ describe('A batch whose token expires', () => {
 		expect(rejected.map(itemOf)).toEqual([1]);
 	});
 
-	test('again and again: no item fails for it, and there is one login for each time', async () => {
+	test('again and again loses no item, and makes one login each time', async () => {
 		const sandbox = await newSandbox({ latency: 5 });
 		fixture.engine.saveCredential(credentialFor(sandbox));
 		sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -317,17 +261,4 @@ describe('A batch whose token expires', () => {
 		const sent = sandbox.calls.filter(({ operation }) => operation === 'createJob').length;
 		expect(sandbox.tokens.issued).toBeLessThanOrEqual(1 + Math.floor(sent / 60));
 	});
-});
-
-test.each<[string, Fault]>([
-	['1,024 texts of 2 kB', answer(400, { errors: new Array(1_024).fill('x'.repeat(2_000)) })],
-	['a message of a megabyte', answer(400, { message: 'token '.repeat(200_000) })],
-])('%s takes no long time', async (_, fault) => {
-	await fixture.engine.run({ parameters: getAll() });
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeDefined();
-	const before = process.cpuUsage();
-	await fixture.engine.run({ parameters: create() });
-	expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
 });

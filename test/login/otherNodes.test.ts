@@ -2,7 +2,7 @@ import type { IDataObject, IHttpRequestOptions, IRequestOptions } from 'n8n-work
 
 import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { CREDENTIAL } from '../support/packageUnderTest';
@@ -21,34 +21,17 @@ beforeEach(async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.sandbox.clearCalls();
 });
-afterEach(() => jest.restoreAllMocks());
-
-const job = {
-	namespace: 'default',
-	job: { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow: { uid: 'wf' } },
-};
 
 /** A create, sent by another node. */
-async function post(options: Partial<IRequestOptions> = {}): Promise<unknown> {
-	return await fixture.engine.requestAsOtherNode({
-		method: 'POST',
-		uri: `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`,
-		body: job,
-		json: true,
-		...options,
-	});
-}
-
-function creates(fault: Fault): void {
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? fault : undefined));
-}
+const post = async (options?: Partial<IRequestOptions>) =>
+	await fixture.engine.createAsOtherNode(options);
 
 const counts = () =>
 	(['createJob', 'listClusters', 'login'] as const).map(
 		(operation) => fixture.callsOf(operation).length,
 	);
 
-test('with Never Error, n8n sees no error in a rejected token, and asks for no other', async () => {
+test('with Never Error, n8n takes a rejected token for no error, and asks for no other', async () => {
 	fixture.sandbox.tokens.expireAll();
 	const response = await post({ simple: false, resolveWithFullResponse: true });
 	expect(response).toMatchObject({ statusCode: 401 });
@@ -62,7 +45,7 @@ describe('A request that fails is sent once', () => {
 		// A request that was not answered was not rejected: there is nothing to ask.
 		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
 	])('after %s, with %i health checks', async (_, healthChecks, fault) => {
-		creates(fault);
+		fixture.meets('createJob', fault);
 		await expect(post({ timeout: fault.kind === 'stall' ? 300 : 10_000 })).rejects.toThrow();
 		expect(counts()).toEqual([1, healthChecks, 0]);
 	});
@@ -80,8 +63,8 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
-	test('though the service failed, and so did the health check with a token that it accepts again', async () => {
-		pass(2 * 61_000);
+	test('though the service and the health check failed, if the service accepts the same token again', async () => {
+		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return actAndAnswer(500);
@@ -93,16 +76,14 @@ describe('A request that fails is sent once', () => {
 		expect(fixture.sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('by a service that rejects each token: thirty requests make two logins', async () => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'login' ? undefined : answer(401),
-		);
+	test('and thirty of them make two logins, if the service rejects each token', async () => {
+		fixture.meets('others', answer(401));
 		for (let request = 0; request < 30; request += 1) await expect(post()).rejects.toThrow();
 		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
 	});
 
-	test('and 50 that fail together share the health checks', async () => {
-		creates(actAndAnswer(500));
+	test('and fifty that fail together share their health checks', async () => {
+		fixture.meets('createJob', actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
 		const [sent, healthChecks, logins] = counts();
@@ -112,8 +93,8 @@ describe('A request that fails is sent once', () => {
 	});
 });
 
-describe('A request whose token is rejected is sent again', () => {
-	test('but not where the service rejects the new one as well, when it is asked for clusters', async () => {
+describe('A request of another node', () => {
+	test('is not sent again if the service rejects a new token as well, when it is asked for clusters', async () => {
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return answer(500);
 			return operation === 'listClusters' ? answer(401) : undefined;
@@ -126,25 +107,24 @@ describe('A request whose token is rejected is sent again', () => {
 		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([500, 200]);
 	});
 
-	test('by a service whose certificate the credential accepts', async () => {
+	test('is sent again with a new token to a service whose certificate only the credential accepts', async () => {
 		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		sandbox.tokens.expireAll();
-		await post({ uri: `${sandbox.url}/api/v1/namespaces/default/jobs` });
+		await post();
 		expect(sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('if it is not the one that another process has stored, which the service accepts', async () => {
+	test('uses the token that another process has stored', async () => {
 		const { body } = await new Client(fixture.sandbox).login();
 		const { access_token: theirs } = body as { access_token: string };
-		const [hash] = fixture.engine.storedToken.split('.');
-		fixture.engine.editCredential({ accessToken: `${hash}.${theirs}` });
+		fixture.engine.storeAsOtherProcess(theirs);
 		await post();
 		expect(fixture.callsOf('createJob').map(({ token }) => token)).toEqual([theirs]);
 	});
 
-	test('though the newest that is known has expired as well, having been shared by two credentials', async () => {
+	test('is sent again with a new token, though the newest that two credentials shared has expired as well', async () => {
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
 		await post();
@@ -182,7 +162,7 @@ describe('The token', () => {
 		});
 	});
 
-	test("goes with any certificate only where the credential says so, which is another account's then", async () => {
+	test("goes to a service with any certificate only if the credential says so, which is another account's then", async () => {
 		fixture.engine.editCredential({ ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		expect(await signed({ url: '{host}/api/v1/other' })).toMatchObject(unchecked);
@@ -253,7 +233,7 @@ describe('The token', () => {
 		);
 	});
 
-	test('is not asked about, nor fetched, where a request is refused', async () => {
+	test('is neither checked nor fetched for a request that the credential refuses', async () => {
 		// Not even where the one that is there is of another account.
 		fixture.engine.editCredential({ password: 'edited' });
 		const proxy = await newSandbox();
@@ -267,7 +247,7 @@ describe('The token', () => {
 	});
 });
 
-describe('The test of a credential shows only a message, which says what to do: a login that', () => {
+describe('The test of a credential shows one message that says what to do', () => {
 	/** Asks for a token as n8n does. */
 	async function ask(changed: IDataObject): Promise<unknown> {
 		const { engine, sandbox } = fixture;
@@ -280,7 +260,7 @@ describe('The test of a credential shows only a message, which says what to do: 
 		);
 	}
 
-	test('fails by what the form holds', async () => {
+	test('if the form holds a wrong password or address', async () => {
 		const { url } = fixture.sandbox;
 		await expect(ask({ password: 'wrong once more' })).rejects.toThrow(
 			'The username or the password is wrong. Correct it in the credential.',
@@ -294,13 +274,13 @@ describe('The test of a credential shows only a message, which says what to do: 
 		[429, 'The service is receiving too many requests. Try again later.'],
 		[499, 'The service refused the login. Check'],
 		[500, "The service failed to log the user in. The fault is on the service's side."],
-	])('is answered %s', async (status, said) => {
+	])('if the login is answered with %s', async (status, said) => {
 		fixture.sandbox.faults.plan(() => answer(status));
 		await expect(ask({ userName: 'another' })).rejects.toThrow(said);
 	});
 });
 
-test('A wrong password is tried again after five seconds, not before', async () => {
+test('Other nodes send a wrong password again after five seconds, not before', async () => {
 	fixture.engine.editCredential({ password: 'wrong for other nodes' });
 	for (const [ms, logins] of [
 		[0, 1],

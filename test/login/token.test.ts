@@ -4,38 +4,26 @@ import type { Fault } from '../../sandbox';
 import { contextOf, gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
-import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { MINUTE_MS, pass } from '../support/clock';
+import { create, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { useTokens } from './tokens';
 
 /*
  * The life of a token, as docs/architecture.md tells it: each sentence is the title of a test.
  */
 
-const fixture = useSandbox();
+const { fixture, logins, healthChecks, logInBefore } = useTokens();
 const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 const onError = 'continueRegularOutput';
-const MINUTE_MS = 61_000;
 const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
 const asPage = { 'content-type': 'text/html', 'retry-after': '1' };
 const notNow = { 'retry-after': '0' };
 
 const run = async (count = 1) =>
 	await fixture.engine.run({ parameters: create(), onError }, numbered(count));
-const logins = () => callsOf('login').length;
-const healthChecks = () =>
-	callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 const jobs = () => fixture.sandbox.store.jobs.size;
-
-/** Logs in, and lets the token become this old. @returns the token */
-async function logInBefore(ms: number): Promise<string> {
-	await fixture.engine.run({ parameters: getAll() });
-	pass(ms);
-	fixture.sandbox.clearCalls();
-	return fixture.engine.token;
-}
 
 /** The service answers so to creates with this token, and otherwise as ever. */
 function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => Fault): void {
@@ -43,12 +31,6 @@ function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => 
 		if (token !== rejected) return undefined;
 		return operation === 'listClusters' ? ofHealthChecks?.() : fault;
 	});
-}
-
-/** Stores a token as another process of the same account does. */
-function storeAsOtherProcess(token: string): void {
-	const [hash] = fixture.engine.storedToken.split('.');
-	fixture.engine.editCredential({ accessToken: `${hash}.${token}` });
 }
 
 /** Failures of a request that was not sent. No sandbox can make a single request fail in these ways. */
@@ -75,7 +57,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 					: answer(200, { metadata: { uid: 'a' } }),
 			);
 			pass(MINUTE_MS);
-			storeAsOtherProcess('stored');
+			fixture.engine.storeAsOtherProcess('stored');
 			const { items } = await run();
 			expect(items).toMatchObject([{ json: { metadata: { uid: 'a' } } }]);
 			expect(logins()).toBe(1);
@@ -86,10 +68,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		async () => {
 			const held = gate();
 			await logInBefore(MINUTE_MS);
-			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation === 1
-					? { kind: 'wait', when: 'afterActing', until: held.opened }
-					: undefined,
+			fixture.meets('createJob', ({ nOfOperation }) =>
+				nOfOperation === 1 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
 			);
 			const parameters = create({ options: { concurrency: 1 } });
 			const first = fixture.engine.start([{ parameters }], numbered(3));
@@ -108,8 +88,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			hurry();
 			const about = async (fault: Fault) => {
 				const old = await logInBefore(2 * MINUTE_MS);
-				fixture.sandbox.faults.plan(({ operation, token, nOfOperation }) =>
-					operation === 'createJob' && token === old && nOfOperation === 1 ? fault : undefined,
+				fixture.meets('createJob', ({ token, nOfOperation }) =>
+					token === old && nOfOperation === 1 ? fault : undefined,
 				);
 				await run();
 				const counts = { logins: logins(), healthChecks: healthChecks() };
@@ -207,7 +187,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			answerCreatesOf(old, answer(401));
 			await run();
 			fixture.sandbox.faults.clear();
-			storeAsOtherProcess(old);
+			fixture.engine.storeAsOtherProcess(old);
 			await run();
 			expect(callsOf('createJob').filter(({ token }) => token === old)).toHaveLength(1);
 
@@ -233,17 +213,16 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		"Before a login, the node reads n8n's store, because another process may have logged in. After a rejection, it reads the store a second time before it logs in: up to one second later, or up to four seconds later if there were several logins within a minute.",
 		async () => {
 			const old = await logInBefore(MINUTE_MS);
-			fixture.sandbox.faults.plan(({ operation, token }) => {
-				if (operation !== 'createJob') return undefined;
-				return token === 'theirs' ? answer(200, { metadata: { uid: 'a' } }) : answer(401);
-			});
+			fixture.meets('createJob', ({ token }) =>
+				token === 'theirs' ? answer(200, { metadata: { uid: 'a' } }) : answer(401),
+			);
 			const { credentials } = fixture.engine;
 			const read = credentials.getDecrypted.bind(credentials);
 			let reads = 0;
 			jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
 				reads += 1;
 				// The first read is the run's own.
-				if (reads === 3) storeAsOtherProcess('theirs');
+				if (reads === 3) fixture.engine.storeAsOtherProcess('theirs');
 				return await read(...args);
 			});
 			const startedAt = performance.now();
@@ -294,6 +273,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				[0, 1],
 				[4_000, 1],
 				[1_500, 2],
+				[4_500, 2],
 			] as const) {
 				pass(ms);
 				await run(20);

@@ -1,24 +1,15 @@
 import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
-import { makeReadyFor, states } from '../sandbox/states';
+import { states } from '../sandbox/states';
 
 const fixture = useSandbox();
 
-async function newJob(): Promise<string> {
-	const { items } = await fixture.engine.run({ parameters: create() });
-	const [job] = [...fixture.sandbox.store.jobs.values()];
-	expect(items).toHaveLength(1);
-	return String(job?.uid);
-}
-
 test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
-	const jobId = await newJob();
-	const job = fixture.sandbox.store.jobs.get(jobId);
-	if (job !== undefined) makeReadyFor(operation, job);
-	const { items, error } = await fixture.engine.run({ parameters: change(operation, { jobId }) });
-	expect(error).toBeUndefined();
-	expect(job?.state).toBe(states[operation].to);
+	const job = await fixture.newJob(operation);
+	const jobId = job.uid;
+	const { items } = await fixture.succeeds(change(operation, { jobId }));
+	expect(job.state).toBe(states[operation].to);
 	expect(items).toEqual([
 		{
 			json: {
@@ -40,23 +31,18 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 });
 
 test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
-	'%s is sent again if its connection breaks, since it does the same twice',
+	'the node sends %s again if the connection breaks, since it does the same twice',
 	async (verb) => {
-		const jobId = await newJob();
-		const job = fixture.sandbox.store.jobs.get(jobId);
-		if (job !== undefined) makeReadyFor(verb, job);
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'changeJobState' && nOfOperation === 1
-				? { kind: 'break', when: 'beforeActing' }
-				: undefined,
+		const { uid: jobId } = await fixture.newJob(verb);
+		fixture.meets('changeJobState', ({ nOfOperation }) =>
+			nOfOperation === 1 ? { kind: 'break', when: 'beforeActing' } : undefined,
 		);
-		const { error } = await fixture.engine.run({ parameters: change(verb, { jobId }) });
-		expect(error).toBeUndefined();
+		await fixture.succeeds(change(verb, { jobId }));
 		expect(fixture.callsOf('changeJobState')).toHaveLength(2);
 	},
 );
 
-test('a job is created, suspended and resumed in one workflow, by metadata.uid after each step', async () => {
+test('a workflow can create, suspend and resume a job, by metadata.uid after each step', async () => {
 	const byId = { jobId: '={{ $json.metadata.uid }}' };
 	const { result } = fixture.engine.start(
 		[
@@ -72,31 +58,24 @@ test('a job is created, suspended and resumed in one workflow, by metadata.uid a
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-describe('303 See Other', () => {
-	const see = (location: string | undefined, body?: unknown) =>
-		actAndAnswer(303, body, location === undefined ? undefined : { location });
+const see = (location: string | undefined, body?: unknown) =>
+	actAndAnswer(303, body, location === undefined ? undefined : { location });
 
-	test.each<[string | undefined, unknown]>([
-		['/jobs/account-sso-login', undefined],
-		['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
-		[undefined, { success: false }],
-	])('to %s: a state change is done', async (location, body) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? see(location, body) : undefined,
-		);
-		const jobId = await newJob();
-		const { items, error } = await fixture.engine.run({ parameters: change('stop', { jobId }) });
-		expect(error).toBeUndefined();
-		expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
-		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
-		expect(fixture.callsOf('login')).toHaveLength(1);
-	});
+test.each<[string | undefined, unknown]>([
+	['/jobs/account-sso-login', undefined],
+	['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
+	[undefined, { success: false }],
+])('a 303 See Other to %s says that a state change is done', async (location, body) => {
+	fixture.meets('changeJobState', see(location, body));
+	const { uid: jobId } = await fixture.newJob('stop');
+	const { items } = await fixture.succeeds(change('stop', { jobId }));
+	expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
+	expect(fixture.callsOf('changeJobState')).toHaveLength(1);
+	expect(fixture.callsOf('login')).toHaveLength(1);
+});
 
-	test.each([create(), getAll()])('to any other request is an error', async (parameters) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'login' ? undefined : see('/jobs/1', {}),
-		);
-		const { error } = await fixture.engine.run({ parameters });
-		expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
-	});
+test.each([create(), getAll()])('a 303 See Other to %j is an error', async (parameters) => {
+	fixture.meets('others', see('/jobs/1', {}));
+	const { error } = await fixture.engine.run({ parameters });
+	expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
 });

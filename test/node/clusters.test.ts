@@ -15,8 +15,7 @@ const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
 const asked = () => fixture.callsOf('listClusters').map(({ query }) => query);
 
 async function list(parameters: Parameters<typeof getAll>[0]): Promise<IDataObject[]> {
-	const { items, error } = await fixture.engine.run({ parameters: getAll(parameters) });
-	expect(error).toBeUndefined();
+	const { items } = await fixture.succeeds(getAll(parameters));
 	expect(items.every(({ pairedItem }) => JSON.stringify(pairedItem) === '{"item":0}')).toBe(true);
 	return items.map(({ json }) => json);
 }
@@ -28,17 +27,19 @@ function answerWithPages(...pages: unknown[]): void {
 
 /** Answers the requests for clusters by their number, from 1. */
 function answerEach(faultFor: (request: number) => Fault | undefined): void {
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-		operation === 'listClusters' ? faultFor(nOfOperation) : undefined,
-	);
+	fixture.meets('listClusters', ({ nOfOperation }) => faultFor(nOfOperation));
 }
 
-test('50 clusters are the default, in one request', async () => {
+const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type });
+const clustersOf = (from: number, to: number) =>
+	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+
+test('Get Many asks for 50 clusters in one request by default', async () => {
 	expect(await list({})).toHaveLength(50);
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-test('all pages are followed to the end, and each cluster is an item as the service sent it', async () => {
+test('Return All follows all pages, and gives each cluster as the service sent it', async () => {
 	const clusters = [...fixture.sandbox.store.clusters];
 	expect(clusters).toHaveLength(250);
 	expect(await list({ returnAll: true })).toEqual(clusters);
@@ -50,20 +51,15 @@ test('all pages are followed to the end, and each cluster is an item as the serv
 	});
 });
 
-test('a service that sends more than it was asked for changes nothing', async () => {
-	answerWithPages({ items: clustersOf(1, 9), metadata: {} });
-	expect(await list({ limit: 3 })).toHaveLength(3);
-});
-
-describe('filters', () => {
-	test('are compared without regard to case', async () => {
+describe('Filters', () => {
+	test('ignore upper and lower case', async () => {
 		const exact = await list({ returnAll: true, filters: { phase: 'Pending', type: 'virtual' } });
 		expect(exact).not.toEqual([]);
 		const filters = { phase: 'pENDING', type: 'Virtual' };
 		expect(await list({ returnAll: true, filters })).toEqual(exact);
 	});
 
-	test('by both, which have to hold together', async () => {
+	test('by phase and type give what matches both', async () => {
 		const both = await list({ returnAll: true, filters: { phase: 'Pending', type: 'master' } });
 		expect(both.length).toBeGreaterThan(0);
 		for (const cluster of both) {
@@ -72,7 +68,7 @@ describe('filters', () => {
 		expect(await list({ filters: { phase: 'Pending', type: 'no such type' } })).toEqual([]);
 	});
 
-	test('Limit counts what passes, and no more pages are asked for than that takes', async () => {
+	test('let Limit count what passes, and ask for no more pages than that takes', async () => {
 		const options = { pageSize: 3 };
 		const filters = { phase: 'Pending' };
 		const found = await list({ limit: 2, filters, options });
@@ -83,25 +79,20 @@ describe('filters', () => {
 
 	test.each([
 		['of another name', 'runs', 0],
-		['left empty', '', 50],
-		['of an expression that gives nothing', '={{ $json.absent }}', 50],
-	])('a phase %s', async (_, phase, count) => {
+		['that is left empty', '', 50],
+		['whose expression gives nothing', '={{ $json.absent }}', 50],
+	])('by a phase %s (%j) give %i clusters', async (_, phase, count) => {
 		expect(await list({ filters: { phase } })).toHaveLength(count);
 	});
 
-	test('a cluster without status is in no phase', async () => {
+	test('by phase leave out a cluster without a status', async () => {
 		const items = [{ metadata: { uid: 'c1' } }, { status: { phase: 'Running' } }, { status: null }];
 		answerWithPages({ items, metadata: {} });
 		expect(await list({ filters: { phase: 'Running' } })).toEqual([items[1]]);
 	});
-
-	test('none for a raw page, which comes as it is', async () => {
-		const [page] = await list({ filters: { phase: 'Pending' }, options: { rawPage: true } });
-		expect(page?.items).toHaveLength(50);
-	});
 });
 
-test('a raw page is what the service sent, and the workflow can go on from it', async () => {
+test('a raw page has what the service sent, and a workflow can go on from it', async () => {
 	const [first] = await list({ limit: 20, options: { rawPage: true } });
 	expect(first).toEqual({ items: expect.any(Array), metadata: { continue: expect.any(String) } });
 	expect(first?.items).toHaveLength(20);
@@ -110,9 +101,15 @@ test('a raw page is what the service sent, and the workflow can go on from it', 
 	expect(next).toMatchObject({ metadata: { uid: 'wc-000021' } });
 });
 
-const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type });
-const clustersOf = (from: number, to: number) =>
-	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
+test.each<[which: string, page: IDataObject, INodeParameters]>([
+	['has a cluster twice', { items: [...clustersOf(1, 1), ...clustersOf(1, 1)] }, {}],
+	['has clusters that the filters leave out', { items: clustersOf(1, 2) }, { phase: 'Pending' }],
+	['is empty', {}, {}],
+])('a raw page that %s is given as the service sent it', async (_, page, filters) => {
+	answerWithPages(page);
+	expect(await list({ filters, options: { rawPage: true } })).toEqual([page]);
+	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
+});
 
 /** How the description of an error of one list ends. */
 const endsIn = (detail: string) =>
@@ -122,14 +119,8 @@ const endsIn = (detail: string) =>
 
 /** What Get Many gives, with the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
-	const { engine } = fixture;
-	const { error, run, ...rest } = await engine.run({ parameters: getAll(parameters) }, items);
-	expect(error).toBeUndefined();
-	const [ended] = run.data.resultData.runData['Node 1'] ?? [];
-	return {
-		clusters: rest.items.map(({ json }) => json),
-		hints: ended?.hints?.map(({ message }) => message) ?? [],
-	};
+	const result = await fixture.succeeds(getAll(parameters), items);
+	return { clusters: result.items.map(({ json }) => json), hints: result.hints };
 }
 
 describe('An empty page', () => {
@@ -145,61 +136,46 @@ describe('An empty page', () => {
 		{ total: 0, nextPageToken: '' },
 	];
 
-	test.each(empty)('%j is an empty list, and the end of one', async (page) => {
+	test.each(empty)('%j is an empty list, and ends one', async (page) => {
 		answerWithPages(page);
 		expect(await list({ returnAll: true })).toEqual([]);
 		answerWithPages({ items: clustersOf(1, 3), metadata: { continue: 'b' } }, page);
 		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
 	});
 
-	test('that is raw is what the service sent', async () => {
-		answerWithPages({});
-		expect(await list({ options: { rawPage: true } })).toEqual([{}]);
-	});
-
-	describe('of a service that leaves it out', () => {
-		const omitting = useSandbox({ clusters: 0, emptyListsOmitted: true });
-
-		test('is an empty list', async () => {
-			const { items, error } = await omitting.engine.run({ parameters: getAll() });
-			expect([items, error]).toEqual([[], undefined]);
-		});
+	test('is an empty list, too, where the service leaves the items out', async () => {
+		await fixture.start({ clusters: 0, emptyListsOmitted: true });
+		expect(await list({})).toEqual([]);
 	});
 });
 
-test.each([[0], ['0'], [''], [null], [false]])(
-	'the next token %j is the end of the list',
-	async (token) => {
-		answerWithPages(
-			{ items: clustersOf(1, 2), metadata: { continue: 7 } },
-			{ items: clustersOf(3, 3), metadata: { continue: token } },
-		);
-		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
-		expect(asked().map((query) => query['ListOption.continue'])).toEqual([undefined, '7']);
-	},
-);
+test.each([[0], ['0'], [''], [null], [false]])('the next token %j ends the list', async (token) => {
+	answerWithPages(
+		{ items: clustersOf(1, 2), metadata: { continue: 7 } },
+		{ items: clustersOf(3, 3), metadata: { continue: token } },
+	);
+	expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
+	expect(asked().map((query) => query['ListOption.continue'])).toEqual([undefined, '7']);
+});
 
-describe('Pages that are counted', () => {
-	const counting = useSandbox({ clusters: 300, pageNumbers: true });
-
-	test.each<[INodeParameters, number, string[]]>([
-		[{ limit: 150 }, 150, ['100', '100']],
-		[{ limit: 101 }, 101, ['100', '100']],
-		[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
-		[{ returnAll: true }, 300, ['100', '100', '100']],
-		[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
-		[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
-	])('are asked for with one size: %j', async (parameters, count, sizes) => {
-		const { items, error } = await counting.engine.run({ parameters: getAll(parameters) });
-		expect(error).toBeUndefined();
-		const all = [...counting.sandbox.store.clusters].filter(
+test.each<[INodeParameters, number, string[]]>([
+	[{ limit: 150 }, 150, ['100', '100']],
+	[{ limit: 101 }, 101, ['100', '100']],
+	[{ limit: 7, options: { pageSize: 3 } }, 7, ['3', '3', '3']],
+	[{ returnAll: true }, 300, ['100', '100', '100']],
+	[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
+	[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
+])(
+	'a service that counts its pages is asked for pages of one size: %j',
+	async (parameters, count, sizes) => {
+		await fixture.start({ clusters: 300, pageNumbers: true });
+		const all = [...fixture.sandbox.store.clusters].filter(
 			({ status }) => parameters.filters === undefined || status.phase === 'Pending',
 		);
-		expect(items.map(({ json }) => json)).toEqual(all.slice(0, count));
-		const asked = counting.callsOf('listClusters').map(({ query }) => query['ListOption.limit']);
-		expect(asked).toEqual(sizes);
-	});
-});
+		expect(await list(parameters)).toEqual(all.slice(0, count));
+		expect(asked().map((query) => query['ListOption.limit'])).toEqual(sizes);
+	},
+);
 
 describe('A cluster that comes twice', () => {
 	const pages = [
@@ -219,16 +195,10 @@ describe('A cluster that comes twice', () => {
 		expect(await list(parameters)).toEqual(clustersOf(1, count));
 	});
 
-	test('is not known by anything but its ID', async () => {
+	test('is known by its ID alone', async () => {
 		const items = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
 		answerWithPages({ items, metadata: { continue: 'b' } }, { items });
 		expect(await list({ returnAll: true })).toEqual([...items, ...items]);
-	});
-
-	test('comes twice in a raw page, which is as sent', async () => {
-		answerWithPages({ items: [...clustersOf(1, 1), ...clustersOf(1, 1)] });
-		const [page] = await list({ options: { rawPage: true } });
-		expect(page?.items).toHaveLength(2);
 	});
 });
 
@@ -239,22 +209,23 @@ describe('A last page that is full', () => {
 	const full = clustersOf(1, 100);
 	const returnAll = { returnAll: true };
 
-	test.each<[string, object, INodeParameters, hints: unknown[]]>([
-		['says nothing of another', { items: full }, returnAll, [mayBeMore]],
-		['has the token elsewhere', { items: full, next_page_token: 'b' }, returnAll, [mayBeMore]],
-		['has other metadata', { items: full, metadata: { next: '/b' } }, { limit: 101 }, [mayBeMore]],
-		['is filtered', { items: full }, { filters: { type: 'x' } }, [mayBeMore]],
-		['is all that is wanted', { items: full }, { limit: 100 }, []],
-		['is longer than asked for', { items: clustersOf(1, 150) }, returnAll, []],
-		['is not quite full', { items: clustersOf(1, 99) }, returnAll, []],
-		['says that it is the last', { items: full, metadata: { continue: '' } }, returnAll, []],
-		['says so by 0', { items: full, metadata: { remainingItemCount: '0' } }, returnAll, []],
-	])('%s', async (_, page, parameters, hints) => {
+	test.each<[string, isHinted: boolean, page: object, INodeParameters]>([
+		['it says nothing of another', true, { items: full }, returnAll],
+		['it has the token elsewhere', true, { items: full, next_page_token: 'b' }, returnAll],
+		['it has other metadata', true, { items: full, metadata: { next: '/b' } }, { limit: 101 }],
+		['it is filtered', true, { items: full }, { filters: { type: 'x' } }],
+		['it is all that is wanted', false, { items: full }, { limit: 100 }],
+		['it is longer than asked for', false, { items: clustersOf(1, 150) }, returnAll],
+		['it is not quite full', false, { items: clustersOf(1, 99) }, returnAll],
+		['it says so', false, { items: full, metadata: { continue: '' } }, returnAll],
+		['it says so by 0', false, { items: full, metadata: { remainingItemCount: '0' } }, returnAll],
+	])('has a hint that there may be more, where %s: %s', async (_, isHinted, page, parameters) => {
 		answerWithPages(page);
-		expect((await listWithHints(parameters, [{}, {}])).hints).toEqual(hints);
+		const { hints } = await listWithHints(parameters, [{}, {}]);
+		expect(hints).toEqual(isHinted ? [mayBeMore] : []);
 	});
 
-	test('says nothing of another, though an earlier one named a next page: it is the last', async () => {
+	test('has no hint if an earlier page named a next one: it is the last', async () => {
 		const second = { items: clustersOf(101, 200) };
 		answerWithPages({ items: full, metadata: { continue: 'b' } }, second);
 		expect(await listWithHints(returnAll)).toMatchObject({ hints: [] });
@@ -263,15 +234,18 @@ describe('A last page that is full', () => {
 		expect(hints).toEqual([]);
 	});
 
-	test.each([12, '12'])('but leaves %j is an error, unless no more are wanted', async (count) => {
-		answerWithPages({ items: full, metadata: { remainingItemCount: count } });
-		const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
-		expect(error).toMatchObject({
-			message: 'The list of work clusters is cut off',
-			description: endsIn('The last page says that 12 more follow, but not where.'),
-		});
-		expect(await list({ limit: 100 })).toHaveLength(100);
-	});
+	test.each([12, '12'])(
+		'and says that %j more follow is an error, unless no more are wanted',
+		async (count) => {
+			answerWithPages({ items: full, metadata: { remainingItemCount: count } });
+			const { error } = await fixture.engine.run({ parameters: getAll(returnAll) });
+			expect(error).toMatchObject({
+				message: 'The list of work clusters is cut off',
+				description: endsIn('The last page says that 12 more follow, but not where.'),
+			});
+			expect(await list({ limit: 100 })).toHaveLength(100);
+		},
+	);
 });
 
 describe('A list without an end', () => {
@@ -283,7 +257,7 @@ describe('A list without an end', () => {
 		['leads to an earlier one', [page('a'), page('b'), page('a')], { returnAll: true }],
 		['comes again and again', [page('a', clusterOf('c-1'))], { limit: 3 }],
 		['comes again, filtered', [page('a', clusterOf('c-1'))], { limit: 3, filters: { type: 'x' } }],
-	])('has a page that %s', async (_, pages, parameters) => {
+	])('is an error, if a page %s', async (_, pages, parameters) => {
 		answerWithPages(...pages);
 		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
 		const description = endsIn('A page token came twice, or there are more than a thousand pages.');
@@ -294,14 +268,14 @@ describe('A list without an end', () => {
 		});
 	});
 
-	test('has more than a thousand pages, which are read on though they are empty', async () => {
+	test('is an error after a thousand pages, though they are empty', async () => {
 		answerEach((request) => answer(200, page(`page-${request}`)));
 		const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
 		expect(error).toMatchObject({ message });
 		expect(asked()).toHaveLength(1_000);
 	}, 60_000);
 
-	test('is left alone if no further page is wanted', async () => {
+	test('is no error if no further page is wanted', async () => {
 		answerWithPages(page('again', clusterOf('c-1')));
 		expect(await list({ limit: 1 })).toEqual([clusterOf('c-1')]);
 	});

@@ -16,9 +16,8 @@ const options = { maxRetries: 0 };
 
 /** The error that a node ends in, with a credential that differs so. */
 async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...changed });
-	const { error } = await fixture.engine.run({ parameters });
-	return error;
+	fixture.engine.editCredential(changed);
+	return (await fixture.engine.run({ parameters })).error;
 }
 
 test.each([
@@ -26,7 +25,7 @@ test.each([
 	['userName', 'Username', '  '],
 	['password', 'Password', ''],
 ])(
-	'an empty %s is told before anything is sent, in the test of the credential too',
+	'an error tells of an empty %s before anything is sent, in the test of the credential, too',
 	async (field, label, value) => {
 		const message = `The credential's '${label}' is empty`;
 		const error = await errorWith({ [field]: value }, create({ options }));
@@ -34,36 +33,31 @@ test.each([
 		expect(error?.description).toMatch(
 			/^Open the credential and fill it in\. n8n's source control/,
 		);
-		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
-		await expect(fixture.engine.requestAsOtherNode({ method: 'GET', uri })).rejects.toThrow(
-			message,
-		);
+		await expect(fixture.engine.listAsOtherNode()).rejects.toThrow(message);
 		expect(fixture.sandbox.calls).toEqual([]);
 	},
 );
 
-test('nothing listens there', async () => {
-	const baseUrl = `http://127.0.0.1:${await freePort()}`;
-	expect(await errorWith({ baseUrl })).toMatchObject({
-		message: `The service at ${baseUrl} can't be reached`,
+test.each<[what: string, address: () => Promise<string>, codes: string]>([
+	['nothing listens', async () => `127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+	[
+		'there is no host',
+		async () => await Promise.resolve('no-such-host.invalid'),
+		'ENOTFOUND|EAI_AGAIN',
+	],
+])('an error names the address where %s', async (_, address, codes) => {
+	const host = await address();
+	expect(await errorWith({ baseUrl: `http://${host}` })).toMatchObject({
+		message: `The service at http://${host} can't be reached`,
 		description: expect.stringMatching(
 			new RegExp(
-				`^Check the 'Base URL' .*\\nNo connection to ${baseUrl.slice(7)} was possible \\(ECONNREFUSED\\)\\.$`,
+				`^Check the 'Base URL' .*\\nNo connection to ${host} was possible \\((${codes})\\)\\.$`,
 			),
 		),
 	});
 });
 
-test('no such host', async () => {
-	expect(await errorWith({ baseUrl: 'http://no-such-host.invalid' })).toMatchObject({
-		message: "The service at http://no-such-host.invalid can't be reached",
-		description: expect.stringMatching(
-			/^Check the 'Base URL' .*\nNo connection to no-such-host\.invalid was possible \((ENOTFOUND|EAI_AGAIN)\)\./,
-		),
-	});
-});
-
-test("where a certificate is not trusted nothing is sent, unless the credential's switch accepts it", async () => {
+test("the node sends nothing to a service whose certificate is not trusted, unless the credential's switch accepts it", async () => {
 	const sandbox = await newSandbox({ tls: selfSignedCertificate });
 	expect(await errorWith({ baseUrl: sandbox.url })).toMatchObject({
 		message: `The certificate of ${sandbox.url} isn't trusted`,
@@ -74,8 +68,7 @@ test("where a certificate is not trusted nothing is sent, unless the credential'
 	// Not even the login, which would have been the password.
 	expect(sandbox.calls).toEqual([]);
 	fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
-	const { error, items } = await fixture.engine.run({ parameters: getAll() });
-	expect(error).toBeUndefined();
+	const { items } = await fixture.succeeds(getAll());
 	expect(items.length).toBeGreaterThan(0);
 });
 
@@ -88,25 +81,26 @@ test.each([
 	['ftp://jobs.example.com', 'must start with https:// or http://'],
 	['http://me:hidden@jobs.example.com', 'must not contain a user name or a password'],
 	['http://jobs.example.com/?a=b', 'must not contain ? or #: remove it and what follows'],
-])('the base URL %j is refused: it %s', async (baseUrl, problem, corrected = '') => {
-	const { message, description } = (await errorWith({ baseUrl })) ?? {};
+])('the node refuses the Base URL %j: it %s', async (baseUrl, problem, corrected = '') => {
+	const error = await errorWith({ baseUrl }, create());
+	const { message, description } = error ?? {};
+	expect(error).toMatchObject({ context: { httpStatus: null, jobMayExist: false } });
 	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
 	expect(description).toMatch(/^Open the credential/);
 	expect(description).toContain(corrected);
 	expect(`${message} ${description}`).not.toContain('hidden');
 });
 
-test('the base URL may have spaces around it, slashes at its end and a path', async () => {
+test('the Base URL may have spaces around it, slashes at its end and a path', async () => {
 	const sandbox = await newSandbox({ pathPrefix: '/tools/jobs' });
 	for (const baseUrl of [sandbox.url, `${sandbox.url}/`, `  ${sandbox.url}//  `]) {
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl });
-		const { error, items } = await fixture.engine.run({ parameters: getAll() });
-		expect(error).toBeUndefined();
+		const { items } = await fixture.succeeds(getAll());
 		expect(items.length).toBeGreaterThan(0);
 	}
 });
 
-test('a service that speaks http behind an https address: nothing was sent', async () => {
+test('the error says that nothing was sent, if the service speaks http at an https address', async () => {
 	const baseUrl = fixture.sandbox.url.replace('http:', 'https:');
 	const error = await errorWith({ baseUrl }, create());
 	expect(error).toMatchObject({
@@ -138,14 +132,14 @@ describe('A connection by TLS', () => {
 		['access denied', alert(49), /^No secure connection .*alert access denied/s],
 		['what is not TLS', 'SSH-2.0-x\r\n', /^No secure connection .*\(EPROTO, /s],
 		['an end', '', /can't be reached.*ECONNRESET/s],
-	])('that ends in the handshake: nothing was sent: %s', async (_, end, words) => {
+	])('that ends in the handshake has sent nothing: %s', async (_, end, words) => {
 		const baseUrl = await serverThat((socket) => socket.once('data', () => socket.end(end)));
 		const error = await errorWith({ baseUrl }, create({ options }));
 		expect(`${error?.message} ${error?.description}`).toMatch(words);
 		expect(error).toMatchObject({ context: { jobMayExist: false } });
 	});
 
-	test('that ends after the request: the job may exist', async () => {
+	test('that ends after the request may have created the job', async () => {
 		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		let toNode: Socket | undefined;
 		const baseUrl = await serverThat((socket) => {
@@ -154,8 +148,9 @@ describe('A connection by TLS', () => {
 			socket.pipe(service.on('error', () => {})).pipe(socket);
 		});
 		sandbox.faults.plan(({ operation }) => {
-			if (operation === 'createJob') toNode?.write(alert(80));
-			return operation === 'createJob' ? { kind: 'stall', when: 'afterActing' } : undefined;
+			if (operation !== 'createJob') return undefined;
+			toNode?.write(alert(80));
+			return { kind: 'stall', when: 'afterActing' };
 		});
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), baseUrl, ignoreSslIssues: true });
 		const { error } = await fixture.engine.run({ parameters: create() });
@@ -164,7 +159,7 @@ describe('A connection by TLS', () => {
 	});
 });
 
-test('an address that is another service', async () => {
+test('the error says to check the Base URL, if a login gets a web page', async () => {
 	fixture.sandbox.faults.plan(() => ({ kind: 'html', when: 'beforeActing' }));
 	expect(await errorWith({})).toMatchObject({
 		message: 'The service answered with an HTML page instead of a token',
@@ -174,15 +169,18 @@ test('an address that is another service', async () => {
 	});
 });
 
-test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])('%j is no token', async (access_token) => {
-	fixture.sandbox.faults.plan(() => answer(200, { access_token }));
-	const error = await errorWith({});
-	expect(error?.message).toBe('The service answered with an object instead of a token');
-	expect(fixture.sandbox.calls).toHaveLength(1);
-});
+test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
+	'the node takes %j for no token',
+	async (access_token) => {
+		fixture.sandbox.faults.plan(() => answer(200, { access_token }));
+		const error = await errorWith({});
+		expect(error?.message).toBe('The service answered with an object instead of a token');
+		expect(fixture.sandbox.calls).toHaveLength(1);
+	},
+);
 
-test('an error that would meet all items names none of them, and no job', async () => {
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'wrong' });
+test('an error that all items would meet names none of them, and no job', async () => {
+	fixture.engine.editCredential({ password: 'wrong' });
 	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
 	expect(error?.message).toBe('The username or the password is wrong');
 	expect(error?.description).not.toMatch(/item|'Report'/);
@@ -190,7 +188,7 @@ test('an error that would meet all items names none of them, and no job', async 
 });
 
 test.each(['/api/v1', '/oauth/login'])(
-	'a Base URL with %s: the error says where to cut it',
+	'the error says to remove %s from the Base URL',
 	async (path) => {
 		const error = await errorWith({ baseUrl: `${fixture.sandbox.url}${path}` });
 		expect(error?.message).toContain('No login endpoint at ');

@@ -2,7 +2,6 @@ import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
-import type { Result } from '../support/run';
 
 const fixture = useSandbox();
 
@@ -14,9 +13,8 @@ function sentBody(): unknown {
 	return calls[0]?.body;
 }
 
-test('with the required fields alone, what has a default is sent and nothing else', async () => {
-	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error).toBeUndefined();
+test('Create sends the required fields, what has a default, and nothing else', async () => {
+	await fixture.succeeds(create());
 	expect(sentBody()).toEqual({
 		namespace: 'default',
 		job: {
@@ -43,34 +41,27 @@ const SIMPLE =
 const ALL = [...SIMPLE, 'type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 const NAMES = ['metadata', 'displayName'];
 
-describe('the output is', () => {
-	const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
+const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
 
-	test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
-		['simplified by default', {}, SIMPLE],
-		['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
-		['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
-		['the whole job without Simplify', { simplify: false }, ALL],
-		['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
-		['simplified for a tool by default', {}, SIMPLE, true],
-		['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
-		[
-			'selected for a tool, with what names the job',
-			selected,
-			[...NAMES, 'status', 'inputs'],
-			true,
-		],
-		['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
-	])('%s', async (_, parameters, fields, asTool = false) => {
-		fixture.answerWith('createJob', created);
-		const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
-		const wanted = Object.entries(created).filter(([name]) => fields.includes(name));
-		expect(wanted).toHaveLength(fields.length);
-		expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
-	});
+test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
+	['simplified by default', {}, SIMPLE],
+	['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
+	['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
+	['the whole job without Simplify', { simplify: false }, ALL],
+	['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
+	['simplified for a tool by default', {}, SIMPLE, true],
+	['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
+	['selected for a tool, with what names the job', selected, [...NAMES, 'status', 'inputs'], true],
+	['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
+])('the output of Create is %s', async (_, parameters, fields, asTool = false) => {
+	fixture.answerWith('createJob', created);
+	const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
+	const wanted = Object.entries(created).filter(([name]) => fields.includes(name));
+	expect(wanted).toHaveLength(fields.length);
+	expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
 });
 
-test('an agent reads a fifth of the text where the job is simplified', async () => {
+test('an agent reads a fifth of the text if the job is simplified', async () => {
 	fixture.answerWith('createJob', created);
 	const lengthOf = async (output: string) => {
 		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
@@ -117,7 +108,7 @@ const allAdditional = {
 	metadata: '{"team": "data"}',
 };
 
-test("all additional fields have a value here, so that the contract's check sees them", () => {
+test("these tests have a value for each additional field, so that the contract's check sees it", () => {
 	const names = additionalFieldsOf(fixture.engine).map(({ name }) => name);
 	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
 });
@@ -189,7 +180,11 @@ test.each<[string, INodeParameters, object]>([
 		additional({ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}', priority: '={{ "-5" }}' }),
 		{ retryOption: { maxretry: 2, retryInterval: 10 }, priority: -5 },
 	],
-	['one of them', additional({ retryInterval: 10 }), { retryOption: { retryInterval: 10 } }],
+	[
+		'one of the retry fields',
+		additional({ retryInterval: 10 }),
+		{ retryOption: { retryInterval: 10 } },
+	],
 	['a priority of 1.5', additional({ priority: 1.5 }), { priority: 1.5 }],
 	[
 		'IDs with spaces around them, without these',
@@ -214,15 +209,12 @@ test.each<[string, INodeParameters, object]>([
 		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
 		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
 	],
-])('%s: what is sent', async (_, parameters, job) => {
+])('Create sends what was entered: %s', async (_, parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
 
 describe('an optional field whose expression gives nothing', () => {
-	const hintsOf = ({ run }: Result) =>
-		run.data.resultData.runData['Node 1']?.[0]?.hints?.map(({ message }) => message);
-
 	test('is not sent, and a hint names the field and the items', async () => {
 		const optional = {
 			group: '={{ $json.group }}',
@@ -235,32 +227,30 @@ describe('an optional field whose expression gives nothing', () => {
 		const items = [all, without('group'), without('group', 'priority'), without('timeout')];
 		const displayName = '={{ $itemIndex }}';
 		const parameters = create({ displayName, ...optional });
-		const result = await fixture.engine.run({ parameters }, items);
-		const jobs = fixture.callsOf('createJob').map(({ body }) => (body as { job: object }).job);
+		const { hints } = await fixture.engine.run({ parameters }, items);
+		const jobs = fixture.sentJobs();
 		expect(jobs).toMatchObject([{ group: 'g', priority: 1 }, { group: '' }, {}, { group: 'g' }]);
 		expect(jobs[2]).not.toHaveProperty('priority');
-		expect(hintsOf(result)).toEqual([
+		expect(hints).toEqual([
 			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 and 2, 'Priority' of item 2, 'Timeout' of item 3 (counted from 0).",
 		]);
 	});
 
 	test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
-		'no hint tells of %j: it was left empty on purpose',
+		'has no hint if it gives %j: it was left empty on purpose',
 		async (value) => {
 			const additionalFields = { priority: value, workspace: value, maxRetry: value };
 			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
-			const result = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
-			const { job } = sentBody() as { job: object };
+			const { hints } = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
 			for (const field of ['priority', 'retryOption', 'workspace'])
-				expect(job).not.toHaveProperty(field);
-			expect(hintsOf(result)).toEqual([]);
+				expect(fixture.sentJob()).not.toHaveProperty(field);
+			expect(hints).toEqual([]);
 		},
 	);
 });
 
-test('without items nothing is sent', async () => {
-	const { items, error } = await fixture.engine.run({ parameters: create() }, []);
-	expect(error).toBeUndefined();
+test('the node sends nothing if it gets no items', async () => {
+	const { items } = await fixture.succeeds(create(), []);
 	expect(items).toEqual([]);
 	expect(fixture.sandbox.calls).toEqual([]);
 });

@@ -1,28 +1,28 @@
 import { answer } from '../support/answer';
-import { credentialFor, useSandbox, type Fixture } from '../support/fixture';
+import { credentialFor, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
 const fixture = useSandbox({ clusters: 350 });
 
-const search = async (filter?: string, paginationToken?: string, { engine }: Fixture = fixture) =>
-	await engine.listSearch('searchClusters', filter, paginationToken);
+const search = async (filter?: string, paginationToken?: string) =>
+	await fixture.engine.listSearch('searchClusters', filter, paginationToken);
 
 const valuesOf = ({ results }: Awaited<ReturnType<typeof search>>) =>
 	results.map(({ value }) => value);
 
 /** Opens the list, and scrolls to its end. */
-async function allPages(of = fixture): Promise<unknown[][]> {
+async function allPages(): Promise<unknown[][]> {
 	const pages: unknown[][] = [];
 	let token: string | undefined;
 	do {
-		const page = await search(undefined, token, of);
+		const page = await search(undefined, token);
 		pages.push(valuesOf(page));
 		token = page.paginationToken as string | undefined;
 	} while (token !== undefined);
 	return pages;
 }
 
-test('the list of work clusters comes in pages, each cluster with its kind and what is not usual', async () => {
+test('the list of work clusters comes in pages, and shows the kind of each cluster, and its phase if it does not run', async () => {
 	const { results } = await search();
 	expect(results[0]).toEqual({ name: 'north-master-1 (master)', value: 'wc-000001' });
 	expect(results[3]?.name).toMatch(/\(\w+, Pending when listed\)$/);
@@ -43,7 +43,7 @@ test.each([
 	expect(fixture.callsOf('listClusters')).toHaveLength(requests);
 });
 
-test('its errors are those of the node', async () => {
+test('the list shows the errors of the node', async () => {
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'not it' });
 	await expect(search()).rejects.toMatchObject({
 		name: 'NodeApiError',
@@ -51,7 +51,7 @@ test('its errors are those of the node', async () => {
 	});
 });
 
-test('what has no ID is not offered, what has no name goes by its ID', async () => {
+test('the list leaves out a cluster without an ID, and shows the ID of one without a name', async () => {
 	const items = [
 		{ name: 'no metadata', type: 'master' },
 		{ metadata: {}, name: 'no uid' },
@@ -74,7 +74,7 @@ test('what has no ID is not offered, what has no name goes by its ID', async () 
 	});
 });
 
-test('a list that the service cuts off is offered, and its end says so', async () => {
+test('the list says at its end that the service has cut it off', async () => {
 	const items = [{ metadata: { uid: 'c1' } }];
 	fixture.answerWith('listClusters', { items, metadata: { remainingItemCount: 7 } });
 	expect(await search()).toEqual({
@@ -88,54 +88,37 @@ test('a list that the service cuts off is offered, and its end says so', async (
 	});
 });
 
-test('a service that does not answer is given 20 seconds, and asked once more', async () => {
+test('the list waits 20 seconds for an answer, and asks once more', async () => {
 	await search();
 	fixture.sandbox.clearCalls();
 	const { orRunOut } = hurry();
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? orRunOut({ kind: 'stall', when: 'beforeActing' }) : undefined,
-	);
-	try {
-		await expect(search()).rejects.toMatchObject({
-			message: expect.stringMatching(/didn't answer within 20 s$/),
-		});
-	} finally {
-		jest.restoreAllMocks();
-	}
+	fixture.meets('listClusters', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
+	const message = expect.stringMatching(/didn't answer within 20 s$/) as unknown;
+	await expect(search()).rejects.toMatchObject({ message });
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test('a service that refuses pages of that size is asked for its own, whose refusal is an error', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'listClusters' ? answer(422, { message: 'nein' }) : undefined,
-	);
+test("the list asks for pages of the service's own size if it refuses a hundred clusters, and shows an error if it refuses these, too", async () => {
+	fixture.meets('listClusters', answer(422, { message: 'nein' }));
 	const message = 'The service refused to list the work clusters: nein';
 	await expect(search()).rejects.toMatchObject({ message });
 	const asked = fixture.callsOf('listClusters').map(({ query }) => query);
 	expect(asked).toEqual([{ 'ListOption.limit': '100' }, {}]);
 });
 
-describe('Of a service whose pages are smaller, and counted', () => {
-	const strict = useSandbox({
-		...{ clusters: 120, maxPageSize: 50 },
-		...{ refuseLargerPages: true, pageNumbers: true },
-	});
-
-	test('each cluster is offered once, and a search finds the last one', async () => {
-		const all = [...strict.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
-		expect((await allPages(strict)).flat()).toEqual(all);
-		expect(valuesOf(await search('wc-000120', undefined, strict))).toEqual(['wc-000120']);
-	});
+test('the list offers each cluster once, and a search finds the last, if pages are smaller than wanted, and counted', async () => {
+	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
+	await fixture.start({ clusters: 120, ...smaller });
+	const all = [...fixture.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
+	expect((await allPages()).flat()).toEqual(all);
+	expect(valuesOf(await search('wc-000120'))).toEqual(['wc-000120']);
 });
 
-describe('Of more clusters than one search looks through', () => {
-	const large = useSandbox({ clusters: 2_150 });
-
-	test('a search stops after 20 pages, and goes on from there', async () => {
-		const first = await search('wc-002101', undefined, large);
-		expect(first).toEqual({ results: [], paginationToken: expect.any(String) });
-		expect(large.callsOf('listClusters')).toHaveLength(20);
-		const next = await search('wc-002101', String(first.paginationToken), large);
-		expect(valuesOf(next)).toEqual(['wc-002101']);
-	});
+test('a search stops after 20 pages, and goes on from there', async () => {
+	await fixture.start({ clusters: 2_150 });
+	const first = await search('wc-002101');
+	expect(first).toEqual({ results: [], paginationToken: expect.any(String) });
+	expect(fixture.callsOf('listClusters')).toHaveLength(20);
+	const next = await search('wc-002101', String(first.paginationToken));
+	expect(valuesOf(next)).toEqual(['wc-002101']);
 });

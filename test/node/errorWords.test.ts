@@ -8,15 +8,7 @@ import type { Fault } from '../../sandbox';
 import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
-import {
-	change,
-	create,
-	credentialFor,
-	getAll,
-	newSandbox,
-	numbered,
-	useSandbox,
-} from '../support/fixture';
+import { change, create, getAll, newSandbox, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { Result } from '../support/run';
 
@@ -27,16 +19,13 @@ import type { Result } from '../support/run';
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 const stop = change('stop', { jobId: 'job-1' });
 const html = { 'content-type': 'text/html' };
 
 /** The result of a node whose requests, apart from the login, are answered so. */
 async function runAfter(fault: Fault, parameters = create(), ofLogin = false): Promise<Result> {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		(operation === 'login') === ofLogin ? fault : undefined,
-	);
+	fixture.meets(ofLogin ? 'login' : 'others', fault);
 	return await fixture.engine.run({ parameters });
 }
 
@@ -44,7 +33,7 @@ async function runAfter(fault: Fault, parameters = create(), ofLogin = false): P
 const seen = ({ error }: Pick<Result, 'error'>) =>
 	[error?.message, error?.description].join('\n').replaceAll('\u2060', '');
 
-describe("The service's words stand in the title as they are, and are cut at their end only:", () => {
+describe("An error's title has the service's words as they are, and cuts them at their end only:", () => {
 	test.each([
 		'default/report was not found',
 		'registry.example.com is unreachable',
@@ -61,7 +50,7 @@ describe("The service's words stand in the title as they are, and are cut at the
 		expect(items[0]?.json.message).toBe(title);
 	});
 
-	test('n8n forces something on a title, which nobody sees, and on nothing else', async () => {
+	test('a service that says "canceled" makes no cancel of an error, and a person reads its words as they are', async () => {
 		const words = 'The job "canceled-7" was canceled';
 		const result = await runAfter(answer(409, { message: words }), stop);
 		const { run, error } = result;
@@ -74,7 +63,7 @@ describe("The service's words stand in the title as they are, and are cut at the
 		expect(item?.json.message).toBe(`Can't stop the job in its current state: ${words}`);
 	});
 
-	test('an ID stays the ID that was entered', async () => {
+	test('an error shows an ID as it was entered', async () => {
 		const parameters = change('stop', { jobId: 'canceled-42' });
 		expect(seen(await runAfter(answer(404), parameters))).toMatch(/^No job 'canceled-42' in /);
 		const node = { parameters, onError: 'continueRegularOutput' } as const;
@@ -83,7 +72,7 @@ describe("The service's words stand in the title as they are, and are cut at the
 	});
 });
 
-describe('A page that says why', () => {
+describe('The error after an HTML page', () => {
 	const jetty = `<html><head><meta http-equiv="Content-Type" content="text/html;charset=utf-8"/>
 <title>Error 400 Missing Required Header</title></head><body><h2>HTTP ERROR 400</h2>
 <p>Problem accessing /jobs. Reason:<pre>    Missing Required Header for CSRF protection.</pre></p><hr /><a href="https://jetty.org">Powered by Jetty:// 9.4</a></body></html>`;
@@ -105,7 +94,7 @@ describe('A page that says why', () => {
 		['HAProxy', 403, haProxy, 'Request forbidden by administrative rules.'],
 		['Apache', 400, apache, 'Your browser sent a request that this server could not understand.'],
 		['Spring', 400, spring, 'The group is unknown'],
-	])('is read: %s', async (_, status, page, reason) => {
+	])('gives the reason that the page says: %s', async (_, status, page, reason) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			const text = seen(await runAfter(answer(status, page, html), parameters));
 			expect(text).toMatch(/^The service or something before it refused to [a-z ]+: \S/);
@@ -115,7 +104,7 @@ describe('A page that says why', () => {
 		}
 	});
 
-	test('is read for the login and for a failure, too', async () => {
+	test('gives its reason for a login and for a failure, too', async () => {
 		expect(seen(await runAfter(answer(403, haProxy, html), getAll(), true))).toMatch(
 			/^The service or something before it refused the login: Request forbidden by administrative/,
 		);
@@ -135,7 +124,7 @@ describe('A page that says why', () => {
 			'<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center><hr><center>nginx</center></body></html>',
 		],
 		[400, '<html><title>Error 400</title><p>HTTP Status 400 – Bad Request</p></html>'],
-	])('and %i with nothing but its status gives no reason', async (status, page) => {
+	])('gives no reason if the page says nothing but its status, %i', async (status, page) => {
 		const text = seen(await runAfter(answer(status, page, html)));
 		expect(text).toContain(
 			`\nAn HTML page came (HTTP ${status}). A firewall, a proxy or a login page`,
@@ -150,14 +139,14 @@ describe('A page that says why', () => {
 		['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
 		['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
 		['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
-	])('is searched for a moment only: a megabyte of %s', async (_, page) => {
+	])('takes a moment for a page with a megabyte of %s', async (_, page) => {
 		const since = performance.now();
 		expect(seen(await runAfter(answer(400, page, html), getAll()))).toContain(': Bad');
 		expect(performance.now() - since).toBeLessThan(3_000);
 	});
 });
 
-describe('The reason phrase of an answer is no name of a status', () => {
+describe('An error has the words that are also the HTTP reason phrase, but no name of a status:', () => {
 	/** Node.js has this phrase for no status. */
 	function withPhrase(phrase: string): void {
 		const { writeHead } = ServerResponse.prototype;
@@ -173,54 +162,26 @@ describe('The reason phrase of an answer is no name of a status', () => {
 	const jetty9 =
 		'<html><head><title>Error 403 No valid crumb was included in the request</title></head><body><h2>HTTP ERROR 403</h2><p>Problem accessing /jobs. Reason:<pre>    No valid crumb was included in the request</pre></p></body></html>';
 
-	test.each<[string, number, unknown, boolean, RegExp]>([
-		[
-			'No valid crumb was included in the request',
-			403,
-			jetty9,
-			false,
-			/No valid crumb was included/,
-		],
-		[
-			'The group is locked.',
-			400,
-			{ message: 'The group is locked.' },
-			false,
-			/: The group is locked\./,
-		],
-		[
-			'The account is locked',
-			401,
-			{ message: 'The account is locked' },
-			true,
-			/the login: The account/,
-		],
-		['', 401, { message: 'Unauthorized' }, true, /^The username or the password is wrong\n/],
-		['', 404, { message: 'Not Found' }, true, /^No login endpoint at /],
-		['', 502, '<html><h1>502 Bad Gateway</h1></html>', false, /An HTML page came/],
-		[
-			'Backend fetch failed',
-			503,
-			'<html><h1>Error 503 Backend fetch failed</h1></html>',
-			false,
-			/Backend fetch failed/,
-		],
-		[
-			'Service Temporarily Unavailable',
-			503,
-			'<html><h1>503 Service Temporarily Unavailable</h1></html>',
-			false,
-			/An HTML page came/,
-		],
-	])('if it is a message, or empty: "%s" with %i', async (phrase, status, body, ofLogin, said) => {
+	const failed = 'Backend fetch failed';
+	const unavailable = 'Service Temporarily Unavailable';
+
+	test.each<[string, number, unknown, RegExp, ofLogin?: boolean]>([
+		['No valid crumb was included in the request', 403, jetty9, /No valid crumb was included/],
+		['The group is locked.', 400, { message: 'The group is locked.' }, /: The group is locked\./],
+		['The user is locked', 401, { message: 'The user is locked' }, /the login: The user/, true],
+		['', 401, { message: 'Unauthorized' }, /^The username or the password is wrong\n/, true],
+		['', 404, { message: 'Not Found' }, /^No login endpoint at /, true],
+		['', 502, '<html><h1>502 Bad Gateway</h1></html>', /An HTML page came/],
+		[failed, 503, `<html><h1>Error 503 ${failed}</h1></html>`, /Backend fetch failed/],
+		[unavailable, 503, `<html><h1>503 ${unavailable}</h1></html>`, /An HTML page came/],
+	])('"%s" with %i', async (phrase, status, body, said, ofLogin = false) => {
 		withPhrase(phrase);
-		expect(
-			seen(await runAfter(answer(status, body), getAll({ options: { maxRetries: 0 } }), ofLogin)),
-		).toMatch(said);
+		const parameters = getAll({ options: { maxRetries: 0 } });
+		expect(seen(await runAfter(answer(status, body), parameters, ofLogin))).toMatch(said);
 	});
 });
 
-describe('A 404 of what stands before the service, while it is rolled out:', () => {
+describe('The error after a 404', () => {
 	const nginx =
 		'<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>';
 
@@ -229,7 +190,7 @@ describe('A 404 of what stands before the service, while it is rolled out:', () 
 		["404 Not Found: Requested route ('jobs.example.com') does not exist.", {}],
 		['404 page not found', { 'content-type': 'text/plain' }],
 		[nginx, html],
-	])('%s', async (body, headers) => {
+	])('says that a proxy sent it, and to try again later: %s', async (body, headers) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			await fixture.start({});
 			const result = await runAfter(answer(404, body, headers), parameters);
@@ -248,7 +209,7 @@ describe('A 404 of what stands before the service, while it is rolled out:', () 
 	});
 
 	test.each<[unknown]>([[{ message: 'no such namespace' }], [undefined]])(
-		'but the 404 of the service, with %j, is about the fields',
+		'is about the fields if the service sent it, with %j',
 		async (body) => {
 			expect(seen(await runAfter(answer(404, body)))).toMatch(
 				/^The namespace, the workflow template or the work cluster was not found\nCheck 'Namespace'/,
@@ -256,16 +217,14 @@ describe('A 404 of what stands before the service, while it is rolled out:', () 
 		},
 	);
 
-	test("and a text is the service's own once the service has answered", async () => {
+	test("takes a text for the service's own once the service has answered", async () => {
 		await fixture.engine.run({ parameters: getAll() });
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? answer(404, 'gone') : undefined,
-		);
+		fixture.meets('changeJobState', answer(404, 'gone'));
 		expect(seen(await fixture.engine.run({ parameters: stop }))).toMatch(/^No job 'job-1' in /);
 	});
 });
 
-test('a create that is answered 409 "already exists": the job may be an earlier one, and is to be looked for', async () => {
+test('after a 409 "already exists", the error says to look for the job, which may be an earlier one', async () => {
 	const words = 'jobs "night-7" already exists';
 	const result = await runAfter(answer(409, { message: words, reason: 'AlreadyExists' }));
 	expect(seen(result)).toMatch(
@@ -274,7 +233,7 @@ test('a create that is answered 409 "already exists": the job may be an earlier 
 	expect(contextOf(result)).toMatchObject({ httpStatus: 409, jobMayExist: false });
 });
 
-describe('Headers that are too large', () => {
+describe('An error says that the headers are too large', () => {
 	const nginx =
 		'<html><head><title>400 Request Header Or Cookie Too Large</title></head><body><center><h1>400 Bad Request</h1></center><center>Request Header Or Cookie Too Large</center><hr><center>nginx</center></body></html>';
 	const apache =
@@ -295,7 +254,7 @@ describe('Headers that are too large', () => {
 		[400, 'Header value too long: Authorization'],
 		[413, 'Request header is too large'],
 		[494, undefined],
-	])('%i %j: it is the token, and the error says whom to ask', async (status, body) => {
+	])('by the token, and whom to ask, after %i %j', async (status, body) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			const text = seen(await runAfter(answer(status, body), parameters));
 			expect(text).toMatch(
@@ -311,12 +270,12 @@ describe('Headers that are too large', () => {
 		{ message: 'displayName is too long', job: { inputs: [{ id: 'cookie' }] } },
 		{ message: "input 'cookies' has too many values" },
 		"input 'table': the header exceeds the allowed size",
-	])('are not meant by %j', async (body) => {
+	])('not after %j', async (body) => {
 		const text = seen(await runAfter(answer(400, body)));
 		expect(text).toMatch(/\nCheck this node's fields\.\n/);
 	});
 
-	test('of a login are not the token', async () => {
+	test('without blaming the token, after a login', async () => {
 		const text = seen(await runAfter(answer(431), getAll(), true));
 		expect(text).toMatch(
 			/^The request's headers are too large for the service\nAsk the administrator/,
@@ -324,9 +283,9 @@ describe('Headers that are too large', () => {
 	});
 });
 
-describe('Fields are to be checked only where a field can be wrong:', () => {
+describe('An error says to check the fields', () => {
 	test.each([402, 405, 406, 407, 410, 415, 417, 421, 423, 424, 425, 426, 428, 451, 460])(
-		'not after %i',
+		'not after %i, where none can be wrong',
 		async (status) => {
 			const text = seen(await runAfter(answer(status, { message: 'no' })));
 			expect(text).not.toMatch(/this node's fields|Correct a wrong value/);
@@ -337,22 +296,21 @@ describe('Fields are to be checked only where a field can be wrong:', () => {
 		},
 	);
 
-	test.each([400, 409, 413, 422])('after %i', async (status) => {
+	test.each([400, 409, 413, 422])('after %i, where one can be wrong', async (status) => {
 		expect(seen(await runAfter(answer(status, { message: 'no' })))).toMatch(/this node's fields/i);
 	});
 });
 
 test.each(['the login', 'the test of the credential'])(
-	'a credential that does not allow the host of the service: %s says which field to change, at once',
+	'%s says at once which field to change, if the credential does not allow the host of the service',
 	async (way) => {
 		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
 		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), ...allowed });
-		const uri = `${fixture.sandbox.url}/api/v1/clusters`;
+		fixture.engine.editCredential(allowed);
 		const error =
 			way === 'the login'
 				? (await fixture.engine.run({ parameters: create() })).error
-				: await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).catch((e: Error) => e);
+				: await fixture.engine.listAsOtherNode().catch((e: Error) => e);
 		const text = `${(error as Error).message}\n${(error as { description?: string }).description}`;
 		expect(text).toMatch(/^The credential doesn't allow requests to http/);
 		expect(text).toContain(
@@ -363,16 +321,15 @@ test.each(['the login', 'the test of the credential'])(
 	},
 );
 
-describe('A certificate that is not trusted', () => {
+describe('The error for a certificate that is not trusted', () => {
 	/** The error of a request of n8n's HTTP Request node, which shows what the credential's test shows. */
 	async function titleWith(baseUrl: string): Promise<string> {
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl });
-		const request = { method: 'GET', uri: `${baseUrl}/api/v1/clusters` } as const;
-		const error: unknown = await fixture.engine.requestAsOtherNode(request).catch((e: Error) => e);
+		fixture.engine.editCredential({ baseUrl });
+		const error: unknown = await fixture.engine.listAsOtherNode().catch((e: Error) => e);
 		return error instanceof Error ? error.message.replaceAll('\u2060', '') : 'It was sent';
 	}
 
-	test('says why, also in the test of the credential', async () => {
+	test('says why in the test of the credential, too', async () => {
 		const { url } = await newSandbox({ tls: selfSignedCertificate });
 		const title = await titleWith(url);
 		expect(title).toContain(
@@ -392,92 +349,44 @@ describe('A certificate that is not trusted', () => {
 		['HOSTNAME_MISMATCH', 'other host names', /Check the 'Base URL'/],
 		['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'issuer of the certificate is unknown', /NODE_EXTRA_CA/],
 		['self signed certificate', 'issuer of the certificate is unknown', /NODE_EXTRA_CA_CERTS/],
-	])('%s: %s', (code, reason, advice) => {
+	])('says for %s: %s', (code, reason, advice) => {
 		const { message } = inTitleOnly(meaningOf({ kind: 'certificate', code, ofLogin: true }));
-		expect(message.replaceAll('\u2060', '')).toContain(`${reason}`);
-		expect(message.replaceAll('\u2060', '')).toMatch(advice);
+		const title = message.replaceAll('\u2060', '');
+		expect(title).toContain(reason);
+		expect(title).toMatch(advice);
 	});
 });
 
-describe("In the context of a create's error", () => {
-	const fields = { httpStatus: null, jobMayExist: false };
-	test.each<[string, () => Promise<Result>]>([
-		[
-			'a wrong value',
-			async () => await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }),
-		],
-		[
-			'wrong values of several items',
-			async () =>
-				await fixture.engine.run({ parameters: create({ workflowUid: '={{ "" }}' }) }, numbered(3)),
-		],
-		[
-			'a wrong expression',
-			async () =>
-				await fixture.engine.run({ parameters: create({ displayName: '={{ $json. }}' }) }),
-		],
-		[
-			'a wrong option',
-			async () => await fixture.engine.run({ parameters: create({ options: { timeout: 0 } }) }),
-		],
-		[
-			'no credential',
-			async () => await fixture.engine.run({ parameters: create(), settings: { credentials: {} } }),
-		],
-		[
-			'a wrong Base URL',
-			async () => {
-				fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://x' });
-				return await fixture.engine.run({ parameters: create() });
-			},
-		],
-	])('%s: httpStatus and jobMayExist are always there', async (_, run) => {
-		const result = await run();
-		expect(result.error).toBeDefined();
-		expect(contextOf(result)).toMatchObject(fields);
-	});
-});
-
-describe('Four verbs of which two fail, where an error stops the workflow', () => {
+test('the error of several state changes says what was done, what failed, and what Retry does', async () => {
 	const node = {
 		parameters: change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } }),
 	};
 	const items = [{ id: 'a' }, { id: 'gone' }, { id: 'b' }, { id: 'gone' }];
-	const plan = () =>
-		fixture.sandbox.faults.plan(({ path }) => {
-			if (!path.includes('/jobs/')) return undefined;
-			return path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200);
-		});
-
-	test('the error says what was done, what failed, and what Retry does', async () => {
-		plan();
-		const result = await fixture.engine.start([node], items).result;
-		expect(result.error?.message).toBe(
-			"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
-		);
-		expect(result.error?.description).toContain(
-			'To continue, use Retry in the list of executions (the arrow ↷): it runs only the items that are not done.',
-		);
-		expect(result.error?.description).toContain(
-			'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
-		);
-		// And Retry does so.
-		const before = fixture.callsOf('changeJobState').length;
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? answer(200) : undefined,
-		);
-		const retried = await fixture.engine.retry(result, [node]);
-		expect(retried.error).toBeUndefined();
-		expect(retried.items).toHaveLength(4);
-		expect(fixture.callsOf('changeJobState')).toHaveLength(before + 3);
-	});
+	fixture.meets('changeJobState', ({ path }) =>
+		path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200),
+	);
+	const result = await fixture.engine.start([node], items).result;
+	expect(result.error?.message).toBe(
+		"Job not stopped for item 1 (counted from 0); 1 of 4 jobs were stopped: Can't stop the job in its current state: it has ended",
+	);
+	expect(result.error?.description).toContain(
+		'To continue, use Retry in the list of executions (the arrow ↷): it runs only the items that are not done.',
+	);
+	expect(result.error?.description).toContain(
+		'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
+	);
+	// And Retry does so.
+	const before = fixture.callsOf('changeJobState').length;
+	fixture.meets('changeJobState', answer(200));
+	const retried = await fixture.engine.retry(result, [node]);
+	expect(retried.error).toBeUndefined();
+	expect(retried.items).toHaveLength(4);
+	expect(fixture.callsOf('changeJobState')).toHaveLength(before + 3);
 });
 
-test('several items are numbered in one way: from 0, and the title says so', async () => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' || operation === 'listClusters'
-			? undefined
-			: answer(400, { message: 'no' }),
+test('an error counts items from 0, and its title says so', async () => {
+	fixture.meets('others', ({ operation }) =>
+		operation === 'listClusters' ? undefined : answer(400, { message: 'no' }),
 	);
 	const results = [
 		await fixture.engine.run({ parameters: create() }, numbered(3)),
@@ -503,30 +412,9 @@ test('several items are numbered in one way: from 0, and the title says so', asy
 	expect(contextOf(all).itemIndex).toBeUndefined();
 });
 
-test('a word that is also the password is withheld, and the error says which secret it is', async () => {
-	const sandbox = fixture.sandbox;
-	fixture.engine.saveCredential({ ...credentialFor(sandbox), password: 'wrong' });
-	const ofPassword = await runAfter(
-		answer(400, { message: 'something is wrong here' }),
-		create(),
-		true,
-	);
-	expect(seen(ofPassword)).toContain(
-		"The service's message isn't shown: a word in it is also the password.",
-	);
-	fixture.engine.saveCredential(credentialFor(sandbox));
-	sandbox.faults.plan(({ operation, token }) =>
-		operation === 'createJob' ? answer(400, { message: `${token} is odd` }) : undefined,
-	);
-	const ofToken = await fixture.engine.run({ parameters: create() });
-	expect(seen(ofToken)).toContain(
-		"The service's message isn't shown: a word in it is also the token (HTTP 400).",
-	);
-});
-
-test('a password of several words is withheld from a page that breaks its line', async () => {
+test('an error withholds a password of several words, even if a page breaks the line in it', async () => {
 	const password = 'correct horse battery';
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
+	fixture.engine.editCredential({ password });
 	const page = `<html><h1>Login failed</h1><p>Not: ${password.replaceAll(' ', '\n')}</p></html>`;
 	const text = seen(await runAfter(answer(403, page, html), create(), true));
 	expect(text).toContain('a word in it is also the password');

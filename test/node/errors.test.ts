@@ -15,13 +15,10 @@ import { hurry } from '../support/hurry';
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
 /** The error of a node if the service answers its login so, or its other requests. */
 async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		(operation === 'login') === ofLogin ? fault : undefined,
-	);
+	fixture.meets(ofLogin ? 'login' : 'others', fault);
 	const result = await fixture.engine.run({ parameters });
 	const { message: title = '', description } = result.error ?? {};
 	return { title, description: description ?? '', httpStatus: contextOf(result).httpStatus };
@@ -54,7 +51,7 @@ async function pageOf(answers: Array<[status: number, body: unknown]>, after = e
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
 
-describe('A create is answered with', () => {
+describe('The error of a create', () => {
 	const refusals: unknown[] = [
 		// One text, and nothing around it.
 		'no such group',
@@ -122,11 +119,11 @@ describe('A create is answered with', () => {
 		['a failure', 500, failures],
 		['no job', 200, noJobs],
 		['too much', 413, [undefined, '<html>413</html>', { message: 'Payload Too Large' }]],
-	])('%s: what a person reads', async (_, status, bodies) => {
+	])('says what a person needs after %s', async (_, status, bodies) => {
 		expect(await pageOf(bodies.map((body) => [status, body]))).toMatchSnapshot();
 	});
 
-	test('long words: they are cut in a title, and in a description at 500 characters', async () => {
+	test('cuts long words in its title, and at 500 characters in its description', async () => {
 		const long = 'x'.repeat(501);
 		const one = await errorAfter(answer(400, { message: long }));
 		expect(one.title).toBe(`The service refused to create the job: ${'x'.repeat(79)}…`);
@@ -143,16 +140,18 @@ describe('A create is answered with', () => {
 	});
 
 	test.each([
+		['texts', JSON.stringify({ errors: new Array(1_024).fill('x'.repeat(2_000)) })],
+		['a message', JSON.stringify({ message: 'token '.repeat(200_000) })],
 		['a list', JSON.stringify(new Array(100_000).fill('a b'))],
 		['an object', JSON.stringify(Object.fromEntries(numbered(50_000).map(({ n }) => [n, 'a'])))],
 		['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
 		['blanks', `"${' '.repeat(1_000_000)}a b"`],
 		['frames', JSON.stringify('\n\tat '.repeat(100_000))],
-	])('a huge body, which is searched for a moment only: %s', async (_, text) => {
-		const since = performance.now();
+	])('takes a moment for a huge body: %s', async (_, text) => {
+		const before = process.cpuUsage();
 		const { description } = await errorAfter(answer(400, JSON.parse(text)), getAll());
 		expect(description.length).toBeLessThan(2_000);
-		expect(performance.now() - since).toBeLessThan(3_000);
+		expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
 	});
 
 	test.each<[string | undefined, string]>([
@@ -160,89 +159,56 @@ describe('A create is answered with', () => {
 		['https://elsewhere.example/a#b?c', 'https://elsewhere.example/a'],
 		['', 'another address'],
 		[undefined, 'another address'],
-	])('a redirect to %j', async (location, said) => {
+	])('says where the redirect to %j leads', async (location, said) => {
 		const headers = location === undefined ? {} : { location };
 		const { description } = await errorAfter(answer(302, undefined, headers));
 		expect(description).toContain(`The redirect is to ${said} (HTTP 302).`);
 	});
 
 	test.each([400, 403, 404, 409, 423, 425, 451])(
-		'%i and a Retry-After: it means "not now", and the create is sent again',
+		'is none after %i with a Retry-After, which means "not now": the create is sent again',
 		async (status) => {
 			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
-			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation <= 2 ? notNow : undefined,
-			);
-			const { error } = await fixture.engine.run({ parameters: create() });
-			expect(error).toBeUndefined();
+			fixture.meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? notNow : undefined));
+			await fixture.succeeds(create());
 			expect(fixture.callsOf('createJob')).toHaveLength(3);
 			expect(fixture.sandbox.store.jobs.size).toBe(1);
 		},
 	);
 });
 
-describe('A login that is refused', () => {
-	test('what a person reads', async () => {
-		const page = await pageOf(
-			[
-				// In the service's words.
-				[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
-				[403, { message: 'MFA required' }],
-				[400, { error: 'terms_not_accepted', error_description: 'Accept the terms first' }],
-				[404, { message: 'invalid login' }],
-				[404, { error: 'user_not_found' }],
-				[405, { fehler: 'Anmeldung hier gesperrt' }],
-				[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
-				[423, 'アカウントがロックされています'],
-				// With nothing more to say.
-				[401, undefined],
-				[401, { message: 'The username or the password is wrong' }],
-				[401, 'Unauthorized'],
-				[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
-				// By what is no login.
-				[404, undefined],
-				[404, '404 page not found'],
-				[404, '<html><body>invalid login</body></html>'],
-				[404, { detail: 'Not Found' }],
-				[404, { timestamp, status: 404, error: 'Not Found', path: '/oauth/login' }],
-				[404, { message: 'Cannot POST /oauth/login', error: 'Not Found' }],
-				[405, { detail: 'Method Not Allowed' }],
-			],
-			errorAfterLogin,
-		);
-		expect(page).toMatchSnapshot();
-	});
-
-	const retried = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-
-	test.each([400, 401, 403, 404, 408, 423, 451, 500, 501, 507])(
-		'by %i in words is not repeated by Retry On Fail: a third one could lock the account',
-		async (status) => {
-			const refusal = answer(status, { message: 'invalid login credentials' });
-			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? refusal : undefined));
-			const node = { parameters: create(), settings: retried };
-			const { error } = await fixture.engine.run(node, numbered(3));
-			expect(error?.description).toContain('The service says: "invalid login credentials".');
-			expect(fixture.callsOf('login')).toHaveLength(1);
-		},
+test('the error of a refused login says what a person needs', async () => {
+	const page = await pageOf(
+		[
+			// In the service's words.
+			[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
+			[403, { message: 'MFA required' }],
+			[400, { error: 'terms_not_accepted', error_description: 'Accept the terms first' }],
+			[404, { message: 'invalid login' }],
+			[404, { error: 'user_not_found' }],
+			[405, { fehler: 'Anmeldung hier gesperrt' }],
+			[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
+			[423, 'アカウントがロックされています'],
+			// With nothing more to say.
+			[401, undefined],
+			[401, { message: 'The username or the password is wrong' }],
+			[401, 'Unauthorized'],
+			[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
+			// By what is no login.
+			[404, undefined],
+			[404, '404 page not found'],
+			[404, '<html><body>invalid login</body></html>'],
+			[404, { detail: 'Not Found' }],
+			[404, { timestamp, status: 404, error: 'Not Found', path: '/oauth/login' }],
+			[404, { message: 'Cannot POST /oauth/login', error: 'Not Found' }],
+			[405, { detail: 'Method Not Allowed' }],
+		],
+		errorAfterLogin,
 	);
-
-	test.each<[string, Fault]>([
-		['429', answer(429, { message: 'later' })],
-		['400 with Retry-After', answer(400, { message: 'later' }, { 'retry-after': '0' })],
-		...[502, 503, 504, 520, 530].map((status): [string, Fault] => [`${status}`, answer(status)]),
-		['no answer', { kind: 'break', when: 'beforeActing' }],
-	])('for now, by %s, is repeated', async (_, fault) => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'login' && nOfOperation === 1 ? fault : undefined,
-		);
-		const { error } = await fixture.engine.run({ parameters: create() });
-		expect(error).toBeUndefined();
-		expect(fixture.callsOf('login')).toHaveLength(2);
-	});
+	expect(page).toMatchSnapshot();
 });
 
-test('The credential, where nothing but the title of an error is shown', async () => {
+test('The test of a credential shows nothing but a title, which says what a person needs', async () => {
 	const page = await pageOf(
 		[
 			[403, { message: 'MFA required' }],
@@ -256,10 +222,9 @@ test('The credential, where nothing but the title of an error is shown', async (
 			[500, { message: 'It was a Bad Gateway' }],
 		],
 		async (fault) => {
-			fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? fault : undefined));
+			fixture.meets('login', fault);
 			// n8n wraps what a credential throws, for any node.
-			const uri = `${fixture.sandbox.url}/api/v1/clusters`;
-			const { message } = await fixture.engine.requestAsOtherNode({ method: 'GET', uri }).then(
+			const { message } = await fixture.engine.listAsOtherNode().then(
 				() => new Error('It was sent'),
 				(error: Error) => error,
 			);
@@ -269,12 +234,12 @@ test('The credential, where nothing but the title of an error is shown', async (
 	expect(page).toMatchSnapshot();
 });
 
-describe('A web page', () => {
+describe('An error tells of a web page from before the service', () => {
 	const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
 	const isFromBefore =
 		/An HTML page came(?: \(HTTP \d+\))?\. A firewall, a proxy or a login page before the service has probably answered\./;
 
-	test.each([401, 403, 406, 418, 451])('with %i, to the login and to a call', async (status) => {
+	test.each([401, 403, 406, 418, 451])('after %i to the login and to a call', async (status) => {
 		for (const after of [errorAfterLogin, errorAfter]) {
 			const { title, description } = await after(answer(status, page));
 			expect(description).toMatch(isFromBefore);
@@ -284,13 +249,13 @@ describe('A web page', () => {
 		}
 	});
 
-	test.each([404, 409, 502])('with %i, which has words of its own', async (status) => {
+	test.each([404, 409, 502])('after %i, beside the words of that status', async (status) => {
 		const { description } = await errorAfter(answer(status, page));
 		expect(description).toMatch(isFromBefore);
 	});
 });
 
-describe('What looks like markup is replaced by what looks like it', () => {
+describe('Markup shows as text', () => {
 	test("in n8n's own errors", () => {
 		const link = '<a href="https://evil.example">Session expired</a>';
 		const node = { name: 'Create a job' } as INode;
@@ -300,7 +265,7 @@ describe('What looks like markup is replaced by what looks like it', () => {
 		expect({ message, description }).toEqual({ message: text, description: `See ${text}` });
 	});
 
-	test('in a job ID, in title and description, but not in an error item, which is data', async () => {
+	test('in the job ID of an error, and stays as it is in an error item, which is data', async () => {
 		const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
 		const { title, description } = await errorAfter(answer(404), parameters);
 		expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
@@ -314,9 +279,9 @@ describe('What looks like markup is replaced by what looks like it', () => {
 		expect(Object(error).description).toContain(`job '<b onclick="alert(1)">Session expired'`);
 	});
 
-	test("in a job's name, with markup for line breaks only where the editor's panel looks", async () => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 2 ? answer(400) : undefined,
+	test("in a job's name, and only the editor's panel gets markup for line breaks", async () => {
+		fixture.meets('createJob', ({ nOfOperation }) =>
+			nOfOperation === 2 ? answer(400) : undefined,
 		);
 		const { error } = await fixture.engine.run(
 			{ parameters: create({ displayName: '={{ $json.name }}', options: { concurrency: 1 } }) },
@@ -330,7 +295,7 @@ describe('What looks like markup is replaced by what looks like it', () => {
 	});
 });
 
-test('the HTTP status is there where n8n looks for it, and only where there is one', async () => {
+test('an error has the HTTP status where n8n looks for it, if there is one', async () => {
 	const { error: refused } = await fixture.engine.run({
 		parameters: change('stop', { jobId: 'gone' }),
 	});

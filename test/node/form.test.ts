@@ -46,7 +46,7 @@ function describeForm(head: object, fields: object[]): string {
 	return `\n${[...about, ...describeFields(fields)].join('\n')}\n`;
 }
 
-test('the form of the node', async () => {
+test('the form of the node is as users and workflows know it', async () => {
 	const { constructor, description } = (await loadPackage()).node;
 	const { displayName, name, version, subtitle, defaults, group, inputs, outputs } = description;
 	const { credentials, usableAsTool, builderHint, properties } = description;
@@ -61,7 +61,7 @@ test('the form of the node', async () => {
 	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
-test('the form of the credential', async () => {
+test('the form of the credential is as users know it', async () => {
 	const credential = (await loadPackage()).credentialType('jobOrchestrationApi');
 	const { constructor, displayName, name, documentationUrl, properties } = credential;
 	const head = { class: constructor.name, displayName, name, documentationUrl, ...credential.test };
@@ -72,7 +72,7 @@ test.each([
 	[{ resource: 'job', operation: 'create', displayName: 'Report' }, 'Report'],
 	[{ resource: 'job', operation: 'stop', jobId: 'job-1' }, 'job-1'],
 	[{ resource: 'cluster', operation: 'getAll' }, ''],
-])('below the name of a node with %j stands "%s"', async (parameters, subtitle) => {
+])('the editor shows below a node with %j: "%s"', async (parameters, subtitle) => {
 	const loaded = await loadPackage();
 	const workflow = new Workflow(workflowOf([{ parameters }], loaded));
 	const stored = workflow.getNode('Node 1');
@@ -86,7 +86,7 @@ test.each([
  * The editor saves only what differs from a field's default, and an execution fills in the defaults. What a user has added
  * must be there still: for some releases, a group at its default isn't.
  */
-test('what is added to the form is there when the workflow runs, also at its default and empty', async () => {
+test('a field that a user adds is there when the workflow runs, also at its default and empty', async () => {
 	const { description } = (await loadPackage()).node;
 	const collections = description.properties.flatMap(({ type, name, displayOptions, options }) => {
 		const [resource, operation] = ['resource', 'operation'].map((key) => {
@@ -125,7 +125,7 @@ test('what is added to the form is there when the workflow runs, also at its def
 test.each([
 	[true, false],
 	[false, true],
-])('with Raw Page at %s, the form shows Filters: %s', async (rawPage, isShown) => {
+])('the form with Raw Page at %s shows Filters: %s', async (rawPage, isShown) => {
 	const { description } = (await loadPackage()).node;
 	const parameters = { resource: 'cluster', operation: 'getAll', options: { rawPage } };
 	const filters = description.properties.find(({ name }) => name === 'filters');

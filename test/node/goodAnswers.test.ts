@@ -25,10 +25,8 @@ const noLists: unknown[] = [
 test.each([
 	...noJobs.map((body) => [body, 'job', create()] as const),
 	...noLists.map((body) => [body, 'list of work clusters', getAll()] as const),
-])('%j is no %s', async (body, wanted, parameters) => {
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? undefined : answer(200, body),
-	);
+])('the node takes %j for no %s', async (body, wanted, parameters) => {
+	fixture.meets('others', answer(200, body));
 	const { error, items } = await fixture.engine.run({ parameters });
 	expect(items).toEqual([]);
 	const mayExist = wanted === 'job' ? '.*the job may exist' : '';
@@ -36,12 +34,11 @@ test.each([
 });
 
 test.each([7, 0, 2 ** 53 - 1])(
-	'the number %i is the ID of the job for the next node',
+	'the next node can stop a job whose ID is the number %i',
 	async (uid) => {
-		fixture.sandbox.faults.plan(({ operation }) => {
-			if (operation === 'login') return undefined;
-			return answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined);
-		});
+		fixture.meets('others', ({ operation }) =>
+			answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined),
+		);
 		const byId = { jobId: '={{ $json.metadata.uid }}' };
 		const nodes = [{ parameters: create() }, { parameters: change('stop', byId) }];
 		const { items, error, run } = await fixture.engine.start(nodes, [{}]).result;
@@ -54,19 +51,18 @@ test.each([7, 0, 2 ** 53 - 1])(
 	},
 );
 
-describe('A create that succeeds without a job', () => {
-	test.each<[number, unknown, string]>([
-		[201, undefined, 'nothing instead of a job; the job exists'],
-		[201, {}, 'an empty object instead of a job; the job exists'],
-		[201, { id: 7 }, 'an object instead of a job; the job exists'],
-		[202, undefined, 'nothing instead of a job; the job may exist'],
-		[202, {}, 'an empty object instead of a job; the job may exist'],
-		[204, undefined, 'nothing instead of a job; the job may exist'],
-		[200, 'accepted', 'a text instead of a job; the job may exist'],
-	])('%i with %j: each item is sent, and says so', async (status, body, title) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob' ? answer(status, body) : undefined,
-		);
+test.each<[number, unknown, string]>([
+	[201, undefined, 'nothing instead of a job; the job exists'],
+	[201, {}, 'an empty object instead of a job; the job exists'],
+	[201, { id: 7 }, 'an object instead of a job; the job exists'],
+	[202, undefined, 'nothing instead of a job; the job may exist'],
+	[202, {}, 'an empty object instead of a job; the job may exist'],
+	[204, undefined, 'nothing instead of a job; the job may exist'],
+	[200, 'accepted', 'a text instead of a job; the job may exist'],
+])(
+	'a create that succeeds without a job is sent for each item, which says so: %i with %j',
+	async (status, body, title) => {
+		fixture.meets('createJob', answer(status, body));
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(30));
 		expect(fixture.callsOf('createJob')).toHaveLength(30);
@@ -83,5 +79,5 @@ describe('A create that succeeds without a job', () => {
 				},
 			});
 		}
-	});
-});
+	},
+);

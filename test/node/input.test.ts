@@ -84,12 +84,13 @@ function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 	const cases = Object.entries(refused) as Array<[Field, string[]]>;
 	const pairs = cases.flatMap(([field, values]) => values.map((value) => [field, value] as const));
 	for (const [field] of cases) tried.add(field);
-	test(`${kind}: nothing is sent, and the error names the field`, async () => {
+	test(`the node sends nothing, and the error names the field, for ${kind}`, async () => {
 		const said: string[] = [];
 		for (const [field, value] of pairs) {
 			const { error } = await fixture.engine.run({ parameters: fields[field](value) });
 			const wanted = {
-				...{ name: 'NodeOperationError', context: { itemIndex: 0 } },
+				name: 'NodeOperationError',
+				context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 				message: expect.stringMatching(/^Nothing was sent\. '.*\.$/) as unknown,
 				description: expect.stringMatching(advice) as unknown,
 			};
@@ -104,13 +105,6 @@ function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 const inAscii = (text: string) =>
 	text.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The job of the only create. */
-function sentJob(): unknown {
-	const calls = fixture.callsOf('createJob');
-	expect(calls).toHaveLength(1);
-	return (calls[0] as { body: { job: object } }).body.job;
-}
-
 /** The fields that hold IDs, which have to be there. */
 const ids: Field[] = [
 	'Namespace',
@@ -123,7 +117,7 @@ const ids: Field[] = [
 	'Job ID',
 ];
 
-areRefused('nothing where something has to be', /^Fill it in\./, {
+areRefused('nothing in a field that has to be filled in', /^Fill it in\./, {
 	...inEach([...ids, 'Display Name'], js('"  "'), js('$json.absent')),
 	'Job Inputs (JSON)': ['[{"default":"5"}]', '[{"id":null}]'],
 	'Job Outputs (JSON)': [js('[{ id: "a" }, { id: " " }]')],
@@ -160,7 +154,7 @@ areRefused('an ID that could lead elsewhere once it is decoded', /^Enter the ID 
 	Namespace: ['..', '..%2f..%2fx', '%2e%2e/x'],
 });
 
-areRefused('what is not text', /^Enter text\. /, {
+areRefused('a value that is not text', /^Enter text\. /, {
 	...inEach(['Display Name', 'Group'], js('({ a: 1 })')),
 	...inEach(['Type', 'Phase'], js('["Running"]')),
 	'Work Cluster': [js('({ id: "wc-000001" })')],
@@ -169,7 +163,7 @@ areRefused('what is not text', /^Enter text\. /, {
 	'Job Inputs (JSON)': ['[{"id":["a"]}]'],
 });
 
-areRefused('what is no list of objects', /^Enter a list of objects|^[^.]*\. Check quotes/, {
+areRefused('a value that is no list of objects', /^Enter a list of objects|^[^.]*\. Check quotes/, {
 	'Job Inputs (JSON)': [
 		...['[{', '{}'],
 		...['({ id: "a" })', '[{}, 3]', '[null]', '[{}, [1]]'].map(js),
@@ -178,28 +172,32 @@ areRefused('what is no list of objects', /^Enter a list of objects|^[^.]*\. Chec
 	'Job Outputs (JSON)': [js('[null]')],
 });
 
-areRefused('what is no object', /^Enter an object/, {
+areRefused('a value that is no object', /^Enter an object/, {
 	'Metadata (JSON)': ['[]', js('7'), js('new Date(0)')],
 });
 
-areRefused('none of the choices', /^Enter one of these: /, {
+areRefused('a value that is none of the choices', /^Enter one of these: /, {
 	Simplify: [js('"yes"'), js('" "')],
 	'If It Fails or Is Cancelled': ['end'],
 	'Specify Inputs and Outputs': ['JSON'],
 });
 
-areRefused('what JSON would leave out or change', /Check the expression that the field holds\.$/, {
-	'Job Inputs 1 › Value': [
-		...['[1, [NaN]]', '({ rate: 2 / 0 })', '({ due: new Date("soon") })', 'new Set(["a"])'],
-		...['({ map: new Map() })', '[/x/]', '({ run: () => 1 })', '({ count: BigInt(5) })'],
-		'({ toJSON: () => { throw new Error("no") } })',
-	].map(js),
-	'Metadata (JSON)': [js('({ it: [NaN] })')],
-	'Job Inputs (JSON)': [js('[{ it: new Map() }]')],
-	'Display Name': [js('0 / 0')],
-});
+areRefused(
+	'a value that JSON would leave out or change',
+	/Check the expression that the field holds\.$/,
+	{
+		'Job Inputs 1 › Value': [
+			...['[1, [NaN]]', '({ rate: 2 / 0 })', '({ due: new Date("soon") })', 'new Set(["a"])'],
+			...['({ map: new Map() })', '[/x/]', '({ run: () => 1 })', '({ count: BigInt(5) })'],
+			'({ toJSON: () => { throw new Error("no") } })',
+		].map(js),
+		'Metadata (JSON)': [js('({ it: [NaN] })')],
+		'Job Inputs (JSON)': [js('[{ it: new Map() }]')],
+		'Display Name': [js('0 / 0')],
+	},
+);
 
-areRefused("what isn't a number, or is out of bounds", /^Enter a (whole )?number/, {
+areRefused("a value that isn't a number, or is out of bounds", /^Enter a (whole )?number/, {
 	Priority: [
 		...['high', '1,000', js('" "'), js('Infinity'), js('[2]')],
 		...['9007199254740993', '0x10', 'Infinity', '0.1234567890123456789'],
@@ -226,7 +224,7 @@ areRefused('a parameter that the service would not understand', /^(Remove|Rename
 	'Job Outputs 3 › ID': [' a'],
 });
 
-areRefused('invisible characters in an ID, by name and place', /^Enter the ID alone/, {
+areRefused('invisible characters in an ID, whose names and places it has', /^Enter the ID alone/, {
 	...inEach([...ids, 'Workspace', 'Wait Until Called'], 'ab\u200b', js('"ab\\u200b"')),
 	'Workflow UID': [...'\u200b\u200c\u200e\u202e\u2066\u2060\u00ad\ufeff\u2063\ufe0f\n'].map(
 		(unseen) => ` ab${unseen}c`,
@@ -237,7 +235,7 @@ areRefused('invisible characters in an ID, by name and place', /^Enter the ID al
 /** Expressions that cut text in the middle of an emoji. */
 const cut = js('"a🚀".slice(0, 2)');
 const end = '"🚀".slice(1)';
-areRefused('half of a surrogate pair', /^Text was cut/, {
+areRefused('text that was cut inside a character', /^Text was cut/, {
 	...inEach(['Workflow UID', 'Namespace', 'Type', 'Job ID', 'Job Inputs 1 › Value Type'], cut),
 	'Display Name': [cut, js(end)],
 	Group: [`=x ${cut.slice(1)}`],
@@ -282,16 +280,16 @@ areRefused('a number whose digits would not arrive', /put it in quotes/, {
 	'Job ID': [js('12345678901234567890')],
 });
 
-test('an agent is told of a number whose digits would not arrive', async () => {
+test('the node tells an agent of a number whose digits would not arrive', async () => {
 	const parameters = fields['Job Inputs (JSON)']("={{ $fromAI('inputs', 'Inputs', 'string') }}");
 	const fenced = '```json\n[{ "id": "a", "default": "5" }]\n```';
 	const calls = [{ inputs: withRef(BIG) }, { inputs: fenced }];
 	const { answers } = await fixture.engine.callTool({ parameters }, calls);
 	expect(answers[0]).toContain(`'Job Inputs (JSON)' contains ${BIG}, a number that would lose`);
-	expect(sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
+	expect(fixture.sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
 });
 
-test('a long text in a field for a number takes no long time', async () => {
+test('the node refuses a long text in a field for a number at once', async () => {
 	const parameters = create({ additionalFields: { priority: '={{ $json.p }}' } });
 	const since = performance.now();
 	const { error } = await fixture.engine.run({ parameters }, [{ p: `${'1'.repeat(500_000)}x` }]);
@@ -299,12 +297,12 @@ test('a long text in a field for a number takes no long time', async () => {
 	expect(performance.now() - since).toBeLessThan(2_000);
 });
 
-test('a long text of digits, quotes and escapes takes no long time, and no long error', async () => {
+test('the node reads a long text of digits, quotes and escapes at once, and its error is short', async () => {
 	const many = 200_000;
 	const given = { n: '"\\'.repeat(many), digits: '1'.repeat(many), one: 1.5 };
 	const metadata = (text: string) => fixture.engine.run({ parameters: added('metadata')(text) });
 	await metadata(JSON.stringify(given));
-	expect(sentJob()).toMatchObject({ metadata: given });
+	expect(fixture.sentJob()).toMatchObject({ metadata: given });
 	const zeros = '0'.repeat(many);
 	for (const bad of ['1'.repeat(many), `0.${zeros}1`, `1${zeros}.5`]) {
 		const { error } = await metadata(`{"n":${bad}}`);
@@ -312,7 +310,7 @@ test('a long text of digits, quotes and escapes takes no long time, and no long 
 	}
 });
 
-test('each additional field has wrong values here', () => {
+test('these tests have wrong values for each additional field', () => {
 	const labels = additionalFieldsOf(fixture.engine).map(({ label }) => label);
 	expect(labels.filter((label) => !tried.has(label))).toEqual([]);
 });
@@ -339,11 +337,11 @@ describe('Several bad items are one error that', () => {
 			{ 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty },
 		],
 		[
-			'has ten by number, ten by kind, and counts the rest',
+			'lists ten by number and ten by kind, and counts the rest',
 			40,
 			Object.fromEntries([...evenly, ...kinds]),
 		],
-		['lists none if they are all', 3, { 0: empty, 1: empty, 2: empty }],
+		['lists no items if all are bad', 3, { 0: empty, 1: empty, 2: empty }],
 		[
 			'has advice for each fault',
 			6,
@@ -359,12 +357,20 @@ describe('Several bad items are one error that', () => {
 		const isAll =
 			Object.keys(bad).length === items.length && new Set(Object.values(bad)).size === 1;
 		const itemIndex = isAll ? undefined : Number(Object.keys(bad)[0]);
-		expect(error).toMatchObject({ context: { itemIndex, createdJobs: [], uncertainItems: [] } });
+		expect(error).toMatchObject({
+			context: {
+				itemIndex,
+				httpStatus: null,
+				jobMayExist: false,
+				createdJobs: [],
+				uncertainItems: [],
+			},
+		});
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
 
-test('with the error output, a bad item is an error there, with no httpStatus, and the others are sent', async () => {
+test('with the error output, a bad item is an error there, and the others are sent', async () => {
 	const { branches, error } = await fixture.engine.run(
 		{ parameters: create({ displayName: '={{ $json.v }}' }), onError: 'continueErrorOutput' },
 		[{ v: 'A' }, { v: '' }, { v: 'C' }],
@@ -400,7 +406,7 @@ test('a bad option of the first item is the error of that item alone', async () 
 	]);
 });
 
-describe('In a workflow that was written by hand, or by a language model,', () => {
+describe('In a workflow that was written by hand or by a language model,', () => {
 	const { resource, operation, ...rest } = create();
 	const known = operations.map(({ resource, value }) => `${resource}: ${value}`).join(', ');
 
@@ -411,7 +417,7 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 		['The resource "job" has no operation ""', { resource, operation: '' }],
 		['There is no resource "Job"', { resource: 'Job', operation }],
 		['There is no resource "{{ "job" }}"', { resource: '={{ "job" }}', operation }],
-	])('%s: the error says which there are', async (message, named) => {
+	])('the error says which there are, after: %s', async (message, named) => {
 		const { error } = await fixture.engine.run({ parameters: { ...rest, ...named } });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
@@ -422,7 +428,7 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 	});
 
 	test.each<INodeParameters>([rest, { resource, ...rest }, { operation, ...rest }])(
-		'what is missing is as in a new node: %j',
+		'the resource and operation that are missing are those of a new node: %j',
 		async (parameters) => {
 			const { items } = await fixture.engine.run({ parameters });
 			expect(items.map(({ json }) => json.displayName)).toEqual(['Report']);
@@ -440,10 +446,9 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 		{ mode: 'name', value: CLUSTER },
 		// The Work Cluster of another node.
 		clusterById(js(`({ __rl: true, mode: "list", value: "${CLUSTER}" })`)),
-	] as INodeParameters[string][])('the work cluster %j is taken', async (workCluster) => {
-		const { error } = await fixture.engine.run({ parameters: create({ workCluster }) });
-		expect(error).toBeUndefined();
-		expect(sentJob()).toMatchObject({ workCluster: CLUSTER });
+	] as INodeParameters[string][])('the node takes the work cluster %j', async (workCluster) => {
+		await fixture.succeeds(create({ workCluster }));
+		expect(fixture.sentJob()).toMatchObject({ workCluster: CLUSTER });
 	});
 
 	test.each<[INodeParameters, number]>([
@@ -454,13 +459,13 @@ describe('In a workflow that was written by hand, or by a language model,', () =
 		[{ returnAll: true, limit: 5 }, 6],
 		[{ returnAll: js('true'), limit: 0, options: { rawPage: js('true') } }, 6],
 		[{ limit: 5 }, 5],
-	])('%j lists %i clusters', async (parameters, count) => {
+	])('Get Many with %j lists %i clusters', async (parameters, count) => {
 		const { items } = await fixture.engine.run({ parameters: getAll(parameters) });
 		expect(items).toHaveLength(count);
 	});
 });
 
-test('a node that was given no credential', async () => {
+test('a node without a credential says so, and sends nothing', async () => {
 	const { error } = await fixture.engine.run({
 		parameters: create(),
 		settings: { credentials: {} },
@@ -468,18 +473,18 @@ test('a node that was given no credential', async () => {
 	expect(error).toMatchObject({
 		name: 'NodeOperationError',
 		message: expect.stringMatching(/credential/),
-		context: { itemIndex: 0 },
+		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 	});
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 
-test('a message of ours is not replaced by n8n, even with the name of a system error in it', async () => {
+test("n8n shows the node's own title, even with the name of a system error in it", async () => {
 	const jobId = 'experiment-ENOENT';
 	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
 });
 
-test("n8n's event loop turns while a thousand items are read", async () => {
+test('n8n can do other work while the node reads a thousand items', async () => {
 	const startedAt = performance.now();
 	let [last, longest] = [startedAt, 0];
 	const tick = () => {

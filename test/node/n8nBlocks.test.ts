@@ -3,7 +3,8 @@
  *
  * @jest-environment node
  */
-import { change, create, getAll, useSandbox } from '../support/fixture';
+import { useSandbox } from '../support/fixture';
+import { oneOfEachCall } from '../support/operations';
 
 process.env.N8N_SSRF_PROTECTION_ENABLED = 'true';
 const fixture = useSandbox();
@@ -11,14 +12,10 @@ afterAll(() => {
 	delete process.env.N8N_SSRF_PROTECTION_ENABLED;
 });
 
-test.each([
-	['create', create()],
-	['stop', change('stop', { jobId: 'x' })],
-	['getAll', getAll()],
-])(
-	'an address that n8n does not let its nodes reach is sent nothing, and said so: %s',
-	async (_, parameters) => {
-		const { error } = await fixture.engine.run({ parameters });
+test.each(oneOfEachCall)(
+	'$value sends nothing to an address that n8n lets no node reach, and says so',
+	async ({ parameters }) => {
+		const { error } = await fixture.engine.run({ parameters: parameters() });
 		expect(error).toMatchObject({
 			message: `n8n doesn't allow requests to ${fixture.sandbox.url}`,
 			description: expect.stringMatching(

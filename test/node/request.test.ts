@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { freePort } from '../../host/ports';
 import '../reliability/seed';
-import { change, create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
+import { create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
+import { oneOfEachCall } from '../support/operations';
 
 declare const requireOnce: NodeJS.Require | undefined;
 
@@ -16,17 +17,10 @@ const load = typeof requireOnce === 'function' ? requireOnce : require;
 
 const fixture = useSandbox();
 
-/** The job of the only create. */
-function sentJob(): IDataObject {
-	const calls = fixture.callsOf('createJob');
-	expect(calls).toHaveLength(1);
-	return (calls[0] as { body: { job: IDataObject } }).body.job;
-}
-
 const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });
 const metadata = (text: string) => create({ additionalFields: { metadata: text } });
 
-describe('Arrives as it was entered:', () => {
+describe('The service gets what was entered:', () => {
 	const BIG = '7615917337495251231';
 	const list = [{ id: 'a', default: '5' }];
 	const text = JSON.stringify(list);
@@ -60,7 +54,7 @@ describe('Arrives as it was entered:', () => {
 	])('%j', async (parameters, job) => {
 		// The sandbox refuses unknown fields, which is no matter here.
 		await fixture.engine.run({ parameters });
-		expect(sentJob()).toMatchObject(job);
+		expect(fixture.sentJob()).toMatchObject(job);
 	});
 
 	test.each([
@@ -74,7 +68,7 @@ describe('Arrives as it was entered:', () => {
 		await fixture.engine.run({
 			parameters: { ...metadata(object), ...inJson(records), outputsJson: records },
 		});
-		const job = JSON.stringify(sentJob());
+		const job = JSON.stringify(fixture.sentJob());
 		const sent = JSON.stringify(JSON.parse(records));
 		expect(job).toContain(`"inputs":${sent},"outputs":${sent}`);
 		expect(job).toContain(`"metadata":${JSON.stringify(JSON.parse(object))}`);
@@ -87,77 +81,71 @@ describe('Arrives as it was entered:', () => {
 		['false', 'false'],
 		['[1, "b"]', '[1,"b"]'],
 		['{ "a": { "b": null } }', '{"a":{"b":null}}'],
-	])('as "default" in JSON, %s is sent as text, as the form sends it', async (given, sent) => {
+	])('a "default" of %s in JSON, as text, as the form sends it', async (given, sent) => {
 		const record = `[{ "id": "a", "default": ${given}, "value": 1 }]`;
 		for (const inputsJson of [record, `={{ ${record} }}`]) {
 			fixture.sandbox.clearCalls();
 			await fixture.engine.run({ parameters: { ...inJson(inputsJson), outputsJson: record } });
 			const records = [{ id: 'a', default: sent, value: 1 }];
-			expect(sentJob()).toMatchObject({ inputs: records, outputs: records });
+			expect(fixture.sentJob()).toMatchObject({ inputs: records, outputs: records });
 		}
 	});
 });
 
-describe('Whatever number JSON holds', () => {
-	/** A number as it is written: its sign, its digits, and the power of ten that they count. */
-	function exactly(number: string): string {
-		const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-			/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
-		const power = BigInt(exponent) - BigInt(fraction.length);
-		const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
-		return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
-	}
+/** A number as it is written: its sign, its digits, and the power of ten that they count. */
+function exactly(number: string): string {
+	const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+		/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
+	const power = BigInt(exponent) - BigInt(fraction.length);
+	const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
+	return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
+}
 
-	const numbers = fc.oneof(
-		fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
-		fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
-		fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+const numbers = fc.oneof(
+	fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
+	fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
+	fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+);
+
+test('whatever number JSON holds, it arrives with the digits that it has, or is refused', async () => {
+	const counts = { passed: 0, refused: 0 };
+	await fc.assert(
+		fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
+			fixture.sandbox.clearCalls();
+			const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
+			const { error } = await fixture.engine.run({ parameters });
+			if (fixture.sandbox.calls.length > 0) {
+				const { n } = fixture.sentJob().metadata as { n: number[] };
+				expect(n.map(String).map(exactly)).toEqual(written.map(exactly));
+				counts.passed += 1;
+			} else {
+				expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
+				counts.refused += 1;
+			}
+		}),
+		{ numRuns: 100 },
 	);
-
-	test('it arrives with the digits that it has, or is refused', async () => {
-		const counts = { passed: 0, refused: 0 };
-		await fc.assert(
-			fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
-				fixture.sandbox.clearCalls();
-				const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
-				const { error } = await fixture.engine.run({ parameters });
-				if (fixture.sandbox.calls.length > 0) {
-					const { metadata: sent } = sentJob() as { metadata: { n: number[] } };
-					expect(sent.n.map(String).map(exactly)).toEqual(written.map(exactly));
-					counts.passed += 1;
-				} else {
-					expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
-					counts.refused += 1;
-				}
-			}),
-			{ numRuns: 100 },
-		);
-		expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
-	});
+	expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
 });
 
 test.each([
 	['a name in another script', 'Bericht für Größe 😀'],
 	['a user with such a name', '{"constructor":"x"}'],
-])('the login is sent as it was entered: %s', async (_, userName) => {
+])('the login sends user name and password as they were entered: %s', async (_, userName) => {
 	const sandbox = await newSandbox({ userName, password: '"\\ é' });
 	fixture.engine.saveCredential(credentialFor(sandbox));
 	const { items } = await fixture.engine.run({ parameters: getAll() });
 	expect(items).toHaveLength(6);
 });
 
-describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
+describe("The Timeout holds, also above the one of n8n's HTTP client, for", () => {
 	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
 	const { defaults } = load(path) as { defaults: { timeout: number } };
 	const { timeout: usual } = defaults;
 	afterEach(() => (defaults.timeout = usual));
 
-	const options = { timeout: 600_000, maxRetries: 0 };
-	test.each([
-		['a create', create({ options })],
-		['a state change', change('stop', { jobId: 'a', options })],
-		['a list', getAll({ options })],
-	])('%s, with its login', async (_, parameters) => {
+	test.each(oneOfEachCall)('$value with its login', async (operation) => {
+		const parameters = operation.parameters({ options: { timeout: 600_000, maxRetries: 0 } });
 		// n8n sets its own with the first request.
 		await fixture.engine.run({ parameters });
 		const sandbox = await newSandbox({ latency: 300 });
@@ -169,7 +157,7 @@ describe("The Timeout holds, also above the one of n8n's HTTP client", () => {
 	});
 });
 
-test("a proxy of n8n's environment applies, and is named if it can't be reached", async () => {
+test("requests go through the proxy of n8n's environment, and an error names it if it can't be reached", async () => {
 	const proxy = `127.0.0.1:${await freePort()}`;
 	const { env } = load('node:process') as NodeJS.Process;
 	env.HTTP_PROXY = `http://${proxy}`;

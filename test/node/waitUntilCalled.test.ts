@@ -1,5 +1,5 @@
 import { ExecuteContext } from 'n8n-core';
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { create, useSandbox } from '../support/fixture';
 import type { NodeOptions } from '../support/run';
@@ -10,12 +10,6 @@ const fixture = useSandbox();
 
 const waiting = (parameters: INodeParameters = {}) =>
 	create({ options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 }, ...parameters });
-
-interface NewJob {
-	inputs?: Array<{ id: string; default?: string }>;
-}
-
-const jobs = () => fixture.callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
 
 /** What Create gives while it waits: the job, without a call. */
 const noCall = [expect.objectContaining({ displayName: 'Report', callback: null }) as unknown];
@@ -29,41 +23,38 @@ test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
 	['callbackUrl', { waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' }],
 	['callbackUrl', { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
 ])(
-	'the input %s gets the address by %j, and n8n waits an hour',
+	'the input %s gets the address that the job calls, by %j, and n8n waits an hour',
 	async (id, options, inputs = {}) => {
 		const parameters = create({ options, ...inputs });
-		const { items, error, run } = await fixture.engine.run({ parameters });
-		expect(error).toBeUndefined();
+		const { items, run } = await fixture.succeeds(parameters);
 		expect(items.map(({ json }) => json)).toEqual(noCall);
 		expect(Math.abs(Number(run.waitTill) - Date.now() - 3_600_000)).toBeLessThan(60_000);
 		const address = { id, default: expect.stringContaining('http://127.0.0.1:5678') as unknown };
 		const others = Object.keys(inputs).length === 0 ? [] : [{ id: 'b' }];
-		expect(jobs()).toMatchObject([{ inputs: [...others, address] }]);
+		expect(fixture.sentJobs()).toMatchObject([{ inputs: [...others, address] }]);
 	},
 );
 
-test.each([
-	[
-		'an input of that ID',
-		{ inputs: { input: [{ id: 'callbackUrl', value: '' }] } },
-		[{}],
-		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
-	],
+const isTaken = /'Wait Until Called' is "callbackUrl", which is already an input of the job/;
+const withSpaces = '[{ "id": " callbackUrl " }]';
+
+test.each<[string, INodeParameters, IDataObject[], RegExp]>([
+	['an input of that ID', { inputs: { input: [{ id: 'callbackUrl', value: '' }] } }, [{}], isTaken],
 	[
 		'an input of that ID with spaces, as JSON',
-		{ specifyParameters: 'json', inputsJson: '[{ "id": " callbackUrl " }]' },
+		{ specifyParameters: 'json', inputsJson: withSpaces },
 		[{}],
-		/'Wait Until Called' is "callbackUrl", which is already an input of the job/,
+		isTaken,
 	],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
-])('with %s, nothing is sent', async (_, parameters, items, message) => {
+])('Create sends nothing with %s', async (_, parameters, items, message) => {
 	const { error, run } = await fixture.engine.run({ parameters: waiting(parameters) }, items);
 	expect(error?.message).toMatch(message);
 	expect(run.waitTill).toBeUndefined();
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 
-test('an item that fails does not wait', async () => {
+test('Create does not wait for an item that fails', async () => {
 	const parameters = waiting({ workCluster: { __rl: true, mode: 'id', value: 'no-cluster' } });
 	const { items, run } = await fixture.engine.run({ parameters, onError: 'continueRegularOutput' });
 	expect(items).toHaveLength(1);
@@ -78,7 +69,7 @@ test('Retry of a wait that has ended otherwise creates no second job, and waits 
 	const retried = await fixture.engine.retry(result, nodes);
 	expect(retried.items.map(({ json }) => json)).toEqual(result.items.map(({ json }) => json));
 	expect(retried.run.waitTill).toBeUndefined();
-	expect(jobs()).toHaveLength(1);
+	expect(fixture.sentJobs()).toHaveLength(1);
 });
 
 test('Retry after n8n died with the call taken passes on what the job said', async () => {
@@ -96,7 +87,7 @@ test('Retry after n8n died with the call taken passes on what the job said', asy
 		expect.objectContaining({ displayName: 'Report', callback: { state: 'done' } }),
 	]);
 	expect(retried.run.waitTill).toBeUndefined();
-	expect(jobs()).toHaveLength(1);
+	expect(fixture.sentJobs()).toHaveLength(1);
 });
 
 test.each(['Retry On Fail', 'Retry'])(
@@ -111,8 +102,7 @@ test.each(['Retry On Fail', 'Retry'])(
 		expect(begin).toHaveBeenCalledTimes(2);
 		expect(run.waitTill).toBeDefined();
 		expect(items.map(({ json }) => json)).toEqual(noCall);
-		expect(jobs()).toHaveLength(1);
-		begin.mockRestore();
+		expect(fixture.sentJobs()).toHaveLength(1);
 	},
 );
 
@@ -124,7 +114,6 @@ test.each(['keep', 'terminate'])(
 		const running = fixture.engine.start([{ parameters: create({ options }) }], [{}]);
 		begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
 		const { run } = await running.result;
-		begin.mockRestore();
 		expect(run.status).toBe('canceled');
 		expect(fixture.callsOf('changeJobState')).toEqual([]);
 		expect([...fixture.sandbox.store.jobs.values()]).toMatchObject([{ state: 'running' }]);
@@ -133,11 +122,9 @@ test.each(['keep', 'terminate'])(
 
 test("while it waits, n8n's highlighted data and one hint have the job's ID, and not its name", async () => {
 	fixture.engine.mode = 'manual';
-	const { run } = await fixture.engine.run({ parameters: waiting() });
-	fixture.engine.mode = 'trigger';
+	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
-	const [{ hints } = {}] = run.data.resultData.runData['Node 1'] ?? [];
-	expect(hints?.map(({ message }) => message)).toEqual([
+	expect(hints).toEqual([
 		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
 	]);
 	// n8n 1.x gives nodes no access to it.
@@ -145,10 +132,10 @@ test("while it waits, n8n's highlighted data and one hint have the job's ID, and
 	expect(run.data.resultData.metadata).toEqual(isThere ? { job: uid } : undefined);
 });
 
-test('each wait has an address of its own: a path and a random part', async () => {
+test('each wait has an address of its own with a random part', async () => {
 	await fixture.engine.run({ parameters: waiting() });
 	await fixture.engine.run({ parameters: waiting() });
-	const addresses = jobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
+	const addresses = fixture.sentJobs().map(({ inputs }) => new URL(inputs?.at(-1)?.default ?? ''));
 	expect(addresses.map(({ pathname }) => pathname)).toEqual(['/1/job-called', '/1/job-called']);
 	const calls = addresses.map(({ searchParams }) => searchParams.get('call'));
 	expect(new Set(calls).size).toBe(2);
@@ -161,18 +148,21 @@ test('the longest wait is a year, which a date can hold', async () => {
 	expect(Number(run.waitTill) - Date.now()).toBeGreaterThan(364 * 86_400_000);
 });
 
-test.each([5, -1, 'soon'])('a Wait Limit of %j alone waits for nothing', async (waitLimit) => {
-	const { items, run } = await fixture.engine.run({
-		parameters: create({ options: { waitLimit } }),
-	});
-	expect(items[0]?.json).not.toHaveProperty('callback');
-	expect(run.waitTill).toBeUndefined();
-	expect(jobs()).toEqual([expect.objectContaining({ inputs: [] })]);
-});
+test.each([5, -1, 'soon'])(
+	'Create waits for nothing with a Wait Limit of %j alone',
+	async (waitLimit) => {
+		const { items, run } = await fixture.engine.run({
+			parameters: create({ options: { waitLimit } }),
+		});
+		expect(items[0]?.json).not.toHaveProperty('callback');
+		expect(run.waitTill).toBeUndefined();
+		expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+	},
+);
 
 test('a tool does not wait', async () => {
 	const { answers, run } = await fixture.engine.callTool({ parameters: waiting() }, [{}]);
 	expect(answers).toEqual([expect.stringContaining('Report')]);
 	expect(run.waitTill).toBeUndefined();
-	expect(jobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+	expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
 });

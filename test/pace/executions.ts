@@ -1,6 +1,7 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
+import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
 import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
@@ -72,6 +73,14 @@ export interface BatchOptions {
 	/** Whether a request may do more if it is sent twice. */
 	creates?: boolean;
 }
+
+export const seconds = (count: number) => count * 1_000;
+export const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
+/** Those that failed, and may have been acted on. */
+export const mayExist = (failed: Execution['failed']) =>
+	failed.filter(
+		({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true,
+	);
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 

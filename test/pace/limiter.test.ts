@@ -1,30 +1,16 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
-import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/queue';
-import { mustFail } from '../../nodes/JobOrchestration/service/retry/patience';
-import { realClock } from '../../nodes/JobOrchestration/service/timers';
-import { statusFailure } from '../reliability/statusFailure';
-import { Executions, range } from './executions';
+import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
+import { Executions, lastAt, mayExist, range, seconds } from './executions';
 import { atOnce, bucket, byChance, connections, during, open, rejected } from './services';
-import { randomNumbers, type Service, windowed } from './services';
+import { type Service, useSameRandomNumbers, windowed } from './services';
 
 /*
  * What the rate limiter makes of services that take only so much, are away or fall silent, in virtual time.
  */
 
-const seconds = (count: number) => count * 1_000;
-const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
+useSameRandomNumbers();
+
 const items = (events: Array<{ n: number }>) => events.map(({ n }) => n).sort((a, b) => a - b);
-const mayExist = (failed: Array<{ error: Error }>) =>
-	failed.filter(({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true)
-		.length;
-
-beforeEach(() => jest.spyOn(Math, 'random').mockImplementation(randomNumbers()));
-afterEach(() => jest.restoreAllMocks());
-
 const bare503 = statusFailure(503);
-const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
 const quick = open(() => 5);
 const failsCreates: Service = (n) => (Number.isNaN(n) ? undefined : bare503);
 
@@ -56,25 +42,28 @@ test.each<Row>([
 	['answers executions of one in 300 ms', each(80), () => open(() => 300), 2],
 	['takes ten of them at once', each(80), () => connections(10, 300, bare503), 4, 0, 5],
 	['answers each create with a 503', batch(300), () => failsCreates, 8, 0, 14],
-])('a service that %s', async (_, batches, service, longest, again = 0, uncertain = 0) => {
-	const executions = new Executions(service(), 0.8);
-	const all = batches.map((batch) => executions.begin(batch));
-	await executions.end();
-	const sent = all.flatMap((execution) => execution.sent);
-	const failed = all.flatMap((execution) => execution.failed);
-	expect(all.flatMap(({ done }) => done).length + failed.length).toBe(batches.flat().length);
-	expect(executions.clock.now() - seconds(1)).toBeLessThanOrEqual(seconds(longest));
-	expect(sent.length - new Set(sent.map(({ n }) => n)).size).toBeLessThanOrEqual(again);
-	expect(mayExist(failed)).toBeLessThanOrEqual(uncertain);
-	// Only creates that always fail are given up; else nothing fails but what may exist.
-	if (service() !== failsCreates) expect(failed).toHaveLength(mayExist(failed));
-});
+])(
+	'The work ends in time, and costs no more than it may, at a service that %s',
+	async (_, batches, service, longest, again = 0, uncertain = 0) => {
+		const executions = new Executions(service(), 0.8);
+		const all = batches.map((batch) => executions.begin(batch));
+		await executions.end();
+		const sent = all.flatMap((execution) => execution.sent);
+		const failed = all.flatMap((execution) => execution.failed);
+		expect(all.flatMap(({ done }) => done).length + failed.length).toBe(batches.flat().length);
+		expect(executions.clock.now() - seconds(1)).toBeLessThanOrEqual(seconds(longest));
+		expect(sent.length - new Set(sent.map(({ n }) => n)).size).toBeLessThanOrEqual(again);
+		expect(mayExist(failed).length).toBeLessThanOrEqual(uncertain);
+		// Only creates that always fail are given up; else nothing fails but what may exist.
+		if (service() !== failsCreates) expect(failed).toEqual(mayExist(failed));
+	},
+);
 
 test.each([
 	['5 a second', bucket(5, 1), 1],
 	['2 a second', bucket(2, 2), 1],
 	['20 a second, and Retry-After is 1', bucket(20, 20, rejected(seconds(1))), 2],
-])('a single item soon begins beside a batch at %s', async (_, service, longest) => {
+])('A single item soon begins beside a batch at %s', async (_, service, longest) => {
 	const executions = new Executions(service);
 	const batch = executions.begin(range(150));
 	for (let n = 0; n < 8; n += 1) {
@@ -97,7 +86,7 @@ describe('Items that are always rejected', () => {
 		['15 in a row, Retry-After 1', (n) => n < 15, 1, 60],
 		['the first half', (n) => n < 100, undefined, 400],
 		['all but the last fifty', (n) => n < 150, undefined, 500],
-	])('%s: do not delay the others', async (_, isRejected, retryAfter, longest) => {
+	])('do not delay the others: %s', async (_, isRejected, retryAfter, longest) => {
 		const failure = rejected(retryAfter && seconds(retryAfter));
 		const executions = new Executions((n) => (isRejected(n) ? failure : undefined));
 		const execution = executions.begin(range(200));
@@ -134,7 +123,7 @@ describe('Items that are always rejected', () => {
 	);
 });
 
-test('some items that always get a 500 do not delay the others', async () => {
+test('Some items that always get a 500 do not delay the others', async () => {
 	const executions = new Executions((n) => (n % 20 === 3 ? statusFailure(500) : undefined));
 	const execution = executions.begin(range(1_000));
 	await executions.end();
@@ -142,10 +131,10 @@ test('some items that always get a 500 do not delay the others', async () => {
 	expect(lastAt(execution.done)).toBeLessThan(seconds(5));
 });
 
-test('while one create goes at a time after an outage, reads go on', async () => {
+test('While one create goes at a time after an outage, reads go on', async () => {
 	const executions = new Executions((n, at) => {
 		if (Number.isNaN(n) || n >= 100) return { after: 100 };
-		return at < 50 ? { kind: 'broken', code: 'ECONNRESET' } : { after: seconds(1) };
+		return at < 50 ? broken : { after: seconds(1) };
 	});
 	const creates = executions.begin(range(100));
 	const reads = executions.begin(range(130).slice(100), { creates: false });
@@ -171,22 +160,7 @@ test.each([
 	},
 );
 
-const login = (retryAfter: number): Failure => ({ ...rejected(retryAfter), ofLogin: true });
-const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
-
 describe('Everything ends', () => {
-	test('at once if a login of a single request is told to wait for an hour', async () => {
-		const executions = new Executions(() => login(seconds(3_600)));
-		const { sent, failed } = executions.begin(range(50), { concurrency: 1 });
-		await executions.clock.pass(seconds(1));
-		expect([sent.length, failed.length]).toEqual([1, 50]);
-		const later = executions.begin([0]);
-		await executions.clock.pass(seconds(1));
-		expect(later.sent).toEqual([]);
-		expect(later.failed[0]?.error.message).toBe('The service is receiving too many requests');
-		await executions.end();
-	});
-
 	test('at a Concurrency of 1, of which one request fails while it keeps its place', async () => {
 		const executions = new Executions(() => unreachable);
 		const limits = { concurrency: 1, execution: {} };
@@ -204,12 +178,12 @@ describe('Everything ends', () => {
 			await executions.clock.pass(seconds(1));
 		}
 		expect(creates.every(({ isOver }) => isOver)).toBe(true);
-		expect(mayExist(creates.flatMap(({ failed }) => failed))).toBeLessThanOrEqual(30);
+		expect(creates.flatMap(({ failed }) => mayExist(failed)).length).toBeLessThanOrEqual(30);
 		await executions.end();
 	});
 });
 
-test('while health checks are answered and creates are throttled, the probes become fewer', async () => {
+test('While health checks are answered and creates are throttled, the probes become fewer', async () => {
 	const executions = new Executions((n, at) =>
 		Number.isNaN(n) ? undefined : at < 20 ? broken : rejected(),
 	);
@@ -219,7 +193,7 @@ test('while health checks are answered and creates are throttled, the probes bec
 	expect(sent.length).toBeLessThan(60);
 });
 
-test('an execution that has given up creates again a minute later, though it sends other requests', async () => {
+test('An execution that has given up creates again a minute later, though it sends other requests', async () => {
 	const executions = new Executions((n, at) =>
 		at < seconds(10) && n < 1_000 ? failsCreates(n, at) : undefined,
 	);
@@ -239,40 +213,26 @@ test('an execution that has given up creates again a minute later, though it sen
 });
 
 describe('The end of a run', () => {
-	const options = { maxRetries: 3, timeout: 1_000, concurrency: 1, execution: {}, runStartedAt: 0 };
-
 	test('ends no other call of the execution', async () => {
-		let endRun = () => {};
-		const runEnds = new Promise<void>((resolve) => (endRun = resolve));
-		const limiter = new AccountLimiter({ ...realClock, wait: async () => await runEnds });
-		const queue = limiter.queueOf({});
-		const request = (runEndsAt: number) =>
-			new LimitedRequest(queue, { ...options, runEndsAt }, false);
-		const [ofTool, inFlight, waiting] = [request(1e9), request(Infinity), request(Infinity)];
-		await limiter.acquire(ofTool);
-		limiter.release(ofTool);
-		await limiter.acquire(inFlight);
-		const permit = limiter.acquire(waiting);
-		endRun();
-		await new Promise(setImmediate);
-		limiter.release(inFlight);
-		expect(await permit).toBeUndefined();
+		const executions = new Executions(open(() => 400));
+		const limits = { concurrency: 1, execution: {} };
+		const tool = executions.begin([0], { ...limits, limitMs: 500 });
+		// It is over while one of these is in flight, and the other one waits.
+		const others = executions.begin([1, 2], limits);
+		await executions.end();
+		expect([tool.done.length, others.done.length]).toEqual([1, 2]);
 	});
 
-	test('fails at once what has to pause until after it', () => {
-		const outage = {
-			...{ isOpen: false, failures: 0, isUnreachable: false, unclear: undefined },
-			...{ openedAt: -Infinity, failedAt: -Infinity, answeredAt: 0, pausedUntil: 5_000 },
-		};
-		const endingAt = (runEndsAt: number) =>
-			mustFail(
-				outage,
-				{
-					...{ queue: { startedAt: 0 }, isIdempotent: false },
-					options: { ...options, runEndsAt },
-				},
-				0,
-			);
-		expect([endingAt(4_000), endingAt(6_000)]).toEqual([true, false]);
+	test('fails at once what has to pause until after it', async () => {
+		const pauses = rejected(seconds(4));
+		const executions = new Executions((_, at) => (at < 10 ? pauses : undefined));
+		executions.begin([0]);
+		await executions.clock.pass(10);
+		const hasty = executions.begin([1], { limitMs: seconds(3) });
+		const patient = executions.begin([2], { limitMs: seconds(6) });
+		await executions.clock.pass(10);
+		expect([hasty.failed.length, patient.failed.length]).toEqual([1, 0]);
+		await executions.end();
+		expect([hasty.sent.length, patient.done.length]).toEqual([0, 1]);
 	});
 });

@@ -1,6 +1,6 @@
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
-import { statusFailure } from '../reliability/statusFailure';
+import { broken, statusFailure } from '../reliability/statusFailure';
 
 /*
  * Services that take only so much, by the clock of Executions.
@@ -15,10 +15,14 @@ export type Service = (n: number, at: number) => Answer;
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
 export const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
 
-/** Random numbers from 0 to 1, the same each time (Park and Miller's generator). */
-export function randomNumbers(): () => number {
-	let last = 1;
-	return () => (last = (16_807 * last) % (2 ** 31 - 1)) / (2 ** 31 - 1);
+/** Gives each test the same random numbers from 0 to 1 (Park and Miller's generator). */
+export function useSameRandomNumbers(): void {
+	beforeEach(() => {
+		let last = 1;
+		const next = () => (last = (16_807 * last) % (2 ** 31 - 1)) / (2 ** 31 - 1);
+		jest.spyOn(Math, 'random').mockImplementation(next);
+	});
+	afterEach(() => jest.restoreAllMocks());
 }
 
 /** Accepts a number of requests per second, and some of them at once: a token bucket. */
@@ -57,11 +61,7 @@ export function atOnce(places: number, latency: number): Service {
 }
 
 /** Takes a few connections at once, and fails the others. */
-export function connections(
-	most: number,
-	latency: number,
-	failure: Failure = { kind: 'broken', code: 'ECONNRESET' },
-): Service {
+export function connections(most: number, latency: number, failure: Failure = broken): Service {
 	let endsAt: number[] = [];
 	return (_, at) => {
 		endsAt = endsAt.filter((end) => end > at);

@@ -26,7 +26,7 @@ const allNodes = files.flatMap((file) => {
 /** The nodes of this package. */
 const ownNodes = allNodes.filter(({ node }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(node.type));
 
-test.each(files)('%s is the name of its workflow, and of its row in README', (file) => {
+test.each(files)('%s is named after its workflow, and has a row in README', (file) => {
 	const { name } = JSON.parse(read(file)) as IWorkflowBase;
 	expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
 	expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
@@ -52,7 +52,7 @@ test.each(ownNodes)('n8n knows all parameters of $file: $name', async ({ node: e
 	expect(phase).toBe('Running');
 });
 
-test('the webhook answers a job with the 202 that it waits for', () => {
+test('the webhook of the examples answers a job with the 202 that it waits for', () => {
 	const { node } = allNodes.find((each) => each.name === 'A job is done') ?? {};
 	expect(JSON.stringify(node?.parameters)).toMatch(/"(customCode|responseCode)":202\b/);
 });
@@ -78,7 +78,7 @@ async function evaluated(expression: string, json: IDataObject): Promise<unknown
 	return expressions.getParameterValue(expression, null, 0, 0, 'Here', items, 'manual', {});
 }
 
-test('a job of crash-safe-batch.json has the key of its row in its name: by that it is looked for', async () => {
+test('crash-safe-batch.json names a job after the key of its row, by which it looks for the job', async () => {
 	const [create] = ownNodes.filter(
 		({ file, node }) => file === 'crash-safe-batch.json' && node.parameters.operation === 'create',
 	);
@@ -109,7 +109,7 @@ test.each([
 	expect(await evaluated(expression, { error: { httpStatus, jobMayExist: false } })).toBe(again);
 });
 
-test('the webhooks that the docs call are those of the examples', () => {
+test('the docs call only webhooks that the examples have', () => {
 	const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 	const called = docs.flatMap((name) => [
 		...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/\/webhook\/([\w-]+)/g),
@@ -121,7 +121,7 @@ test('the webhooks that the docs call are those of the examples', () => {
 	expect(paths).toEqual(expect.arrayContaining(called.map(([, path]) => path)));
 });
 
-test('the examples read of an error item only what it holds', () => {
+test('the examples read only what an error item holds', () => {
 	const fields = files.flatMap((file) => [...read(file).matchAll(/\$json\.error\.(\w+)/g)]);
 	const names = new Set(fields.map(([, name]) => name));
 	const held = ['description', 'itemIndex', 'httpStatus', 'jobMayExist'];

@@ -26,7 +26,7 @@ test('n8n, its workers and its broker of runners listen on loopback only', () =>
 	});
 });
 
-test("the owner's password is in a file that only this user can read, and stays", async () => {
+test("the owner's password stays the same, in a file that only this user can read", async () => {
 	const owner = await ownerOf(folder);
 	const { mode } = await stat(join(folder, 'owner.json'));
 	expect(mode & 0o777).toBe(0o600);

@@ -50,11 +50,14 @@ function isThere(target: string): boolean {
 	return headings.includes(anchor);
 }
 
-test.each(files)('every link and every image of %s leads to what there is', (file) => {
-	expect(targetsOf(file).filter((target) => !isThere(target))).toEqual([]);
-});
+test.each(files)(
+	'every link and every image of %s leads to a file or heading that exists',
+	(file) => {
+		expect(targetsOf(file).filter((target) => !isThere(target))).toEqual([]);
+	},
+);
 
-test('the links that are followed are all kinds that there are', () => {
+test('the test of links follows all kinds of them', () => {
 	const all = files.flatMap(targetsOf);
 	const some = ['docs/examples.md#nightly-job', 'docs/images/error-dark.png', 'README.md'];
 	expect(all).toEqual(expect.arrayContaining([...some, 'README.md#credential']));

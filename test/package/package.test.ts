@@ -6,6 +6,11 @@ import { operations } from '../support/operations';
 import { loadPackage } from '../support/packageUnderTest';
 
 const root = join(__dirname, '../..');
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(textOf('package.json')) as {
+	description: string;
+	n8n: { nodes: string[]; credentials: string[] };
+};
 
 interface Packed {
 	filename: string;
@@ -22,7 +27,7 @@ beforeAll(() => {
 	packed = result;
 });
 
-test('the package ships dist, in less than 250 kB, README, licence and package.json only', () => {
+test('the package has only dist, in less than 250 kB, README, licence and package.json', () => {
 	const { files } = packed;
 	const others = files
 		.map(({ path }) => path)
@@ -38,28 +43,23 @@ test('the package ships dist, in less than 250 kB, README, licence and package.j
 });
 
 test('README names the file that npm pack makes', () => {
-	expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`docker cp ${packed.filename} `);
+	expect(textOf('README.md')).toContain(`docker cp ${packed.filename} `);
 });
 
-test('all that n8n reads is in the package: node and credential, the place in the panel, the schemas', () => {
-	const { n8n } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-		n8n: { nodes: string[]; credentials: string[] };
-	};
+test('the package has all that n8n reads: node and credential, the place in the panel, the schemas', () => {
 	const folder = 'dist/nodes/JobOrchestration';
 	const schemas = operations.map(
 		({ resource, value }) => `${folder}/__schema__/v1.0.0/${resource}/${value}.json`,
 	);
-	const named = [...n8n.nodes, ...n8n.credentials, `${folder}/JobOrchestration.node.json`];
+	const { nodes, credentials } = manifest.n8n;
+	const named = [...nodes, ...credentials, `${folder}/JobOrchestration.node.json`];
 	const paths = packed.files.map(({ path }) => path);
 	expect(paths).toEqual(expect.arrayContaining([...named, ...schemas]));
 });
 
 test("README, package.json and the node's description name all that can be done with jobs", async () => {
 	const { node } = await loadPackage();
-	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-		description: string;
-	};
-	const [introduction] = readFileSync(join(root, 'README.md'), 'utf8').split('\n## ');
+	const [introduction] = textOf('README.md').split('\n## ');
 	const verbs = operations.filter(({ resource }) => resource === 'job').map(({ value }) => value);
 	for (const text of [introduction, manifest.description, node.description.description]) {
 		for (const verb of verbs) expect(text?.toLowerCase()).toMatch(new RegExp(`\\b${verb}`));
@@ -67,7 +67,6 @@ test("README, package.json and the node's description name all that can be done 
 });
 
 test('the package has no runtime dependency', () => {
-	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
 	expect(manifest).not.toHaveProperty('dependencies');
 	expect(manifest).toMatchObject({ peerDependencies: { 'n8n-workflow': '*' } });
 });
@@ -79,16 +78,16 @@ test('the node and the credential have an icon for light and another for dark, b
 		const { light, dark } = Object(iconUrl) as { light: string; dark: string };
 		const files = [light, dark].map((url) => url.replace('icons/n8n-nodes-job-orchestration/', ''));
 		expect(paths).toEqual(expect.arrayContaining(files));
-		const [inLight, inDark] = files.map((file) => readFileSync(join(root, file), 'utf8'));
+		const [inLight, inDark] = files.map(textOf);
 		expect(inLight).not.toBe(inDark);
 	}
 });
 
-test('what it requires is its own, n8n-workflow or node:crypto, and nothing reads the environment', () => {
+test('the package loads only its own files, n8n-workflow and node:crypto, and does not read the environment', () => {
 	const files = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.js'));
 	expect(files.length).toBeGreaterThan(30);
 	for (const file of files) {
-		const code = readFileSync(join(root, file), 'utf8');
+		const code = textOf(file);
 		const required = [...code.matchAll(/\b(?:require|import)\(\s*(.*?)\s*\)/g)].map(
 			([, name]) => name,
 		);

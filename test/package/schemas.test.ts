@@ -5,10 +5,9 @@ import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { contractOperation } from '../../sandbox/contract/contract';
-import { create, useSandbox } from '../support/fixture';
+import { useSandbox } from '../support/fixture';
 import { loadPackage } from '../support/packageUnderTest';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
-import { makeReadyFor } from '../sandbox/states';
 
 /*
  * What n8n shows of a node before it has run: the schemas that the build makes, held against what the node gives.
@@ -37,11 +36,8 @@ async function parametersFor(operation: KnownOperation): Promise<INodeParameters
 			group: 'reports',
 			additionalFields: { workspace: 'ws-1', maxRetry: 1 },
 		});
-	await fixture.engine.run({ parameters: create() });
-	const [job] = fixture.sandbox.store.jobs.values();
-	if (job === undefined) throw new Error('No job was made');
-	makeReadyFor(verbOf(value), job);
-	return parameters({ jobId: job.uid });
+	const { uid: jobId } = await fixture.newJob(verbOf(value));
+	return parameters({ jobId });
 }
 
 test.each(operations)(
@@ -63,7 +59,7 @@ test.each(operations)(
 	},
 );
 
-test('an agent can be given each field of a job that the interface shows', async () => {
+test('An agent can be given each field of a job that the interface shows', async () => {
 	const { description } = (await loadPackage()).node;
 	const { options = [] } = description.properties.find(({ name }) => name === 'outputFields') ?? {};
 	const offered = options.map((option) => 'value' in option && option.value);

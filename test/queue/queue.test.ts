@@ -13,7 +13,7 @@ import {
 	type Sandbox,
 	type SandboxOptions,
 } from '../../sandbox';
-import { endOf } from '../host/host';
+import { endOf, pressRetry } from '../host/host';
 import { createNode, inALoop } from '../host/workflows';
 import { brokenAfter, itemOf, refused } from '../reliability/batch';
 import { CHUNK, Ledger } from './ledger';
@@ -300,10 +300,9 @@ test("n8n's Retry by another worker makes what is missing, once", async () => {
 	};
 	const retry = async (id: string, loadWorkflow: boolean) => {
 		sandbox.faults.clear();
-		const path = `/rest/executions/${id}/retry`;
-		const retried = await api.call<{ id: string }>('POST', path, { loadWorkflow });
-		await endOf(api, workflow.id, retried.id);
-		return { id: retried.id, ...(await api.executionResult(retried.id)) };
+		const retried = await pressRetry(api, id, loadWorkflow);
+		await endOf(api, workflow.id, retried);
+		return { id: retried, ...(await api.executionResult(retried)) };
 	};
 
 	const missing = await failWith(refused);

@@ -1,19 +1,18 @@
-import type { Fault, Sandbox } from '../../sandbox';
+import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
-import type { NodeOptions, Result } from '../support/run';
-import { batch, brokenAfter, contextOf, createdIn, itemOf } from './batch';
-import { namesIn, refused, useBatch } from './batch';
+import type { Result } from '../support/run';
+import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './batch';
+import { namesIn, oneByOne, refused, refusedAt, useBatch } from './batch';
 
 /*
  * A job belongs to the account that created it: the address of the service and the user.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
-afterEach(() => jest.restoreAllMocks());
 
-const oneByOne: NodeOptions = { parameters: batch({ concurrency: 1 }) };
-const terminate: NodeOptions = { parameters: batch({ concurrency: 1, ifStopped: 'terminate' }) };
+const node = oneByOne();
+const terminate = oneByOne({ ifStopped: 'terminate' });
 
 let other: Sandbox;
 
@@ -32,8 +31,8 @@ const restore = () => edit(credentialFor(fixture.sandbox));
 const callsAfter = (count: number) => [...fixture.sandbox.calls.slice(count), ...other.calls];
 
 describe('A Retry with another account', () => {
-	async function refusedAtSixth(node = oneByOne): Promise<Result> {
-		creates((item) => (item === 5 ? refused : undefined));
+	async function refusedAtSixth(): Promise<Result> {
+		creates(refusedAt(5));
 		const failed = await fixture.engine.run(node, numbered(10));
 		fixture.sandbox.faults.clear();
 		return failed;
@@ -44,7 +43,7 @@ describe('A Retry with another account', () => {
 		const made = jobsOnService();
 		const sent = fixture.sandbox.calls.length;
 		edit(change());
-		const again = await fixture.engine.retry(failed, [oneByOne]);
+		const again = await fixture.engine.retry(failed, [node]);
 		expect(callsAfter(sent)).toEqual([]);
 		expect(again.error?.message).toBe(
 			'Nothing more was sent: items 0 to 4 (counted from 0) were done with another account',
@@ -56,14 +55,14 @@ describe('A Retry with another account', () => {
 		expect(again.error?.description).not.toContain(fixture.sandbox.password);
 		expect(createdIn(again)).toEqual(made);
 		restore();
-		expect(namesIn(await fixture.engine.retry(again, [oneByOne]))).toHaveLength(10);
+		expect(namesIn(await fixture.engine.retry(again, [node]))).toHaveLength(10);
 		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
 	});
 
-	test('is the same where only the spelling of the address differs', async () => {
+	test('goes on where only the spelling of the address differs', async () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
-		expect(namesIn(await fixture.engine.retry(failed, [oneByOne]))).toHaveLength(10);
+		expect(namesIn(await fixture.engine.retry(failed, [node]))).toHaveLength(10);
 	});
 
 	test('ends no job there that it has to end, and says why', async () => {
@@ -83,8 +82,8 @@ describe('A Retry with another account', () => {
 		);
 	});
 
-	test('holds for state changes as well', async () => {
-		await fixture.engine.run(oneByOne, numbered(1));
+	test('changes no state there', async () => {
+		await fixture.engine.run(node, numbered(1));
 		const [jobId] = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
 		const failed = await fixture.engine.run({ parameters }, [{ id: jobId }, { id: 'gone' }]);
@@ -100,7 +99,7 @@ describe('A credential with expressions of the item', () => {
 	const items = users.map((user, n) => ({ n, user }));
 
 	/** Lets every user log in, and creates a job for each item but one. */
-	function serveEverybody({ refuses = -1, onCreate = () => [] as Fault[] } = {}): void {
+	function serveEverybody({ refuses = -1 } = {}): void {
 		fixture.sandbox.faults.plan((call) => {
 			if (call.operation === 'login') {
 				const { userName } = call.body as { userName: string };
@@ -108,8 +107,7 @@ describe('A credential with expressions of the item', () => {
 			}
 			if (call.operation !== 'createJob') return answer(200);
 			const uid = `job-${itemOf(call)}`;
-			const end = itemOf(call) === refuses ? refused : answer(200, { metadata: { uid } });
-			return [...onCreate(), end].flat();
+			return itemOf(call) === refuses ? refused : answer(200, { metadata: { uid } });
 		});
 		edit({ userName: '={{ $json.user }}' });
 	}
@@ -126,33 +124,25 @@ describe('A credential with expressions of the item', () => {
 
 	test('sends one request after the other with a Concurrency of 1, of whichever account', async () => {
 		serveEverybody();
-		await fixture.engine.run(oneByOne, items);
+		await fixture.engine.run(node, items);
 		const sent = fixture.sandbox.calls.map(({ operation }) => operation);
 		const own = ['login', 'createJob'];
 		expect(sent).toEqual([...own, ...own, ...own, 'createJob']);
 	});
 
 	test('sends no more than two requests at once with a Concurrency of 2, of all accounts together', async () => {
-		let inFlight = 0;
-		let most = 0;
-		const onCreate = (): Fault[] => {
-			most = Math.max(most, (inFlight += 1));
-			const until = new Promise((resolve) => setTimeout(resolve, 30)).then(() => (inFlight -= 1));
-			return [{ kind: 'wait', when: 'beforeActing', until }];
-		};
-		serveEverybody({ onCreate });
+		await fixture.start({ latency: 30 });
+		serveEverybody();
 		const parameters = batch({ concurrency: 2 });
 		const { error } = await fixture.engine.run({ parameters }, [...items, ...items]);
 		expect(error).toBeUndefined();
-		expect(most).toBe(2);
+		expect(fixture.sandbox.limits.met.most).toBe(2);
 	});
 
 	test('ends each job as its own user', async () => {
 		serveEverybody({ refuses: 3 });
 		await fixture.engine.run(terminate, items);
-		const sent = fixture
-			.callsOf('changeJobState')
-			.map((call) => [call.path.split('/').at(-2), userOf(call)]);
+		const sent = fixture.callsOf('changeJobState').map((call) => [jobIdOf(call), userOf(call)]);
 		expect(sent.sort()).toEqual([
 			['job-0', 'ann'],
 			['job-1', 'bob'],
@@ -162,20 +152,20 @@ describe('A credential with expressions of the item', () => {
 
 	test('knows in a Retry whose each job is', async () => {
 		serveEverybody({ refuses: 2 });
-		const failed = await fixture.engine.run(oneByOne, items);
+		const failed = await fixture.engine.run(node, items);
 		serveEverybody();
-		const again = await fixture.engine.retry(failed, [oneByOne]);
+		const again = await fixture.engine.retry(failed, [node]);
 		expect(again.items).toHaveLength(4);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 		edit({ userName: '={{ $json.user === "bob" ? "eve" : $json.user }}' });
-		const { error } = await fixture.engine.retry(failed, [oneByOne]);
+		const { error } = await fixture.engine.retry(failed, [node]);
 		expect(error?.message).toContain('item 1 (counted from 0) was done with another account');
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
 	test('sends nothing where one of them leads to no address', async () => {
 		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
-		const result = await fixture.engine.run(oneByOne, numbered(4));
+		const result = await fixture.engine.run(node, numbered(4));
 		expect(result.error?.message).toMatch(/Base URL/);
 		expect(createdIn(result)).toEqual([]);
 		expect(fixture.sandbox.calls).toEqual([]);
@@ -183,11 +173,11 @@ describe('A credential with expressions of the item', () => {
 });
 
 test.each(edits)(
-	'The account that created a job ends it, if the run meets %s',
+	'The account that created a job ends it, also if the run meets %s',
 	async (_, change) => {
-		fixture.sandbox.faults.plan((call) => {
-			if (call.operation === 'createJob' && itemOf(call) === 1) edit(change());
-			return call.operation === 'createJob' && itemOf(call) === 2 ? refused : undefined;
+		creates((item) => {
+			if (item === 1) edit(change());
+			return item === 2 ? refused : undefined;
 		});
 		const failed = await fixture.engine.run(terminate, numbered(3));
 		expect(contextOf(failed)).toMatchObject({ itemIndex: 2 });

@@ -142,26 +142,29 @@ const cases: Array<[OperationId, keyof typeof rightTo, INodeParameters]> = [
 	['listClusters', 'read', getAll({ options: { ...options, rawPage: true } })],
 ];
 
-test.each(cases)('to %s (%s), %j', async (operation, kind, parameters) => {
-	const isRaw = JSON.stringify(parameters).includes('rawPage');
-	const answers = fc.oneof(rightAnswer(rightTo[kind]), anyAnswer);
-	await fc.assert(
-		fc.asyncProperty(answers, anyAnswer, modes, async (first, next, onError) => {
-			engine.saveCredential(credentialFor(sandbox));
-			sandbox.faults.plan((call) => {
-				if (call.operation !== operation) return undefined;
-				return call.nOfOperation === 1 ? first.fault : next.fault;
-			});
-			const output = await outputOf(parameters, onError);
-			if (first.right === undefined) return;
-			const received: unknown = JSON.parse(JSON.stringify(first.right));
-			expect(output).toMatchObject(isRaw ? [received] : passedOn[kind](received));
-		}),
-		{ numRuns },
-	);
-});
+test.each(cases)(
+	'Whatever is answered to %s (%s), the node ends with items or an error that says something: %j',
+	async (operation, kind, parameters) => {
+		const isRaw = JSON.stringify(parameters).includes('rawPage');
+		const answers = fc.oneof(rightAnswer(rightTo[kind]), anyAnswer);
+		await fc.assert(
+			fc.asyncProperty(answers, anyAnswer, modes, async (first, next, onError) => {
+				engine.saveCredential(credentialFor(sandbox));
+				sandbox.faults.plan((call) => {
+					if (call.operation !== operation) return undefined;
+					return call.nOfOperation === 1 ? first.fault : next.fault;
+				});
+				const output = await outputOf(parameters, onError);
+				if (first.right === undefined) return;
+				const received: unknown = JSON.parse(JSON.stringify(first.right));
+				expect(output).toMatchObject(isRaw ? [received] : passedOn[kind](received));
+			}),
+			{ numRuns },
+		);
+	},
+);
 
-test('to the login', async () => {
+test('Whatever is answered to the login, the node ends with items or an error that says something', async () => {
 	const logins = rightAnswer(fc.record({ access_token: fc.stringMatching(/^[\w.~+/-]{5,60}=?$/) }));
 	let users = 0;
 	await fc.assert(

@@ -328,7 +328,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 	}
 }
 
-test('however a run ends and is repeated, nothing is lost, doubled or sent elsewhere', async () => {
+test('However a run ends and is repeated, nothing is lost, doubled or sent elsewhere', async () => {
 	const numRuns = Number(process.env.RUNS ?? 100);
 	await fc.assert(fc.asyncProperty(cases, play), { numRuns });
 }, 1_800_000);

@@ -1,13 +1,14 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
+	INode,
 	INodeExecutionData,
 	INodeParameters,
 } from 'n8n-workflow';
 
-import type { Fault, Plan, PlannedCall } from '../../sandbox';
+import type { Fault, Plan, PlannedCall, When } from '../../sandbox';
 import { answer } from '../support/answer';
-import { create, useSandbox } from '../support/fixture';
+import { create, numbered, useSandbox } from '../support/fixture';
 import type { Engine, NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
 
@@ -19,6 +20,16 @@ import { until } from '../sandbox/client';
 export const batch = (options: INodeParameters = {}) =>
 	create({ displayName: '=Job {{ $json.n }}', options });
 
+/** The same, one after the other. */
+export const oneByOne = (options: INodeParameters = {}): NodeOptions => ({
+	parameters: batch({ concurrency: 1, ...options }),
+});
+
+/** n8n's setting Retry On Fail. */
+export const tries = (maxTries = 3): Partial<INode> => ({
+	...{ retryOnFail: true, maxTries, waitBetweenTries: 1 },
+});
+
 /** The number of the item that a create is for. */
 export function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
 	const { job } = body as { job: { displayName: string } };
@@ -26,6 +37,9 @@ export function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
 }
 
 export const refused: Fault = answer(400, { message: 'no' });
+/** Refuses the create of one item. */
+export const refusedAt = (refusedItem: number) => (item: number) =>
+	item === refusedItem ? refused : undefined;
 export const brokenAfter: Fault = { kind: 'break', when: 'afterActing' };
 
 /** The context of the error that ended a run. */
@@ -53,15 +67,15 @@ export const createdIn = (result: Result) => listedIn(result).map(({ uid }) => u
 /** The display names in a node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
 
-/** What n8n stores of a node beside its output. */
-export const metadataOf = ({ run }: Pick<Result, 'run'>) =>
-	run.data.resultData.runData['Node 1']?.[0]?.metadata ?? {};
+/** The job that a state change is for. */
+export const jobIdOf = ({ path }: Pick<PlannedCall, 'path'>) => path.split('/').at(-2) ?? '';
 
-/** A promise that is kept when the test says so. */
-export function gate(): { opened: Promise<void>; open: () => void } {
+/** A promise that is kept when the test says so, and the fault of a call that waits for it. */
+export function gate(when: When = 'beforeActing') {
 	let open = (): void => {};
 	const opened = new Promise<void>((resolve) => (open = resolve));
-	return { opened, open };
+	const fault: Fault = { kind: 'wait', when, until: opened };
+	return { opened, open, fault };
 }
 
 /** What a node does in a run: n8n keeps neither the error nor the output of one that is cancelled. */
@@ -117,9 +131,7 @@ export function useBatch() {
 
 	/** The creates of some items meet a fault, each of them whenever it is sent. */
 	function creates(faultFor: (item: number, call: PlannedCall) => ReturnType<Plan>): void {
-		fixture.sandbox.faults.plan((call) =>
-			call.operation === 'createJob' ? faultFor(itemOf(call), call) : undefined,
-		);
+		fixture.meets('createJob', (call) => faultFor(itemOf(call), call));
 	}
 
 	const jobsOnService = () => [...fixture.sandbox.store.jobs.keys()];
@@ -133,5 +145,12 @@ export function useBatch() {
 		return times;
 	}
 
-	return { fixture, creates, jobsOnService, timesSent };
+	/** Cancels a run of a number of items: see cancelWhen. */
+	const cancel = async (
+		[node, count]: [NodeOptions, count: number],
+		hasCome: () => boolean,
+		afterwards?: () => void,
+	) => await cancelWhen(fixture.engine, { node, items: numbered(count) }, hasCome, afterwards);
+
+	return { fixture, creates, jobsOnService, timesSent, cancel };
 }

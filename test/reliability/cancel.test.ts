@@ -1,29 +1,21 @@
 import { ExecuteContext } from 'n8n-core';
 
+import type { Fault } from '../../sandbox';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import type { NodeOptions } from '../support/run';
-import { batch, brokenAfter, cancelWhen, contextOf, createdIn, gate, refused } from './batch';
-import { useBatch, watchNode } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, refusedAt } from './batch';
+import { uncertainIn, useBatch, watchNode } from './batch';
 
 /*
  * What becomes of a batch that is cancelled.
  */
 
-const { fixture, creates, jobsOnService } = useBatch();
-afterEach(() => jest.restoreAllMocks());
+const { fixture, creates, jobsOnService, cancel } = useBatch();
+const { callsOf, meets } = fixture;
 
 const THE_CANCEL = { message: 'The execution was cancelled' };
-const creates429 = () => fixture.callsOf('createJob').filter((c) => c.status === 429);
-const lists = () => fixture.callsOf('listClusters');
-
-/** Cancels a run of some numbered items. */
-const cancel = async (
-	node: NodeOptions,
-	count: number,
-	hasCome: () => boolean,
-	afterwards?: () => void,
-) => await cancelWhen(fixture.engine, { node, items: numbered(count) }, hasCome, afterwards);
+const node = { parameters: batch() };
+const lists = () => callsOf('listClusters');
 
 describe('A cancel', () => {
 	test.each([
@@ -34,17 +26,14 @@ describe('A cancel', () => {
 		'starts no request, awaits those in flight, and logs every job that was created: with %s',
 		async (_, options, onError, quick, sent) => {
 			const held = gate();
-			creates((item) =>
-				item >= quick ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
-			);
+			creates((item) => (item >= quick ? held.fault : undefined));
 			const { result, log } = await cancel(
-				{ parameters: batch(options), onError },
-				50,
-				() => fixture.callsOf('createJob').length === sent,
+				[{ parameters: batch(options), onError }, 50],
+				() => callsOf('createJob').length === sent,
 				held.open,
 			);
 			expect(jobsOnService()).toHaveLength(sent);
-			expect(fixture.callsOf('createJob')).toHaveLength(sent);
+			expect(callsOf('createJob')).toHaveLength(sent);
 			const context = { itemIndex: sent, uncertainItems: [] };
 			expect(result.error).toMatchObject({ ...THE_CANCEL, context });
 			expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
@@ -63,44 +52,33 @@ describe('A cancel', () => {
 		creates(() => ({ kind: 'rateLimit', retryAfter: 25 }));
 		// The requests are answered before that: what is cut short is the wait.
 		const { result, took } = await cancel(
-			{ parameters: batch() },
-			3,
-			() => creates429().length === 3,
+			[node, 3],
+			() => callsOf('createJob').filter(({ status }) => status === 429).length === 3,
 		);
 		expect(contextOf(result)).toMatchObject({ httpStatus: 429, uncertainItems: [] });
 		expect(took).toBeLessThan(15_000);
-		expect(fixture.callsOf('createJob')).toHaveLength(3);
+		expect(callsOf('createJob')).toHaveLength(3);
 	});
 
 	test('waits no longer than Timeout for what is in flight, which may exist then', async () => {
 		const { runOut } = hurry();
 		creates(() => ({ kind: 'drip', when: 'afterActing' }));
 		const hasCome = () => jobsOnService().length === 3;
-		const { result, log } = await cancel({ parameters: batch() }, 3, hasCome, runOut);
-		expect(result.error).toMatchObject({
-			message: expect.stringMatching(/didn't answer within 60 s; the job may exist/),
-			context: {
-				itemIndex: 0,
-				uncertainItems: [{ itemIndex: 0 }, { itemIndex: 1 }, { itemIndex: 2 }],
-			},
-		});
+		const { result, log } = await cancel([node, 3], hasCome, runOut);
+		expect(result.error?.message).toMatch(/didn't answer within 60 s; the job may exist/);
+		expect(contextOf(result).itemIndex).toBe(0);
+		expect(uncertainIn(result)).toEqual([0, 1, 2]);
 		expect(log).toEqual([expect.stringMatching(/Items whose job may exist: \[0,1,2\]$/)]);
-		expect(fixture.callsOf('createJob')).toHaveLength(3);
+		expect(callsOf('createJob')).toHaveLength(3);
 	});
 
 	test('of many jobs is logged in pieces; the editor gets a hundred and the count', async () => {
 		const said = jest.spyOn(ExecuteContext.prototype, 'sendMessageToUI').mockImplementation();
 		const held = gate();
 		const count = 120;
-		creates((item) =>
-			item === count - 1 ? { kind: 'wait', when: 'beforeActing', until: held.opened } : undefined,
-		);
-		const { log } = await cancel(
-			{ parameters: batch() },
-			count,
-			() => jobsOnService().length === count - 1,
-			held.open,
-		);
+		creates((item) => (item === count - 1 ? held.fault : undefined));
+		const hasCome = () => jobsOnService().length === count - 1;
+		const { log } = await cancel([node, count], hasCome, held.open);
 		for (const line of log) expect(String(line).length).toBeLessThan(9_000);
 		for (const uid of jobsOnService()) {
 			expect(log.filter((line) => String(line).includes(`"uid":"${uid}"`))).toHaveLength(1);
@@ -115,7 +93,7 @@ describe('A cancel', () => {
 		const { runOut } = hurry();
 		creates(() => ({ kind: 'drip', when: 'afterActing' }));
 		const hasCome = () => jobsOnService().length === 1;
-		const { result } = await cancel({ parameters: batch() }, 1, hasCome, runOut);
+		const { result } = await cancel([node, 1], hasCome, runOut);
 		expect(result.error?.description).toMatch(/look on the service for a job named 'Job 0'/);
 		expect(result.error?.description).toMatch(/n8n offers no Retry after a cancel/);
 		expect(result.error?.description).not.toContain('listed below');
@@ -124,11 +102,10 @@ describe('A cancel', () => {
 	test('of many creates without an answer logs each item whose job may exist', async () => {
 		const held = gate();
 		const count = 60;
-		creates(() => [{ kind: 'wait', when: 'beforeActing', until: held.opened }, brokenAfter]);
+		creates(() => [held.fault, brokenAfter]);
 		const { log } = await cancel(
-			{ parameters: batch({ concurrency: count }) },
-			count,
-			() => fixture.callsOf('createJob').length === count,
+			[{ parameters: batch({ concurrency: count }) }, count],
+			() => callsOf('createJob').length === count,
 			held.open,
 		);
 		const logged = log.flatMap((line) => {
@@ -138,34 +115,29 @@ describe('A cancel', () => {
 		expect(logged).toEqual(numbered(count).map(({ n }) => n));
 	});
 
-	test('that never comes is not spoken of', async () => {
+	test('that never comes leaves nothing in the log', async () => {
 		const watched = watchNode(fixture.engine);
-		creates((item) => (item === 2 ? refused : undefined));
-		const running = fixture.engine.start([{ parameters: batch() }], numbered(3));
+		creates(refusedAt(2));
+		const running = fixture.engine.start([node], numbered(3));
 		const log = await watched.log();
 		await running.result;
 		expect(log()).toEqual([]);
 	});
 
 	test.each(['ends late', 'never ends'])('sends nothing after a login that %s', async (how) => {
-		const held = gate();
-		fixture.sandbox.faults.plan(({ operation }) => {
-			if (operation !== 'login') return undefined;
-			return how === 'never ends'
-				? { kind: 'stall', when: 'afterActing' }
-				: { kind: 'wait', when: 'afterActing', until: held.opened };
-		});
+		const late = gate('afterActing');
+		const never: Fault = { kind: 'stall', when: 'afterActing' };
+		meets('login', () => (how === 'never ends' ? never : late.fault));
 		const hasCome = () => fixture.sandbox.tokens.issued === 1;
-		const { result } = await cancel({ parameters: batch() }, 5, hasCome, held.open);
+		const { result } = await cancel([node, 5], hasCome, late.open);
 		expect(result.error).toMatchObject(THE_CANCEL);
-		expect(fixture.callsOf('createJob')).toEqual([]);
+		expect(callsOf('createJob')).toEqual([]);
 	});
 
 	test('cuts off a list that is being read', async () => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'listClusters' ? { kind: 'drip', when: 'beforeActing' } : undefined,
-		);
-		const { result, took } = await cancel({ parameters: getAll() }, 1, () => lists().length === 1);
+		meets('listClusters', () => ({ kind: 'drip', when: 'beforeActing' }));
+		const list = { parameters: getAll() };
+		const { result, took } = await cancel([list, 1], () => lists().length === 1);
 		expect(result.error).toMatchObject(THE_CANCEL);
 		// Else the answer would go on for a minute.
 		expect(took).toBeLessThan(15_000);
@@ -173,19 +145,15 @@ describe('A cancel', () => {
 
 	test('between the pages of a list asks for no further page', async () => {
 		const held = gate();
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'listClusters' && nOfOperation === 2
-				? { kind: 'wait', when: 'beforeActing', until: held.opened }
-				: undefined,
-		);
-		const parameters = getAll({ returnAll: true, options: { pageSize: 1 } });
-		const { log } = await cancel({ parameters }, 1, () => lists().length === 2, held.open);
+		meets('listClusters', ({ nOfOperation }) => (nOfOperation === 2 ? held.fault : undefined));
+		const list = { parameters: getAll({ returnAll: true, options: { pageSize: 1 } }) };
+		const { log } = await cancel([list, 1], () => lists().length === 2, held.open);
 		expect(log).toEqual([]);
 		expect(lists()).toHaveLength(2);
 	});
 
 	test('while the parameters are being read sends nothing', async () => {
-		const { result, log } = await cancel({ parameters: batch() }, 3_000, () => true);
+		const { result, log } = await cancel([node, 3_000], () => true);
 		expect(result.error).toMatchObject({
 			...THE_CANCEL,
 			context: { itemIndex: 0, createdJobs: [], uncertainItems: [] },

@@ -47,10 +47,8 @@ describe('A Retry after a crash', () => {
 		const nodes = [{ ...node(), onError: 'continueRegularOutput' as const }];
 		const { items } = await fixture.engine.retryCrashed(nodes, numbered(2), ['Items', 'Node 1']);
 		expect(creates()).toBe(0);
-		expect(items).toMatchObject([
-			{ json: { error: { jobMayExist: true } } },
-			{ json: { error: { jobMayExist: true } } },
-		]);
+		const json = { error: { jobMayExist: true } };
+		expect(items).toMatchObject([{ json }, { json }]);
 	});
 
 	test('runs all again if the node had not been started, or changes states', async () => {
@@ -65,7 +63,7 @@ describe('A Retry after a crash', () => {
 	});
 });
 
-test('no ordinary Retry is taken for one after a crash', async () => {
+test('No ordinary Retry is taken for one after a crash', async () => {
 	for (const broken of [
 		{ namespace: '={{ "" }}' },
 		{ displayName: '={{ $json. }}' },

@@ -35,90 +35,84 @@ const unreachable = (code: string, address = 'the service'): Failure => ({
 });
 const broken = (code: string): Failure => ({ kind: 'broken', code });
 const tls = (reason: string): Failure => ({ kind: 'tls', code: `EPROTO, ${reason}` });
-const messages = (...texts: string[]) => texts.map((message) => ({ message }));
+const says = (message: string) => ({ message });
 
-/** Failures, and the errors that are read as such. */
-test.each<[Failure, unknown[]]>([
+/** A failure, and the errors that are read as such. */
+type Read = [Failure, ...errors: unknown[]];
+test.each<Read>([
 	[
 		unreachable('ECONNREFUSED', '127.0.0.1:80'),
-		[refused, aroundIt(refused), inside(9, refused), new AggregateError([refused, refused])],
+		...[refused, aroundIt(refused), inside(9, refused), new AggregateError([refused, refused])],
 	],
 	[
 		unreachable('ECONNREFUSED'),
-		[systemError('ECONNREFUSED'), { message: 'The service refused the connection' }],
+		...[systemError('ECONNREFUSED'), says('The service refused the connection')],
 	],
-	[
-		unreachable('ENOTFOUND'),
-		[systemError('ENOTFOUND'), { message: "incorrect host (domain) value 'x'" }],
-	],
+	[unreachable('ENOTFOUND'), systemError('ENOTFOUND'), says("incorrect host (domain) value 'x'")],
 	[
 		unreachable('ENOTFOUND', 'jobs.test'),
-		[{ message: 'odd', messages: [7, 'getaddrinfo ENOTFOUND jobs.test'] }],
+		{ message: 'odd', messages: [7, 'getaddrinfo ENOTFOUND jobs.test'] },
 	],
-	[
-		unreachable('EAI_AGAIN'),
-		[systemError('EAI_AGAIN'), { message: 'The DNS server returned an error' }],
-	],
-	[unreachable('ETIMEDOUT'), [systemError('ETIMEDOUT', '', 'connect')]],
-	[unreachable('ESERVFAIL'), [systemError('ESERVFAIL', '', 'getaddrinfo')]],
-	[unreachable('EHOSTUNREACH', '1.2.3.4:80'), messages('connect EHOSTUNREACH 1.2.3.4:80')],
+	[unreachable('EAI_AGAIN'), systemError('EAI_AGAIN'), says('The DNS server returned an error')],
+	[unreachable('ETIMEDOUT'), systemError('ETIMEDOUT', '', 'connect')],
+	[unreachable('ESERVFAIL'), systemError('ESERVFAIL', '', 'getaddrinfo')],
+	[unreachable('EHOSTUNREACH', '1.2.3.4:80'), says('connect EHOSTUNREACH 1.2.3.4:80')],
 	[
 		unreachable('ECONNRESET'),
-		messages('Client network socket disconnected before secure TLS connection was established'),
+		says('Client network socket disconnected before secure TLS connection was established'),
 	],
 	...['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
-		(code): [Failure, unknown[]] => [{ kind: 'certificate', code }, [systemError(code)]],
+		(code): Read => [{ kind: 'certificate', code }, systemError(code)],
 	),
 	...['self signed certificate', 'unable to get issuer certificate', "certificate's altnames"].map(
-		(code): [Failure, unknown[]] => [{ kind: 'certificate', code }, messages(`A ${code}: x`)],
+		(code): Read => [{ kind: 'certificate', code }, says(`A ${code}: x`)],
 	),
 	// Whatever OpenSSL says: the request still waited for the handshake.
 	...['wrong version number', 'dh key too small', 'a reason of a later release'].map(
-		(text): [Failure, unknown[]] => [tls(text), [openSsl(text), aroundIt(openSsl(text))]],
+		(text): Read => [tls(text), openSsl(text), aroundIt(openSsl(text))],
 	),
-	[tls('alert handshake failure'), [openSsl('sslv3 alert handshake failure')]],
-	[{ kind: 'tls', code: 'EPROTO' }, [systemError('EPROTO', 'write EPROTO')]],
+	[tls('alert handshake failure'), openSsl('sslv3 alert handshake failure')],
+	[{ kind: 'tls', code: 'EPROTO' }, systemError('EPROTO', 'write EPROTO')],
 	[
 		{ kind: 'timeout' },
-		[
-			...messages('timeout of 60000ms exceeded', 'read ETIMEDOUT', 'The connection timed out, or'),
-			systemError('ETIMEDOUT', 'read ETIMEDOUT', 'read'),
-		],
+		...['timeout of 60000ms exceeded', 'read ETIMEDOUT', 'The connection timed out, or'].map(says),
+		systemError('ETIMEDOUT', 'read ETIMEDOUT', 'read'),
 	],
-	[{ kind: 'cancelled', sent: true }, [{ code: 'ERR_CANCELED' }, { message: 'canceled' }]],
+	[{ kind: 'cancelled', sent: true }, { code: 'ERR_CANCELED' }, says('canceled')],
 	// Anything else is a broken connection, after which no create is sent again.
-	[broken('ECONNRESET'), [systemError('ECONNRESET')]],
-	[broken('EHOSTUNREACH'), [systemError('EHOSTUNREACH', '', 'read')]],
+	[broken('ECONNRESET'), systemError('ECONNRESET')],
+	[broken('EHOSTUNREACH'), systemError('EHOSTUNREACH', '', 'read')],
 	// What is read may come after the request: TLS 1.3 asks for a certificate so.
-	[broken('EPROTO'), [openSsl('wrong version number', 'read')]],
+	[broken('EPROTO'), openSsl('wrong version number', 'read')],
 	...['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'ERR_SSL_WRONG_VERSION_NUMBER'].map(
-		(code): [Failure, unknown[]] => [
+		(code): Read => [
 			broken(code),
-			[systemError(code, '80CC:error:0A00045C:SSL routines:x:tlsv13 alert:../x.c:1:')],
+			systemError(code, '80CC:error:0A00045C:SSL routines:x:tlsv13 alert:../x.c:1:'),
 		],
 	),
 	...[
 		...['socket hang up', 'we connect EPIPE', 'no timeout of 5ms exceeded', 'it was canceled'],
 		...['timeout of 5ms exceeded twice', 'timeout exceeded twice', 'canceled by its owner'],
-	].map((text): [Failure, unknown[]] => [broken(text), messages(text)]),
-	[broken('x'.repeat(80)), messages('x'.repeat(200))],
+	].map((text): Read => [broken(text), says(text)]),
+	[broken('x'.repeat(80)), says('x'.repeat(200))],
 	[
 		broken('odd'),
-		[
-			{ response: { status: 500 }, message: 'odd' },
-			{ response: { status: '401' }, message: 'odd' },
-			{ httpCode: '404', message: 'odd' },
-			{ code: 7, message: 'odd' },
-		],
+		{ response: { status: 500 }, message: 'odd' },
+		{ response: { status: '401' }, message: 'odd' },
+		{ httpCode: '404', message: 'odd' },
+		{ code: 7, message: 'odd' },
 	],
-	[broken('unknown'), [{ message: 7 }, inside(10, refused), 'thrown', undefined]],
+	[broken('unknown'), { message: 7 }, inside(10, refused), 'thrown', undefined],
 	// Another node's failure.
-	[broken('EPIPE'), [{ context: { failure: { kind: 7 } }, code: 'EPIPE' }]],
-])('what is read as %j', (failure, errors) => {
-	for (const error of errors) expect(failureFromError(error)).toEqual(failure);
-});
+	[broken('EPIPE'), { context: { failure: { kind: 7 } }, code: 'EPIPE' }],
+])(
+	"The errors of n8n's releases are read as the failure that they are: %j",
+	(failure, ...errors) => {
+		for (const error of errors) expect(failureFromError(error)).toEqual(failure);
+	},
+);
 
-test("an error of this node's own is found behind whatever n8n puts around it", () => {
+test("An error of this node's own is found behind whatever n8n puts around it", () => {
 	const failure = { kind: 'timeout', ofLogin: true } as const;
 	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
 	expect(failureFromError(own)).toEqual(failure);
@@ -132,7 +126,7 @@ test.each([
 	['could not be sent', true, { kind: 'n8nFailed', reason: 'withheld' }],
 	['was sent', false, broken('withheld')],
 ])(
-	'the text of an unknown error is searched for secrets if the request %s',
+	'The text of an unknown error is searched for secrets if the request %s',
 	(_, isUnsent, found) => {
 		// The secret lies across the limits of what is shown.
 		for (const before of [75, 195]) {
@@ -143,7 +137,7 @@ test.each([
 	},
 );
 
-test('an error that is its own cause is read once', () => {
+test('An error that is its own cause is read once', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };
 	error.cause = { message: 'between', cause: error };
 	expect(failureFromError(error)).toEqual(broken('round and round'));

@@ -7,12 +7,11 @@ import { contextOf } from './batch';
  */
 
 const fixture = useSandbox({ clusters: 25, maxPageSize: 10 });
+const { callsOf, meets } = fixture;
 
 describe('A state change that is answered with 200', () => {
 	const stop = async (body: unknown, headers?: Record<string, string>) => {
-		fixture.sandbox.faults.plan(({ operation }) =>
-			operation === 'changeJobState' ? actAndAnswer(200, body, headers) : undefined,
-		);
+		meets('changeJobState', () => actAndAnswer(200, body, headers));
 		return await fixture.engine.run({ parameters: change('stop', { jobId: 'a' }) });
 	};
 
@@ -31,10 +30,10 @@ describe('A state change that is answered with 200', () => {
 		expect(result.error?.message).toMatch(/^The service refused to stop the job: [\w ]+$/);
 		expect(result.error?.description).toContain(`The service says: ${said} (HTTP 200).`);
 		expect(contextOf(result)).toMatchObject({ httpStatus: 200 });
-		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
+		expect(callsOf('changeJobState')).toHaveLength(1);
 	});
 
-	test('and failed without a reason has failed, too', async () => {
+	test('and a failure without a reason has failed, too', async () => {
 		const { error } = await stop({ success: false });
 		expect(error?.message).toBe('The service refused to stop the job');
 		expect(error?.description).toContain('The service gave no reason (HTTP 200).');
@@ -56,22 +55,15 @@ describe('A state change that is answered with 200', () => {
 		expect(items).toMatchObject([{ json: { success: true, response: body } }]);
 	});
 
-	test.each([
-		'<!-- page --><html>',
-		'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">',
-	])('and the page %s is not confirmed', async (page) => {
-		const { error } = await stop(page);
+	test.each<[page: string, headers?: Record<string, string>]>([
+		['<!-- page --><html>'],
+		['<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">'],
+		// HTML of any kind is a page, if its content type says so.
+		['  <DIV class="login">', { 'content-type': 'text/html' }],
+	])('and the page %s is not confirmed', async (page, headers = {}) => {
+		const { error } = await stop(page, headers);
 		expect(error?.message).toBe('The service answered with an HTML page instead of a confirmation');
 	});
-});
-
-test('HTML of any kind is a page, if its content type says so', async () => {
-	const page = answer(200, '  <DIV class="login">', { 'content-type': 'text/html' });
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'changeJobState' ? page : undefined,
-	);
-	const { error } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a' }) });
-	expect(error?.message).toBe('The service answered with an HTML page instead of a confirmation');
 });
 
 describe('A create that is answered with 200, and is not a job,', () => {
@@ -86,7 +78,7 @@ describe('A create that is answered with 200, and is not a job,', () => {
 		expect(result.error?.message).toBe(`The service refused to create the job: ${said}`);
 		expect(result.error?.description).toMatch(/^Check this node's fields\.\nThe service says: /);
 		expect(contextOf(result)).toMatchObject({ jobMayExist: false, httpStatus: 200 });
-		expect(fixture.callsOf('createJob')).toHaveLength(1);
+		expect(callsOf('createJob')).toHaveLength(1);
 	});
 
 	test.each<[unknown]>([
@@ -104,24 +96,21 @@ describe('A create that is answered with 200, and is not a job,', () => {
 	});
 });
 
-test('a 201 that says that it failed may have created the job', async () => {
-	const body = { success: false, message: 'could not be started' };
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'createJob' ? answer(201, body) : undefined,
-	);
+test('A 201 that says that it failed may have created the job', async () => {
+	meets('createJob', () => answer(201, { success: false, message: 'could not be started' }));
 	const result = await fixture.engine.run({ parameters: create() });
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 201 });
 });
 
-test('a 503 with Retry-After may have acted if its text may be a part of a page', async () => {
+test('A create may exist after a 503 with Retry-After whose text may be a part of a page', async () => {
 	const part = answer(503, '<head><title>503 Backend fetch failed', { 'retry-after': '1' });
-	fixture.sandbox.faults.plan(({ operation }) => (operation === 'createJob' ? part : undefined));
+	meets('createJob', () => part);
 	const result = await fixture.engine.run({ parameters: create() });
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true });
-	expect(fixture.callsOf('createJob')).toHaveLength(1);
+	expect(callsOf('createJob')).toHaveLength(1);
 });
 
-test('a job is a job, also if the service says beside it that something failed: a hint tells', async () => {
+test('A job is a job, also if the service says beside it that something failed: a hint tells', async () => {
 	const job = { metadata: { uid: 'j7' }, displayName: 'Report' };
 	fixture.answerWith('createJob', { ...job, success: false, errors: ['No room for the report'] });
 	const { items, run } = await fixture.engine.run({ parameters: create() });
@@ -132,10 +121,13 @@ test('a job is a job, also if the service says beside it that something failed: 
 	]);
 });
 
-test.each(['login', 'listClusters'])('407 to %s: the proxy wants a login', async (of) => {
-	fixture.sandbox.faults.plan(({ operation }) => (operation === of ? answer(407) : undefined));
-	const { error } = await fixture.engine.run({ parameters: getAll() });
-	expect(error?.message).toMatch(/proxy/i);
-	expect(error?.description).toMatch(/HTTPS_PROXY/);
-	expect(`${error?.message} ${error?.description}`).not.toMatch(/refused the login|Password/);
-});
+test.each(['login', 'listClusters'] as const)(
+	'A 407 to %s says that a proxy wants a login',
+	async (of) => {
+		meets(of, () => answer(407));
+		const { error } = await fixture.engine.run({ parameters: getAll() });
+		expect(error?.message).toMatch(/proxy/i);
+		expect(error?.description).toMatch(/HTTPS_PROXY/);
+		expect(`${error?.message} ${error?.description}`).not.toMatch(/refused the login|Password/);
+	},
+);

@@ -54,7 +54,7 @@ async function segmentsCalled(
 		.map(({ path }) => path.split('/').map(decodeURIComponent));
 }
 
-test('whatever the IDs, a state change goes to its own path, percent-encoded, or nowhere', async () => {
+test('Whatever the IDs, a state change goes to its own path, percent-encoded, or nowhere', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.constantFrom(...verbs), ids, ids, async (verb, namespace, jobId) => {
 			const fields = { namespace: '={{ $json.namespace }}', jobId: '={{ $json.jobId }}' };
@@ -67,7 +67,7 @@ test('whatever the IDs, a state change goes to its own path, percent-encoded, or
 	);
 });
 
-test('whatever the namespace, a create goes to its own path, percent-encoded, or nowhere', async () => {
+test('Whatever the namespace, a create goes to its own path, percent-encoded, or nowhere', async () => {
 	await fc.assert(
 		fc.asyncProperty(ids, async (namespace) => {
 			const parameters = create({ namespace: '={{ $json.namespace }}' });

@@ -1,30 +1,29 @@
-import type { INode, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
 import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
-import type { NodeOptions, Result } from '../support/run';
+import type { Result } from '../support/run';
 import { states as statesOf } from '../sandbox/states';
-import { batch, brokenAfter, cancelWhen, contextOf, createdIn, itemOf } from './batch';
-import { listedIn, refused, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './batch';
+import { listedIn, oneByOne, refused, refusedAt, tries, useBatch } from './batch';
 
 /*
  * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
  */
 
-const { fixture, creates, jobsOnService, timesSent } = useBatch();
-afterEach(() => jest.restoreAllMocks());
+const { fixture, creates, jobsOnService, timesSent, cancel } = useBatch();
+const { callsOf } = fixture;
 
-const terminate = (options: INodeParameters = {}): NodeOptions => ({
-	parameters: batch({ ifStopped: 'terminate', concurrency: 1, ...options }),
-});
+const terminate = (options: INodeParameters = {}) =>
+	oneByOne({ ifStopped: 'terminate', ...options });
 
 const endingsIn = (result: Result) => listedIn(result).map(({ cleanup }) => cleanup);
 const states = () => [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
 const verbsSent = () =>
-	fixture.callsOf('changeJobState').map(({ path }) => path.split('/').slice(-2).join(' '));
+	callsOf('changeJobState').map(({ path }) => path.split('/').slice(-2).join(' '));
 const terminated = (count: number) => new Array<string>(count).fill('terminated');
 const running = (count: number) => new Array<string>(count).fill('running');
 const ended = (count: number) =>
@@ -38,8 +37,7 @@ function faults(
 	fixture.sandbox.faults.plan((call) => {
 		if (call.operation === 'createJob') return ofCreate(itemOf(call));
 		if (call.operation !== 'changeJobState') return undefined;
-		const uid = call.path.split('/').at(-2) ?? '';
-		const { displayName = '' } = fixture.sandbox.store.jobs.get(uid) ?? {};
+		const { displayName = '' } = fixture.sandbox.store.jobs.get(jobIdOf(call)) ?? {};
 		return ofVerb(Number(displayName.replace('Job ', '')), call.nOfOperation);
 	});
 }
@@ -48,14 +46,11 @@ describe('If an error stops the node', () => {
 	test('jobs are ended that a replica does not know in the first seconds', async () => {
 		hurry();
 		let endedAt = Infinity;
-		faults(
-			(item) => (item === 9 ? refused : undefined),
-			() => {
-				endedAt = Math.min(endedAt, performance.now());
-				const isKnown = performance.now() > endedAt + 3_000;
-				return isKnown ? undefined : answer(404, { message: 'no such job' });
-			},
-		);
+		faults(refusedAt(9), () => {
+			endedAt = Math.min(endedAt, performance.now());
+			const isKnown = performance.now() > endedAt + 3_000;
+			return isKnown ? undefined : answer(404, { message: 'no such job' });
+		});
 		const result = await fixture.engine.run(terminate({ concurrency: 4 }), numbered(10));
 		expect(endingsIn(result)).toEqual(ended(9));
 		expect(states()).toEqual(terminated(9));
@@ -63,10 +58,7 @@ describe('If an error stops the node', () => {
 
 	test('jobs that the service still does not know after five seconds are listed as not ended', async () => {
 		hurry();
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			() => answer(404, { message: 'no such job' }),
-		);
+		faults(refusedAt(2), () => answer(404, { message: 'no such job' }));
 		const startedAt = performance.now();
 		const result = await fixture.engine.run(terminate(), numbered(3));
 		expect(endingsIn(result)).toMatchObject([{ success: false }, { success: false }]);
@@ -78,10 +70,7 @@ describe('If an error stops the node', () => {
 	test('a job is ended that a 409 with Retry-After says is locked for a moment', async () => {
 		hurry();
 		const notNow = answer(409, { message: 'locked for a moment' }, { 'retry-after': '1' });
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			(_, n) => (n <= 2 ? notNow : undefined),
-		);
+		faults(refusedAt(2), (_, n) => (n <= 2 ? notNow : undefined));
 		const result = await fixture.engine.run(terminate(), numbered(3));
 		expect(endingsIn(result)).toEqual(ended(2));
 		expect(states()).toEqual(terminated(2));
@@ -91,10 +80,7 @@ describe('If an error stops the node', () => {
 	test.each(jobEnds)('the option %s ends all jobs, each of them named', async (ifStopped) => {
 		const state = statesOf[ifStopped].to;
 		// The first is tried again, as any state change is.
-		faults(
-			(item) => (item === 12 ? refused : undefined),
-			(_, n) => (n === 1 ? answer(503) : undefined),
-		);
+		faults(refusedAt(12), (_, n) => (n === 1 ? answer(503) : undefined));
 		const options = { ifStopped, concurrency: 4 };
 		const result = await fixture.engine.run({ parameters: batch(options) }, numbered(20));
 		expect(contextOf(result)).toMatchObject({ itemIndex: 12, uncertainItems: [] });
@@ -116,10 +102,7 @@ describe('If an error stops the node', () => {
 		['is always told to wait', { kind: 'rateLimit' }, /^The service is receiving too many/],
 	])('a job that %s is named, with the reason, before those that were', async (_, fault, why) => {
 		hurry();
-		faults(
-			(item) => (item === 3 ? refused : undefined),
-			(item) => (item === 1 ? fault : undefined),
-		);
+		faults(refusedAt(3), (item) => (item === 1 ? fault : undefined));
 		const result = await fixture.engine.run(terminate(), numbered(5));
 		expect(states()).toEqual(['terminated', 'running', 'terminated']);
 		const message = expect.stringMatching(why) as unknown;
@@ -151,7 +134,7 @@ describe('If an error stops the node', () => {
 		expect(endingsIn(result)).toMatchObject([{ success: false, message: expect.any(String) }]);
 	});
 
-	test('nothing is sent if it differs between the items', async () => {
+	test('nothing is sent if the option differs between the items', async () => {
 		const ifStopped = "={{ $json.n === 0 ? 'keep' : 'terminate' }}";
 		const { error } = await fixture.engine.run(terminate({ ifStopped }), numbered(3));
 		expect(error?.message).toBe(
@@ -162,23 +145,18 @@ describe('If an error stops the node', () => {
 	});
 });
 
-test('nothing is ended where the workflow continues', async () => {
-	creates((item) => (item === 2 ? refused : undefined));
+test('No job is ended where the workflow continues', async () => {
+	creates(refusedAt(2));
 	const onError = 'continueErrorOutput';
 	const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
 	expect(items).toHaveLength(5);
 	expect(verbsSent()).toEqual([]);
 });
 
-/** Retry On Fail. */
-const tries = (maxTries: number, waitBetweenTries = 1): Partial<INode> => ({
-	...{ retryOnFail: true, maxTries, waitBetweenTries },
-});
-
 describe('A later run', () => {
 	test('that meets no service waits for it, and ends the jobs of the earlier ones', async () => {
-		creates((item) => (item === 2 ? refused : undefined));
-		const failed = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(4));
+		creates(refusedAt(2));
+		const failed = await fixture.engine.run(oneByOne(), numbered(4));
 		expect(states()).toEqual(running(2));
 		hurry();
 		// At first contact, four requests are all.
@@ -189,8 +167,8 @@ describe('A later run', () => {
 	});
 
 	test('of Retry On Fail creates the ended jobs again, and names those of all tries in the last error', async () => {
-		creates((item) => (item === 1 ? refused : undefined));
-		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(2));
+		creates(refusedAt(1));
+		const result = await fixture.engine.run({ ...terminate(), settings: tries() }, numbered(2));
 		expect(jobsOnService()).toHaveLength(3);
 		expect(createdIn(result)).toEqual(jobsOnService());
 		expect(endingsIn(result)).toEqual(ended(3));
@@ -200,16 +178,11 @@ describe('A later run', () => {
 		['ends them now', undefined, ended(1)],
 		['says again why it could not', answer(403), [{ operation: 'terminate', success: false }]],
 	])('with nothing left to run, and jobs that still run, %s', async (_, fault, endings) => {
-		faults(
-			(item) => (item === 1 ? brokenAfter : undefined),
-			() => answer(409),
-		);
+		const isLost = (item: number) => (item === 1 ? brokenAfter : undefined);
+		faults(isLost, () => answer(409));
 		const failed = await fixture.engine.run(terminate(), numbered(2));
 		expect(states()).toEqual(running(2));
-		faults(
-			() => undefined,
-			() => fault,
-		);
+		fixture.meets('changeJobState', () => fault);
 		const again = await fixture.engine.retry(failed, [terminate()]);
 		expect(endingsIn(again)).toMatchObject(endings);
 		expect(again.error?.description).not.toContain("Can't terminate");
@@ -217,10 +190,7 @@ describe('A later run', () => {
 	});
 
 	test("of Retry creates ended jobs again, but not one that couldn't be ended", async () => {
-		faults(
-			(item) => (item === 2 ? refused : undefined),
-			(item) => (item === 1 ? refused : undefined),
-		);
+		faults(refusedAt(2), refusedAt(1));
 		const failed = await fixture.engine.run(terminate(), numbered(3));
 		expect(states()).toEqual(['terminated', 'running']);
 		fixture.sandbox.faults.clear();
@@ -231,7 +201,7 @@ describe('A later run', () => {
 
 	test('makes no job only to end it, where the job of an item may exist, which is not ended', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
-		const result = await fixture.engine.run({ ...terminate(), settings: tries(3) }, numbered(3));
+		const result = await fixture.engine.run({ ...terminate(), settings: tries() }, numbered(3));
 		expect(timesSent()).toEqual([1, 1]);
 		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 		expect(endingsIn(result)).toEqual(ended(1));
@@ -242,10 +212,9 @@ describe('A later run', () => {
 describe('If a cancel stops the node', () => {
 	test('the jobs are ended, and the log says once of each which it was', async () => {
 		creates((item) => (item >= 5 ? { kind: 'rateLimit', retryAfter: 1 } : undefined));
-		const { result, log } = await cancelWhen(
-			fixture.engine,
-			{ node: { ...terminate({ concurrency: 3 }), settings: tries(3) }, items: numbered(20) },
-			() => fixture.callsOf('createJob').filter((c) => c.status === 429).length >= 3,
+		const { result, log } = await cancel(
+			[{ ...terminate({ concurrency: 3 }), settings: tries() }, 20],
+			() => callsOf('createJob').filter(({ status }) => status === 429).length >= 3,
 		);
 		expect(states()).toEqual(terminated(5));
 		expect(endingsIn(result)).toEqual(ended(5));
@@ -256,13 +225,10 @@ describe('If a cancel stops the node', () => {
 	});
 
 	test('the log names them where the cancel comes between two tries', async () => {
-		creates((item) => (item === 2 ? refused : undefined));
-		const node = { ...terminate(), settings: tries(2, 1_000) };
-		const { log } = await cancelWhen(
-			fixture.engine,
-			{ node, items: numbered(4) },
-			() => states().join() === terminated(2).join(),
-		);
+		creates(refusedAt(2));
+		const node = { ...terminate(), settings: { ...tries(2), waitBetweenTries: 1_000 } };
+		const hasCome = () => states().join() === terminated(2).join();
+		const { log } = await cancel([node, 4], hasCome);
 		expect(jobsOnService()).toHaveLength(2);
 		for (const uid of jobsOnService()) expect(log.join()).toContain(`"uid":"${uid}"`);
 	});

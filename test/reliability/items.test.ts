@@ -4,7 +4,7 @@ import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, gate, refused, useBatch } from './batch';
+import { batch, brokenAfter, gate, refused, refusedAt, useBatch } from './batch';
 
 /*
  * What becomes of the items of a batch when some of them go wrong.
@@ -29,8 +29,8 @@ describe('The output', () => {
 
 	test('of items that give several is in their order as well', async () => {
 		const answered = () => fixture.callsOf('listClusters').filter((c) => c.status === 200);
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'listClusters' && nOfOperation === 1
+		fixture.meets('listClusters', ({ nOfOperation }) =>
+			nOfOperation === 1
 				? { kind: 'wait', when: 'afterActing', until: until(() => answered().length === 2) }
 				: undefined,
 		);
@@ -49,10 +49,10 @@ test.each<[concurrency: number | string, count: number, most: number]>([
 	['={{ $json.n === 5 ? 2 : $json.n + 4 }}', 12, 2],
 	[300, 150, 100],
 ])(
-	'a Concurrency of %s is never exceeded: of %i items, %i are in flight at once',
+	'A Concurrency of %s is never exceeded: of %i items, %i are in flight at once',
 	async (concurrency, count, most) => {
-		const held = gate();
-		creates(() => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
+		const held = gate('afterActing');
+		creates(() => held.fault);
 		const parameters = batch({ concurrency });
 		const running = fixture.engine.start([{ parameters }], numbered(count));
 		await until(() => fixture.callsOf('createJob').length === most);
@@ -135,7 +135,7 @@ describe('Where the workflow continues', () => {
 	});
 
 	test('a failed item keeps its files', async () => {
-		creates((item) => (item === 1 ? refused : undefined));
+		creates(refusedAt(1));
 		const binary = { file: { data: 'aGk=', mimeType: 'text/plain', fileName: 'hi.txt' } };
 		const { branches } = await fixture.engine.run(
 			{ parameters: batch(), onError: 'continueErrorOutput' },

@@ -15,7 +15,6 @@ import { batch, itemOf } from './batch';
 
 const fixture = useSandbox();
 const { callsOf, meets } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 /** A batch of creates, in which an item's error does not end the others. */
 const creates = (options: INodeParameters = {}): NodeOptions => ({
@@ -43,6 +42,7 @@ async function runEach(count: number, options = {}) {
 }
 
 const jobs = () => [...fixture.sandbox.store.jobs.values()];
+const TOO_MANY = 'The service is receiving too many requests';
 const ONE_IN_AN_HOUR = 1 / 3_600;
 
 describe('A service with a rate limit', () => {
@@ -69,7 +69,7 @@ describe('A service with a rate limit', () => {
 	});
 
 	test.each([
-		[429, 'The service is receiving too many requests', '"Too many requests"'],
+		[429, TOO_MANY, '"Too many requests"'],
 		[503, 'The service failed to create the job: The service is busy', '"The service is busy"'],
 	] as const)('but none for a minute (%i): the rest fails', async (tooMany, message, said) => {
 		await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
@@ -88,13 +88,13 @@ describe('A service with a rate limit', () => {
 		await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });
 		await fixture.engine.listSearch('searchClusters');
 		await expect(fixture.engine.listSearch('searchClusters')).rejects.toMatchObject({
-			message: 'The service is receiving too many requests',
+			message: TOO_MANY,
 		});
 		expect(fixture.sandbox.limits.met.turnedAway).toBe(1);
 	});
 });
 
-describe('In flight at once', () => {
+describe('Requests in flight at once', () => {
 	test('are never more than a hundred, for ten executions of one account', async () => {
 		await fixture.start({ latency: 40 });
 		const runs = await Promise.all(numbered(10).map(async () => await runBatch(60)));
@@ -133,11 +133,11 @@ test.each([
 		hurry();
 		const { items } = await fixture.engine.run(creates(options), numbered(all));
 		expect(counted(items)).toEqual({ made: all - away, mayExist: 0, failed: away });
-		expect(items[0]?.json.message).toBe('The service is receiving too many requests');
+		expect(items[0]?.json.message).toBe(TOO_MANY);
 	},
 );
 
-test("an item's error has the service's words about it, and not those about another", async () => {
+test("An item's error has the service's words about it, and not those about another", async () => {
 	meets('createJob', (call) => answer(429, { message: `Too many, ${itemOf(call)}` }));
 	hurry();
 	const runs = [
@@ -161,7 +161,7 @@ test.each<[string, number, () => Fault]>([
 	['a connection that broke', 150, () => ({ kind: 'break', when: 'beforeActing' })],
 	['a 429 with Retry-After by another clock', 900, () => answer(429, undefined, byItsClock())],
 	['a 503 with Retry-After', 1_000, () => answer(503, undefined, { 'retry-after': '1' })],
-])('after %s, nothing is sent again within %i ms, but soon', async (_, least, fault) => {
+])('After %s, nothing is sent again within %i ms, but soon', async (_, least, fault) => {
 	meets('listClusters', ({ nOfOperation }) => (nOfOperation === 1 ? fault() : undefined));
 	const { error } = await fixture.engine.run({ parameters: getAll() });
 	expect(error).toBeUndefined();
@@ -262,10 +262,10 @@ describe('A login that is told to wait', () => {
 	test('for longer than a minute fails all items at once, and says so; later ones without another login', async () => {
 		hurry();
 		meets('login', () => ({ kind: 'rateLimit', retryAfter: 600 }));
-		for (const parameters of [batch(), batch(), getAll()]) {
+		for (const parameters of [batch({ concurrency: 1 }), batch(), getAll()]) {
 			const { items } = await fixture.engine.run({ ...creates(), parameters }, numbered(50));
 			const { message, error } = Object(items.at(-1)?.json);
-			expect(message).toBe('The service is receiving too many requests');
+			expect(message).toBe(TOO_MANY);
 			expect(error).toMatchObject({ description: expect.stringContaining('10 minutes') });
 			expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
 		}
@@ -273,7 +273,7 @@ describe('A login that is told to wait', () => {
 	});
 });
 
-test('a login that fails three times, and then not, fails no item', async () => {
+test('A login that fails three times, and then not, fails no item', async () => {
 	hurry();
 	meets('login', ({ nOfOperation }) => (nOfOperation <= 3 ? answer(504) : undefined));
 	expect(await runBatch(50)).toEqual({ made: 50, mayExist: 0, failed: 0 });

@@ -21,7 +21,6 @@ let limits: Limits;
 beforeEach(() => {
 	limits = hurry();
 });
-afterEach(() => jest.restoreAllMocks());
 
 /** A fault that can strike before the service does what it is asked, and after: nothing tells the node when. */
 const both = (name: string, fault: (when: When) => Fault): Faults => [
@@ -97,21 +96,24 @@ const [create, list, change] = ['create', 'getAll', 'stop'].map((value) =>
 	operations.find((operation) => operation.value === value),
 ) as [KnownOperation, KnownOperation, KnownOperation];
 
-test.each(rows)('%s', async (_, ...faults) => {
-	const said = new Set<string>();
-	for (const fault of faults) said.add(await endsOf(fault));
-	expect([...said].join('\n\nBUT ALSO:\n\n')).toMatchSnapshot();
-});
+test.each(rows)(
+	'Each operation ends as written down, and doubles no job, after %s',
+	async (_, ...faults) => {
+		const said = new Set<string>();
+		for (const fault of faults) said.add(await endsOf(fault));
+		expect([...said].join('\n\nBUT ALSO:\n\n')).toMatchSnapshot();
+	},
+);
 
 test.each([
 	['no body', undefined],
 	['a message', { message: 'busy' }],
 	['a text', 'busy'],
 ])(
-	'a 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
+	'A 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
 	async (_, body) => {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
+		fixture.meets('createJob', ({ nOfOperation }) =>
+			nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
 		);
 		const { error } = await fixture.engine.run({ parameters: create.parameters() });
 		expect(error).toBeUndefined();
@@ -151,10 +153,8 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 	if (operation.kind === 'change' && job) makeReadyFor(verbOf(operation.value), job);
 	const jobsBefore = sandbox.store.jobs.size;
 	sandbox.clearCalls();
-	sandbox.faults.plan((call) =>
-		call.operation === operation.calls && (times === 'always' || call.nOfOperation === 1)
-			? limits.orRunOut(fault)
-			: undefined,
+	fixture.meets(operation.calls, ({ nOfOperation }) =>
+		times === 'always' || nOfOperation === 1 ? limits.orRunOut(fault) : undefined,
 	);
 	const parameters = operation.parameters({ jobId: metadata.uid, options: { maxRetries: 1 } });
 	const result = await engine.run({ parameters });

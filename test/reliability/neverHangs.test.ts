@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type {
-	ICredentialDataDecryptedObject,
-	INodeExecutionData,
-	INodeParameters,
-} from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, INodeExecutionData } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
@@ -16,11 +13,11 @@ import { clientWith } from '../pace/client';
 import { answer } from '../support/answer';
 import { pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
-import { getAll, numbered, useSandbox } from '../support/fixture';
+import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
-import { batch, cancelWhen, contextOf, gate, itemOf, listedIn } from './batch';
-import { statusFailure } from './statusFailure';
+import { batch, contextOf, gate, itemOf, listedIn, oneByOne, tries, useBatch } from './batch';
+import { statusFailure, unreachable } from './statusFailure';
 
 /*
  * An execution always ends, and n8n goes on meanwhile: however the service fails, no loop of the node goes round without
@@ -28,16 +25,17 @@ import { statusFailure } from './statusFailure';
  */
 
 watchEventLoop();
-const fixture = useSandbox();
+const { fixture, cancel } = useBatch();
 const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
 
 const MINUTE_MS = 61_000;
 /** What waits for a service that accepts nothing fails after 70 s. */
 const PATIENCE_MS = 71_000;
-const onError = 'continueRegularOutput';
-const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
-const clusters = 350;
+/** A batch in which an item's error does not end the others. */
+const continuing = (options: INodeParameters = {}): NodeOptions => ({
+	parameters: batch(options),
+	onError: 'continueRegularOutput',
+});
 
 const page = (status: number): Fault => ({ kind: 'html', when: 'beforeActing', status });
 const redirect: Fault = { kind: 'redirect', location: '/start' };
@@ -108,8 +106,7 @@ describe.each(refusals)(
 					operation === 'createJob' ? [endsTokens, orRunOut(fault)] : undefined,
 				);
 				const startedAt = performance.now();
-				const node: NodeOptions = { parameters: batch(options), onError };
-				const result = await fixture.engine.run(node, numbered(size));
+				const result = await fixture.engine.run(continuing(options), numbered(size));
 				expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
 				expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
 				// It isn't tried once per item.
@@ -120,24 +117,22 @@ describe.each(refusals)(
 );
 
 describe('If a service ends its tokens and refuses logins', () => {
+	beforeEach(() => void hurry());
 	const WRONG = 'The username or the password is wrong';
 	const refused = answer(401);
 	const failsSo = { message: WRONG, error: { httpStatus: 401, jobMayExist: false } };
 
 	test('what was not sent fails by that, as certainly not created', async () => {
-		hurry();
 		await restartAtCreates(refused);
-		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(20));
+		const { items } = await fixture.engine.run(continuing(), numbered(20));
 		const others = items.filter((item) => !uncertainOf(items).includes(item));
 		expect(others.map(({ json }) => json)).toMatchObject(others.map(() => failsSo));
 		expect(others).toHaveLength(20 - callsOf('createJob').length);
 	});
 
 	test('two executions end, and leave no more uncertain than one', async () => {
-		hurry();
 		await restartAtCreates(refused);
-		const run = async () =>
-			await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		const run = async () => await fixture.engine.run(continuing(), numbered(12));
 		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
 		expect(numbersOf(both)).toEqual([...all(12), ...all(12)]);
 		expect(uncertainOf(both)).toHaveLength(callsOf('createJob').length);
@@ -145,12 +140,8 @@ describe('If a service ends its tokens and refuses logins', () => {
 	});
 
 	test('a workflow that stops, its tries and its Retry end, and send no create twice', async () => {
-		hurry();
 		await restartAtCreates(refused);
-		const node: NodeOptions = {
-			parameters: batch(),
-			settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
-		};
+		const node = { parameters: batch(), settings: tries() };
 		const first = await fixture.engine.run(node, numbered(12));
 		const second = await fixture.engine.retry(first, [node]);
 		expect(first.error).toBeDefined();
@@ -160,23 +151,19 @@ describe('If a service ends its tokens and refuses logins', () => {
 	});
 
 	test("an agent's calls of its tool end, those made at once as well", async () => {
-		hurry();
 		await restartAtCreates(refused);
-		const { answers } = await fixture.engine.callTool({ parameters: batch() }, numbered(12), {
-			atOnce: true,
-		});
+		const tool = { parameters: batch() };
+		const { answers } = await fixture.engine.callTool(tool, numbered(12), { atOnce: true });
 		expect(answers).toHaveLength(12);
 		const sent = callsOf('createJob').length;
 		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - sent);
 	});
 
 	test('the jobs that are to be ended are listed as not ended, and why', async () => {
-		hurry();
 		await restart(refused, (call) =>
 			call.operation === 'createJob' && itemOf(call) === 5 ? [endsTokens, broken] : undefined,
 		);
-		const parameters = batch({ ifStopped: 'terminate', concurrency: 1 });
-		const result = await fixture.engine.run({ parameters }, numbered(12));
+		const result = await fixture.engine.run(oneByOne({ ifStopped: 'terminate' }), numbered(12));
 		const why = expect.stringContaining(WRONG) as unknown;
 		expect(listedIn(result)).toMatchObject(
 			all(5).map(() => ({ cleanup: { operation: 'terminate', success: false, message: why } })),
@@ -188,7 +175,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		['a list', async () => await fixture.engine.run({ parameters: getAll({ returnAll: true }) })],
 		['a drop-down', async () => await fixture.engine.listSearch('searchClusters', 'no such one')],
 	])('%s ends with the page that gets no token', async (_, list) => {
-		await fixture.start({ clusters });
+		await fixture.start({ clusters: 350 });
 		await restart(refused, ({ nOfOperation }) => (nOfOperation > 2 ? endsTokens : undefined));
 		const ended = await list().catch((error: unknown) => ({ error }));
 		expect(ended).toMatchObject({ error: { message: WRONG } });
@@ -212,7 +199,7 @@ describe('If a health check can not be sent', () => {
 			if (operation === 'login') return orRunOut({ kind: 'stall', when: 'beforeActing' });
 			return operation === 'createJob' ? [endsTokens, broken] : undefined;
 		});
-		const result = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		const result = await fixture.engine.run(continuing(), numbered(12));
 		expectAllFailed(result, 12);
 		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
 	});
@@ -222,7 +209,7 @@ describe('If a health check can not be sent', () => {
 		const built: { CHECK_TIMEOUT_MS: number } = jest.requireActual(
 			'../../dist/nodes/JobOrchestration/service/session/healthCheck',
 		);
-		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 100);
+		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 400);
 		await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'login') {
@@ -231,7 +218,7 @@ describe('If a health check can not be sent', () => {
 			const isBroken = operation === 'createJob' && nOfOperation <= 10;
 			return isBroken ? [endsTokens, broken] : undefined;
 		});
-		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		const { items } = await fixture.engine.run(continuing(), numbered(12));
 		expect(uncertainOf(items)).toHaveLength(10);
 		expect(fixture.sandbox.store.jobs.size).toBe(2);
 		// One, and another after the last of the ten if that is a probe.
@@ -261,19 +248,15 @@ describe('If a health check can not be sent', () => {
 			reads.mockImplementation(async () => (await read()) as ICredentialDataDecryptedObject);
 			return [endsTokens, broken];
 		});
-		const result = await fixture.engine.run({ parameters: batch(), onError }, numbered(12));
+		const result = await fixture.engine.run(continuing(), numbered(12));
 		expectAllFailed(result, 12);
 		expect(result.items.at(-1)?.json.message).toBe("n8n couldn't send the request");
 	});
 
 	test('a cancel during its login ends the execution at once', async () => {
 		const held = gate();
-		await restartAtCreates({ kind: 'wait', when: 'beforeActing', until: held.opened });
-		const { result, took } = await cancelWhen(
-			fixture.engine,
-			{ node: { parameters: batch(), onError }, items: numbered(12) },
-			() => callsOf('login').length === 1,
-		);
+		await restartAtCreates(held.fault);
+		const { result, took } = await cancel([continuing(), 12], () => callsOf('login').length === 1);
 		held.open();
 		// Less than the health check may take.
 		expect(took).toBeLessThan(5_000);

@@ -1,5 +1,5 @@
 import { ExecuteContext } from 'n8n-core';
-import type { INode, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
 import { actAndAnswer, answer } from '../support/answer';
@@ -7,8 +7,8 @@ import { change, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { type NodeOptions, type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, metadataOf } from './batch';
-import { namesIn, refused, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, jobIdOf } from './batch';
+import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
 
 /*
  * How n8n runs a node again: by its setting Retry On Fail, and by Retry of a failed execution, with all of its items.
@@ -17,15 +17,15 @@ import { namesIn, refused, useBatch } from './batch';
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
 // After creates without an answer, the node waits before it sends others.
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
-const settings: Partial<INode> = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-const oneByOne = (change: INodeParameters = {}): NodeOptions => ({
-	parameters: { ...batch({ concurrency: 1 }), ...change },
-});
-const tried = { ...oneByOne(), settings };
+const settings = tries();
+const once = oneByOne();
+const changed = (change: INodeParameters) => ({ parameters: { ...once.parameters, ...change } });
+const tried = { ...once, settings };
 const node = { parameters: batch(), settings };
 const allNames = ['Job 0', 'Job 1', 'Job 2', 'Job 3'];
+/** What n8n stores of a node beside its output. */
+const metadataOf = ({ run }: Result) => run.data.resultData.runData['Node 1']?.[0]?.metadata ?? {};
 
 describe("n8n's Retry On Fail", () => {
 	test('sends only the item that failed, and what was not begun', async () => {
@@ -47,7 +47,7 @@ describe("n8n's Retry On Fail", () => {
 	});
 
 	test('makes no job twice where n8n fails after the calls', async () => {
-		creates((item) => (item === 0 ? refused : undefined));
+		creates(refusedAt(0));
 		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
 		hint.mockImplementationOnce(() => {
 			throw new Error('n8n failed');
@@ -74,7 +74,7 @@ describe("n8n's Retry On Fail", () => {
 		[1, [1, 1, 1]],
 		[0, [3, 1, 1]],
 	])('at Continue tries again only if the first item failed: item %i', async (failing, times) => {
-		creates((item) => (item === failing ? refused : undefined));
+		creates(refusedAt(failing));
 		for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
 			fixture.sandbox.clearCalls();
 			const { items, error } = await fixture.engine.run({ ...node, onError }, numbered(3));
@@ -99,14 +99,10 @@ describe("n8n's Retry On Fail", () => {
 
 	test('does not take the pages that a stopped list had so far for the whole list', async () => {
 		const held = gate();
-		fixture.sandbox.faults.plan(({ operation, query, nOfOperation }) => {
-			if (operation !== 'listClusters') return undefined;
-			if (query['ListOption.continue'] === 'wrong') {
-				return nOfOperation < 4 ? refused : answer(200, { items: [] });
-			}
-			return nOfOperation < 4
-				? { kind: 'wait', when: 'beforeActing', until: held.opened }
-				: undefined;
+		fixture.meets('listClusters', ({ query, nOfOperation }) => {
+			const isWrong = query['ListOption.continue'] === 'wrong';
+			if (nOfOperation < 4) return isWrong ? refused : held.fault;
+			return isWrong ? answer(200, { items: [] }) : undefined;
 		});
 		const options = { pageSize: 2, continue: '={{ $json.from }}' };
 		const running = fixture.engine.start(
@@ -158,9 +154,9 @@ describe("n8n's Retry On Fail of a tool", () => {
 });
 
 /** A batch of four whose third item was refused: items 0 and 1 have their jobs. */
-async function refusedAtThird(node: NodeOptions = oneByOne()): Promise<Result> {
-	creates((item) => (item === 2 ? refused : undefined));
-	const result = await fixture.engine.run(node, numbered(4));
+async function refusedAtThird(): Promise<Result> {
+	creates(refusedAt(2));
+	const result = await fixture.engine.run(once, numbered(4));
 	expect(result.error?.message).toMatch(/^Job not created for item/);
 	expect(jobsOnService()).toHaveLength(2);
 	fixture.sandbox.faults.clear();
@@ -170,14 +166,14 @@ async function refusedAtThird(node: NodeOptions = oneByOne()): Promise<Result> {
 /** A batch of four, of which item 1 has a job that was not answered. */
 async function lostAtSecond(): Promise<Result> {
 	creates((item) => (item === 1 ? brokenAfter : undefined));
-	const failed = await fixture.engine.run(oneByOne(), numbered(4));
+	const failed = await fixture.engine.run(once, numbered(4));
 	fixture.sandbox.faults.clear();
 	return failed;
 }
 
 describe("n8n's Retry", () => {
 	test('makes only what is missing, gives the results of all in their order, and leaves nothing behind', async () => {
-		const result = await fixture.engine.retry(await refusedAtThird(), [oneByOne()]);
+		const result = await fixture.engine.retry(await refusedAtThird(), [once]);
 		expect(result.error).toBeUndefined();
 		expect(namesIn(result)).toEqual(allNames);
 		expect(result.items.map(({ json }) => (json.metadata as { uid: string }).uid)).toEqual(
@@ -193,14 +189,14 @@ describe("n8n's Retry", () => {
 
 	test('that failed is what to retry, not the first execution, which knows only its own jobs', async () => {
 		const first = await refusedAtThird();
-		creates((item) => (item === 3 ? refused : undefined));
-		const second = await fixture.engine.retry(first, [oneByOne()]);
+		creates(refusedAt(3));
+		const second = await fixture.engine.retry(first, [once]);
 		fixture.sandbox.faults.clear();
 		expect(createdIn(second)).toEqual(jobsOnService());
 		fixture.sandbox.clearCalls();
-		expect(namesIn(await fixture.engine.retry(second, [oneByOne()]))).toEqual(allNames);
+		expect(namesIn(await fixture.engine.retry(second, [once]))).toEqual(allNames);
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3]);
-		await fixture.engine.retry(first, [oneByOne()]);
+		await fixture.engine.retry(first, [once]);
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
@@ -213,9 +209,8 @@ describe("n8n's Retry", () => {
 	});
 
 	test('of a node that is now set to continue gives each item its end', async () => {
-		const result = await fixture.engine.retry(await lostAtSecond(), [
-			{ ...oneByOne(), onError: 'continueErrorOutput' },
-		]);
+		const continuing: NodeOptions = { ...once, onError: 'continueErrorOutput' };
+		const result = await fixture.engine.retry(await lostAtSecond(), [continuing]);
 		expect(result.error).toBeUndefined();
 		expect(result.branches.map((items) => items.map(({ pairedItem }) => pairedItem))).toEqual([
 			[{ item: 0 }, { item: 2 }, { item: 3 }],
@@ -233,7 +228,7 @@ describe("n8n's Retry", () => {
 	])(
 		'with the changed fields %j makes what is missing by them, and nothing twice',
 		async (fields, names) => {
-			const result = await fixture.engine.retry(await refusedAtThird(), [oneByOne(fields)]);
+			const result = await fixture.engine.retry(await refusedAtThird(), [changed(fields)]);
 			expect(namesIn(result)).toEqual(names);
 			expect(jobsOnService()).toHaveLength(4);
 		},
@@ -247,11 +242,11 @@ describe("n8n's Retry", () => {
 		const failed = await refusedAtThird();
 		const { baseUrl } = credentialFor(fixture.sandbox);
 		fixture.engine.editCredential({ baseUrl: url || baseUrl });
-		const again = await fixture.engine.retry(failed, [oneByOne(fields)]);
+		const again = await fixture.engine.retry(failed, [changed(fields)]);
 		expect(again.error?.message).toMatch(says);
 		expect(createdIn(again)).toEqual(jobsOnService().slice(0, jobs));
 		fixture.engine.editCredential({ baseUrl });
-		expect(namesIn(await fixture.engine.retry(again, [oneByOne()]))).toEqual(allNames);
+		expect(namesIn(await fixture.engine.retry(again, [once]))).toEqual(allNames);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
@@ -264,19 +259,17 @@ describe("n8n's Retry", () => {
 	});
 
 	test('of a state change sends only those that had not succeeded', async () => {
-		await fixture.engine.run(oneByOne(), numbered(2));
+		await fixture.engine.run(once, numbered(2));
 		const jobIds = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
 		const ids = [jobIds[0], 'gone', jobIds[1]].map((id) => ({ id }));
 		const failed = await fixture.engine.run({ parameters }, ids);
 		expect(contextOf(failed)).toMatchObject({ itemIndex: 1 });
 		fixture.sandbox.clearCalls();
-		const again = await fixture.engine.retry(failed, [
-			{ parameters: { ...parameters, options: {} } },
-		]);
+		const atOnce = { parameters: { ...parameters, options: {} } };
+		const again = await fixture.engine.retry(failed, [atOnce]);
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1 });
-		const sent = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
-		expect(sent).toEqual(['gone', jobIds[1]]);
+		expect(fixture.callsOf('changeJobState').map(jobIdOf)).toEqual(['gone', jobIds[1]]);
 	});
 
 	test('starts from the beginning where another version of the node has stored something', async () => {
@@ -286,21 +279,20 @@ describe("n8n's Retry", () => {
 		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
 			data.jobOrchestration = [[{ json }]];
 		}
-		const result = await fixture.engine.retry(failed, [oneByOne()]);
+		const result = await fixture.engine.retry(failed, [once]);
 		expect(namesIn(result)).toEqual(allNames);
 		expect(jobsOnService()).toHaveLength(6);
 	});
 });
 
-test('both tries of a Retry say what to do if the job of an earlier execution exists', async () => {
+test('Both tries of a Retry say what to do if the job of an earlier execution exists', async () => {
 	const again = await fixture.engine.retry(await lostAtSecond(), [tried]);
 	expect(again.error?.description).toMatch(/If it exists, set 'On Error'/);
 });
 
 describe('Create Again If Uncertain', () => {
-	const again = (value: unknown = true): NodeOptions => ({
-		parameters: batch({ concurrency: 1, createUncertainAgain: value as boolean }),
-	});
+	const again = (createUncertainAgain: boolean | string = true) =>
+		oneByOne({ createUncertainAgain });
 
 	test('creates what an earlier execution left uncertain', async () => {
 		const failed = await lostAtSecond();
@@ -310,19 +302,17 @@ describe('Create Again If Uncertain', () => {
 		expect(timesSent()).toEqual([1, 2, 1, 1]);
 	});
 
-	test('does so for the items that its expression names', async () => {
+	test('creates again only the items that its expression names', async () => {
 		creates((item) => (item < 3 ? brokenAfter : undefined));
 		const failed = await fixture.engine.run(tried, numbered(4));
 		fixture.sandbox.faults.clear();
 		const result = await fixture.engine.retry(failed, [again('={{ $itemIndex === 2 }}')]);
-		expect(contextOf(result)).toMatchObject({
-			itemIndex: 0,
-			uncertainItems: [{ itemIndex: 0 }, { itemIndex: 1 }],
-		});
+		expect(contextOf(result).itemIndex).toBe(0);
+		expect(uncertainIn(result)).toEqual([0, 1]);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
-	test.each(['a first execution', 'a Retry'])('never acts in the tries of %s', async (what) => {
+	test.each(['a first execution', 'a Retry'])('acts in no try of %s', async (what) => {
 		const node = { ...again(), settings };
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		let result = await fixture.engine.run(node, numbered(2));
@@ -333,12 +323,10 @@ describe('Create Again If Uncertain', () => {
 
 	test('leaves an item uncertain that was not sent again', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
-		const failed = await fixture.engine.run(oneByOne(), numbered(2));
+		const failed = await fixture.engine.run(once, numbered(2));
 		creates(() => refused);
-		const first = {
-			parameters: { ...again().parameters, displayName: '={{ $json.n ? "" : "x" }}' },
-		};
-		const stopped = await fixture.engine.retry(failed, [first]);
-		expect(contextOf(stopped)).toMatchObject({ uncertainItems: [{ itemIndex: 1 }] });
+		const displayName = '={{ $json.n ? "" : "x" }}';
+		const first = { parameters: { ...again().parameters, displayName } };
+		expect(uncertainIn(await fixture.engine.retry(failed, [first]))).toEqual([1]);
 	});
 });

@@ -1,4 +1,4 @@
-import type { Fault } from '../../sandbox';
+import type { Fault, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -11,13 +11,16 @@ import { contextOf } from './batch';
 const fixture = useSandbox();
 const { callsOf } = fixture;
 beforeEach(() => void hurry());
-afterEach(() => jest.restoreAllMocks());
 
-const onError = 'continueRegularOutput';
+/** Creates, in which an item's error does not end the others. */
+const continuing = (parameters = create()) => ({
+	...{ parameters, onError: 'continueRegularOutput' as const },
+});
 const nginx =
 	'<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>\r\n<hr><center>nginx/1.27.0</center>\r\n</body>\r\n</html>\r\n';
 const asPage = { 'content-type': 'text/html' };
 const asText = { 'content-type': 'text/plain; charset=utf-8' };
+const NOT_FOUND = 'The namespace, the workflow template or the work cluster was not found';
 const jobs = () => fixture.sandbox.store.jobs.size;
 
 const proxies: Array<[string, Fault]> = [
@@ -32,18 +35,13 @@ const proxies: Array<[string, Fault]> = [
 ];
 
 /** From a number of this operation's requests on, everything gets this answer for so long. */
-function rollOut(fault: Fault, { operation, from = 20, ms = 15_000 }: Partial<Outage>): void {
+function rollOut(fault: Fault, of: PlannedCall['operation'], { from = 1, ms = 15_000 } = {}): void {
 	let startedAt = Infinity;
-	fixture.sandbox.faults.plan((call) => {
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 		const now = performance.now();
-		if (call.operation === operation && call.nOfOperation === from) startedAt = now;
+		if (operation === of && nOfOperation === from) startedAt = now;
 		return now >= startedAt && now < startedAt + ms ? fault : undefined;
 	});
-}
-interface Outage {
-	operation: string;
-	from: number;
-	ms: number;
 }
 
 describe.each(proxies)('While what stands before the service answers with %s', (_, fault) => {
@@ -51,7 +49,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 		'creates wait, and no item fails (a list was there before: %p)',
 		async (hasListed) => {
 			if (hasListed) await fixture.engine.run({ parameters: getAll() });
-			rollOut(fault, { operation: 'createJob' });
+			rollOut(fault, 'createJob', { from: 20 });
 			const { error } = await fixture.engine.run({ parameters: create() }, numbered(60));
 			expect(error).toBeUndefined();
 			expect(jobs()).toBe(60);
@@ -66,10 +64,10 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 		await fixture.engine.run({ parameters: create() }, numbered(60));
 		await fixture.engine.run({ parameters: getAll() });
 		const ids = [...fixture.sandbox.store.jobs.keys()].map((id) => ({ id }));
-		rollOut(fault, { operation: 'changeJobState' });
+		rollOut(fault, 'changeJobState', { from: 20 });
 		const stop = change('stop', { jobId: '={{ $json.id }}' });
 		expect((await fixture.engine.run({ parameters: stop }, ids)).error).toBeUndefined();
-		rollOut(fault, { operation: 'listClusters', from: 1 });
+		rollOut(fault, 'listClusters');
 		fixture.sandbox.clearCalls();
 		expect((await fixture.engine.run({ parameters: getAll() })).error).toBeUndefined();
 	});
@@ -77,7 +75,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 	test('a login waits', async () => {
 		await fixture.engine.run({ parameters: create() });
 		fixture.sandbox.tokens.expireAll();
-		rollOut(fault, { operation: 'login', from: 1 });
+		rollOut(fault, 'login');
 		const { error } = await fixture.engine.run({ parameters: create() }, numbered(10));
 		expect(error).toBeUndefined();
 		expect(jobs()).toBe(11);
@@ -85,7 +83,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 
 	test('for longer than the patience, what waits fails as not created', async () => {
 		await fixture.engine.run({ parameters: getAll() });
-		rollOut(fault, { operation: 'createJob', ms: 600_000 });
+		rollOut(fault, 'createJob', { from: 20, ms: 600_000 });
 		const result = await fixture.engine.run({ parameters: create() }, numbered(60));
 		expect(result.error?.message).toContain('is away');
 		expect(contextOf(result)).toMatchObject({ httpStatus: 404, jobMayExist: false });
@@ -95,10 +93,9 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 	test('at first contact, nothing waits', async () => {
 		fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
 		const startedAt = performance.now();
-		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(3));
-		expect(items.map(({ json }) => Object(json.error).httpStatus as number)).toEqual([
-			404, 404, 404,
-		]);
+		const { items } = await fixture.engine.run(continuing(), numbered(3));
+		const statuses = items.map(({ json }) => Object(json.error).httpStatus as number);
+		expect(statuses).toEqual([404, 404, 404]);
 		expect(callsOf('createJob')).toHaveLength(3);
 		expect(performance.now() - startedAt).toBeLessThan(3_000);
 	});
@@ -111,25 +108,23 @@ test.each<[string, Fault]>([
 		'a page',
 		answer(404, '<!DOCTYPE html><html><body><pre>Cannot POST /x</pre></body></html>', asPage),
 	],
-])("the service's own 404 is told within three seconds: %s", async (_, fault) => {
+])("The service's own 404 is told within three seconds: %s", async (_, fault) => {
 	await fixture.engine.run({ parameters: create() });
 	fixture.sandbox.faults.plan(({ path }) => (path.includes('/x/') ? fault : undefined));
 	const startedAt = performance.now();
 	const parameters = create({ namespace: '={{ $json.n % 5 === 0 ? "x" : "default" }}' });
-	const { items } = await fixture.engine.run({ parameters, onError }, numbered(50));
+	const { items } = await fixture.engine.run(continuing(parameters), numbered(50));
 	expect(performance.now() - startedAt).toBeLessThan(3_000);
 	const failed = items.filter(({ json }) => json.error !== undefined);
 	expect(failed).toHaveLength(10);
 	for (const { json } of failed) {
-		expect(json.message).toBe(
-			'The namespace, the workflow template or the work cluster was not found',
-		);
+		expect(json.message).toBe(NOT_FOUND);
 	}
 	expect(jobs()).toBe(41);
 	expect(callsOf('listClusters').length).toBeLessThanOrEqual(10);
 });
 
-test("a service whose list gives a 404, too, tells its own 404 after some seconds, and others don't wait", async () => {
+test("A service whose list gives a 404, too, tells its own 404 after some seconds, and others don't wait", async () => {
 	await fixture.engine.run({ parameters: create() });
 	const none = answer(404, 'not found', asText);
 	fixture.sandbox.faults.plan(({ path }) =>
@@ -137,10 +132,8 @@ test("a service whose list gives a 404, too, tells its own 404 after some second
 	);
 	const startedAt = performance.now();
 	const parameters = create({ namespace: '={{ $json.n === 5 ? "x" : "default" }}' });
-	const { items } = await fixture.engine.run({ parameters, onError }, numbered(50));
-	expect(items[5]?.json.message).toBe(
-		'The namespace, the workflow template or the work cluster was not found',
-	);
+	const { items } = await fixture.engine.run(continuing(parameters), numbered(50));
+	expect(items[5]?.json.message).toBe(NOT_FOUND);
 	expect(items.filter(({ json }) => json.error !== undefined)).toHaveLength(1);
 	expect(performance.now() - startedAt).toBeLessThan(30_000);
 });

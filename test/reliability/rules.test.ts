@@ -5,7 +5,7 @@ import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/fromResponse';
 import type { CallState } from '../../nodes/JobOrchestration/service/retry/facts';
 import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
-import { statusFailure as status } from './statusFailure';
+import { broken, statusFailure as status, unreachable } from './statusFailure';
 
 /*
  * What follows from each status and each other failure: a line of the snapshot. What must always be so is here.
@@ -30,10 +30,10 @@ const others: Named[] = [
 	['another address', { kind: 'foreignAddress', address: 'x' }],
 	['a cancel before it is sent', { kind: 'cancelled', sent: false }],
 	['a cancel after it was sent', { kind: 'cancelled', sent: true }],
-	['no connection', { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' }],
+	['no connection', unreachable],
 	['a failure of n8n', { kind: 'n8nFailed', reason: 'busy' }],
 	['a time-out', { kind: 'timeout' }],
-	['a broken connection', { kind: 'broken', code: 'ECONNRESET' }],
+	['a broken connection', broken],
 	[
 		'an odd answer',
 		{
@@ -70,7 +70,8 @@ function linesOf(failures: Named[]): string {
 		.join('\n');
 }
 
-describe.each(['a request', 'a login'])('What follows if %s ends in', (what) => {
+const title = 'What follows is as written down, and no create is doubled, if %s ends in';
+describe.each(['a request', 'a login'])(title, (what) => {
 	test.each([
 		['a status', statuses],
 		['a status with Retry-After', withEach((code) => status(code, 1_000))],
@@ -109,117 +110,72 @@ const once: CallState = {
 	remainingMs: Infinity,
 };
 const list = { isIdempotent: true };
-const broken: Failure = { kind: 'broken', code: 'ECONNRESET' };
-const unreachable: Failure = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' };
+/** What a health check about the token has found: the service accepts it, or rejects it. */
+const byCall = { cause: 'call' } as const;
+const byToken = { cause: 'token' } as const;
+/** It is throttled while others are answered. */
+const alone = { isAlone: true };
+/** A token is rejected that the service accepts: it may be valid later. */
+const young = { ...byCall, tokenAgeMs: 9_000 };
+const fourBefore = { tokenRejections: 4 };
+const ofNewJob = { ...list, isOfNewJob: true };
+const check = { isHealthCheck: true };
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
 });
 const json404: Failure = { kind: 'status', status: 404, bodyType: 'json' };
 const text404: Failure = { kind: 'status', status: 404, bodyType: 'text' };
 
-test.each<[what: string, failure: Failure, call: Partial<CallState>, does: number | string]>([
-	['a create is answered 502', status(502), {}, 'fail'],
-	['a list is answered 502', status(502), list, 300],
-	['a list is answered 502 for the third time', status(502), { ...list, retries: 2 }, 1_200],
-	['a list is answered 502 for the fourth time', status(502), { ...list, retries: 3 }, 'fail'],
+type Fact = [what: string, does: number | 'fail' | 'check health', Failure, Partial<CallState>?];
+test.each<Fact>([
+	['a create is answered 502', 'fail', status(502)],
+	['a list is answered 502', 300, status(502), list],
+	['a list is answered 502 for the third time', 1_200, status(502), { ...list, retries: 2 }],
+	['a list is answered 502 for the fourth time', 'fail', status(502), { ...list, retries: 3 }],
+	['a list is answered 500 with Retry-After 7', 7_000, status(500, 7_000), { ...list, ...byCall }],
+	['a connection of a create breaks', 'fail', broken],
+	['a connection of a list breaks', 300, broken, list],
+	['a tool with 300 ms left is throttled', 'fail', status(429), { remainingMs: 300 }],
+	['a tool with 301 ms left is throttled', 300, status(429), { remainingMs: 301 }],
+	['a create is answered 503 with Retry-After 30', 30_000, status(503, 30_000)],
+	['a create is answered 503 with Retry-After 5', 5_000, status(503, 5_000)],
+	['a create is answered 503 with Retry-After 5 and a page', 'fail', page(503, 5_000)],
+	['a list is answered 503 with Retry-After 5 and a page', 5_000, page(503, 5_000), list],
+	['a create is answered 403 with Retry-After 5 and a page', 'fail', page(403, 5_000), byCall],
+	['a create is answered 429 with a page', 300, page(429)],
+	['a create is answered 429 for the sixth time', 5_000, status(429), { waits: 5 }],
+	['a Retry-After is longer than the patience', 'fail', status(429, 71_000)],
+	['a create throttled alone has such a Retry-After', 71_000, status(429, 71_000), alone],
+	['a create is throttled alone for the fifth time', 4_800, status(429), { ...alone, waits: 4 }],
 	[
-		'a list is answered 500 with Retry-After 7',
-		status(500, 7_000),
-		{ ...list, cause: 'call' },
-		7_000,
-	],
-	['a connection of a create breaks', broken, {}, 'fail'],
-	['a connection of a list breaks', broken, list, 300],
-	['a tool with 300 ms left is throttled', status(429), { remainingMs: 300 }, 'fail'],
-	['a tool with 301 ms left is throttled', status(429), { remainingMs: 301 }, 300],
-	['a create is answered 503 with Retry-After 30', status(503, 30_000), {}, 30_000],
-	['a create is answered 503 with Retry-After 5', status(503, 5_000), {}, 5_000],
-	['a create is answered 503 with Retry-After 5 and a page', page(503, 5_000), {}, 'fail'],
-	['a list is answered 503 with Retry-After 5 and a page', page(503, 5_000), list, 5_000],
-	[
-		'a create is answered 403 with Retry-After 5 and a page',
-		page(403, 5_000),
-		{ cause: 'call' },
+		'a create was throttled alone for four minutes',
 		'fail',
-	],
-	['a create is answered 429 with a page', page(429), {}, 300],
-	['a create is answered 429 for the sixth time', status(429), { waits: 5 }, 5_000],
-	['a Retry-After is longer than the patience', status(429, 71_000), {}, 'fail'],
-	['the same while others are answered', status(429, 71_000), { isAlone: true }, 71_000],
-	[
-		'a create is throttled for the fifth time while others are answered',
 		status(429),
-		{ isAlone: true, waits: 4 },
-		4_800,
+		{ ...alone, waitedMs: 240_000 },
 	],
-	[
-		'a create has waited four minutes by itself',
-		status(429),
-		{ isAlone: true, waitedMs: 240_000 },
-		'fail',
-	],
-	['a create with an old token is answered 403', status(403), {}, 'check health'],
-	['the service accepts that token', status(403), { cause: 'call' }, 'fail'],
-	["the service doesn't accept it", status(403), { cause: 'token' }, 0],
-	[
-		"the service doesn't accept the token of a create that was answered 500",
-		status(500),
-		{ cause: 'token' },
-		'fail',
-	],
-	[
-		"the service doesn't accept the token of a list that was answered 500",
-		status(500),
-		{ ...list, cause: 'token' },
-		0,
-	],
-	[
-		'a new token is rejected that the service accepts',
-		status(401),
-		{ cause: 'call', tokenAgeMs: 9_000 },
-		1_000,
-	],
-	[
-		'a new token is rejected for the fifth time',
-		status(401),
-		{ cause: 'call', tokenAgeMs: 9_000, tokenRejections: 4 },
-		'fail',
-	],
-	['an old token is rejected that the service accepts', status(401), { cause: 'call' }, 'fail'],
-	['a job is not found', json404, {}, 'fail'],
-	['a job is not found that was just created', json404, { ...list, isOfNewJob: true }, 500],
-	[
-		'it is not found for the fifth time',
-		json404,
-		{ ...list, isOfNewJob: true, notFounds: 4 },
-		'fail',
-	],
-	['a 404 comes that is no JSON', text404, {}, 'check health'],
-	['such a 404 comes at first contact', text404, { wasAnswered: false }, 'fail'],
-	['a health check gets such a 404, too', { ...text404, cause: 'outage' }, {}, 300],
-	[
-		'a health check gets one, but never got another answer',
-		text404,
-		{ cause: 'maybe outage' },
-		1_000,
-	],
-	['no connection is made', unreachable, {}, 300],
-	[
-		'a health check in place of the create gets a 500',
-		status(500),
-		{ cause: 'call', isHealthCheck: true },
-		0,
-	],
-	[
-		'a login in place of it is refused',
-		{ ...status(401), ofLogin: true },
-		{ isHealthCheck: true },
-		'fail',
-	],
-	['n8n fails', { kind: 'n8nFailed', reason: 'busy' }, {}, 300],
-	['a create was cancelled', { kind: 'cancelled', sent: true }, {}, 'fail'],
-	['it was sent as often as it may be', status(429), { attempts: 43 }, 'fail'],
-])('what happens if %s', (_, failure, call, does) => {
+	['a create with an old token is answered 403', 'check health', status(403)],
+	['the service accepts that token', 'fail', status(403), byCall],
+	["the service doesn't accept it", 0, status(403), byToken],
+	["the service doesn't accept the token of a create that got a 500", 'fail', status(500), byToken],
+	["the service doesn't accept the token of such a list", 0, status(500), { ...list, ...byToken }],
+	['a new token is rejected that the service accepts', 1_000, status(401), young],
+	['a new token is rejected for the fifth time', 'fail', status(401), { ...young, ...fourBefore }],
+	['an old token is rejected that the service accepts', 'fail', status(401), byCall],
+	['a job is not found', 'fail', json404],
+	['a job is not found that was just created', 500, json404, ofNewJob],
+	['it is not found for the fifth time', 'fail', json404, { ...ofNewJob, notFounds: 4 }],
+	['a 404 comes that is no JSON', 'check health', text404],
+	['such a 404 comes at first contact', 'fail', text404, { wasAnswered: false }],
+	['a health check gets such a 404, too', 300, { ...text404, cause: 'outage' }],
+	['a health check gets it at first contact', 1_000, text404, { cause: 'maybe outage' }],
+	['no connection is made', 300, unreachable],
+	['a health check in place of the create gets a 500', 0, status(500), { ...byCall, ...check }],
+	['a login in place of it is refused', 'fail', { ...status(401), ofLogin: true }, check],
+	['n8n fails', 300, { kind: 'n8nFailed', reason: 'busy' }],
+	['a create was cancelled', 'fail', { kind: 'cancelled', sent: true }],
+	['it was sent as often as it may be', 'fail', status(429), { attempts: 43 }],
+])('If %s, a request is sent again after so many milliseconds, or this is done: %p', (...fact) => {
+	const [, does, failure, call] = fact;
 	const decide = () => next(meaningOf(failure), { ...once, ...call });
 	const decision = decide();
 	expect('afterMs' in decision ? decision.afterMs : decision.do).toBe(does);
@@ -238,14 +194,17 @@ test.each([
 	['1e3', undefined],
 	['never 5', undefined],
 	[undefined, undefined],
-])('the Retry-After %p is %p ms', (header, milliseconds) => {
+])('The Retry-After %p is read as %p ms', (header, milliseconds) => {
 	expect(parseRetryAfter({ 'retry-after': header }, now)).toBe(milliseconds);
 });
 
 test.each([
 	['Sat, 21 Nov 2026 12:05:00 GMT', 5_000],
 	['not a date', 305_000],
-])("a Retry-After with a date counts from the answer's own date %s", (date, milliseconds) => {
-	const headers = { 'retry-after': 'Sat, 21 Nov 2026 12:05:05 GMT', date };
-	expect(parseRetryAfter(headers, now)).toBe(milliseconds);
-});
+])(
+	"A Retry-After with a date counts from the answer's own date, if that is one: %s",
+	(date, milliseconds) => {
+		const headers = { 'retry-after': 'Sat, 21 Nov 2026 12:05:05 GMT', date };
+		expect(parseRetryAfter(headers, now)).toBe(milliseconds);
+	},
+);

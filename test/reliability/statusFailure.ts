@@ -10,3 +10,6 @@ export const statusFailure = (
 	text: undefined,
 	retryAfterMs,
 });
+
+export const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
+export const broken = { kind: 'broken', code: 'ECONNRESET' } as const;

@@ -5,18 +5,25 @@ import { answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
 import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
-import { refused, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
+import { oneByOne, refused, refusedAt, tries, useBatch } from './batch';
 
 /*
  * What an error that stops the workflow says: what happened, what to do, and what became of the jobs.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
+const { callsOf, meets } = fixture;
+
+/** Waits until one of the creates is answered with this status. */
+const createAnswered = async (answered: number) =>
+	await until(() => callsOf('createJob').some(({ status }) => status === answered));
 
 describe('Where an error stops the workflow', () => {
+	const twoAtOnce = { parameters: batch({ concurrency: 2 }) };
+
 	test('of many jobs, few more are sent; all are in the context, and a hundred in the text', async () => {
-		creates((item) => (item === 150 ? refused : undefined));
+		creates(refusedAt(150));
 		const parameters = batch({ concurrency: 8 });
 		const result = await fixture.engine.run({ parameters }, numbered(200));
 		const made = jobsOnService();
@@ -27,7 +34,7 @@ describe('Where an error stops the workflow', () => {
 		expect(contextOf(result)).toMatchObject({
 			...{ itemIndex: 150, httpStatus: 400, jobMayExist: false, uncertainItems: [] },
 		});
-		expect(fixture.callsOf('createJob').length).toBeLessThanOrEqual(150 + 8);
+		expect(callsOf('createJob').length).toBeLessThanOrEqual(150 + 8);
 		expect(createdIn(result).sort()).toEqual(made.sort());
 		expect(made.length).toBeGreaterThanOrEqual(150 - 7);
 		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
@@ -36,17 +43,13 @@ describe('Where an error stops the workflow', () => {
 		);
 	});
 
-	test('those that wait for their turn are not sent, also where the node finds its own pace', async () => {
+	test('items that wait for their turn are not sent, also where the node finds its own pace', async () => {
 		const [refusal, others] = [gate(), gate()];
-		creates((item) =>
-			item === 3
-				? [{ kind: 'wait', when: 'beforeActing', until: refusal.opened }, refused]
-				: { kind: 'wait', when: 'beforeActing', until: others.opened },
-		);
+		creates((item) => (item === 3 ? [refusal.fault, refused] : others.fault));
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
-		await until(() => fixture.callsOf('createJob').length === 10);
+		await until(() => callsOf('createJob').length === 10);
 		refusal.open();
-		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		await createAnswered(400);
 		// The others are answered once the node has read the refusal.
 		for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 		others.open();
@@ -58,20 +61,16 @@ describe('Where an error stops the workflow', () => {
 	test('no request is sent again whose token was rejected meanwhile', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const held = gate();
-		creates((item) =>
-			item === 0
-				? refused
-				: [{ kind: 'wait', when: 'beforeActing', until: held.opened }, { kind: 'expireTokens' }],
-		);
-		const running = fixture.engine.start([{ parameters: batch({ concurrency: 2 }) }], numbered(2));
-		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 400));
+		creates((item) => (item === 0 ? refused : [held.fault, { kind: 'expireTokens' }]));
+		const running = fixture.engine.start([twoAtOnce], numbered(2));
+		await createAnswered(400);
 		held.open();
 		const { error } = await running.result;
 		expect(error?.message).toMatch(
 			/^Job not created for item 0 \(counted from 0\); 0 of \d jobs were created: no$/,
 		);
-		expect(fixture.callsOf('createJob')).toHaveLength(2);
-		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(callsOf('createJob')).toHaveLength(2);
+		expect(callsOf('login')).toHaveLength(1);
 		expect(jobsOnService()).toEqual([]);
 	});
 
@@ -80,21 +79,17 @@ describe('Where an error stops the workflow', () => {
 		{ metadata: { uid: 'job-0', namespace: { toString: 1 } }, displayName: { a: 1 } },
 	])('the job %j is listed by the names that were asked for', async (body) => {
 		creates((item) => (item > 0 ? refused : answer(200, body)));
-		const result = await fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(3));
+		const result = await fixture.engine.run(oneByOne(), numbered(3));
 		const job = { uid: 'job-0', displayName: 'Job 0' };
 		expect(contextOf(result).createdJobs).toEqual([{ itemIndex: 0, namespace: 'default', ...job }]);
 	});
 
 	test('an item that waits to be sent again is not sent again, and is certain', async () => {
 		const both = gate();
-		fixture.sandbox.faults.plan((call) => {
-			if (call.operation !== 'createJob') return undefined;
-			if (itemOf(call) === 0) return { kind: 'rateLimit', retryAfter: 20 };
-			return [{ kind: 'wait', when: 'beforeActing', until: both.opened }, refused];
-		});
+		creates((item) => (item === 0 ? { kind: 'rateLimit', retryAfter: 20 } : [both.fault, refused]));
 		const startedAt = Date.now();
-		const running = fixture.engine.start([{ parameters: batch({ concurrency: 2 }) }], numbered(9));
-		await until(() => fixture.callsOf('createJob').some(({ status }) => status === 429));
+		const running = fixture.engine.start([twoAtOnce], numbered(9));
+		await createAnswered(429);
 		both.open();
 		const result = await running.result;
 		expect(Date.now() - startedAt).toBeLessThan(18_000);
@@ -105,10 +100,7 @@ describe('Where an error stops the workflow', () => {
 	test('a service that says "canceled" makes no cancel of it', async () => {
 		const body = { error: { message: 'canceled by the administrator' } };
 		creates((item) => (item === 1 ? answer(400, body) : undefined));
-		const { run, error } = await fixture.engine.run(
-			{ parameters: batch({ concurrency: 1 }) },
-			numbered(3),
-		);
+		const { run, error } = await fixture.engine.run(oneByOne(), numbered(3));
 		expect(run.status).toBe('error');
 		expect(error?.message.replaceAll('\u2060', '')).toMatch(/: canceled by the administrator$/);
 		expect(error?.description).toMatch(/canceled/);
@@ -120,19 +112,15 @@ describe('Where an error stops the workflow', () => {
 		expect(result.error?.description).not.toMatch(/created/);
 
 		// A cluster has an ID where a job has its own.
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'listClusters' && nOfOperation === 2 ? refused : undefined,
-		);
-		const list = await fixture.engine.run(
-			{ parameters: getAll({ options: { concurrency: 1 } }) },
-			numbered(2),
-		);
+		meets('listClusters', ({ nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
+		const parameters = getAll({ options: { concurrency: 1 } });
+		const list = await fixture.engine.run({ parameters }, numbered(2));
 		expect(contextOf(list)).toMatchObject({ itemIndex: 1, createdJobs: [] });
 	});
 });
 
-const node = (parameters: INodeParameters = {}, options: INodeParameters = {}): NodeOptions => ({
-	parameters: { ...batch({ concurrency: 1, ...options }), ...parameters },
+const node = (parameters: INodeParameters = {}): NodeOptions => ({
+	parameters: { ...oneByOne().parameters, ...parameters },
 });
 
 /** Runs a batch whose creates meet these faults, by their order; the logins after the first are refused. */
@@ -147,7 +135,6 @@ async function run(of: NodeOptions, faults: Record<number, Fault>): Promise<Resu
 	return await fixture.engine.run(of, numbered(6));
 }
 
-const tries = { settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 } };
 const isRefused = { 3: refused };
 const isLost = { 3: brokenAfter };
 
@@ -158,7 +145,7 @@ test.each<[string, () => Promise<Result>]>([
 	['an item is uncertain, and the batch ends there', () => run(node(), isLost)],
 	[
 		'two are uncertain after all tries',
-		() => run({ ...node(), ...tries }, { 1: brokenAfter, 3: brokenAfter }),
+		() => run({ ...node(), settings: tries() }, { 1: brokenAfter, 3: brokenAfter }),
 	],
 	[
 		'the token expires, and the password has changed',
@@ -182,23 +169,26 @@ test.each<[string, () => Promise<Result>]>([
 			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
 		},
 	],
-	['the jobs are terminated', () => run(node({}, { ifStopped: 'terminate' }), isLost)],
+	['the jobs are terminated', () => run(oneByOne({ ifStopped: 'terminate' }), isLost)],
 	[
 		'the jobs have namespaces of their own',
 		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),
 	],
-])('the error of a batch of six where %s', async (_, play) => {
-	const { error } = await play();
-	let description = error?.description ?? '';
-	for (const uid of fixture.sandbox.store.jobs.keys()) {
-		description = description.replaceAll(uid, 'ID');
-	}
-	// What the service said, and what was requested, is the same in the error of a single item.
-	const [whatToDo = '', ...lists] = description.split('\n\n');
-	expect([error?.message, whatToDo.split('\n')[0], ...lists].join('\n\n')).toMatchSnapshot();
-});
+])(
+	'An error says what happened, what to do and which jobs exist, in a batch of six where %s',
+	async (_, play) => {
+		const { error } = await play();
+		let description = error?.description ?? '';
+		for (const uid of fixture.sandbox.store.jobs.keys()) {
+			description = description.replaceAll(uid, 'ID');
+		}
+		// What the service said, and what was requested, is the same in the error of a single item.
+		const [whatToDo = '', ...lists] = description.split('\n\n');
+		expect([error?.message, whatToDo.split('\n')[0], ...lists].join('\n\n')).toMatchSnapshot();
+	},
+);
 
-test('of long names, the beginning is enough', async () => {
+test('An error has only the beginning of long names', async () => {
 	const displayName = '={{ "x".repeat(20000) + $json.n }}';
 	const failed = await run(node({ displayName }), { 1: refused, 4: brokenAfter });
 	const result = await fixture.engine.retry(failed, [node({ displayName })]);
@@ -210,7 +200,7 @@ test('of long names, the beginning is enough', async () => {
 	}
 });
 
-test('the context has the items whose job may exist, by number, namespace and display name', async () => {
+test('The context has the items whose job may exist, by number, namespace and display name', async () => {
 	const failed = contextOf(await run(node({ namespace: '=team-{{ $json.n }}' }), isLost));
 	expect(failed).toMatchObject({ itemIndex: 3, jobMayExist: true });
 	const items = [{ itemIndex: 3, namespace: 'team-3', displayName: 'Job 3' }];

@@ -1,8 +1,8 @@
 import type { Fault, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
-import { batch } from './batch';
-import { create, numbered, useSandbox } from '../support/fixture';
+import { create, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import { tries } from './batch';
 
 /*
  * A client of an MCP server usually gives up a call after a minute, and its model calls the tool again. A job that came
@@ -10,8 +10,7 @@ import { hurry } from '../support/hurry';
  */
 
 const fixture = useSandbox();
-const { meets } = fixture;
-afterEach(() => jest.restoreAllMocks());
+const { callsOf, meets } = fixture;
 
 const tool = { parameters: create({ options: { timeout: 3_000 } }) };
 
@@ -27,12 +26,12 @@ async function call() {
 
 const jobs = () => [...fixture.sandbox.store.jobs.values()];
 
-test('a tool that is asked to wait for a minute says so at once, in its words', async () => {
+test('A tool that is asked to wait for a minute says so at once, in its words', async () => {
 	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
 	const { answer: said } = await call();
 	expect(said).toMatch(/^Error: .*too many requests.*The namespace is full/s);
 	expect(jobs()).toHaveLength(0);
-	expect(fixture.callsOf('createJob')).toHaveLength(1);
+	expect(callsOf('createJob')).toHaveLength(1);
 });
 
 test.each<[string, PlannedCall['operation'], Fault]>([
@@ -40,7 +39,7 @@ test.each<[string, PlannedCall['operation'], Fault]>([
 	['is throttled without a Retry-After', 'createJob', answer(429, { message: 'full' })],
 	['has to wait for a login', 'login', throttled(20)],
 ])(
-	'a tool that %s gives up within 45 seconds in all, and creates nothing',
+	'A tool that %s gives up within 45 seconds in all, and creates nothing',
 	async (_, of, fault) => {
 		hurry();
 		meets(of, () => fault);
@@ -52,7 +51,7 @@ test.each<[string, PlannedCall['operation'], Fault]>([
 	},
 );
 
-test('a tool that cannot reach a service that has answered before gives up in that time, too', async () => {
+test('A tool that cannot reach a service that has answered before gives up in that time, too', async () => {
 	await fixture.engine.callTool(tool, [{}]);
 	hurry();
 	await fixture.sandbox.goAway();
@@ -64,30 +63,21 @@ test('a tool that cannot reach a service that has answered before gives up in th
 	expect(jobs()).toHaveLength(1);
 });
 
-test('all tries of Retry On Fail share the 45 seconds, and the last one says what the service says', async () => {
+test('All tries of Retry On Fail share the 45 seconds, and the last one says what the service says', async () => {
 	hurry();
 	meets('createJob', () => throttled(20));
 	const began = performance.now();
-	const settings = { retryOnFail: true, maxTries: 4, waitBetweenTries: 0 };
-	const { answers } = await fixture.engine.callTool({ ...tool, settings }, [{}, {}]);
+	const { answers } = await fixture.engine.callTool({ ...tool, settings: tries(4) }, [{}, {}]);
 	// Two calls.
 	expect((performance.now() - began) / 1_000).toBeLessThan(2 * 46);
 	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
 	expect(jobs()).toHaveLength(0);
 });
 
-test('a tool that waits less than that creates its job', async () => {
+test('A tool that waits less than that creates its job', async () => {
 	hurry();
 	meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? throttled(20) : undefined));
 	const { answer: said } = await call();
 	expect(said).toContain('"displayName":"Report"');
-	expect(jobs()).toHaveLength(1);
-});
-
-test('a node that is no tool waits longer', async () => {
-	hurry();
-	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
-	const { items } = await fixture.engine.run({ parameters: batch() }, numbered(1));
-	expect(items).toHaveLength(1);
 	expect(jobs()).toHaveLength(1);
 });

@@ -1,9 +1,8 @@
-import type { NodeOptions } from '../support/run';
 import { answer } from '../support/answer';
 import { pass } from '../support/clock';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { batch, contextOf, itemOf, uncertainIn, useBatch } from './batch';
+import { batch, contextOf, itemOf, oneByOne, tries, uncertainIn, useBatch } from './batch';
 
 /*
  * An exception that the node doesn't know, thrown after a create was sent. Only what is known not to have been sent counts
@@ -11,8 +10,7 @@ import { batch, contextOf, itemOf, uncertainIn, useBatch } from './batch';
  */
 
 const { fixture } = useBatch();
-const { callsOf } = fixture;
-afterEach(() => jest.restoreAllMocks());
+const { callsOf, meets } = fixture;
 
 /** A module of the node as n8n's loader has it. */
 const built = (path: string): object =>
@@ -54,11 +52,7 @@ function throwAt(owner: object, method: string): void {
 	});
 }
 
-const node: NodeOptions = {
-	parameters: batch({ concurrency: 1, maxRetries: 0 }),
-	settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 },
-};
-
+const node = { ...oneByOne({ maxRetries: 0 }), settings: tries() };
 describe.each([
 	['succeeds', undefined, steps],
 	['gets a 500', answer(500), stepsOfFailure],
@@ -70,9 +64,7 @@ describe.each([
 			const [, owner, method] = args;
 			await fixture.engine.run({ parameters: getAll() });
 			pass(2 * 61_000);
-			fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
-				operation === 'createJob' && nOfOperation === 1 ? fault : undefined,
-			);
+			meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
 			throwAt(owner, method);
 			const first = await fixture.engine.run(node, numbered(2));
 			expect(first.error?.message).toMatch(/\bmay\b/);
@@ -86,7 +78,7 @@ describe.each([
 	);
 });
 
-test('an error of a create names the job, what to do and what was thrown, without secrets', async () => {
+test('The error of such a create names the job and what to do, and no secret', async () => {
 	const { engine, sandbox } = fixture;
 	const session = methodsOf('session/session', 'Session') as { noteAnswer: () => void };
 	jest.spyOn(session, 'noteAnswer').mockImplementationOnce(() => {

@@ -39,11 +39,14 @@ describe('The contract', () => {
 		['changeJobState', 200, {}, 'changeJobState answers 200 with no body'],
 		['listClusters', 200, { items: [] }, "value must have required property 'metadata'"],
 		['login', 204, undefined, 'login has no answer with status 204'],
-	] as const)('says of the answer %s %i %j: %j', (operation, status, body, wrong) => {
-		expect(wrongWithAnswer(operation, status, body)).toBe(wrong);
-	});
+	] as const)(
+		'says what is wrong with the answer %s %i %j: %j',
+		(operation, status, body, wrong) => {
+			expect(wrongWithAnswer(operation, status, body)).toBe(wrong);
+		},
+	);
 
-	it('has the job that the sandbox gives, but for its id, its time and its engine', async () => {
+	it('shows the job that the sandbox gives, but for its id, its time and its engine', async () => {
 		const exampleOf = (wanted: string): unknown =>
 			contractOperation('createJob').examples.find(({ name }) => name === wanted)?.value;
 		const { body } = await client.create(exampleOf('everything'));
@@ -79,7 +82,7 @@ describe('The sandbox refuses', () => {
 		[404, 'GET', '/oauth/login', undefined, 'There is no call GET /oauth/login'],
 		[404, 'GET', '/api/v2/clusters', undefined, 'There is no call GET /api/v2/clusters'],
 	])(
-		'by a %i that names what is wrong: %s %s with %j',
+		'a wrong request by a %i that names what is wrong: %s %s with %j',
 		async (status, method, path, body, message) => {
 			const before = sandbox.store.jobs.size;
 			const answer = await send(sandbox.url + path, { method, body, token: client.token });
@@ -89,7 +92,7 @@ describe('The sandbox refuses', () => {
 		},
 	);
 
-	it('a port that is taken; it listens on loopback', async () => {
+	it('a port that is taken, and listens on loopback', async () => {
 		const { hostname, port } = new URL(sandbox.url);
 		expect(hostname).toBe('127.0.0.1');
 		const second = startSandbox({ port: Number(port) });
@@ -103,12 +106,12 @@ describe('The command line', () => {
 		[['--max-page-size', '50'], { maxPageSize: 50, refuseLargerPages: true }],
 		[['--empty-lists-omitted'], { emptyListsOmitted: true }],
 		[['--burst', '2', '--per-second', '9'], { limits: { burst: 2, perSecond: 9 } }],
-	])('%j is explained, and gives %j', (args, options) => {
+	])('explains %j, and reads it as %j', (args, options) => {
 		expect(readCommandLine(args)).toEqual({ recordCalls: false, ...options });
 		expect(help).toContain(`  ${args[0]} `);
 	});
 
-	it('says what is wrong with it', () => {
+	it('says what is wrong with an option', () => {
 		expect(() => readCommandLine(['--max-page-size', '0'])).toThrow(
 			"--max-page-size must be a whole number from 1 to 1000000000, not '0'",
 		);
@@ -165,7 +168,7 @@ describe('The page', () => {
 	it.each([
 		['demo', 'demo-password', 'demo-password'],
 		['ann', 'not-for-the-page', null],
-	])('of the login of %s with %s shows the password %s', async (userName, password, shown) => {
+	])('shows for the login of %s with %s the password %s', async (userName, password, shown) => {
 		const other = await startSandbox({ userName, password });
 		const { logIn, ...others } = await snapshot(other);
 		await other.close();

@@ -1,4 +1,5 @@
-import type { Fault, PlannedCall } from '../../sandbox';
+import type { Fault } from '../../sandbox';
+import { batch } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
@@ -13,13 +14,6 @@ import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './t
 const fixture = useTraces();
 
 const list = getAll({ options: { maxRetries: 0 } });
-
-/** What is answered to the login, or to any other call. */
-function plan(of: 'login' | 'others', say: (call: PlannedCall) => Fault): void {
-	fixture.sandbox.faults.plan((call) =>
-		(call.operation === 'login') === (of === 'login') ? say(call) : undefined,
-	);
-}
 
 describe('A failure leaves neither the password nor a token:', () => {
 	const faults: Array<[string, Fault]> = [
@@ -39,14 +33,14 @@ describe('A failure leaves neither the password nor a token:', () => {
 	test.each(faults.map((row, n) => [...row, operations[n % operations.length]] as const))(
 		'%s',
 		async (_, fault, parameters = list) => {
-			plan('others', () => fixture.limits.orRunOut(fault));
+			fixture.meets('others', () => fixture.limits.orRunOut(fault));
 			const { tokens } = await fixture.expectNoLeak(parameters);
 			expect(tokens).not.toEqual([]);
 		},
 	);
 
 	test.each(faults.slice(0, 4))('of the login: %s', async (_, fault) => {
-		plan('login', () => fixture.limits.orRunOut(fault));
+		fixture.meets('login', () => fixture.limits.orRunOut(fault));
 		await fixture.expectNoLeak(list, 'continueErrorOutput');
 	});
 
@@ -92,9 +86,9 @@ describe('A text of the service with a secret is not shown:', () => {
 		['the name of a field', (it) => answer(200, { [it]: [1], other: 2 }), SHORT],
 		['the text of a success', (it) => answer(200, `Bad: ${it}`), SHORT],
 	])('%s', async (_, say, said) => {
-		plan('others', ({ token = 'no token' }) => say(token));
+		fixture.meets('others', ({ token = 'no token' }) => say(token));
 		const ofToken = await fixture.expectNoLeak(list);
-		plan('others', () => say(PASSWORD));
+		fixture.meets('others', () => say(PASSWORD));
 		const ofPassword = await fixture.expectNoLeak(list, 'continueErrorOutput');
 		for (const { texts } of [ofToken, ofPassword]) {
 			expect(texts.get('the run')).toContain(said);
@@ -106,13 +100,16 @@ describe('A text of the service with a secret is not shown:', () => {
 		// The search finds it, or the test would prove nothing.
 		const texts = new Map([['a text', `before ${spell(PASSWORD)} behind`]]);
 		expect(placesOf([PASSWORD], texts)).not.toEqual([]);
-		plan('others', ({ token = 'none' }) => answer(400, { it: `Bad: ${spell(token)} it is` }));
+		fixture.meets('others', ({ token = 'none' }) =>
+			answer(400, { it: `Bad: ${spell(token)} it is` }),
+		);
 		const { texts: ofToken } = await fixture.expectNoLeak(list);
-		plan('login', () => answer(400, { it: `Bad: ${spell(PASSWORD)} it is` }));
+		fixture.meets('login', () => answer(400, { it: `Bad: ${spell(PASSWORD)} it is` }));
 		fixture.sandbox.tokens.expireAll();
 		fixture.engine.editCredential({ userName: 'another' });
 		const { texts: ofPassword } = await fixture.expectNoLeak(list);
-		for (const left of [ofToken, ofPassword]) expect(left.get('the run')).toContain(MESSAGE);
+		expect(ofToken.get('the run')).toContain(`${MESSAGE}token (HTTP 400).`);
+		expect(ofPassword.get('the run')).toContain(`${MESSAGE}password.`);
 	});
 
 	const token = 'a-token-in-another-shape';
@@ -124,7 +121,7 @@ describe('A text of the service with a secret is not shown:', () => {
 		{ access_token: { message: token } },
 		{ data: { access_token: token }, message: 'ok' },
 	])('an answer to the login that is no token, whatever it is: %j', async (body) => {
-		plan('login', () => answer(200, body));
+		fixture.meets('login', () => answer(200, body));
 		const { texts } = await fixture.expectNoLeak(list);
 		expect(texts.get('the run')).toMatch(/It sent (a text|a list|an object)/);
 		expect(texts.get('the run')).not.toContain('Not a token');
@@ -158,8 +155,8 @@ test('A success leaves neither the password nor a token, also after one had expi
 	}
 });
 
-test('What a state change is answered with is passed on as it came', async () => {
-	plan('others', ({ token }) => answer(200, { repeated: token }));
+test('The output of a state change has the answer of the service as it came', async () => {
+	fixture.meets('others', ({ token }) => answer(200, { repeated: token }));
 	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
 	const sent = fixture.sandbox.calls.at(-1)?.token;
 	expect(sent).toMatch(/./);
@@ -167,18 +164,14 @@ test('What a state change is answered with is passed on as it came', async () =>
 });
 
 describe('A job that the service names after a secret', () => {
-	const batch = create({
-		displayName: '=Job {{ $json.n }}',
-		options: { concurrency: 1, maxRetries: 0 },
-	});
+	const parameters = batch({ concurrency: 1, maxRetries: 0 });
 
 	/** The first job is made, with this ID; what becomes of the second is up to the test. */
 	function firstJobIs(
 		uid: (token: string) => string,
 		second = answer(400, { message: 'no' }),
 	): void {
-		fixture.sandbox.faults.plan(({ operation, nOfOperation, token = 'no token' }) => {
-			if (operation !== 'createJob') return undefined;
+		fixture.meets('createJob', ({ nOfOperation, token = 'no token' }) => {
 			const metadata = { uid: uid(token), namespace: `in ${token}` };
 			return nOfOperation === 1 ? answer(200, { metadata, displayName: 'Report' }) : second;
 		});
@@ -190,7 +183,7 @@ describe('A job that the service names after a secret', () => {
 		['the password in percent encoding', () => `job-${encodeURIComponent(PASSWORD)}`],
 	])('is listed without its ID: %s', async (_, uid) => {
 		firstJobIs(uid);
-		const { texts } = await fixture.expectNoLeak(batch);
+		const { texts } = await fixture.expectNoLeak(parameters);
 		const error = texts.get('the error of the node');
 		expect(error).toContain('• item 0: (not shown: contains a secret) (');
 		expect(error).toMatch(/^\(not shown: contains a secret\)$/m);
@@ -199,7 +192,7 @@ describe('A job that the service names after a secret', () => {
 	test('is listed without it in the log, too, if the execution is cancelled', async () => {
 		firstJobIs((token) => `job-${token}`, { kind: 'stall', when: 'beforeActing' });
 		const traces = await fixture.leftBy(async () => {
-			const { result, cancel } = fixture.engine.start([{ parameters: batch }], numbered(2));
+			const { result, cancel } = fixture.engine.start([{ parameters }], numbered(2));
 			await until(() => fixture.callsOf('createJob').length === 2);
 			cancel();
 			fixture.limits.runOut();
@@ -231,7 +224,7 @@ describe('A job that the service names after a secret', () => {
 });
 
 test.each(['default', 'admin', 'Report', 'namespace'])(
-	'A password that is an ordinary word is shown in what the workflow gives: %s',
+	'An error shows what the workflow gives, even if the password is a word in it: %s',
 	async (password) => {
 		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
@@ -255,7 +248,7 @@ test.each(['default', 'admin', 'Report', 'namespace'])(
 	},
 );
 
-describe('A token that is not the one stored is not repeated', () => {
+describe('An error does not repeat a token that is not the one stored,', () => {
 	/** A service that repeats a token. */
 	const repeating = (token: string | undefined) => answer(400, { message: `Bad: ${token}` });
 
@@ -282,10 +275,8 @@ describe('A token that is not the one stored is not repeated', () => {
 			const { token: expired } = fixture.engine;
 			fixture.sandbox.tokens.expireAll();
 			fixture.sandbox.clearCalls();
-			fixture.sandbox.faults.plan(({ operation, nOfOperation, token }) =>
-				operation === 'login' || nOfOperation === 1
-					? undefined
-					: repeating(which === 'new' ? token : expired),
+			fixture.meets('others', ({ nOfOperation, token }) =>
+				nOfOperation === 1 ? undefined : repeating(which === 'new' ? token : expired),
 			);
 			expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
 		},
@@ -307,8 +298,7 @@ describe('A token that is not the one stored is not repeated', () => {
 
 	test('when another process has stored it', async () => {
 		const stored = 'issued-to-another-process';
-		const [hash] = fixture.engine.storedToken.split('.');
-		fixture.engine.editCredential({ accessToken: `${hash}.${stored}` });
+		fixture.engine.storeAsOtherProcess(stored);
 		fixture.sandbox.faults.plan(() => repeating(stored));
 		const { texts, failed } = await fixture.leftByNode(getAll());
 		expect(failed).toBe(true);
@@ -317,8 +307,7 @@ describe('A token that is not the one stored is not repeated', () => {
 
 	test('when it is the sixteenth of an execution, nor is the first', async () => {
 		const used: string[] = [];
-		fixture.sandbox.faults.plan(({ operation, token }) => {
-			if (operation === 'login' || token === undefined) return undefined;
+		fixture.meets('others', ({ token = 'no token' }) => {
 			if (used.includes(token)) return answer(401, {});
 			used.push(token);
 			return repeating(used[0]);
@@ -336,8 +325,8 @@ test.each<[string, Fault]>([
 	['400', answer(400)],
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'afterActing' }],
-])('The body that was sent is in no error and no log: %s', async (_, fault) => {
-	plan('others', () => fault);
+])('No error and no log has the body that was sent: %s', async (_, fault) => {
+	fixture.meets('others', () => fault);
 	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
 	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));
 	expect(JSON.stringify(fixture.callsOf('createJob')[0]?.body)).toContain('planted-word');

@@ -11,7 +11,7 @@ test.each([
 	['with a pair of surrogates', 'key🔑', 'key\\ud83d\\udd11'],
 	['with a plus', 'se+ret', 'a=se%2Bret'],
 	['in base64 in an address', '>>>???', 'x Pj4%2BPz8%2F y'],
-])('a secret %s is found', (_, password, text) => {
+])('the search finds a secret %s', (_, password, text) => {
 	expect(of(password).findIn(text)).toBeDefined();
 });
 
@@ -20,8 +20,8 @@ test.each([
 	['in another case', 'secret', 'Secret'],
 	['with something in between', 'secret', 'sec ret'],
 	['that decodes to an ordinary text', '%41%42', 'an AB'],
-	['in nothing', 'secret', ''],
-])('a secret %s is not found', (_, password, text) => {
+	['in an empty text', 'secret', ''],
+])('the search does not find a secret %s', (_, password, text) => {
 	expect(of(password).findIn(text)).toBeUndefined();
 });
 
@@ -47,7 +47,7 @@ describe('A password of fewer than four characters', () => {
 	);
 });
 
-test('the last twenty tokens are found, if they are texts of four characters or more', () => {
+test('the search finds the last twenty tokens, if they are texts of four characters or more', () => {
 	const secrets = of('secret');
 	for (const token of ['abc', '', undefined, null, 1234567, ['list-token']]) secrets.add(token);
 	expect(secrets.findIn('abc undefined null 1234567 list-token')).toBeUndefined();

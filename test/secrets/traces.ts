@@ -62,7 +62,6 @@ export function useTraces() {
 		}
 		jest.spyOn(console, 'log').mockImplementation(print);
 	});
-	afterEach(() => jest.restoreAllMocks());
 
 	/** Everything that is left by running something. */
 	async function leftBy(run: () => Promise<Result>): Promise<Traces> {
@@ -123,6 +122,7 @@ export function useTraces() {
 			return limits;
 		},
 		callsOf: fixture.callsOf,
+		meets: fixture.meets,
 		leftBy,
 		leftByNode,
 		expectNoLeak,

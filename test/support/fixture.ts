@@ -2,13 +2,22 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import type { CalledOperation, Plan, Sandbox, SandboxOptions } from '../../sandbox';
+import type {
+	CalledOperation,
+	NewJob,
+	Plan,
+	PlannedCall,
+	Sandbox,
+	SandboxOptions,
+	StoredJob,
+	Verb,
+} from '../../sandbox';
 import { startSandbox } from '../../sandbox';
+import { makeReadyFor } from '../sandbox/states';
 import { answer } from './answer';
-import { Engine } from './run';
+import { Engine, type Result } from './run';
 
-/** The sandbox and the engine of the tests of one file: fresh for each test, with a credential stored. */
-export type Fixture = ReturnType<typeof useSandbox>;
+type Faults = ReturnType<Plan>;
 
 const started: Sandbox[] = [];
 
@@ -22,7 +31,7 @@ export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 	return sandbox;
 }
 
-/** Gives each test of a file a sandbox of its own, and the engine with a credential for it. */
+/** Gives each test of a file a sandbox of its own, and the engine with a credential for it. What a test mocks ends with it. */
 export function useSandbox(options: SandboxOptions = {}) {
 	let sandbox: Sandbox;
 	let engine: Engine;
@@ -32,12 +41,26 @@ export function useSandbox(options: SandboxOptions = {}) {
 		engine = await Engine.load();
 		engine.saveCredential(credentialFor(sandbox));
 	};
-	/** Has each call of one operation meet the fault that this gives; none if it gives undefined. */
-	const meets = (operation: CalledOperation, faultFor: Plan) =>
-		sandbox.faults.plan((call) => (call.operation === operation ? faultFor(call) : undefined));
+	/** The calls of one operation that the sandbox has seen. */
+	const callsOf = (operation: CalledOperation) =>
+		sandbox.calls.filter((call) => call.operation === operation);
+	/** The jobs that the creates have asked for. */
+	const sentJobs = () => callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
+	/** Has each call of one operation, or of all but the login, meet this fault, or what this gives for it. */
+	const meets = (
+		operation: CalledOperation | 'others',
+		fault: Faults | ((call: PlannedCall) => Faults),
+	) =>
+		sandbox.faults.plan((call) => {
+			const isMeant =
+				operation === 'others' ? call.operation !== 'login' : call.operation === operation;
+			if (!isMeant) return undefined;
+			return typeof fault === 'function' ? fault(call) : fault;
+		});
 	beforeEach(async () => await start(options));
 	afterEach(async () => {
 		await Promise.all(started.splice(0).map(async (each) => await each.close()));
+		jest.restoreAllMocks();
 	});
 
 	return {
@@ -48,13 +71,31 @@ export function useSandbox(options: SandboxOptions = {}) {
 		get engine() {
 			return engine;
 		},
-		/** The calls of one operation that the sandbox has seen. */
-		callsOf: (operation: CalledOperation) =>
-			sandbox.calls.filter((call) => call.operation === operation),
+		/** Runs the node with these parameters and items: the result is no error. */
+		async succeeds(parameters: INodeParameters, items?: IDataObject[]): Promise<Result> {
+			const result = await engine.run({ parameters }, items);
+			expect(result.error).toBeUndefined();
+			return result;
+		},
+		/** Creates a job on which a verb changes something. */
+		async newJob(verb: Verb): Promise<StoredJob> {
+			await engine.run({ parameters: create() });
+			const job = [...sandbox.store.jobs.values()].at(-1);
+			if (job === undefined) throw new Error('No job was made');
+			makeReadyFor(verb, job);
+			return job;
+		},
+		callsOf,
+		sentJobs,
+		/** The job that the only create has asked for. */
+		sentJob(): NewJob {
+			const [job, ...others] = sentJobs();
+			if (job === undefined || others.length > 0) throw new Error('There is not one create');
+			return job;
+		},
 		meets,
 		/** Answers each call of one operation with this body, instead of acting. */
-		answerWith: (operation: CalledOperation, body: unknown) =>
-			meets(operation, () => answer(200, body)),
+		answerWith: (operation: CalledOperation, body: unknown) => meets(operation, answer(200, body)),
 	};
 }
 

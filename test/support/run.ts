@@ -73,6 +73,12 @@ export class Engine {
 		return this.storedToken.replace(/^[^.]*\./, '');
 	}
 
+	/** Stores a token as another process of the same account does. */
+	storeAsOtherProcess(token: string): void {
+		const [hash] = this.storedToken.split('.');
+		this.editCredential({ accessToken: `${hash}.${token}` });
+	}
+
 	/** Runs one node with these items. */
 	async run(node: NodeOptions, items: IDataObject[] = [{}]): Promise<Result> {
 		return await this.start([node], items).result;
@@ -227,6 +233,27 @@ export class Engine {
 		return response;
 	}
 
+	/** Asks for the clusters with the credential, as n8n's HTTP Request node does. */
+	async listAsOtherNode(): Promise<unknown> {
+		const { baseUrl } = this.credentials.look('1');
+		return await this.requestAsOtherNode({
+			method: 'GET',
+			uri: `${String(baseUrl)}/api/v1/clusters`,
+		});
+	}
+
+	/** Creates a job with the credential, as n8n's HTTP Request node does. */
+	async createAsOtherNode(options: Partial<IRequestOptions> = {}): Promise<unknown> {
+		const { baseUrl } = this.credentials.look('1');
+		const workflow = { uid: 'wf' };
+		const job = { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow };
+		return await this.requestAsOtherNode({
+			...{ method: 'POST', uri: `${String(baseUrl)}/api/v1/namespaces/default/jobs` },
+			...{ body: { namespace: 'default', job }, json: true },
+			...options,
+		});
+	}
+
 	/** The request helpers that n8n gives to nodes and credentials. */
 	helpers(): ILoadOptionsFunctions['helpers'] {
 		return this.editorContext().helpers;
@@ -283,13 +310,15 @@ export function stored({ data }: IRun): IRun['data'] {
 /** What came of a run, by its last node. */
 export function resultOf(run: IRun, nodeName: string) {
 	const { runData, error } = run.data.resultData;
-	const main = runData[nodeName]?.[0]?.data?.main ?? [];
-	const branches = main.map((items) => items ?? []);
+	const [first] = runData[nodeName] ?? [];
+	const branches = (first?.data?.main ?? []).map((items) => items ?? []);
 	return {
 		/** The node's output, all branches in one. */
 		items: branches.flat(),
 		/** By branch: the output, and the error output where there is one. */
 		branches,
+		/** The hints above the node's output. */
+		hints: first?.hints?.map(({ message }) => message) ?? [],
 		/** The error that ended the run. */
 		error,
 		run,
