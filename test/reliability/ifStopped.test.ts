@@ -175,15 +175,21 @@ describe('A later run', () => {
 	});
 
 	test.each([
-		['ends them now', undefined, ended(1)],
-		['says again why it could not', answer(403), [{ operation: 'terminate', success: false }]],
-	])('with nothing left to run, and jobs that still run, %s', async (_, fault, endings) => {
+		['ends them now', terminate(), undefined, ended(1)],
+		['says again why it could not', terminate(), answer(403), [{ success: false }]],
+		[
+			'says nothing of the earlier attempt if it is set to keep them',
+			oneByOne(),
+			undefined,
+			[undefined],
+		],
+	])('with nothing left to run, and jobs that still run, %s', async (_, node, fault, endings) => {
 		const isLost = (item: number) => (item === 1 ? brokenAfter : undefined);
 		faults(isLost, () => answer(409));
 		const failed = await fixture.engine.run(terminate(), numbered(2));
 		expect(states()).toEqual(running(2));
 		fixture.meets('changeJobState', () => fault);
-		const again = await fixture.engine.retry(failed, [terminate()]);
+		const again = await fixture.engine.retry(failed, [node]);
 		expect(endingsIn(again)).toMatchObject(endings);
 		expect(again.error?.description).not.toContain("Can't terminate");
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
