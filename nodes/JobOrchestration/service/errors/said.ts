@@ -87,10 +87,7 @@ function quotationOf(texts: string[], reading: Reading): Said {
 	return { words, text, isStatusName: !saysMore(words, reading) };
 }
 
-/**
- * The fields in which the response to a login has a message. Only these are shown, since a field of any other name may
- * hold a token.
- */
+/** The only fields of the response to a login that are shown, since a field of any other name may hold a token. */
 const OF_MESSAGES = ['message', 'error', 'msg'];
 
 /** Returns a body as it may be shown, its texts, and the texts that are to be searched for secrets. */
@@ -123,10 +120,7 @@ function read(body: unknown, isSecret: boolean) {
 	return { shown: isSecret && !isJsonObject(body) ? null : copy(body, 0), texts, searched };
 }
 
-/**
- * Matches the first frame of a stack trace of Java, .NET and JavaScript, of PHP, or of Go. Each language has a form of
- * its own, and a message of several lines must not be cut at its first line break.
- */
+/** Matches the first frame of a stack trace of Java, .NET and JavaScript, of PHP, or of Go: each has a form of its own. */
 const FRAME =
 	/(?:^\s*|\n[ \t]+)at (?:async |new )?(?=[^\s(]+(?: \[[^\]\n]+\])? ?\(|\S+:\d+)|\n#0 |\ngoroutine \d/;
 
