@@ -91,7 +91,7 @@ const CALL: Call<string> = {
 	expected: 'a text',
 	isExpected: (body): body is string => typeof body === 'string',
 	idempotent: true,
-	wordsOf: () => ({ action: 'do it', request: 'it', byStatus: {} }),
+	textsOf: () => ({ action: 'do it', request: 'it', byStatus: {} }),
 };
 
 export class Executions {

@@ -269,7 +269,7 @@ describe('If a health check can not be sent', () => {
 const CREATE: Call<string> = {
 	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
-	wordsOf: () => ({ action: 'create the job', request: 'create the job', byStatus: {} }),
+	textsOf: () => ({ action: 'create the job', request: 'create the job', byStatus: {} }),
 };
 
 describe('A request that fails at once, without a wait', () => {

@@ -105,7 +105,7 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 /** A create that was sent once. */
 const once: CallState = {
 	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
-	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, isAlone: false },
+	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, othersAreAnswered: false },
 	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
 	remainingMs: Infinity,
 };
@@ -114,7 +114,7 @@ const list = { isIdempotent: true };
 const byCall = { cause: 'call' } as const;
 const byToken = { cause: 'token' } as const;
 /** It is throttled while others are answered. */
-const alone = { isAlone: true };
+const alone = { othersAreAnswered: true };
 /** A token is rejected that the service accepts: it may be valid later. */
 const young = { ...byCall, tokenAgeMs: 9_000 };
 const fourBefore = { tokenRejections: 4 };

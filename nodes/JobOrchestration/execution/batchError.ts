@@ -63,11 +63,11 @@ function titleInBatch(
 
 /** Returns the part of the title that says how many items are done. */
 function resultOf(
-	{ count, created, running, uncertain }: Summary,
+	{ count, created, notEnded, uncertain }: Summary,
 	finished: number,
 	done: string | undefined,
 ): string {
-	const ended = created.length - running.length;
+	const ended = created.length - notEnded.length;
 	if (ended > 0) return `${ended} of the ${created.length} created jobs were ended`;
 	if (uncertain.length > 0)
 		return `${created.length} of ${count} jobs certainly exist, ${uncertain.length} may`;
@@ -78,9 +78,9 @@ function resultOf(
 function adviceInBatch(
 	{ context, outcomes, operation: { createsJobs = false } }: Run,
 	{ itemIndex, problem }: FatalProblem,
-	{ succeeded, running, uncertain }: Summary,
+	{ succeeded, notEnded, uncertain }: Summary,
 ): string {
-	const kept = createsJobs ? running.length : succeeded.length;
+	const kept = createsJobs ? notEnded.length : succeeded.length;
 	if (kept + uncertain.length === 0) return problem.advice;
 	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
 	const look =
@@ -135,9 +135,9 @@ function listsOfItems(
 
 /** Returns the lists of the items without a job, of the jobs that may exist, and of the jobs that exist. */
 function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summary): string[] {
-	const { count, created, running, uncertain, withoutJob } = summary;
+	const { count, created, notEnded, uncertain, withoutJob } = summary;
 	const lists: string[] = [];
-	if (count > 1 && withoutJob.length > 0 && running.length + uncertain.length > 0) {
+	if (count > 1 && withoutJob.length > 0 && notEnded.length + uncertain.length > 0) {
 		lists.push(`Without a job: ${itemList(withoutJob)}.`);
 	} else if (
 		count > 1 &&

@@ -55,9 +55,9 @@ export function summaryOf({ outcomes, endedJobs }: RunState) {
 		else if (createdJob === undefined || isEnded(createdJob)) withoutJob.push(itemIndex);
 	}
 	/** The created jobs that this node has not ended. */
-	const running = created.filter((job) => !isEnded(job));
+	const notEnded = created.filter((job) => !isEnded(job));
 	const items = { count: outcomes.length, succeeded, failed, notBegun };
-	return { ...items, created, running, uncertain, withoutJob };
+	return { ...items, created, notEnded, uncertain, withoutJob };
 }
 
 export function isEnded({ cleanup }: CreatedJob): boolean {

@@ -49,8 +49,9 @@ export interface Operation {
 	 */
 	fields: INodeProperties[];
 	/**
-	 * Whether sending a state change twice has the same effect as sending it once. If not, the request is not sent
-	 * again after an unclear answer.
+	 * Whether running the operation twice has the same effect as running it once; by default, true unless the operation
+	 * creates jobs. It decides whether Retry runs an item again after an unclear answer. Give it the same value as the
+	 * `idempotent` of the operation's call, which decides whether the request is sent again.
 	 */
 	idempotent?: boolean;
 	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */

@@ -160,12 +160,13 @@ export class ServiceClient {
 		const isHealthCheck = sent === HEALTH_CHECK;
 		if ('body' in result) session.noteAnswer(sent);
 		const failure = 'failure' in result ? result.failure : undefined;
+		// The call has succeeded. Without a failure, the decision has no effect.
 		if (failure === undefined && !isHealthCheck) return { failure, decision: { do: 'fail' } };
 		// The next round ends the call, since the limiter gives no permit after an abort. The call itself was not sent.
 		if (isHealthCheck && signal?.aborted === true)
 			return { failure, decision: { do: 'send again', afterMs: 0 } };
 		const facts = () => ({
-			...{ isHealthCheck, isAlone: limiter.isAlone(request), wasAnswered },
+			...{ isHealthCheck, othersAreAnswered: limiter.othersAreAnswered(request), wasAnswered },
 			remainingMs: limiter.remainingMs(request),
 			tokenAgeMs: session.tokens.ageOf(token),
 		});

@@ -79,7 +79,8 @@ export function newCallback(context: IExecuteFunctions, limitMs: number): Callba
 /**
  * Makes n8n wait for the callback.
  *
- * @returns the output; in a retry of a resumed execution, the item that resumed it
+ * @returns the output. If n8n retries an execution that the job has already resumed, the input is the item that
+ * `receiveCallback` returned, and this item is returned without another wait
  */
 export async function waitForCallback(
 	context: IExecuteFunctions,

@@ -16,10 +16,10 @@ export interface Call<Body> extends ServiceRequest<Body> {
 	 * Returns the texts of the call's errors. They are only made when an error occurs, since thousands of calls wait and
 	 * few fail.
 	 */
-	wordsOf: (baseUrl: string) => CallWords;
+	textsOf: (baseUrl: string) => CallTexts;
 }
 
-interface CallWords extends Pick<About, 'action' | 'hint' | 'byStatus'> {
+interface CallTexts extends Pick<About, 'action' | 'hint' | 'byStatus'> {
 	/** What was requested, for the end of a description, such as "stop job 'x' in namespace 'y'". */
 	request: string;
 	/** The advice on how to find out whether the call has worked. It isn't used if the call is idempotent. */
@@ -41,7 +41,7 @@ export function callError(
 	failure: Failure,
 	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Tries,
 ): ServiceError {
-	const { request, uncertain, ...words } = call.wordsOf(baseUrl);
+	const { request, uncertain, ...words } = call.textsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
 	// A call that isn't idempotent waits for another attempt only if the service has certainly not acted on the earlier
 	// ones. So if such a call is given up while it waits, it has not worked. For an idempotent call,

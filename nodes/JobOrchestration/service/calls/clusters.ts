@@ -42,7 +42,7 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 		expected: 'a list of work clusters',
 		isExpected: isClusterPage,
 		idempotent: true,
-		wordsOf: (baseUrl) => ({
+		textsOf: (baseUrl) => ({
 			action: 'list the work clusters',
 			request: 'list clusters',
 			byStatus: {

@@ -42,7 +42,7 @@ export function createJob(job: NewJob): Call<JsonObject> {
 		failureIn: (body, status) => (isRefusedCreate(body, status) ? 'refused' : undefined),
 		idempotent: false,
 		job: { namespace, displayName },
-		wordsOf: () => ({
+		textsOf: () => ({
 			action: 'create the job',
 			request: `create job ${nameOf(job)}`,
 			hint: CLUSTER_HINT,
@@ -81,7 +81,7 @@ export function changeJobState({
 		failureIn: (body) =>
 			hasFailureFlag(body) ? 'refused' : hasFailureStatus(body) ? 'failed' : undefined,
 		...{ idempotent, isOfNewJob },
-		wordsOf: () => ({
+		textsOf: () => ({
 			action: `${verb} the job`,
 			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,
 			byStatus: {

@@ -5,9 +5,9 @@ import {
 	type About,
 	type Answer,
 	type Meaning,
-	OF_ANY_REQUEST,
-	OF_CALL,
-	OF_LOGIN,
+	TEXTS_OF_ANY_REQUEST,
+	TEXTS_OF_CALL,
+	TEXTS_OF_LOGIN,
 	type StatusFacts,
 	type StatusTexts,
 } from './statuses';
@@ -26,9 +26,9 @@ export function meaningOfStatus(
 	const consequence = consequenceOf(facts, ofLogin);
 	const isThrottled = consequence.condition === 'throttled';
 	const own: StatusTexts = {
-		...OF_ANY_REQUEST[status]?.(answer),
+		...TEXTS_OF_ANY_REQUEST[status]?.(answer),
 		...(ofLogin ? {} : byStatus[status]?.(answer)),
-		...(ofLogin ? OF_LOGIN : OF_CALL)[status]?.(answer),
+		...(ofLogin ? TEXTS_OF_LOGIN : TEXTS_OF_CALL)[status]?.(answer),
 		...(isOfProxy(answer) && nothingThere(answer)),
 		...(isThrottled && status < 500 && status !== 429 && refusedForNow(answer)),
 		...(isThrottled && waitsFor(consequence)),

@@ -21,8 +21,8 @@ export interface Problem extends Texts {
 	/** The job that the service may have created without a response that shows it. */
 	uncertainJob?: NamedJob;
 	/**
-	 * Whether the service may have acted on a call that isn't idempotent. The item is then not sent again, unless the
-	 * user turns on 'Create Again If Uncertain'.
+	 * Whether the service may have acted on a call that isn't idempotent. The item is then not sent again, unless it
+	 * creates a job and the user turns on 'Create Again If Uncertain'.
 	 */
 	mayHaveActed?: boolean;
 	/**
@@ -54,7 +54,10 @@ export const ownFailures = new WeakSet<object>();
 export class ServiceError extends ExecutionBaseError {
 	readonly problem: Problem;
 
-	/** @param fate whether a call that isn't idempotent may have worked, and the job that it was to create */
+	/**
+	 * @param mayHaveActed whether a call that isn't idempotent may have worked
+	 * @param job the job that the call was to create
+	 */
 	constructor(
 		readonly failure: Failure,
 		meaning: Texts & Partial<Meaning> = meaningOf(failure),

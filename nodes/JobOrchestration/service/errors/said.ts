@@ -49,8 +49,8 @@ export function saidIn(body: unknown, reading: Reading): Said {
 	if (texts.length === 0) return /^(?:null|""|\[\]|{})?$/.test(json) ? {} : { text: cut(json) };
 	const speaking = texts.filter((text) => !IS_DATE.test(text));
 	const isForPeople = (text: string) => FOR_PEOPLE.test(text) && saysMore(text, reading);
-	const kinds = [speaking.filter(isForPeople), speaking, texts];
-	const said = quotationOf(kinds.find(({ length }) => length > 0) ?? [], reading);
+	const candidates = [speaking.filter(isForPeople), speaking, texts];
+	const said = quotationOf(candidates.find(({ length }) => length > 0) ?? [], reading);
 	const atTop = isJsonObject(shown) ? Object.values(shown) : [shown];
 	if (texts.length === 1 && atTop.includes(texts[0]) && !json.includes('"…"')) return said;
 	// If the JSON is cut, the words could be in the part that is left out, so they are quoted as well.

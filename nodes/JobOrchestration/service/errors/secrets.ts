@@ -16,7 +16,7 @@ export class Secrets {
 	private readonly ofTokens = new Map<string, string[]>();
 
 	constructor({ userName, password }: { userName?: unknown; password?: unknown }) {
-		const texts = typeof password === 'string' ? textsOf(String(userName), password) : [];
+		const texts = typeof password === 'string' ? textsOfPassword(String(userName), password) : [];
 		this.ofPassword = texts.flatMap(spellingsOf);
 	}
 
@@ -52,7 +52,7 @@ export class Secrets {
  * Returns the texts by which a password is recognised. A very short password is recognised only where it is named as
  * the password, or where it follows the user name.
  */
-function textsOf(userName: string, password: string): string[] {
+function textsOfPassword(userName: string, password: string): string[] {
 	if (password === '') return [];
 	if (password.length >= MIN_LENGTH) return [password];
 	const quoted = JSON.stringify(password);

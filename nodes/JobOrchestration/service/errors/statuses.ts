@@ -1,9 +1,9 @@
 import { type Texts, truncate } from '../../texts';
-import type { Cause, Consequence, Refusal } from '../retry/facts';
+import type { Cause, Consequence, FailedResponse } from '../retry/facts';
 import type { Said } from './said';
 
 /** The facts of a response whose status code is not a success, or whose body says that the request failed. */
-export interface StatusFacts extends Said, Refusal {}
+export interface StatusFacts extends Said, FailedResponse {}
 
 /** The purpose of a request, as far as its error mentions it. */
 export interface About {
@@ -44,7 +44,7 @@ export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
 const HEADERS_TOO_LARGE = "The request's headers are too large for the service";
 
-export const OF_ANY_REQUEST: TextsByStatus = {
+export const TEXTS_OF_ANY_REQUEST: TextsByStatus = {
 	407: () => ({
 		message: 'The proxy before the service wants a login',
 		advice: `Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
@@ -91,7 +91,7 @@ const IS_ABOUT_HEADERS =
 const unlessTokenIsTooLong = ({ text = '' }: Answer) =>
 	IS_ABOUT_HEADERS.test(text) ? tooLongToken() : {};
 
-export const OF_CALL: TextsByStatus = {
+export const TEXTS_OF_CALL: TextsByStatus = {
 	400: unlessTokenIsTooLong,
 	401: (answer) => (answer.bodyType === 'page' ? {} : rejectedToken(answer)),
 	403: ({ bodyType, action, words }) =>
@@ -131,7 +131,7 @@ const noEndpoint = (answer: Answer): StatusTexts => {
 
 const WRONG = 'The username or the password is wrong';
 
-export const OF_LOGIN: TextsByStatus = {
+export const TEXTS_OF_LOGIN: TextsByStatus = {
 	401: (answer) =>
 		answer.bodyType === 'page' || (isInWords(answer) && answer.words !== WRONG)
 			? {}

@@ -23,8 +23,8 @@ const LONG_WEIGHT = 0.25;
  * many of them the service may have acted on, for each execution.
  */
 class Unclear {
-	probes = 0;
-	readonly of = new WeakMap<ExecutionQueue, number>();
+	failedProbes = 0;
+	readonly uncertainProbesOf = new WeakMap<ExecutionQueue, number>();
 
 	constructor(readonly since: number) {}
 }
@@ -127,14 +127,15 @@ export class CircuitBreaker implements Outage {
 		if (this.answeredAt >= this.openedAt) this.openedAt = now;
 		if (mayHaveActed) this.unclear ??= new Unclear(now);
 		if (this.unclear && isProbe && !isHealthCheck && !isIdempotent) {
-			this.unclear.probes += 1;
-			if (mayHaveActed) this.unclear.of.set(queue, (this.unclear.of.get(queue) ?? 0) + 1);
+			const { uncertainProbesOf: uncertain } = this.unclear;
+			this.unclear.failedProbes += 1;
+			if (mayHaveActed) uncertain.set(queue, (uncertain.get(queue) ?? 0) + 1);
 		}
 		this.isUnreachable = NOT_REACHED.includes(condition);
-		const probes = this.unclear?.probes ?? 0;
-		const firstMs = this.isUnreachable || probes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
+		const failedProbes = this.unclear?.failedProbes ?? 0;
+		const firstMs = this.isUnreachable || failedProbes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
 		const wait = { firstMs, maxMs: RETRY.sharedMs };
-		const waitMs = backoffMs(Math.max(this.failures - 2, probes), wait);
+		const waitMs = backoffMs(Math.max(this.failures - 2, failedProbes), wait);
 		this.pausedUntil = Math.max(this.pausedUntil, now + waitMs);
 		return true;
 	}

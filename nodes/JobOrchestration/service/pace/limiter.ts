@@ -36,7 +36,7 @@ export class AccountLimiter {
 		return queue;
 	}
 
-	isAlone({ throttledAt }: LimitedRequest): boolean {
+	othersAreAnswered({ throttledAt }: LimitedRequest): boolean {
 		return this.breaker.answeredAt > throttledAt;
 	}
 
@@ -97,7 +97,7 @@ export class AccountLimiter {
 		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
 		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
-		request.isThrottledAlone = isThrottled && this.isAlone(request);
+		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;
 		request.keepsPlace = options.concurrency === 1 && sleepMs <= KEEPS_PLACE_MS;
 		if (!request.keepsPlace) queue.places.delete(request);

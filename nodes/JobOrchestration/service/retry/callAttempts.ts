@@ -4,7 +4,7 @@ import { next, RETRY } from './policy';
 /** The facts about one attempt that the retry policy needs. */
 type AttemptFacts = Pick<
 	CallState,
-	'isHealthCheck' | 'isAlone' | 'remainingMs' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
+	'isHealthCheck' | 'othersAreAnswered' | 'remainingMs' | 'wasAnswered' | 'tokenAgeMs' | 'cause'
 >;
 
 /** Counts the attempts of one call for the retry policy. */

@@ -52,7 +52,7 @@ export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: fals
 export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false };
 
 /** The facts about an unexpected response that the retry policy needs. */
-export interface Refusal {
+export interface FailedResponse {
 	status: number;
 	retryAfterMs?: number | undefined;
 	bodyType?: 'page' | 'text' | 'json';
@@ -108,7 +108,7 @@ export interface CallState extends CallCounts {
 	/** The milliseconds since the token's login; Infinity if the token isn't from the last login of this process. */
 	tokenAgeMs: number;
 	/** Whether the service has answered other requests since it last throttled this call. */
-	isAlone: boolean;
+	othersAreAnswered: boolean;
 	/** A random number from 0 to 1. */
 	random: number;
 }

@@ -39,7 +39,9 @@ export interface Outage {
 	/**
 	 * Set while requests that aren't idempotent get no clear response: since when, and how many probes of each execution.
 	 */
-	readonly unclear: { readonly since: number; readonly of: WeakMap<object, number> } | undefined;
+	readonly unclear:
+		| { readonly since: number; readonly uncertainProbesOf: WeakMap<object, number> }
+		| undefined;
 }
 
 /** A request that waits for the service. */
@@ -74,7 +76,8 @@ export function mustFail(outage: Outage, request: WaitingRequest, now: number): 
 	const { isOpen, failures, failedAt, pausedUntil } = outage;
 	const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, runEndsAt } = request.options;
 	if (Math.max(now, pausedUntil) >= runEndsAt) return true;
-	const unclear = (!request.isIdempotent && outage.unclear?.of.get(request.queue)) || 0;
+	const unclear =
+		(!request.isIdempotent && outage.unclear?.uncertainProbesOf.get(request.queue)) || 0;
 	const hasGivenUp = unclear >= MAX_UNCLEAR_PROBES && now < failedAt + OUTAGE_MEMORY_MS;
 	if (hasGivenUp || pausedUntil > now + patienceMs) return true;
 	if (!isOpen || runStartedAt > failedAt) return false;

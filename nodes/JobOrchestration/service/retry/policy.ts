@@ -5,7 +5,7 @@ import {
 	type Consequence,
 	type Decision,
 	NOTHING_KNOWN,
-	type Refusal,
+	type FailedResponse,
 } from './facts';
 
 /**
@@ -55,7 +55,7 @@ export const RETRY = {
 	 * The same limit if the service accepts other calls in the meantime. It is longer so that no call fails because a
 	 * namespace is full for a while.
 	 */
-	patienceAloneMs: 240_000,
+	patienceIfOthersAreAnsweredMs: 240_000,
 	/**
 	 * The time after which a call of a tool sends no more requests, in milliseconds. It covers all tries of Retry On
 	 * Fail. MCP clients usually give up a call after a minute, and call again.
@@ -92,7 +92,7 @@ const isIn = (ranges: string, status: number) =>
  * Returns what an unexpected response means. A login has no side effects, so each Retry-After but that of a 401 counts
  * as throttling, unless the body may be a web page.
  */
-export function consequenceOf(answer: Refusal, isLogin = false): Consequence {
+export function consequenceOf(answer: FailedResponse, isLogin = false): Consequence {
 	const { status, retryAfterMs, bodyType, mayBePage, saysRefused } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
 	if (canWait && mayBePage !== true && retryAfterMs !== undefined)
@@ -130,8 +130,8 @@ function nextIfInTime(failure: Consequence, call: Readonly<CallState>): Decision
 	if (call.attempts >= RETRY.maxAttempts + call.maxRetries) return FAIL;
 	const mayBeOutage = notFoundBy === 'service or proxy' && call.wasAnswered;
 	if (call.cause === undefined && (token || mayBeOutage)) return { do: 'check health' };
-	// After a health check that was sent before the call, the rate limiter decides, unless the check says nothing about
-	// the service.
+	// The failure is that of a health check that was sent in place of the call. The call goes back to the rate limiter at
+	// once, which decides how long it waits. If the check says nothing about the service, the rules below apply to it.
 	if (call.isHealthCheck && !NOTHING_KNOWN.includes(condition)) return sendAgain(0);
 	if (call.cause === 'token') return mayHaveActed && !call.isIdempotent ? FAIL : sendAgain(0);
 	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)
@@ -140,12 +140,12 @@ function nextIfInTime(failure: Consequence, call: Readonly<CallState>): Decision
 	if (notFoundBy && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFounds]);
 
 	const isCounted = RETRY.afterBackoff.includes(condition);
-	const patienceMs = call.isAlone ? RETRY.patienceAloneMs : call.patienceMs;
+	const patienceMs = call.othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : call.patienceMs;
 	const hasRetry = isCounted ? call.retries < call.maxRetries : call.waitedMs < patienceMs;
 	const isPatient = call.waitedMs + retryAfterMs <= patienceMs;
 	if (!mayResend(failure, call.isIdempotent) || !hasRetry || !isPatient) return FAIL;
 	const earlier = isCounted ? call.retries : call.waits;
-	const isShared = !isCounted && !call.isAlone;
+	const isShared = !isCounted && !call.othersAreAnswered;
 	const maxMs = isShared ? RETRY.sharedMs : RETRY.backoff.maxMs;
 	const waitMs = backoffMs(earlier, { ...RETRY.backoff, maxMs }, call.random);
 	return sendAgain(Math.max(waitMs, retryAfterMs));

@@ -30,7 +30,7 @@ export const CHECK_TIMEOUT_MS = 10_000;
  * which is now suspect or rejected again, or that a login was successful, if another node has no token. Long enough
  * that executions which start together don't lock the account, and that refused items don't each cost a health check.
  */
-export const COUNTS_MS = 5_000;
+export const REUSE_MS = 5_000;
 
 /**
  * The result of a health check:
@@ -60,11 +60,11 @@ export class HealthChecks {
 	/**
 	 * Checks whether the service accepts a token. Concurrent checks of the same token share one request. Never throws.
 	 *
-	 * @param countsMs milliseconds for which an earlier acceptance of the token is reused
+	 * @param reuseMs milliseconds for which an earlier acceptance of the token is reused
 	 */
-	async check(helpers: Helpers, token: string, countsMs = 0): Promise<Health> {
+	async check(helpers: Helpers, token: string, reuseMs = 0): Promise<Health> {
 		const { accepted } = this;
-		if (accepted?.token === token && isWithin(countsMs, accepted.at)) return 'accepted';
+		if (accepted?.token === token && isWithin(reuseMs, accepted.at)) return 'accepted';
 		if (this.current?.token !== token) {
 			const current = { token, health: this.find(helpers, token) };
 			this.current = current;

@@ -2,7 +2,7 @@ import { type Failure, meaningOf } from '../errors/kinds';
 import { consequenceOf, mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
 import type { AttemptOptions } from './attempt';
-import { COUNTS_MS, type HealthChecks } from './healthCheck';
+import { REUSE_MS, type HealthChecks } from './healthCheck';
 import { type Helpers, login, type Sender, type TokenResult } from './login';
 import type { Tokens } from './tokens';
 
@@ -42,7 +42,7 @@ export class Logins {
 	}
 
 	/**
-	 * Logs in, unless a login was refused within the last `COUNTS_MS`, or the service has accepted none of the tokens of
+	 * Logs in, unless a login was refused within the last `REUSE_MS`, or the service has accepted none of the tokens of
 	 * the last `MAX_LOGINS` logins.
 	 */
 	async logInUnlessRefused(helpers: Helpers): Promise<TokenResult> {
@@ -75,7 +75,7 @@ export class Logins {
 		const hasMoreTime = known?.kind === 'timeout' && timeout > (known.after ?? Infinity);
 		const isOver = known?.kind === 'noToken' && !this.tokens.isRecent();
 		if (known !== undefined && !hasMoreTime && !isOver) return known;
-		return isWithin(COUNTS_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
+		return isWithin(REUSE_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
 
 	private async logInOnce(helpers: Helpers): Promise<TokenResult> {

@@ -4,7 +4,7 @@ import { type Failure, meaningOf } from '../errors/kinds';
 import { inTitleOnly, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { type Account, isBelow, resolveUrl } from './account';
-import { CHECK_TIMEOUT_MS, COUNTS_MS, HEALTH_CHECK } from './healthCheck';
+import { CHECK_TIMEOUT_MS, REUSE_MS, HEALTH_CHECK } from './healthCheck';
 import { type Helpers, type HttpOptions, signed, type TokenResult } from './login';
 import { type Session, sessionOf } from './session';
 
@@ -52,7 +52,7 @@ export async function newTokenForOtherNode(
 	const { newest, issued } = tokens;
 	// If the credential has no usable token, the newest one is considered only shortly after its login. Otherwise, the
 	// other node would have to wait for the health check of an expired token.
-	const mayBeNewest = current !== undefined || isWithin(COUNTS_MS, issued?.at);
+	const mayBeNewest = current !== undefined || isWithin(REUSE_MS, issued?.at);
 	const isGood =
 		mayBeNewest && newest !== undefined && !(await refusalOf(newest, helpers, session));
 	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers), session);

@@ -11,7 +11,7 @@ import { MEMORY_MS } from '../retry/patience';
 import { backoffMs, unlessAborted, wait } from '../timers';
 import { type Account, accountOf } from './account';
 import type { Attempt } from './attempt';
-import { COUNTS_MS, type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
+import { REUSE_MS, type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
 import type { Helpers, TokenResult } from './login';
 import { Logins } from './logins';
 import { Tokens } from './tokens';
@@ -81,8 +81,8 @@ export class Session {
 		let isAccepted = isRecent;
 		if (suspicion === (isRecent ? 'rejected' : 'suspect')) {
 			// The token may have expired since the last health check, so its first rejection needs another one.
-			const countsMs = suspicion === 'suspect' || isRepeated ? COUNTS_MS : 0;
-			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, countsMs), token);
+			const reuseMs = suspicion === 'suspect' || isRepeated ? REUSE_MS : 0;
+			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, reuseMs), token);
 		}
 		if (isAccepted) this.logins.unaccepted = 0;
 		else this.tokens.reject(token);
