@@ -2,6 +2,8 @@ import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
+import type * as Verbs from '../../nodes/JobOrchestration/resources/job/verbs';
+import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -270,6 +272,35 @@ describe("n8n's Retry", () => {
 		const again = await fixture.engine.retry(failed, [atOnce]);
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1 });
 		expect(fixture.callsOf('changeJobState').map(jobIdOf)).toEqual(['gone', jobIds[1]]);
+	});
+
+	test("of a state change that isn't idempotent says how to continue past an item that may have worked", async () => {
+		const built = '../../dist/nodes/JobOrchestration';
+		const { verbs } = jest.requireActual<typeof Verbs>(`${built}/resources/job/verbs`);
+		const jobs = jest.requireActual<typeof Jobs>(`${built}/service/calls/jobs`);
+		const { changeJobState } = jobs;
+		for (const verb of verbs) jest.replaceProperty(verb, 'idempotent', false);
+		jest
+			.spyOn(jobs, 'changeJobState')
+			.mockImplementation((verb) => changeJobState({ ...verb, idempotent: false }));
+		await fixture.engine.run({ parameters: batch() }, numbered(3));
+		const [first, second, third] = jobsOnService();
+		const jobId = `={{ ${JSON.stringify([first, second, third])}[$json.n] }}`;
+		fixture.meets('changeJobState', (call) => (jobIdOf(call) === second ? brokenAfter : undefined));
+		const stop = { parameters: change('stop', { jobId, options: { concurrency: 1 } }) };
+		const failed = await fixture.engine.run(stop, numbered(3));
+		const again = await fixture.engine.retry(failed, [stop]);
+		for (const { error } of [failed, again]) {
+			expect(error?.message).toMatch(/item 1 .*; it may have worked/);
+			expect(error?.description).toContain(
+				"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'. To continue, use Retry in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done.",
+			);
+			expect(error?.description).not.toContain('If they exist');
+		}
+		const onError = 'continueErrorOutput' as const;
+		const { items } = await fixture.engine.retry(again, [{ ...stop, onError }]);
+		expect(items).toHaveLength(3);
+		expect(fixture.callsOf('changeJobState')).toHaveLength(3);
 	});
 
 	test('starts from the beginning where another version of the node has stored something', async () => {

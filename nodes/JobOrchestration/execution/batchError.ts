@@ -97,7 +97,8 @@ function adviceInBatch(
 	// n8n passes nothing from an earlier execution of a sub-workflow on to a new one.
 	const isSub = context.getMode() === 'integrated';
 	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
-	const isEdited = problem.isWrongValue === true || uncertain.length > 0;
+	const isUncertainChange = problem.mayHaveActed === true && !createsJobs;
+	const isEdited = problem.isWrongValue === true || uncertain.length > 0 || isUncertainChange;
 	const only = createsJobs
 		? 'it creates only the missing jobs'
 		: 'it runs only the items that are not done';
@@ -109,7 +110,10 @@ function adviceInBatch(
 		look,
 		uncertain.length > 0 &&
 			`${isAlone ? 'If there is no such job' : 'For items without one'}, turn on 'Create Again If Uncertain' in this node's Options.`,
+		isUncertainChange &&
+			"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'.",
 		isOld &&
+			createsJobs &&
 			`If ${isAlone ? 'it exists' : 'they exist'}, set 'On Error' to 'Continue (using error output)'.`,
 		[
 			`To continue, use Retry${isSub ? ` of this sub-workflow's own execution, ${context.getExecutionId()},` : ''} in the list of executions (the arrow ↷)`,
