@@ -15,7 +15,16 @@ import { FieldError } from '../parameters/fieldError';
 import { asPlainText, nameOf, type NamedJob, nameOfExecution } from '../texts';
 
 /*
- * Wait Until Called: the execution waits until its job calls it back. n8n behaves as follows:
+ * Wait Until Called: the execution waits until its job calls it back.
+ *
+ * 1. Create reads the option (`readCallback` in `option.ts`), which calls `newCallback` for an address. Create gives the
+ *    address to the job as an input.
+ * 2. Once the job is created, the run calls `waitForCallback`, which makes n8n store the execution and wait.
+ * 3. The job's template calls the address. n8n passes the call to the node's `webhook`, and so to `receiveCallback`.
+ * 4. `receiveCallback` returns the job with the call's body as `callback`, and n8n continues with the next node. If no
+ *    call comes in time, n8n continues with the output that the run returned, in which `callback` is null.
+ *
+ * n8n behaves as follows:
  *
  * - All waits of an execution share one resume address, including the waits of other nodes and of the rounds of a loop.
  *   So this node adds a path to the address, and a random ID for each wait. Any other call gets a 409, and the
