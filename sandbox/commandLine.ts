@@ -4,7 +4,7 @@ import { number } from './number';
 import { demoUser, type SandboxOptions } from './options';
 import { expiries, type Expiry } from './service/expiry';
 
-/** The port that is tried first when none is asked for. */
+/** The first port to try if `--port` isn't given. */
 export const usualPort = 8480;
 
 export const help = `Starts a local job orchestration service to try the node on. It keeps everything in memory.
@@ -12,28 +12,28 @@ export const help = `Starts a local job orchestration service to try the node on
   npm run sandbox -- [options]
 
   --port <number>            the port on loopback (${usualPort}, or the next one that is free)
-  --clusters <number>        how many work clusters there are (6)
-  --max-page-size <number>   how many of them a page holds; to ask for more is refused
-                             (1000, and a larger page is cut)
-  --page-numbers             makes a page's token its number
-  --empty-lists-omitted      leaves out of a list what is empty
-  --token-lifetime <seconds> until a token expires (3600)
-  --expired-as <how>         how it tells that: ${expiries.slice(0, 5).join(', ')}, ${expiries[5]},
-                             ${expiries.slice(6).join(', ')} (401)
-  --one-session              makes each login end the token of the one before
-  --job-duration <seconds>   until a job has succeeded (600)
-  --latency <milliseconds>   how long each answer is held back (0)
-  --per-second <number>      how many calls it accepts in a second (any number)
-  --burst <number>           how many of them may come at once (those of a second)
-  --too-many <status>        how the others are answered: 429 or 503 (429)
-  --retry-after <seconds>    how long they are told to wait (not sent)
-  --at-once <number>         how many calls it works on at once; the others wait (any number)
+  --clusters <number>        the number of work clusters (6)
+  --max-page-size <number>   the most clusters on a page; a request for more is refused with a 400
+                             (1000; if the option isn't given, such a request gets 1000 instead)
+  --page-numbers             uses page numbers as continue tokens
+  --empty-lists-omitted      omits the fields items and metadata of a list if they are empty
+  --token-lifetime <seconds> how long an access token is valid (3600)
+  --expired-as <how>         the response to an invalid token: ${expiries.slice(0, 5).join(', ')},
+                             ${expiries.slice(5).join(', ')} (401)
+  --one-session              makes each login end the token of the previous login
+  --job-duration <seconds>   how long a job runs until it has succeeded (600)
+  --latency <milliseconds>   the delay of each response (0)
+  --per-second <number>      how many calls are accepted per second (any number)
+  --burst <number>           how many of these calls may arrive at once (the number per second)
+  --too-many <status>        the status of the response to the other calls: 429 or 503 (429)
+  --retry-after <seconds>    the Retry-After of this response (none)
+  --at-once <number>         how many calls are processed at once; the others wait (any number)
   --user <name>              the user that may log in (${demoUser.userName})
   --password <password>      that user's password (${demoUser.password})
   --help                     shows this
 `;
 
-/** What comes of each flag. */
+/** For each flag, a function that converts its value to options. */
 const flags: Record<string, (text: string) => SandboxOptions> = {
 	port: (text) => ({ port: number(text, { most: 65_535, whole: true }) }),
 	clusters: (text) => ({ clusters: number(text, { most: 1e9, whole: true }) }),
@@ -60,9 +60,9 @@ const flags: Record<string, (text: string) => SandboxOptions> = {
 const flagsWithoutValue = ['one-session', 'page-numbers', 'empty-lists-omitted', 'help'];
 
 /**
- * Reads the command line.
- * @returns undefined where it asks for help
- * @throws Error that says what is wrong with it
+ * Parses the command line.
+ * @returns the options, or undefined if `--help` is given
+ * @throws Error whose message names the flag, and says what is wrong with its value
  */
 export function readCommandLine(args: string[]): SandboxOptions | undefined {
 	const known = Object.keys(flags).map((name) => {

@@ -1,4 +1,4 @@
-// Text only ever gets into the page as text: lit-html escapes it.
+// The page uses lit-html because lit-html escapes all texts that are inserted, such as the names of jobs.
 import { html, nothing, render } from './lit-html.js';
 
 const amount = (number) => number.toLocaleString('en');
@@ -7,7 +7,7 @@ const time = (at) =>
 const note = (shown, all, which) =>
 	shown < all ? `the ${which} ${amount(shown)} of ${amount(all)}` : amount(all);
 
-/** What matters of a path is at its end. */
+/** Shortens a long path to its last 31 characters, because the end of a path tells the calls apart. */
 const endOf = (path) => (path.length <= 32 ? path : `…${path.slice(-31)}`);
 
 async function copy({ target }) {
@@ -104,8 +104,8 @@ const notes = html`
 			A job of the workflow <code>call-when-done</code> calls the address in its input
 			<code>callbackUrl</code> when it has succeeded. Only an address on this machine is accepted.
 			In its call, <code>outputs</code> has the value of each output of the job. Its input
-			<code>seconds</code> says how long it runs: five by default. <code>calls</code> says how often
-			it calls, and <code>contentType</code> what it calls its JSON.
+			<code>seconds</code> says how long it runs: five by default. <code>calls</code> is the number
+			of its calls, and <code>contentType</code> is their content type.
 		</li>
 		<li>Everything is kept in memory, and is lost when the sandbox stops.</li>
 	</ul>
