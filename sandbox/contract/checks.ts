@@ -5,10 +5,10 @@ import type { FastifySchemaValidationError } from 'fastify';
 import type { OperationId } from '../messages';
 import { contractOperation } from './contract';
 
-/** For bodies: they are taken as they are, a text is no number there. */
+/** Validates bodies. In a body, a string isn't accepted as a number. */
 const asItIs = newAjv(false);
 
-/** For paths and queries: everything is text there, so that a text may stand for a number. */
+/** Validates path and query parameters. All of them are strings, so a string may represent a number. */
 const fromText = newAjv(true);
 
 function newAjv(coerceTypes: boolean): Ajv2020 {
@@ -17,12 +17,19 @@ function newAjv(coerceTypes: boolean): Ajv2020 {
 	return ajv.addKeyword('x-not-in-interface');
 }
 
-/** Makes the check of a part of a request, for Fastify. It turns texts into numbers in place. */
+/**
+ * Returns the function with which Fastify validates a part of a request. In the parameters of the path and of the
+ * query, this function replaces strings by numbers where the schema requires a number.
+ * @param part Fastify's name of the part: `body`, `params` or `querystring`
+ */
 export function compileCheck(schema: object, part: string | undefined): ValidateFunction {
 	return (part === 'body' ? asItIs : fromText).compile(schema);
 }
 
-/** What a check found, in ajv's words and with what they leave out: which field, which values. */
+/**
+ * Returns ajv's messages, separated by semicolons. Adds what ajv omits: the field that each message is about, and the
+ * name of an unexpected property or the allowed values.
+ */
 export function inWords(errors: FastifySchemaValidationError[], part: string): string {
 	const sentences = errors.map(({ instancePath, message = '', params }) => {
 		const named = [params['additionalProperty'] ?? params['allowedValues'] ?? []].flat();
@@ -32,9 +39,10 @@ export function inWords(errors: FastifySchemaValidationError[], part: string): s
 }
 
 /**
- * Says in what an answer differs from the contract; undefined if in nothing.
- * @param status the answer's HTTP status; one that the contract does not list is wrong
- * @param body the answer's body, parsed; undefined where it is empty
+ * Compares a response with the contract.
+ * @param body the parsed body of the response; undefined if the response has no body
+ * @returns how the response differs from the contract, or undefined if it complies. A status that the contract doesn't
+ * list is a difference.
  */
 export function wrongWithAnswer(
 	operation: OperationId,

@@ -6,15 +6,15 @@ import { parse } from 'yaml';
 import type { OperationId } from '../messages';
 
 /**
- * One call of the contract. The library fastify-openapi-glue makes routes of such a document, but gives neither the titles,
- * which the page shows, nor the examples, which the tests read.
+ * An operation of the contract. The library fastify-openapi-glue isn't used: it creates routes from an OpenAPI
+ * document, but doesn't return the summaries, which the page shows, and the examples, which the tests read.
  */
 export type ContractOperation = ReturnType<typeof readOperation>;
 
 /** The parts of OpenAPI that the contract uses. */
 interface OperationObject {
 	operationId: OperationId;
-	/** What it does, as a title: `Create job`. */
+	/** The title of the operation, such as `Create job`. */
 	summary: string;
 	security?: unknown[];
 	parameters?: Array<{ name: string; in: 'path' | 'query'; required?: boolean; schema: object }>;
@@ -29,7 +29,10 @@ interface MessageObject {
 
 export const contractOperations = readOperations();
 
-/** A call of the contract, by its operationId. */
+/**
+ * Returns the operation with this operationId.
+ * @throws Error if the contract doesn't have the operation
+ */
 export function contractOperation(id: OperationId): ContractOperation {
 	const found = contractOperations.find((operation) => operation.id === id);
 	if (found === undefined) throw new Error(`The contract has no operation '${id}'`);
@@ -61,25 +64,25 @@ function readOperation(path: string, method: string, operation: OperationObject)
 		id,
 		summary,
 		method,
-		/** With `{name}` for each path parameter. */
+		/** Contains `{name}` for each path parameter. */
 		path,
 		needsToken: security.length > 0,
-		/** What a request holds, as a Fastify route takes it. The body is absent where the call takes none. */
+		/** The schemas of a request, as the `schema` of a Fastify route. An operation without a body has no `body`. */
 		request: {
 			params: parametersIn('path', operation),
 			querystring: parametersIn('query', operation),
 			...(body && { body: body.schema }),
 		},
-		/** Status to the answer's schema; undefined where the answer has no body. */
+		/** The schema of the response for each status; undefined if the response has no body. */
 		answers: new Map(answers.map(([status, answer]) => [status, answer?.schema])),
-		/** The examples of its body and of its answers. */
+		/** The examples of the request body and of the responses. */
 		examples: [body, ...answers.map(([, answer]) => answer)].flatMap((message) =>
 			Object.entries(message?.examples ?? {}).map(([name, { value }]) => ({ name, value })),
 		),
 	};
 }
 
-/** What a path or a query holds: the parameters of the contract, and no other. */
+/** Returns a schema that allows only the contract's parameters in the path or in the query. */
 function parametersIn(place: 'path' | 'query', { parameters = [] }: OperationObject) {
 	const here = parameters.filter((parameter) => parameter.in === place);
 	return {

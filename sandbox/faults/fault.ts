@@ -1,9 +1,9 @@
-/** Whether a fault strikes before the call takes effect or after it. */
+/** Whether a fault strikes before the service processes the call, or afterwards, in place of the response. */
 export type When = 'beforeActing' | 'afterActing';
 
-/** The faults that only replace the answer. A status is 200 where none is given, and 302 for a redirect. */
+/** The faults that only replace the response. The default status is 200, or 302 for a redirect. */
 export type AnsweringFault =
-	/** A text is sent as it is, any other body as JSON; without one the answer is empty. */
+	/** Sends this response. A string is sent unchanged as the body, and any other value as JSON. */
 	| {
 			kind: 'answer';
 			when: When;
@@ -11,25 +11,25 @@ export type AnsweringFault =
 			headers?: Record<string, string> | undefined;
 			body?: unknown;
 	  }
-	/** Answers 429 before acting; `retryAfter` is seconds, or a date. */
+	/** Responds with a 429 before the call is processed. `retryAfter` is a number of seconds or a date. */
 	| { kind: 'rateLimit'; retryAfter?: number | Date }
-	/** Sends the client elsewhere before acting. */
+	/** Redirects the client before the call is processed. */
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
-	/** Answers with a page, as a proxy would. */
+	/** Responds with a web page, as a proxy does. */
 	| { kind: 'html'; when: When; status?: number }
-	/** Answers with JSON of this size. It is generated while it is sent, so it takes no memory. */
+	/** Responds with JSON of this size. The JSON is generated while it is sent, so that it isn't held in memory. */
 	| { kind: 'hugeBody'; when: When; bytes: number; status?: number };
 
 /**
- * What can go wrong with a call, besides another answer:
+ * A fault that a call meets. Besides the faults that only replace the response, there are:
  *
- * - `break` closes the connection without an answer
- * - `stall` never answers; the connection stays open until one side closes it
- * - `drip` answers a little at a time, and never to the end
- * - `halfBody` announces a body by its `content-length`, sends half of it and closes the connection
- * - `wait` holds the call until a promise is settled, and then goes on normally
- * - `expireTokens` ends all tokens issued so far, and goes on: before acting, unless it says otherwise, so that the call's
- *   own token has expired, too
+ * - `break` closes the connection without a response
+ * - `stall` never responds; the connection stays open until one side closes it
+ * - `drip` sends a response byte by byte, and never ends it
+ * - `halfBody` sends the `content-length` of a body and half of this body, and then closes the connection
+ * - `wait` delays the call until a promise is settled; the call then continues
+ * - `expireTokens` makes all tokens expire that have been issued so far; the call then continues. By default, the fault
+ *   strikes before the call is processed, so that the token of the call has expired, too
  */
 export type Fault =
 	| AnsweringFault
@@ -37,7 +37,7 @@ export type Fault =
 	| { kind: 'wait'; when: When; until: Promise<unknown> }
 	| { kind: 'expireTokens'; when?: When };
 
-/** When a fault strikes. */
+/** Returns when a fault strikes: before the call is processed, unless the fault says otherwise. */
 export function whenOf(fault: Fault): When {
 	const { when = 'beforeActing' } = 'when' in fault ? fault : {};
 	return when;

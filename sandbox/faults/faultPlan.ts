@@ -1,37 +1,37 @@
 import type { Call, CalledOperation } from '../http/calls';
 import type { Fault } from './fault';
 
-/** A call as a plan sees it, before it has taken effect. */
+/** A call as a plan gets it: it hasn't been processed yet. */
 export interface PlannedCall extends Omit<Call, 'status' | 'reason' | 'at'> {
-	/** Which call it is since the plan was made, from 1. */
+	/** The number of the call, counted from 1 since the plan was set. */
 	n: number;
-	/** The same among the calls of its operation. */
+	/** The number of the call among the calls of the same operation, counted in the same way. */
 	nOfOperation: number;
 }
 
-/** Says what goes wrong with a call: nothing, a fault, or several in turn. */
+/** Returns the faults that a call meets: none, one, or several, which strike in this order. */
 export type Plan = (call: PlannedCall) => Fault | readonly Fault[] | undefined;
 
-/** The faults that calls meet. Without a plan there are none. */
+/** Determines the faults that calls meet. Without a plan, no call meets a fault. */
 export class FaultPlan {
 	private current: Plan | undefined;
 	private calls = 0;
 	private readonly callsOf = new Map<CalledOperation, number>();
 
-	/** Makes this the plan, instead of the one before; counting starts again. */
+	/** Replaces the plan, and counts the calls from 1 again. */
 	plan(plan: Plan): void {
 		this.clear();
 		this.current = plan;
 	}
 
-	/** From now on nothing goes wrong. */
+	/** Removes the plan. */
 	clear(): void {
 		this.current = undefined;
 		this.calls = 0;
 		this.callsOf.clear();
 	}
 
-	/** The faults for the next call. Each call must ask once. */
+	/** Counts a call, and returns its faults. Must be called once for each call. */
 	next(call: Call): readonly Fault[] {
 		if (this.current === undefined) return [];
 		const nOfOperation = (this.callsOf.get(call.operation) ?? 0) + 1;

@@ -4,14 +4,14 @@ import { Readable } from 'node:stream';
 import type { Tokens } from '../service/tokens';
 import { whenOf, type AnsweringFault, type Fault, type When } from './fault';
 
-/** Where it is awaited, no answer is sent. */
+/** Returns a promise that is never settled. A hook that awaits it sends no response. */
 const never = async (): Promise<never> => await new Promise(() => {});
 
 /**
- * Lets a call meet its faults.
- * @param when only those that strike at this point
- * @param body the body of the answer, where one is about to be sent
- * @returns the answer to send in its place; undefined to go on. Doesn't return where no answer may be sent.
+ * Carries out the faults of a call that strike at the given point.
+ * @param body the body of the response, if a response is about to be sent
+ * @returns the response to send instead, or undefined if the call continues. The promise is never settled if no
+ * response may be sent.
  */
 export async function strike(
 	faults: readonly Fault[],
@@ -45,7 +45,7 @@ export async function strike(
 	return undefined;
 }
 
-/** An answer that takes the place of the service's own, as it is sent. */
+/** Returns the status, the headers and the serialized body with which a fault replaces the response of the service. */
 export function forcedAnswer(fault: AnsweringFault) {
 	switch (fault.kind) {
 		case 'answer': {
@@ -77,7 +77,7 @@ function json(status: number, body: string | Readable, headers = {}) {
 	return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-/** A JSON object of exactly this size, in pieces. */
+/** Generates the chunks of a JSON object that has exactly this size. */
 function* hugeJson(bytes: number): Generator<Buffer> {
 	const start = Buffer.from('{"filler":"');
 	const end = Buffer.from('"}');
@@ -88,14 +88,14 @@ function* hugeJson(bytes: number): Generator<Buffer> {
 	yield end;
 }
 
-/** Sends a head, and then spaces until the client goes: JSON may begin with any number of them. */
+/** Sends the headers, and then spaces until the connection is closed: JSON may begin with any number of spaces. */
 function drip({ raw }: FastifyReply): void {
 	raw.writeHead(200, { 'content-type': 'application/json' });
 	const drops = setInterval(() => raw.write(' '), 50).unref();
 	raw.once('close', () => clearInterval(drops));
 }
 
-/** Sends the head for a whole body and the first half of the body, and then closes the connection. */
+/** Sends the headers for the whole body, sends the first half of the body, and then closes the connection. */
 function sendHalf({ raw, statusCode }: FastifyReply, body: string): void {
 	const bytes = Buffer.from(body);
 	raw.writeHead(statusCode, {

@@ -6,15 +6,15 @@ import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './r
 
 const megabyte = 1024 * 1024;
 
-/** The web application: the service's calls, and the page that shows what they did. */
+/** Returns the Fastify application. It has the calls of the service, and the page that shows their effects. */
 export function buildApp(context: RouteContext): FastifyInstance {
 	const app = Fastify({
 		bodyLimit: 16 * megabyte,
 		exposeHeadRoutes: false,
-		// An id in a path can be as long as the server takes a request's head.
+		// Doesn't limit the IDs in a path further than Node.js does, which limits the size of the headers.
 		routerOptions: { maxParamLength: 64 * 1024 },
 		https: context.settings.tls ?? null,
-		// An idle connection is kept for long, so that none closes while a client uses it.
+		// Long, so that the server closes no idle connection at the moment at which a client sends a request.
 		keepAliveTimeout: 72_000,
 		forceCloseConnections: true,
 		frameworkErrors: (_error, request, reply) => refuseUrl(context.record, request, reply),
@@ -22,13 +22,13 @@ export function buildApp(context: RouteContext): FastifyInstance {
 	app.setErrorHandler((error, _request, reply) => answerError(error, reply));
 	readBodiesAsJson(app);
 	const service = async (scope: FastifyInstance) => addServiceRoutes(scope, context);
-	// Fastify looks for the name of a plugin that has none among all modules, thousands where n8n's engine runs.
+	// Without a display name, Fastify searches all loaded modules for the plugin. In n8n's engine, these are thousands.
 	void app.register(Object.assign(service, { [Symbol.for('fastify.display-name')]: 'service' }));
 	addPageRoutes(app, context);
 	return app;
 }
 
-/** An empty body counts as none, whatever its type; any other must be JSON. */
+/** Accepts only JSON bodies. An empty body counts as no body, whatever its content type is. */
 function readBodiesAsJson(app: FastifyInstance): void {
 	const parse = app.getDefaultJsonParser('ignore', 'ignore');
 	app.removeAllContentTypeParsers();

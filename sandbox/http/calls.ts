@@ -1,43 +1,44 @@
 import type { OperationId } from '../messages';
 
-/** An operation of the contract, or none. */
+/** The operation that a request calls; `unknown` if the contract has no such operation. */
 export type CalledOperation = OperationId | 'unknown';
 
-/** A call that the sandbox was sent. */
+/** A call that the sandbox has received. */
 export interface Call {
 	operation: CalledOperation;
 	method: string;
-	/** Without the query, percent-encoded just as it came. */
+	/** The path without the query, percent-encoded as it was received. */
 	path: string;
-	/** As it came: every value is a text, or a list of texts. */
+	/** The query as it was received: each value is a string or a list of strings. */
 	query: Record<string, unknown>;
-	/** Parsed; undefined where there was none, or it was not JSON. */
+	/** The parsed body; undefined if there was no body, if it wasn't JSON, or if the body hasn't been read. */
 	body: unknown;
-	/** What came after `Bearer` in the Authorization header. */
+	/** The token in the Authorization header, without `Bearer`. */
 	token: string | undefined;
-	/** What was answered; undefined until then, and where no whole answer was given. */
+	/** The status of the response; undefined until the response is sent, and if it isn't sent completely. */
 	status: number | undefined;
-	/** Why it was refused, in the answer's own words; undefined where it wasn't, or the answer doesn't say. */
+	/** The message in an error response; undefined if the call succeeded, or if the response has no message. */
 	reason: string | undefined;
-	/** When it came, in milliseconds since the epoch. */
+	/** When the call was received, in milliseconds since the epoch. */
 	at: number;
 }
 
+/** Records the latest calls. */
 export class CallRecord {
-	/** How many calls there have been, those that were forgotten included. */
+	/** The number of all calls since the start, including those that are no longer recorded. */
 	total = 0;
 
-	/** The calls since the record was last cleared, the oldest first. */
+	/** The latest calls since the record was last cleared, the oldest first. */
 	calls: Call[] = [];
 
-	/** @param least how many calls are kept at the least; older ones are forgotten */
+	/** @param least the minimum number of calls to keep; at most twice as many are kept */
 	constructor(private readonly least: number) {}
 
 	clear(): void {
 		this.calls = [];
 	}
 
-	/** Adds a call, to be completed when it is answered. */
+	/** Adds a call. The caller sets the fields about the response when it responds. */
 	add(call: Call): void {
 		this.total += 1;
 		this.calls.push(call);

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Counts the connections of a server, and can close them all. */
+/** Counts the connections of a server, and can close all of them. */
 export class Connections {
 	open = 0;
-	/** The most that were open at once. */
+	/** The maximum number of connections that were open at the same time since the last `reset`. */
 	peak = 0;
 
 	constructor(private readonly server: Server) {
@@ -16,14 +16,14 @@ export class Connections {
 		});
 	}
 
-	/** Counts `peak` again, from those that are open. */
+	/** Resets `peak` to the number of connections that are open. */
 	reset(): void {
 		this.peak = this.open;
 	}
 
 	/**
-	 * Refuses new connections, and closes those that are open, in the middle of an answer as well.
-	 * @returns what makes the server listen again, on the same port
+	 * Refuses new connections, and closes all open connections, even while a response is being sent.
+	 * @returns a function that makes the server listen on the same port again
 	 */
 	async shut(): Promise<() => Promise<void>> {
 		const { address: host, port } = this.server.address() as AddressInfo;

@@ -13,16 +13,19 @@ import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
 import type { Call, CalledOperation, CallRecord } from './calls';
 
-/** What is known of a call until it is answered. */
+/** A call whose response hasn't been sent. */
 interface OpenCall {
 	call: Call;
-	/** Those that may strike once it has taken effect; none while it has not come that far. */
+	/**
+	 * The faults of the call; empty until its faults that strike first have struck. Those that strike afterwards also
+	 * strike if the sandbox has refused the call in the meantime.
+	 */
 	faults: readonly Fault[];
-	/** Gives its place back. */
+	/** Ends the call's use of a place under the limit `atOnce`. */
 	leave: () => void;
 }
 
-/** What the routes need. */
+/** The parts of a sandbox that the routes use. */
 export interface RouteContext {
 	service: Service;
 	faults: FaultPlan;
@@ -32,10 +35,11 @@ export interface RouteContext {
 }
 
 /**
- * Adds a route for each call of the contract, and one for everything else.
+ * Adds a route for each operation of the contract, and a route that responds with a 404 to all other requests.
  *
- * A call goes through: recording, the limits, faults that strike first, the token, the contract's check, the
- * service, faults that strike afterwards, the answer.
+ * A call passes these stages: it is recorded; the limits are applied; the faults that strike first strike; the token is
+ * checked; the request is compared with the contract; the service processes the call; the latency passes; the faults
+ * that strike afterwards strike; the response is sent. The limits don't apply to a login and an unknown call.
  */
 export function addServiceRoutes(app: FastifyInstance, context: RouteContext): void {
 	const { faults, limits, record, settings } = context;
@@ -86,7 +90,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		const current = open.get(request);
 		if (current === undefined) return payload;
 		let body = payload;
-		// Where the client has gone, or part of an answer has, there is nothing left to strike.
+		// A response can't be replaced if the client has closed the connection, or if the headers have been sent.
 		if (!reply.raw.headersSent && !request.raw.socket.destroyed) {
 			const forced = await strike(current.faults, 'afterActing', { reply, tokens, body });
 			if (forced) {
@@ -122,7 +126,7 @@ function addRoute(app: FastifyInstance, operation: ContractOperation, context: R
 			needsToken: operation.needsToken,
 			takesBody: operation.request.body !== undefined,
 		},
-		// Fastify writes into what it is given.
+		// A copy, because Fastify modifies the schema of a route.
 		schema: { ...operation.request },
 		validatorCompiler: ({ schema, httpPart }) => compileCheck(schema, httpPart),
 		handler: async (request, reply) => {
@@ -132,7 +136,7 @@ function addRoute(app: FastifyInstance, operation: ContractOperation, context: R
 	});
 }
 
-/** Makes an answer of whatever was thrown, by this sandbox or by Fastify. */
+/** Sends the error response for an error that the sandbox or Fastify has thrown. */
 export function answerError(error: unknown, reply: FastifyReply): FastifyReply {
 	const refusal = error instanceof Refusal ? error : refusalFrom(error as FastifyError);
 	if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
@@ -146,7 +150,7 @@ function refusalFrom({ statusCode = 500, message, ...error }: FastifyError): Ref
 	return new Refusal(statusCode, 'bad_request', wrong);
 }
 
-/** The message of an error's body, or undefined. */
+/** Returns the message in the body of an error response, or undefined if there is none. */
 function reasonIn(status: number, body: unknown): string | undefined {
 	if (status < 400 || typeof body !== 'string') return undefined;
 	try {
@@ -157,7 +161,7 @@ function reasonIn(status: number, body: unknown): string | undefined {
 	}
 }
 
-/** A call whose path is not even percent-encoded properly; it reaches no route. */
+/** Records and refuses a request whose path isn't percent-encoded correctly. Fastify routes no such request. */
 export function refuseUrl(record: CallRecord, request: FastifyRequest, reply: FastifyReply): void {
 	const call = callFrom(request);
 	const reason = `The path ${call.path} is not percent-encoded properly`;
