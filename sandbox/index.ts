@@ -1,4 +1,4 @@
-/* The sandbox as tests and benchmarks use it. */
+/* What the host, the tests and the benchmarks import from the sandbox. */
 export { startSandbox, type Sandbox } from './start';
 export type { SandboxOptions } from './options';
 export { type Expiry } from './service/expiry';

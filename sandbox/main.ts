@@ -2,10 +2,10 @@ import { help, readCommandLine, usualPort } from './commandLine';
 import type { SandboxOptions } from './options';
 import { startSandbox, type Sandbox } from './start';
 
-/** How many ports are tried when none was asked for. */
+/** How many ports are tried if the command line names none. */
 const portsTried = 20;
 
-/** Starts a sandbox and says where it is; a signal stops it. */
+/** Starts a sandbox and prints its address. SIGINT and SIGTERM stop the sandbox. */
 async function main(): Promise<void> {
 	const options = readCommandLine(process.argv.slice(2));
 	if (options === undefined) {
@@ -28,7 +28,10 @@ async function main(): Promise<void> {
 	}
 }
 
-/** Takes the port that was asked for; where none was, the usual one or one of those after it. */
+/**
+ * Starts a sandbox on the port that the command line names, or else on the first free port from `usualPort` on.
+ * @throws Error if the named port or each of the tried ports is taken
+ */
 async function startOnFreePort(options: SandboxOptions): Promise<Sandbox> {
 	const last = options.port ?? usualPort + portsTried - 1;
 	for (let port = options.port ?? usualPort; ; port += 1) {

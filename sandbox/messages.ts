@@ -1,6 +1,7 @@
 /*
- * The requests of contract/openapi.yaml as types, which they have once they have passed the contract's check. The
- * answers have the types of what makes them, and the tests check them by the contract.
+ * The types of the requests in contract/openapi.yaml. A request has its type once it was validated against the
+ * contract. This file has no types of responses: their types are inferred from the code that creates them, and the
+ * tests validate the responses against the contract.
  */
 
 export interface LoginRequest {
@@ -40,6 +41,6 @@ export interface CreateJobRequest {
 
 export type Verb = 'suspend' | 'resume' | 'stop' | 'terminate';
 
-/** The contract's operationIds. */
+/** The operationIds in the contract. */
 export const operationIds = ['login', 'createJob', 'changeJobState', 'listClusters'] as const;
 export type OperationId = (typeof operationIds)[number];

@@ -1,6 +1,6 @@
 /**
- * Reads a number.
- * @throws Error that says which one it must be
+ * Parses a number.
+ * @throws Error if the text isn't a number in the range. The message names the range, and begins with `must be`.
  */
 export function number(text: string, { least = 0, most = 1e9, whole = false } = {}): number {
 	const value = text.trim() === '' ? NaN : Number(text);

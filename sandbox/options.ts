@@ -1,52 +1,52 @@
 import type { LimitOptions } from './limits/limits';
 import type { Expiry } from './service/expiry';
 
-/** The one user that may log in, unless another is given. */
+/** The only user that can log in, unless the options name another user. */
 export const demoUser = { userName: 'demo', password: 'demo-password' };
 
 const defaults = {
-	/** The port to listen on, on loopback; 0 takes any that is free. */
+	/** The port to listen on, on loopback. With 0, the system chooses a free port. */
 	port: 0,
-	/** A path before every call's path, such as `/orchestrator`. */
+	/** A prefix of the path of each call, such as `/orchestrator`. */
 	pathPrefix: '',
 	...demoUser,
 	/** Seconds until a token expires. */
 	tokenLifetime: 3600,
-	/** How a token is told as expired. */
+	/** The response to a call whose token has expired or is unknown. */
 	expiry: '401' as Expiry,
-	/** Whether the user has one session only: a login ends the token of the one before. */
+	/** Whether the user has only one session, so that each login ends all earlier tokens. */
 	oneSession: false,
-	/** How many work clusters there are. Any number is cheap: they are made when they are asked for. */
+	/** The number of work clusters. A large number costs nothing, because clusters are created on request. */
 	clusters: 6,
 	/**
-	 * Milliseconds that a job runs until it has succeeded: ten minutes, time for a second node. Time spent
-	 * suspended does not count.
+	 * Milliseconds that a job runs until it has succeeded. The time during which the job is suspended doesn't count.
+	 * Ten minutes are enough to add a second node that changes the state of the job.
 	 */
 	jobDuration: 600_000,
-	/** Milliseconds that every answer is held back, after the call has taken effect. */
+	/** Milliseconds by which each response is delayed, after the call was processed. */
 	latency: 0,
-	/** How much it bears; anything, by default. */
+	/** The limits of the service. By default, there are none. */
 	limits: {} as LimitOptions,
-	/** The most clusters that a page holds, and the size of a page when no limit is asked for. */
+	/** The maximum number of clusters on a page, and the size of a page if the request names no limit. */
 	maxPageSize: 1000,
-	/** Whether a larger page is refused with a 400, instead of being shorter than asked for. */
+	/** Whether a request for a larger page is refused with a 400. Otherwise, its page has `maxPageSize` clusters. */
 	refuseLargerPages: false,
-	/** Whether a page's token is its number, so that all pages must be asked for with the same limit. */
+	/** Whether the token of a page is its number. All pages of a list must then be requested with the same limit. */
 	pageNumbers: false,
-	/** Whether `items` and `metadata` are left out where they are empty, as grpc-gateway does. */
+	/** Whether empty fields `items` and `metadata` are omitted from a list, as grpc-gateway does. */
 	emptyListsOmitted: false,
-	/** A key and its certificate (PEM), to speak https. */
+	/** A private key and its certificate, both as PEM. If they are given, the sandbox uses HTTPS. */
 	tls: undefined as { key: string; cert: string } | undefined,
-	/** Whether `calls` is kept. A benchmark turns it off. */
+	/** Whether `Sandbox.calls` returns the calls. Benchmarks and `npm run sandbox` don't need them. */
 	recordCalls: true,
 };
 
 export type SandboxSettings = typeof defaults;
 
-/** What a sandbox can be told when it starts. */
+/** The options of `startSandbox`. */
 export type SandboxOptions = Partial<SandboxSettings>;
 
-/** Fills in what was not given. */
+/** Returns all settings: the given options, and the defaults of the others. */
 export function withDefaults(options: SandboxOptions): SandboxSettings {
 	return { ...defaults, ...options };
 }

@@ -9,15 +9,15 @@ import { withDefaults, type SandboxOptions } from './options';
 import type { StoredJob } from './service/jobs';
 import { Service } from './service/service';
 
-/** How many calls are kept at the least, and how many where only the page shows them. */
+/** The minimum number of calls to keep, with `recordCalls` and if only the page shows them. */
 const callsKept = 100_000;
 const callsShown = 50;
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
- * Starts a sandbox.
- * @throws Error with a `code` such as EADDRINUSE, when it can't listen there
+ * Starts a sandbox on loopback.
+ * @throws Error with a `code` such as EADDRINUSE, if the sandbox can't listen on the port
  */
 export async function startSandbox(options: SandboxOptions = {}) {
 	const settings = withDefaults(options);
@@ -35,29 +35,32 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	let comeBack = async (): Promise<void> => {};
 
 	return {
-		/** Where it is: scheme, host, port and path prefix, without a slash at the end. */
+		/** The base URL: scheme, host, port and path prefix, without a slash at the end. */
 		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${pathPrefix}`,
 		userName,
 		password,
-		/** What the service holds: every job that was made, by its uid, in the order they were made; and the clusters. */
+		/** The data of the service: all jobs that were created, by their UIDs, the oldest first; and the clusters. */
 		store: { jobs, clusters: service.clusters },
-		/** The calls since the last `clearCalls`, the oldest first; at least the latest 100,000 of them. */
+		/**
+		 * The calls since the last `clearCalls`, the oldest first: at least the latest 100,000 of them, or none without
+		 * `recordCalls`.
+		 */
 		get calls(): readonly Call[] {
 			return settings.recordCalls ? record.calls : [];
 		},
 		clearCalls: () => record.clear(),
 		connections,
 		tokens: service.tokens,
-		/** What goes wrong, in tests. Nothing that comes over HTTP can change it. */
+		/** The faults that tests plan. No request can change them. */
 		faults,
-		/** What the calls have met of its limits; see `SandboxOptions.limits`. */
+		/** The limits of the service. `limits.met` says how they have affected the calls. */
 		limits,
-		/** Can't be reached any more, and cuts whatever is open, until it is back on the same port. */
+		/** Makes the sandbox unreachable, and closes all connections. `comeBack` listens on the same port again. */
 		goAway: async () => {
 			comeBack = await connections.shut();
 		},
 		comeBack: async () => await comeBack(),
-		/** Stops it for good, and cuts whatever is open. */
+		/** Stops the sandbox for good, and closes all connections. */
 		close: async () => {
 			comeBack = async () => {};
 			service.callbacks.close();

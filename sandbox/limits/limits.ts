@@ -3,23 +3,23 @@ import fastq from 'fastq';
 import { Refusal } from '../service/refusal';
 import { RateLimit } from './rateLimit';
 
-/** How much a service takes. There is no limit by default. The login is never turned away. */
+/** The limits of a service. By default, there are none. Logins are only limited by `connections`. */
 export interface LimitOptions {
-	/** Takes this number of calls a second. */
+	/** How many calls are accepted per second. */
 	perSecond?: number;
-	/** How many of them may come at once: those of a second by default. 1 wants them evenly spread. */
+	/** How many of these calls may arrive at once: by default `perSecond`. 1 requires evenly spaced calls. */
 	burst?: number;
-	/** What the others are answered: 429 by default. */
+	/** The status of the response to the other calls: by default 429. */
 	tooMany?: 429 | 503;
-	/** The `Retry-After` of that answer, in seconds; without it there is no such header. */
+	/** The `Retry-After` header of this response, in seconds. By default, the response has no such header. */
 	retryAfter?: number;
-	/** Works on this number of calls at once, `latency` included; the others wait in line. */
+	/** How many calls are processed at the same time, `latency` included. The other calls wait in a queue. */
 	atOnce?: number;
-	/** Takes this number of connections at once, and closes the others. The login needs one, too. */
+	/** How many connections may be open at the same time. The others are closed, including those of logins. */
 	connections?: number;
 }
 
-/** Keeps the calls within what the service takes. */
+/** Applies the limits of the service to the calls. */
 export class Limits {
 	private readonly rate: RateLimit | undefined;
 	private readonly line: fastq.queueAsPromised<(leave: () => void) => void>;
@@ -32,7 +32,10 @@ export class Limits {
 		if (perSecond !== undefined) this.rate = new RateLimit({ perSecond, burst, retryAfter });
 	}
 
-	/** @throws Refusal where the call is one too many */
+	/**
+	 * Counts a call against the rate limit.
+	 * @throws Refusal 429 or 503, if the call exceeds the rate limit
+	 */
 	take(): void {
 		if (this.rate === undefined || this.rate.take(performance.now())) return;
 		const { tooMany = 429, retryAfter } = this.options;
@@ -43,8 +46,8 @@ export class Limits {
 	}
 
 	/**
-	 * Waits until it is a call's turn.
-	 * @returns what gives its place back; may be called twice
+	 * Waits until fewer than `atOnce` calls are processed.
+	 * @returns a function that ends the call, so that the next call can start; may be called more than once
 	 */
 	async enter(): Promise<() => void> {
 		const turn = new Promise<() => void>((enter) => void this.line.push(enter));
@@ -52,16 +55,16 @@ export class Limits {
 		return await turn;
 	}
 
-	/** What the calls have met. */
+	/** Returns how the limits have affected the calls so far. */
 	get met() {
 		return {
-			/** The calls that are worked on or wait in line at this moment. */
+			/** The number of calls that are processed or wait in the queue now. */
 			inFlight: this.inFlight,
-			/** The most of them at once. */
+			/** The highest value of `inFlight` so far. */
 			most: this.most,
-			/** How many calls were turned away. */
+			/** The number of calls that the rate limit has refused. */
 			turnedAway: this.rate?.turnedAway ?? 0,
-			/** How many came before the time that `Retry-After` had named, though their client could know it. */
+			/** The number of calls before the end of a `Retry-After` that their client must have read. */
 			tooEarly: this.rate?.tooEarly ?? 0,
 		};
 	}

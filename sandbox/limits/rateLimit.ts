@@ -1,26 +1,32 @@
-/** Milliseconds after which a client that was turned away has read the answer, even a busy one. */
+/** Milliseconds after which even a busy client has read the response to a refused call. */
 const READ = 250;
 
 /**
- * Takes a number of calls a second: a bucket that fills evenly, and holds a burst. The bucket of the library limiter
- * reads the clock itself, but the tests of the pace have one of their own.
+ * A token bucket: accepts a number of calls per second, and bursts of a limited size. The bucket of the library limiter
+ * isn't used, because it reads the clock itself, and the tests in test/pace need a clock of their own.
  */
 export class RateLimit {
+	/** The number of calls that were refused. */
 	turnedAway = 0;
+	/** The number of calls before the end of a `retryAfter` that their client must have read. */
 	tooEarly = 0;
 	private tokens: number;
 	private filledAt: number | undefined;
 	private openAgainAt = -Infinity;
 	private closedAt = -Infinity;
 
-	/** @param retryAfter seconds that a client that is turned away is told to wait */
+	/**
+	 * @param options.perSecond calls per second
+	 * @param options.burst the capacity of the bucket, in calls
+	 * @param options.retryAfter seconds that the response to a refused call tells the client to wait
+	 */
 	constructor(private readonly options: { perSecond: number; burst: number; retryAfter: number }) {
 		this.tokens = options.burst;
 	}
 
 	/**
-	 * Whether a call is taken.
-	 * @param now milliseconds
+	 * Counts a call, and returns whether it is accepted.
+	 * @param now the current time in milliseconds, from any origin
 	 */
 	take(now: number): boolean {
 		const { perSecond, burst, retryAfter } = this.options;

@@ -3,10 +3,10 @@ import type { Service } from '../service/service';
 import type { Callback } from '../service/callbacks';
 import type { StoredJob } from '../service/jobs';
 
-/** The longest value that the page shows, in characters. */
+/** The maximum number of characters of a value that the page shows. */
 const longestShown = 2000;
 
-/** What the page shows of a job when it is clicked; undefined where there is no such job. */
+/** Returns the details of a job that the page shows after a click on the job; undefined if there is no such job. */
 export function jobDetails({ jobs, callbacks }: Service, uid: string) {
 	const job = jobs.get(uid);
 	if (job === undefined) return undefined;
@@ -14,16 +14,16 @@ export function jobDetails({ jobs, callbacks }: Service, uid: string) {
 	const callback = callbacks.of(job);
 	return {
 		displayName: job.displayName,
-		/** Label to text. */
+		/** The text for each label. */
 		fields: fieldsOf(job),
 		inputs: inputs.map(shown),
 		outputs: outputs.map(shown),
-		/** What the job's template does at its end, in a sentence; null where it does nothing. */
+		/** A sentence about the job's call when it has succeeded; null unless its template makes such a call. */
 		callback: callback ? inWords(callback, job) : null,
 	};
 }
 
-/** By the labels of the node's form. */
+/** Returns the fields of a job, with the labels that they have in the node's form. Omits fields without a value. */
 function fieldsOf({ uid, name, namespace, cluster, asked }: StoredJob): Record<string, string> {
 	const { maxretry, retryInterval } = asked.retryOption ?? {};
 	const fields: Record<string, string | number | undefined> = {

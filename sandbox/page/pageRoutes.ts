@@ -6,7 +6,7 @@ import type { RouteContext } from '../http/routes';
 import { jobDetails } from './jobDetails';
 import { snapshot } from './snapshot';
 
-/** What the page is made of: its address, its type, the file. */
+/** The files of the page: the URL path, the content type and the file. */
 const files = [
 	['/', 'text/html', join(__dirname, 'page.html')],
 	['/page/page.css', 'text/css', join(__dirname, 'page.css')],
@@ -14,12 +14,12 @@ const files = [
 	['/page/lit-html.js', 'text/javascript', require.resolve('lit-html')],
 ] as const;
 
-/** The page runs its own script and style only, and talks to this server only. */
+/** Allows the page only the scripts, styles and requests of this server. */
 const policy =
 	"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Adds the page at `/`, and what it asks for every second. */
+/** Adds the page at `/`, the snapshot that the page requests every second, and the details of a job. */
 export function addPageRoutes(app: FastifyInstance, context: RouteContext): void {
 	for (const [url, type, path] of files) {
 		const text = readFileSync(path, 'utf8');

@@ -4,7 +4,7 @@ import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
 import type { JobState } from '../service/jobs';
 
-/** How many of the newest jobs, of the first clusters and of the latest calls the page shows. */
+/** The maximum numbers of jobs (the newest), clusters (the first) and calls (the latest) that the page shows. */
 const jobsShown = 100;
 const clustersShown = 60;
 const callsShown = 50;
@@ -12,8 +12,8 @@ const callsShown = 50;
 export type Snapshot = ReturnType<typeof snapshot>;
 
 /**
- * What there is to be seen at this moment. It holds no token, no body, and no password but the demo user's,
- * which is public. Times are milliseconds since the epoch.
+ * Returns the current content of the page. It contains no tokens, no request bodies, and no password except that of the
+ * demo user, which is public. Times are milliseconds since the epoch.
  */
 export function snapshot({ service, record, settings }: RouteContext) {
 	const { clusters } = service;
@@ -68,7 +68,7 @@ export function snapshot({ service, record, settings }: RouteContext) {
 	};
 }
 
-/** A call by the title that the contract has for it; one that has several verbs, by its own. */
+/** Returns the title of a call: the contract's title, or the call's verb as in `Stop job` for a state change. */
 function inWords({ operation, path }: Call): string {
 	if (operation === 'unknown') return 'No such call';
 	if (operation !== 'changeJobState') return contractOperation(operation).summary;

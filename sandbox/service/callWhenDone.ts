@@ -2,21 +2,21 @@ import type { NewJob } from '../messages';
 import { number } from '../number';
 import { Refusal } from './refusal';
 
-/** The one workflow template that does something: its job calls an address when it has succeeded. */
+/** The UID of the only workflow template that has an effect: its jobs call an address when they have succeeded. */
 const workflowUid = 'call-when-done';
 
-/** The input that holds the address. */
+/** The ID of the input that contains the address. */
 const urlInput = 'callbackUrl';
 
-/** The longest that such a job can run, a day. */
+/** The maximum duration of such a job: a day. */
 const mostSeconds = 86_400;
 
 export type Wish = NonNullable<ReturnType<typeof wishOf>>;
 
 /**
- * What a job asks for, if it is one of the template.
- * @returns undefined for a job of any other template
- * @throws Refusal 400, when its inputs can't be followed; so where the address isn't on loopback
+ * Reads the inputs of a job of the template.
+ * @returns the call that the job is to make, or undefined for a job of any other template
+ * @throws Refusal 400, if an input is invalid, for example because the address isn't on loopback
  */
 export function wishOf({ workflow, inputs = [] }: NewJob) {
 	if (workflow.uid !== workflowUid) return undefined;
@@ -30,11 +30,11 @@ export function wishOf({ workflow, inputs = [] }: NewJob) {
 		}
 	};
 	const wish = {
-		/** Milliseconds to run. */
+		/** Milliseconds that the job runs. */
 		duration: 1_000 * numberOf('seconds', '5', { most: mostSeconds }),
-		/** How often the address is called, even after the call was taken, as careless templates do. */
+		/** The number of calls. More than one imitates a template that calls again although its call was accepted. */
 		calls: numberOf('calls', '1', { least: 1, most: 10, whole: true }),
-		/** What it calls its JSON, as careless templates do. */
+		/** The Content-Type header of the call. A wrong one imitates a template that labels its JSON incorrectly. */
 		contentType: valueOf('contentType').trim() || 'application/json',
 	};
 	const address = valueOf(urlInput);
@@ -46,7 +46,10 @@ export function wishOf({ workflow, inputs = [] }: NewJob) {
 	);
 }
 
-/** `URL` has made 127.1 into 127.0.0.1. No other name is looked up: it may lead anywhere. */
+/**
+ * Returns whether the URL is an HTTP address on loopback. `URL` has already normalized short forms: 127.1 is 127.0.0.1.
+ * Host names other than `localhost` are rejected, since they may resolve to any machine.
+ */
 function isOnLoopback({ protocol, hostname }: URL): boolean {
 	return protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

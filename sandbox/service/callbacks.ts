@@ -4,38 +4,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Wish } from './callWhenDone';
 import type { StoredJob } from './jobs';
 
-/** Milliseconds between two looks at whether a job has succeeded. */
+/** Milliseconds between two checks whether a job has succeeded. */
 const betweenLooks = 50;
 
-/** Milliseconds between two tries, on average. */
+/** Average number of milliseconds between two attempts. */
 const betweenTries = 1_000;
 
-/** How often an address is tried: for five minutes, time to restart an n8n. */
+/** The maximum number of attempts. They take five minutes or longer, which is enough to restart n8n. */
 const mostTries = 300;
 
-/** Milliseconds that an answer may take. */
+/** Milliseconds after which an attempt is aborted. */
 const answerTimeout = 10_000;
 
 export interface Callback {
 	readonly url: URL;
-	/** How often it was called. */
+	/** The number of attempts so far. */
 	tries: number;
-	/** The latest answer's status; undefined where none came. */
+	/** The status of the response to the latest attempt; undefined if there was no response. */
 	status: number | undefined;
-	/** Whether it is over: the call was taken, or it was given up. */
+	/** Whether an attempt was accepted, or the maximum number of attempts is reached. */
 	settled: boolean;
 }
 
 /**
- * Calls an address when its job has succeeded, and again until the call is taken: n8n may be starting, or busy
- * with another call. A job that was stopped or terminated makes no call.
+ * Calls the address of a job when the job has succeeded. Repeats the call until it is accepted, because n8n may be
+ * starting, or busy with another call. A job that was stopped or terminated makes no call.
  */
 export class Callbacks {
 	private readonly byJob = new Map<StoredJob, Callback>();
 	private readonly closing = new AbortController();
 
 	constructor() {
-		// Each job that is to call listens.
+		// Each waiting job adds a listener to the signal. By default, Node.js warns if there are more than ten.
 		setMaxListeners(0, this.closing.signal);
 	}
 
@@ -47,7 +47,7 @@ export class Callbacks {
 		});
 	}
 
-	/** What came of a job's call; undefined where it was to make none. */
+	/** Returns the state of a job's call; undefined if the job makes no call. */
 	of(job: StoredJob): Readonly<Callback> | undefined {
 		return this.byJob.get(job);
 	}
@@ -64,11 +64,11 @@ export class Callbacks {
 			callback.tries += 1;
 			const answer = await post(url, contentType, resultOf(job));
 			callback.status = answer?.status;
-			// An n8n that is starting answers 200 with a page that asks for patience.
+			// While n8n starts, it responds with a 200 and a web page that asks the user to wait.
 			const isPage = answer?.headers.get('content-type')?.startsWith('text/html') ?? false;
 			callback.settled = (answer?.ok === true && !isPage) || callback.tries === mostTries;
 			if (callback.settled) break;
-			// A random part, so that jobs that were turned away together don't come back together.
+			// The interval is random, so that jobs whose calls failed together don't call again together.
 			await this.wait(betweenTries * (0.5 + Math.random()));
 		}
 		for (let call = 1; call < calls; call += 1) {
@@ -77,12 +77,13 @@ export class Callbacks {
 		}
 	}
 
-	/** @throws AbortError when it is closed */
+	/** @throws AbortError if the sandbox is closed in the meantime */
 	private async wait(milliseconds: number): Promise<void> {
 		await sleep(milliseconds, undefined, { signal: this.closing.signal });
 	}
 }
 
+/** Returns the body of the call. An output without a value gets a made-up value. */
 function resultOf({ uid, displayName, state, asked }: StoredJob): object {
 	const outputs = (asked.outputs ?? []).map(({ id = '', default: value }) => [
 		id,
@@ -92,8 +93,8 @@ function resultOf({ uid, displayName, state, asked }: StoredJob): object {
 }
 
 /**
- * Sends JSON. A redirect is an answer like any other: it may lead off this machine.
- * @returns undefined where no answer came
+ * Sends a POST request with JSON. Doesn't follow redirects, since they may lead to another machine.
+ * @returns the response, or undefined if there was none within ten seconds
  */
 async function post(url: URL, contentType: string, body: object): Promise<Response | undefined> {
 	try {

@@ -7,14 +7,14 @@ const minute = 60_000;
 export type Cluster = ReturnType<typeof makeCluster>;
 
 /**
- * The work clusters. None is kept: each is made from its number when it is asked for, always the same,
- * so that a hundred thousand cost no more than six.
+ * The work clusters. They aren't stored: each cluster is computed from its number on request, so that a hundred
+ * thousand clusters take no more memory than six.
  */
 export class Clusters implements Iterable<Cluster> {
 	/**
-	 * @param count how many clusters there are
-	 * @param maxPageSize the most that a page holds
-	 * @param pageNumbers whether a page's token is its number, with the size that it is asked for with
+	 * @param count the number of clusters
+	 * @param maxPageSize the maximum number of clusters on a page
+	 * @param pageNumbers whether the token of a page is its number, counted in pages of the requested size
 	 */
 	constructor(
 		readonly count: number,
@@ -22,7 +22,7 @@ export class Clusters implements Iterable<Cluster> {
 		private readonly pageNumbers: boolean,
 	) {}
 
-	/** The cluster with this uid, or undefined. */
+	/** Returns the cluster with this UID, or undefined if there is none. */
 	byUid(uid: string): Cluster | undefined {
 		const digits = /^wc-(\d{6,12})$/.exec(uid)?.[1];
 		if (digits === undefined) return undefined;
@@ -32,10 +32,10 @@ export class Clusters implements Iterable<Cluster> {
 	}
 
 	/**
-	 * A page of clusters; the work done is that of the page, wherever it starts.
-	 * @param limit the most that it holds; undefined for the size of a page
-	 * @param token the `metadata.continue` of the page before, or undefined for the first page
-	 * @throws Refusal 400, when no page gave this token
+	 * Returns a page of clusters. The time that this takes depends only on the size of the page.
+	 * @param limit the maximum number of clusters; undefined for `maxPageSize`
+	 * @param token the `metadata.continue` of the previous page; undefined for the first page
+	 * @throws Refusal 400, if no page has this token
 	 */
 	page(limit: number | undefined, token: string | undefined) {
 		const size = Math.min(limit ?? this.maxPageSize, this.maxPageSize);

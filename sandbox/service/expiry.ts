@@ -11,7 +11,7 @@ function sessionIsOver(status: number): AnsweringFault {
 	};
 }
 
-/** What answers a call whose token has expired, besides 401. */
+/** The responses, other than a 401, to a call whose token has expired or is unknown. */
 export const answersToExpired = {
 	'403': sessionIsOver(403),
 	'419': sessionIsOver(419),
@@ -29,7 +29,10 @@ export const answersToExpired = {
 	'jwt-expired': { kind: 'answer', when, status: 500, body: { message: 'JWT expired' } },
 } satisfies Record<string, AnsweringFault>;
 
-/** How a service may tell that a token is unknown or has expired: the interface doesn't show it. */
+/**
+ * The ways in which a service may respond to a token that has expired or is unknown. The interface doesn't say which of
+ * them the service uses.
+ */
 export type Expiry = '401' | keyof typeof answersToExpired;
 
 export const expiries = ['401', ...Object.keys(answersToExpired)] as Expiry[];

@@ -6,10 +6,10 @@ import { Refusal } from './refusal';
 
 export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
 
-/** The states that a call can bring a job to; it succeeds without one. */
+/** The states that a call can set. A job succeeds without a call. */
 type AskedState = Exclude<JobState, 'succeeded'>;
 
-/** What a verb makes of a job, and from which states. A state that has no way out is final. */
+/** For each verb, the states in which it is allowed, and the state that it leads to. The other states are final. */
 const transitions: Record<Verb, { from: readonly JobState[]; to: AskedState }> = {
 	suspend: { from: ['running'], to: 'suspended' },
 	resume: { from: ['suspended'], to: 'running' },
@@ -18,22 +18,22 @@ const transitions: Record<Verb, { from: readonly JobState[]; to: AskedState }> =
 };
 
 /**
- * A job that the sandbox holds. Its state is computed from the clock when it is read: jobs need no timers. All times
- * are milliseconds, those of day since the epoch.
+ * A job in the sandbox. Its state is computed from the clock when it is read, so that jobs need no timers. Durations
+ * are in milliseconds, and times in milliseconds since the epoch.
  */
 export class StoredJob {
 	readonly uid = randomUUID();
 	readonly name = `job-${this.uid}`;
 	readonly startedAt = Date.now();
 
-	/** What was last asked for, and when; a running job may have succeeded since. */
+	/** The state that a call has set last, and when. A job that was running then may have succeeded since. */
 	private askedFor: AskedState = 'running';
 	private askedAt = this.startedAt;
 
-	/** How long the job ran before it was last suspended. */
+	/** How long the job has run in all before it was last suspended, stopped or terminated. */
 	private ranBefore = 0;
 
-	/** @param duration how long it runs until it has succeeded */
+	/** @param duration how long the job runs until it has succeeded, without the time during which it is suspended */
 	constructor(
 		readonly namespace: string,
 		readonly asked: NewJob,
@@ -45,17 +45,16 @@ export class StoredJob {
 		return this.asked.displayName;
 	}
 
-	/** The state at this moment. */
 	get state(): JobState {
 		return this.askedFor === 'running' && Date.now() >= this.dueAt ? 'succeeded' : this.askedFor;
 	}
 
-	/** When a running job succeeds, unless its state is changed. */
+	/** When the job, if it is running, succeeds unless a call changes its state. */
 	private get dueAt(): number {
 		return this.askedAt + this.duration - this.ranBefore;
 	}
 
-	/** When the job came to its end; null before that. */
+	/** When the job succeeded, was stopped or was terminated; null until then. */
 	get finishedAt(): number | null {
 		const { state } = this;
 		if (state === 'succeeded') return this.dueAt;
@@ -63,9 +62,9 @@ export class StoredJob {
 	}
 
 	/**
-	 * Changes the state. A job that is in that state already stays as it is: a client that got no answer may ask
-	 * again.
-	 * @throws Refusal 409, when the job is not in a state from which that can be done
+	 * Changes the state. A job that is already in the wanted state stays unchanged, so that a client without a response
+	 * can send its request again.
+	 * @throws Refusal 409, if the verb isn't allowed in the current state
 	 */
 	change(verb: Verb): void {
 		const { from, to } = transitions[verb];
@@ -80,7 +79,7 @@ export class StoredJob {
 		this.askedAt = now;
 	}
 
-	/** The job as an answer carries it. */
+	/** Returns the job in the form of the contract's schema `Job`. */
 	toMessage() {
 		const { asked, finishedAt } = this;
 		return {
@@ -108,5 +107,5 @@ export class StoredJob {
 	}
 }
 
-/** A job in an answer. */
+/** A job in a response. */
 export type Job = ReturnType<StoredJob['toMessage']>;

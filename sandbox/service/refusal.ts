@@ -1,10 +1,10 @@
-/** Thrown where the service refuses a call: becomes the answer's status and error body. */
+/** Thrown if the sandbox refuses a call. Its fields determine the error response. */
 export class Refusal extends Error {
 	/**
-	 * @param status the answer's HTTP status
-	 * @param code a word for programs
+	 * @param status the HTTP status of the response
+	 * @param code the kind of the error, for programs
 	 * @param message a sentence for people
-	 * @param headers that the answer has besides
+	 * @param headers additional headers of the response
 	 */
 	constructor(
 		readonly status: number,
@@ -16,7 +16,7 @@ export class Refusal extends Error {
 		this.name = 'Refusal';
 	}
 
-	/** The error as it is sent. */
+	/** The body of the response. */
 	get body() {
 		return { code: this.code, message: this.message };
 	}

@@ -7,10 +7,10 @@ import { StoredJob } from './jobs';
 import { Refusal } from './refusal';
 import { Tokens } from './tokens';
 
-/** What the service does on each call of the contract. It knows nothing of HTTP. */
+/** Processes the calls of the contract, independently of HTTP. */
 export class Service {
 	readonly tokens: Tokens;
-	/** Every job ever made, by its uid, the oldest first. */
+	/** All jobs that were created, by their UIDs, the oldest first. */
 	readonly jobs = new Map<string, StoredJob>();
 	readonly clusters: Clusters;
 	readonly callbacks = new Callbacks();
@@ -21,9 +21,9 @@ export class Service {
 	}
 
 	/**
-	 * Does what a call asks for, which has passed the contract's check.
-	 * @returns the answer's body; undefined is an empty one
-	 * @throws Refusal, when the service refuses
+	 * Processes a call whose request complies with the contract.
+	 * @returns the body of the response; undefined for an empty body
+	 * @throws Refusal if the service refuses the call
 	 */
 	do(
 		operation: OperationId,
@@ -69,7 +69,10 @@ export class Service {
 		this.jobIn(params.namespace, params.jobid).change(params.status);
 	}
 
-	/** A job by its uid. Its name is not taken: a service need not take it either. */
+	/**
+	 * Returns the job with this UID. The name of a job isn't accepted, since other services may not accept it either.
+	 * @throws Refusal 404, if the namespace has no such job
+	 */
 	private jobIn(namespace: string, uid: string): StoredJob {
 		const job = this.jobs.get(uid);
 		if (job?.namespace === namespace) return job;
@@ -98,6 +101,7 @@ interface ListOptions {
 	'ListOption.continue'?: string;
 }
 
+/** @throws Refusal 400, if a namespace in the body differs from the namespace in the path */
 function mustBeNamespace(expected: string, field: string, given?: string | number): void {
 	if (given === undefined || String(given) === expected) return;
 	const message = `${field} is '${given}', but the path says namespace '${expected}'`;

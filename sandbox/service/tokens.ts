@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto';
 
 import { Refusal } from './refusal';
 
-/** The access tokens that are good at the moment. */
+/** Issues access tokens and checks them. */
 export class Tokens {
-	/** Token to the time (milliseconds) at which it expires. */
+	/** When each access token expires, in milliseconds since the epoch. */
 	private readonly good = new Map<string, number>();
 
-	/** How many tokens were given out. */
+	/** The number of tokens that were issued. */
 	issued = 0;
 
 	/**
 	 * @param lifetime seconds until a token expires
-	 * @param oneSession whether a new token ends the one before it
+	 * @param oneSession whether a new token ends all earlier tokens
 	 */
 	constructor(
 		private readonly lifetime: number,
 		private readonly oneSession = false,
 	) {}
 
-	/** Gives out another token. */
+	/** Issues a token, and returns it in the form of the contract's schema `Token`. */
 	issue() {
 		if (this.oneSession) this.expireAll();
 		const token = {
@@ -33,10 +33,7 @@ export class Tokens {
 		return token;
 	}
 
-	/**
-	 * Passes a token that is good.
-	 * @throws Refusal 401, when it is missing, unknown or has expired
-	 */
+	/** @throws Refusal 401, if the token is missing, unknown or expired */
 	check(token: string | undefined): void {
 		if (token === undefined) {
 			const message = "The header 'Authorization: Bearer <access_token>' is missing";
@@ -47,12 +44,12 @@ export class Tokens {
 		}
 	}
 
-	/** Whether a token was given out and has not expired. */
+	/** Returns whether the token was issued and hasn't expired. */
 	isGood(token: string): boolean {
 		return (this.good.get(token) ?? 0) > Date.now();
 	}
 
-	/** Ends every token given out so far. */
+	/** Makes all tokens expire that have been issued so far. */
 	expireAll(): void {
 		this.good.clear();
 	}
