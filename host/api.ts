@@ -3,7 +3,7 @@ import { N8nClient, Refused } from './n8nClient';
 import { Problem } from './problem';
 import { waitFor } from './wait';
 
-/** The owner of an n8n, by which one logs in. */
+/** The login of the owner of an n8n. */
 export interface Owner {
 	email: string;
 	password: string;
@@ -23,36 +23,36 @@ export interface WorkflowNode {
 	name: string;
 	type: string;
 	parameters: Record<string, unknown>;
-	/** By their types. */
+	/** For each credential type, the credential that the node uses. */
 	credentials?: Record<string, { id: string; name: string }>;
 	[key: string]: unknown;
 }
 
-/** A workflow that n8n holds. */
+/** A workflow in n8n's database. */
 export interface SavedWorkflow extends WorkflowFile {
 	id: string;
 	versionId: string;
 	active: boolean;
-	/** n8n's editor neither lists nor counts those. Older releases have none. */
+	/** n8n's editor neither lists nor counts archived workflows. Older releases of n8n don't have this field. */
 	isArchived?: boolean;
 	tags?: Array<{ name: string }>;
 }
 
-/** An execution, as the list of executions shows it. */
+/** An execution, as n8n's list of executions contains it. */
 export interface Execution {
 	id: string;
 	workflowId: string;
-	/** `new`, `running`, `waiting`, or how it ended: `success`, `error`, `crashed`, `canceled`. */
+	/** `new`, `running` or `waiting`, or how the execution ended: `success`, `error`, `crashed` or `canceled`. */
 	status: string;
-	/** What started it: `trigger`, `webhook`, `manual` and so on. */
+	/** What started the execution, such as `trigger`, `webhook` or `manual`. */
 	mode: string;
 	startedAt: string;
 	stoppedAt?: string | null;
-	/** When its wait ends, while it waits. */
+	/** When the execution continues, if it is waiting. */
 	waitTill?: string | null;
 }
 
-/** A credential with its values. */
+/** A credential with the values of its fields. */
 export interface NewCredential {
 	name: string;
 	type: string;
@@ -60,22 +60,25 @@ export interface NewCredential {
 }
 
 /**
- * The calls of n8n's own API that the editor makes, as far as they are needed here. The API is not
- * documented; these are from n8n 2.40's workflows.controller.js, credentials.controller.js,
- * executions.controller.js, owner.controller.js and auth.controller.js.
+ * Makes calls of the internal API that n8n's editor uses. This API isn't documented. The calls are those of n8n 2.40,
+ * in its files workflows.controller.js, credentials.controller.js, executions.controller.js, owner.controller.js and
+ * auth.controller.js.
  */
 export class N8nApi extends N8nClient {
-	/** Whether this n8n had no owner before: it is a first start. */
+	/** Whether n8n had no owner before the login, because its database is new. */
 	isNew = false;
 
-	/** @param url where n8n is, without a slash at the end */
+	/**
+	 * Returns a client that is logged in.
+	 * @param url the URL of n8n, without a slash at the end
+	 */
 	static async open(url: string, owner: Owner): Promise<N8nApi> {
 		const api = new N8nApi(url);
 		await api.logIn(owner);
 		return api;
 	}
 
-	/** Logs in. An n8n that has no owner yet is given this one, by which its editor needs no set-up. */
+	/** Logs in. If n8n has no owner yet, makes this owner its owner, so that the editor needs no set-up. */
 	async logIn({ email, password }: Owner): Promise<void> {
 		const { userManagement } = await this.call<{
 			userManagement: { showSetupOnFirstLoad?: boolean };
@@ -85,12 +88,12 @@ export class N8nApi extends N8nClient {
 			const owner = { email, password, firstName: 'Sandbox', lastName: 'Owner' };
 			await this.call('POST', '/rest/owner/setup', owner);
 		} else {
-			// n8n 1.x before 1.100 or so names the first field `email`.
+			// In n8n 1.x, up to about 1.100, the field `emailOrLdapLoginId` is called `email`.
 			await this.call('POST', '/rest/login', { emailOrLdapLoginId: email, email, password });
 		}
 	}
 
-	/** The values of a credential, its secrets left out; undefined if no credential has this name and type. */
+	/** Returns the values of a credential without its secrets; undefined if no credential has this name and type. */
 	async credentialData(name: string, type: string): Promise<NewCredential['data'] | undefined> {
 		const found = await this.findCredential({ name, type });
 		if (found === undefined) return undefined;
@@ -98,7 +101,10 @@ export class N8nApi extends N8nClient {
 		return (await this.call<{ data?: NewCredential['data'] }>('GET', path)).data;
 	}
 
-	/** Makes a credential, or changes the one of this name and type. */
+	/**
+	 * Creates a credential, or updates the credential that has its name and type.
+	 * @returns the ID of the credential
+	 */
 	async saveCredential(credential: NewCredential): Promise<string> {
 		const found = await this.findCredential(credential);
 		const { id } = found
@@ -107,7 +113,7 @@ export class N8nApi extends N8nClient {
 		return id;
 	}
 
-	/** The workflows that n8n holds, archived ones too, without what is in them. */
+	/** Returns all workflows, including archived workflows, without their nodes. */
 	async workflows(): Promise<
 		Array<Pick<SavedWorkflow, 'id' | 'name' | 'active' | 'isArchived' | 'tags'>>
 	> {
@@ -125,7 +131,10 @@ export class N8nApi extends N8nClient {
 		return (found ?? (await this.call<{ id: string }>('POST', '/rest/tags', { name }))).id;
 	}
 
-	/** Brings in a workflow. Its credentials are found by their names, as n8n 2.x does. */
+	/**
+	 * Creates a workflow that isn't active. Its nodes get the IDs of the credentials that have the names and types in
+	 * the nodes, as in an import by n8n 2.x.
+	 */
 	async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
 		const held = await this.credentials();
 		const withIds = (credentials: NonNullable<WorkflowNode['credentials']>) =>
@@ -159,27 +168,31 @@ export class N8nApi extends N8nClient {
 	}
 
 	/**
-	 * Lets a workflow's triggers and webhooks fire, in this version of it, and waits until they do.
-	 * @throws Problem when one of them can't, with what n8n says of it
+	 * Activates a version of a workflow, and waits until its triggers and webhooks are active.
+	 * @throws Problem with n8n's message, if a trigger can't be activated
 	 */
 	async activate({ id, versionId }: Pick<SavedWorkflow, 'id' | 'versionId'>): Promise<void> {
 		await this.call('POST', `/rest/workflows/${id}/activate`, { versionId });
 		await this.publication(id);
 	}
 
-	/** Stops a workflow's triggers and webhooks, and waits until they are. */
+	/** Deactivates a workflow, and waits until its triggers and webhooks are inactive. */
 	async deactivate(id: string): Promise<void> {
 		await this.call('POST', `/rest/workflows/${id}/deactivate`, {});
 		await this.publication(id);
 	}
 
-	/** Newer n8n answers before it has begun (its workflow-publication-status.service.js). */
+	/**
+	 * Waits until n8n has activated or deactivated the triggers of a workflow. Newer releases of n8n respond before
+	 * they have done so (see n8n's workflow-publication-status.service.js).
+	 * @throws Problem if a trigger fails, or if n8n isn't done within 30 seconds
+	 */
 	private async publication(id: string): Promise<void> {
 		const settled = await waitFor(
 			async () => {
 				const path = `/rest/workflows/${id}/publication-status`;
 				const now = await this.call<PublicationStatus>('GET', path).catch((error: unknown) => {
-					// An n8n that doesn't know this call has done it when it answers.
+					// A release of n8n without this call has already activated or deactivated the workflow.
 					if (error instanceof Refused && error.status === 404)
 						return { status: 'unknown', triggers: [] };
 					throw error;
@@ -196,12 +209,12 @@ export class N8nApi extends N8nClient {
 	}
 
 	/**
-	 * Runs a workflow as its button in the editor does.
+	 * Starts a workflow, as the button *Execute workflow* of the editor does. Doesn't wait for the execution to end.
 	 * @param trigger the name of the trigger to start from
-	 * @returns the id of its execution, which goes on
+	 * @returns the ID of the execution
 	 */
 	async run(workflowId: string, trigger: string): Promise<string> {
-		// n8n 1.x wants the workflow with it.
+		// n8n 1.x requires the workflow in the request.
 		const workflowData = await this.workflow(workflowId);
 		const body = { workflowData, triggerToStartFrom: { name: trigger } };
 		const { executionId } = await this.call<{ executionId: string }>(
@@ -212,7 +225,10 @@ export class N8nApi extends N8nClient {
 		return executionId;
 	}
 
-	/** The latest executions of a workflow, the latest first; those of some statuses where they are named. */
+	/**
+	 * Returns the latest 100 executions of a workflow, the latest first.
+	 * @param status the statuses of the executions to return; undefined for all executions
+	 */
 	async executions(workflowId: string, status?: string[]): Promise<Execution[]> {
 		const filter = JSON.stringify({ workflowId, status });
 		const query = new URLSearchParams({ filter, limit: '100' });
@@ -220,23 +236,23 @@ export class N8nApi extends N8nClient {
 		return (await this.call<{ results: Execution[] }>('GET', path)).results;
 	}
 
-	/** What an execution did. */
+	/** Returns the output and the error of an execution. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		return await resultOf((await this.execution(id)).data);
 	}
 
-	/** An execution as n8n stores it: its data, and the highlighted data that nodes have set. */
+	/** Returns an execution as n8n stores it: its data as a text, and the highlighted data that its nodes have set. */
 	async execution(id: string): Promise<{ data: string; customData?: Record<string, string> }> {
 		return await this.call('GET', `/rest/executions/${id}`);
 	}
 
-	/** What n8n shows of an execution if its data is redacted, as JSON. */
+	/** Returns, as JSON, what n8n shows of an execution whose data is redacted. */
 	async redactedExecution(id: string): Promise<string> {
 		const path = `/rest/executions/${id}?redactExecutionData=true`;
 		return JSON.stringify(await this.call('GET', path));
 	}
 
-	/** All rows of a data table, in the order of their ids; none where there is no such table. */
+	/** Returns all rows of a data table, sorted by their IDs; an empty list if the table doesn't exist. */
 	async dataTableRows(name: string): Promise<Array<Record<string, unknown>>> {
 		const path = await this.dataTablePath(name);
 		const rows: Array<Record<string, unknown>> = [];
@@ -249,7 +265,7 @@ export class N8nApi extends N8nClient {
 		return rows;
 	}
 
-	/** Adds rows to a data table that there is. */
+	/** Adds rows to a data table. The table must exist. */
 	async addDataTableRows(name: string, data: Array<Record<string, unknown>>): Promise<void> {
 		const path = await this.dataTablePath(name);
 		await this.call('POST', `${path}/insert`, { data, returnType: 'count' });
@@ -262,17 +278,17 @@ export class N8nApi extends N8nClient {
 	}
 }
 
-/** n8n gives no more rows of a data table at once. */
+/** The maximum number of rows in a response of n8n. */
 const ROWS_OF_A_PAGE = 250;
 
-/** A data table, as far as it is needed to find its rows. */
+/** The fields of a data table that are needed to find its rows. */
 interface DataTable {
 	id: string;
 	name: string;
 	projectId: string;
 }
 
-/** How far a workflow's triggers are. */
+/** The progress of the activation or deactivation of a workflow. */
 interface PublicationStatus {
 	status: string;
 	triggers: Array<{ status: string; errorMessage: string | null }>;

@@ -5,16 +5,16 @@ import type { N8nApi, SavedWorkflow, WorkflowFile } from './api';
 import { readJson } from './install';
 import { loopback } from './ports';
 
-/** The workflow that the host runs once. */
+/** The file of the example that the first start runs once. */
 export const firstExample = 'nightly-job.json';
 
-/** The tag that tells the examples in n8n from the user's own workflows. */
+/** The tag of the examples in n8n. It distinguishes them from the user's own workflows. */
 export const exampleTag = 'Job Orchestration';
 
-/** The name by which the examples refer to their credential. */
+/** The name of the credential that the examples use. */
 export const credentialName = 'Job Orchestration Sandbox';
 
-/** What a credential of this project's node is made of. */
+/** The address of a service and a login to it, from which the node's credential is created. */
 export interface ServiceAccess {
 	url: string;
 	userName: string;
@@ -22,9 +22,9 @@ export interface ServiceAccess {
 }
 
 /**
- * Brings the credential that the examples refer to into n8n, or renews it there. One that a user has set for a
- * service elsewhere is left as it is.
- * @param name another than the examples'
+ * Creates or updates the node's credential in n8n. Doesn't change a credential whose Base URL isn't on loopback,
+ * because the user has then set it for another service.
+ * @param name the name of the credential; by default, the name that the examples use
  */
 export async function saveCredential(
 	api: N8nApi,
@@ -40,9 +40,9 @@ export async function saveCredential(
 }
 
 /**
- * Brings in the examples. One that n8n already holds (by its name) is left as it is: it may
- * have been changed.
- * @returns the examples as n8n holds them, by the name of their file
+ * Creates the examples in n8n. Doesn't change an example if n8n has a workflow with its name, because the user may have
+ * edited it.
+ * @returns the workflows in n8n, by the names of the examples' files
  */
 export async function saveExamples(
 	api: N8nApi,

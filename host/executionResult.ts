@@ -1,12 +1,12 @@
-/** What an execution did. */
+/** The output and the error of an execution. */
 export interface ExecutionResult {
-	/** What each node put out at its first output in its last run, by its name. */
+	/** For each node, by its name: the items at its first output in its last run. */
 	output: Record<string, Array<Record<string, unknown>>>;
-	/** What stopped it, with the name of the node that did. */
+	/** The error that ended the execution, with the name of the node. */
 	error?: string;
 }
 
-/** The part of an execution's data that is read here (IRunExecutionData in n8n-workflow). */
+/** The fields of an execution's data that are read here (see IRunExecutionData in n8n-workflow). */
 interface ExecutionData {
 	resultData: {
 		error?: { message?: string; description?: string | null };
@@ -18,7 +18,10 @@ interface ExecutionData {
 	};
 }
 
-/** Reads an execution's data, as n8n stores it. */
+/**
+ * Returns the result of an execution.
+ * @param stored the execution's data as n8n stores it, which is in the format of the library flatted
+ */
 export async function resultOf(stored: string): Promise<ExecutionResult> {
 	const { parse } = await import('flatted');
 	const { resultData } = parse(stored) as ExecutionData;

@@ -6,16 +6,18 @@ import type { Host } from './host';
 import { Problem } from './problem';
 import { runByItsSchedule } from './scheduledRun';
 
-/** What running the first example came to. */
+/** The outcome of running the first example. */
 export interface FirstRun {
 	workflow: SavedWorkflow;
 	execution: Execution;
 	result: ExecutionResult;
-	/** The jobs that the sandbox holds since. */
+	/** The jobs that this run has created in the sandbox. */
 	jobs: StoredJob[];
 }
 
-/** Runs a copy of the first example once, by its Schedule Trigger. The example itself stays as the user wants it. */
+/**
+ * Runs a copy of the first example once, by its Schedule Trigger. Doesn't change the example, which the user may edit.
+ */
 export async function firstRun(
 	{ api, examples, sandbox }: Pick<Host, 'api' | 'examples' | 'sandbox'>,
 	signal?: AbortSignal,

@@ -1,21 +1,24 @@
 import { Problem } from './problem';
 
-/** Calls n8n's own API, and keeps the cookie by which it knows its user. */
+/** Calls n8n's internal API, and keeps the session cookie. */
 export class N8nClient {
 	private cookie = '';
 
-	/** @param url where n8n is, without a slash at the end */
+	/** @param url the URL of n8n, without a slash at the end */
 	constructor(private readonly url: string) {}
 
 	/**
-	 * Any call of the API.
-	 * @throws Refused with what n8n said, or Problem when it doesn't answer
+	 * Makes a call.
+	 * @param body sent as JSON, unless it is undefined
+	 * @returns the field `data` of the response
+	 * @throws Refused with n8n's message, if the status isn't 2xx
+	 * @throws Problem if n8n doesn't respond
 	 */
 	async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
 		const sent = fetch(this.url + path, {
 			method,
 			headers: {
-				// A connection that is kept may be one that n8n is closing at that moment.
+				// No connection is reused, because n8n could be closing it at that moment.
 				connection: 'close',
 				...(this.cookie && { cookie: this.cookie }),
 				...(body !== undefined && { 'content-type': 'application/json' }),
@@ -41,11 +44,11 @@ export class N8nClient {
 	}
 }
 
-/** Thrown where n8n refuses a call. */
+/** Thrown if n8n refuses a call. */
 export class Refused extends Problem {
 	constructor(
 		message: string,
-		/** The HTTP status. */
+		/** The HTTP status of the response. */
 		readonly status: number,
 	) {
 		super(message);

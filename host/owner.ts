@@ -7,13 +7,13 @@ import type { Owner } from './api';
 import { readJson } from './install';
 
 /**
- * The owner of the n8n in this folder. The password is made when the folder is new: a user of an
- * n8n can run programs on its machine, so it must not be a known one.
+ * Returns the login of the owner of the n8n in this folder. Creates it if it doesn't exist, with a random password,
+ * because anyone who can log in to n8n can run programs on this machine.
  */
 export async function ownerOf(userFolder: string): Promise<Owner> {
 	const path = join(userFolder, 'owner.json');
 	if (existsSync(path)) return await readJson<Owner>(path);
-	// n8n wants a capital and a digit.
+	// n8n requires a capital letter and a digit.
 	const owner = {
 		email: 'owner@example.com',
 		password: `A1${randomBytes(9).toString('base64url')}`,

@@ -2,19 +2,21 @@ import type { Execution, N8nApi, SavedWorkflow, WorkflowNode } from './api';
 import { Problem } from './problem';
 import { waitFor } from './wait';
 
-/** The statuses of an execution that goes on (ExecutionStatus in n8n-workflow). */
+/** The statuses of an execution that hasn't ended (see ExecutionStatus in n8n-workflow). */
 const unfinished = ['new', 'running', 'waiting', 'unknown'];
 
-/** Seconds ahead for which the trigger is set: the time that n8n has to activate the workflow. */
+/** Seconds until the trigger is to fire. n8n must activate the workflow within this time. */
 const lead = 3;
 
-/** A second more than a minute: a trigger that was activated too late fires in the minute after. */
+/** Milliseconds to wait for the execution. If n8n activates the trigger too late, it fires a minute later. */
 const timeout = 75_000;
 
 /**
- * Runs a workflow once by its real Schedule Trigger: sets the trigger for a few seconds from now,
- * activates the workflow, waits for its execution to end, and puts everything back as it was.
- * @returns the execution, whichever way it ended
+ * Runs a workflow once by its Schedule Trigger: sets the trigger to fire in a few seconds, activates the workflow,
+ * waits until its execution ends, deactivates the workflow, and restores its contents.
+ * @returns the execution, which may have failed
+ * @throws Problem if no execution has ended in time
+ * @throws Stopped if the signal was aborted
  */
 export async function runByItsSchedule(
 	api: N8nApi,
@@ -46,8 +48,8 @@ export async function runByItsSchedule(
 }
 
 /**
- * The trigger set for a second of the minute that is near. It would fire again a minute later, which
- * leaves ample time to deactivate it, and says nothing of the hour, a matter of time zones.
+ * Returns a Schedule Trigger that fires in a few seconds, and any other node unchanged. The trigger fires every minute,
+ * which leaves enough time to deactivate it. A rule with an hour would depend on the time zone.
  */
 function firingSoon(node: WorkflowNode): WorkflowNode {
 	if (node.type !== 'n8n-nodes-base.scheduleTrigger') return node;
@@ -56,7 +58,7 @@ function firingSoon(node: WorkflowNode): WorkflowNode {
 	return { ...node, parameters: { ...node.parameters, rule } };
 }
 
-/** What can be changed of a workflow by saving it. */
+/** Returns the fields of a workflow that can be saved. */
 function contents({ name, nodes, connections, settings }: SavedWorkflow) {
 	return { name, nodes, connections, ...(settings && { settings }) };
 }

@@ -3,12 +3,15 @@ import { credentialName } from './examples';
 
 const nodeType = 'n8n-nodes-job-orchestration.jobOrchestration';
 
-/** A trigger that is started by hand, or by `N8nApi.run`. */
+/** Returns a trigger that is started in the editor or by `N8nApi.run`. */
 export function manualTrigger(name = 'Run by hand'): WorkflowNode {
 	return node(name, 'n8n-nodes-base.manualTrigger', {});
 }
 
-/** A trigger that a call of `<n8n>/webhook/<path>` starts, and that answers it at once or at the end. */
+/**
+ * Returns a trigger that a POST request to `<n8n>/webhook/<path>` starts.
+ * @param responseMode whether n8n responds when it has received the request, or when the last node has ended
+ */
 export function webhook(
 	path: string,
 	responseMode: 'onReceived' | 'lastNode' = 'onReceived',
@@ -21,7 +24,10 @@ export function webhook(
 	);
 }
 
-/** This project's node with the sandbox's credential, which n8n finds by its name. */
+/**
+ * Returns this project's node with the credential for the sandbox. The credential has no ID, so that it is found by its
+ * name.
+ */
 export function jobNode(
 	name: string,
 	parameters: Record<string, unknown>,
@@ -31,7 +37,7 @@ export function jobNode(
 	return node(name, nodeType, parameters, { credentials, ...more });
 }
 
-/** A node of any type. */
+/** Returns a node of any type. */
 export function node(
 	name: string,
 	type: string,
@@ -41,7 +47,7 @@ export function node(
 	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters, ...more };
 }
 
-/** A workflow of nodes in a row, each connected to the next. */
+/** Returns a workflow in which each node is connected to the next. */
 export function inARow(name: string, nodes: WorkflowNode[]): WorkflowFile {
 	return {
 		name,
@@ -58,7 +64,10 @@ export function inARow(name: string, nodes: WorkflowNode[]): WorkflowFile {
 	};
 }
 
-/** Rows for what follows: one item for each element of a list, which is JSON or an expression. */
+/**
+ * Returns nodes that output one item for each element of a list.
+ * @param list a JSON array, or an expression (which begins with `=`) whose value is an object with the array in `rows`
+ */
 export function rows(list: string): WorkflowNode[] {
 	const jsonOutput = list.startsWith('=') ? list : `{ "rows": ${list} }`;
 	return [
