@@ -17,39 +17,44 @@ import { startRedis, type Redis } from './redis';
 
 /** How an n8n in queue mode is started. */
 export interface ClusterOptions {
-	/** What all of it keeps goes there, and the logs. Emptied first. */
+	/** The folder for all data and logs. It is emptied before the start. */
 	dataFolder: string;
-	/** How many workers there are to begin with. */
+	/** The number of workers to start. */
 	workers: number;
-	/** Settings of n8n for the main process and the workers, on top of the host's own. */
+	/**
+	 * Additional environment variables for the main process and the workers. They take precedence over those of the
+	 * host.
+	 */
 	env?: NodeJS.ProcessEnv;
 	steps: Steps;
-	/** Ends the start. */
+	/** Aborts the start of the cluster or of a worker. */
 	signal?: AbortSignal | undefined;
 }
 
-/** An n8n in queue mode: a main process, workers, and what they share. All of it on loopback. */
+/** An n8n in queue mode: a main process, workers, and the Redis and PostgreSQL that they share. All use loopback. */
 export interface Cluster {
 	redis: Redis;
 	postgres: Postgres;
 	main: RunningN8n;
-	/** Those that were started, in that order, whether they still run or not. */
+	/** All workers that were started, in this order, including those that have ended. */
 	workers: readonly RunningN8n[];
 	api: N8nApi;
 	/** Starts another worker. */
 	addWorker(): Promise<RunningN8n>;
-	/** Stops everything. May be called twice. */
+	/** Stops all processes. May be called more than once. */
 	stop(): Promise<void>;
 }
 
-/** How many steps `startCluster` announces. */
+/** The number of steps that `startCluster` shows. */
 export const clusterSteps = 6;
 
 const hostFolder = join(__dirname, '..');
 
 /**
- * Starts Redis, PostgreSQL, an n8n in queue mode and its workers, each with the packed node.
- * @throws Problem when something of that fails; nothing is left running then
+ * Starts Redis, PostgreSQL, and an n8n in queue mode with its workers. The packed node is installed in the main process
+ * and in each worker.
+ * @throws Problem if a step fails. All processes are then stopped.
+ * @throws Stopped if the signal was aborted
  */
 export async function startCluster({
 	dataFolder,
@@ -101,7 +106,7 @@ export async function startCluster({
 			const nodes = join('.n8n', 'nodes');
 			await cp(join(mainFolder, nodes), join(userFolder, nodes), { recursive: true });
 			const logFile = join(dataFolder, `${name}.log`);
-			// As in any queue mode: a worker tells jobs the main process's address.
+			// As always in queue mode: jobs that a worker creates call the main process.
 			const workerEnv = { ...shared, WEBHOOK_URL: `${main.url}/` };
 			const options = { hostFolder, userFolder, logFile, env: workerEnv, signal };
 			const start = async () => await startWorker(options);
@@ -123,7 +128,10 @@ export async function startCluster({
 	}
 }
 
-/** Where many programs start, one of them may take a port between the look for a free one and its use. */
+/**
+ * Returns an error handler that calls `start` a second time if a port was taken. If many programs start, one of them
+ * may take a port after `freePort` has returned it.
+ */
 function onceMoreIfPortTaken<T>(start: () => Promise<T>): (error: unknown) => Promise<T> {
 	return async (error) => {
 		if (error instanceof Problem && error.message.includes('took port')) return await start();
@@ -131,7 +139,10 @@ function onceMoreIfPortTaken<T>(start: () => Promise<T>): (error: unknown) => Pr
 	};
 }
 
-/** What main process and workers have to agree on, by the names in n8n's docs ("Queue mode"). */
+/**
+ * Returns the environment variables that must be the same for the main process and the workers. n8n's docs ("Queue
+ * mode") describe them.
+ */
 function queueMode(redis: Redis, postgres: Postgres): NodeJS.ProcessEnv {
 	return {
 		EXECUTIONS_MODE: 'queue',
@@ -143,7 +154,7 @@ function queueMode(redis: Redis, postgres: Postgres): NodeJS.ProcessEnv {
 		DB_POSTGRESDB_DATABASE: postgres.database,
 		DB_POSTGRESDB_USER: postgres.user,
 		DB_POSTGRESDB_PASSWORD: postgres.password,
-		// Workers read the credentials that the main process wrote.
+		// Workers decrypt the credentials that the main process has encrypted.
 		N8N_ENCRYPTION_KEY: randomBytes(24).toString('base64'),
 		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 	};

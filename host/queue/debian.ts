@@ -5,16 +5,16 @@ import { promisify } from 'node:util';
 
 import { Problem } from '../problem';
 
-/** A user of this system, by its numbers. */
+/** The IDs of a user of this system. */
 export interface SystemUser {
 	uid: number;
 	gid: number;
 }
 
 /**
- * For a process that this one starts: has the kernel end it when this process is gone, however that came
- * about. `setpriv` is part of every Debian.
- * @param user as whom it runs, when that is not the present user
+ * Wraps a command so that the kernel ends it when this process has ended for any reason. `setpriv` is part of every
+ * Debian.
+ * @param user the user that runs the command; by default, the current user
  */
 export function endsWithItsStarter(
 	command: string,
@@ -29,8 +29,8 @@ export function endsWithItsStarter(
 }
 
 /**
- * As whom PostgreSQL has to run: it refuses to be run by root, so the package brings a user along.
- * @returns undefined where the present user will do
+ * Returns the user that must run PostgreSQL, or undefined if the current user can run it. PostgreSQL refuses to run as
+ * root, so its Debian package creates the user `postgres`.
  */
 export async function postgresUser(): Promise<SystemUser | undefined> {
 	if (process.getuid?.() !== 0) return undefined;
@@ -42,8 +42,8 @@ export async function postgresUser(): Promise<SystemUser | undefined> {
 }
 
 /**
- * Where PostgreSQL's programs are, of the newest version that is installed: Debian keeps them off the PATH.
- * @throws Problem when there are none
+ * Returns the folder with the programs of the newest installed PostgreSQL. On Debian, this folder isn't in the PATH.
+ * @throws Problem if PostgreSQL isn't installed
  */
 export function postgresPrograms(): string {
 	const versions = '/usr/lib/postgresql';

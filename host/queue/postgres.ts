@@ -9,7 +9,7 @@ import { freePort, loopback } from '../ports';
 import { startProcess, type RunningProcess } from '../process';
 import { endsWithItsStarter, postgresPrograms, postgresUser } from './debian';
 
-/** A PostgreSQL that answers, with nothing in it. */
+/** A running PostgreSQL whose database is empty. */
 export interface Postgres extends RunningProcess {
 	port: number;
 	user: string;
@@ -18,11 +18,11 @@ export interface Postgres extends RunningProcess {
 }
 
 /**
- * Makes an empty database in this folder and starts Debian's PostgreSQL on it, on loopback.
- *
- * For root it is a folder in the system's temporary one: PostgreSQL then has its own user, which may not
- * be let into the project's.
- * @throws Problem when it isn't there, or doesn't start
+ * Creates an empty database in a folder, and starts Debian's PostgreSQL on loopback.
+ * @param ownFolder the folder. If the current user is root, a temporary folder is used instead: PostgreSQL then runs as
+ * another user, who may not have access to the project's folder.
+ * @throws Problem if PostgreSQL isn't installed or doesn't start
+ * @throws Stopped if the signal was aborted
  */
 export async function startPostgres(ownFolder: string, signal?: AbortSignal): Promise<Postgres> {
 	const programs = postgresPrograms();
@@ -60,7 +60,7 @@ export async function startPostgres(ownFolder: string, signal?: AbortSignal): Pr
 		),
 		cwd: folder,
 		logFile: join(folder, 'postgres.log'),
-		// Ends it without waiting for those who are connected.
+		// PostgreSQL then closes the connections of its clients instead of waiting for the clients.
 		stopSignal: 'SIGINT',
 		isReady: async () =>
 			await succeeds(join(programs, 'pg_isready'), ['-h', loopback, '-p', String(port)]),

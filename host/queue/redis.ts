@@ -6,14 +6,15 @@ import { freePort, loopback } from '../ports';
 import { startProcess, type RunningProcess } from '../process';
 import { endsWithItsStarter } from './debian';
 
-/** A Redis that answers, with nothing in it. */
+/** A running Redis that contains no data. */
 export interface Redis extends RunningProcess {
 	port: number;
 }
 
 /**
- * Starts Debian's Redis on loopback. It keeps nothing on disk.
- * @throws Problem when it isn't there or doesn't start
+ * Starts Debian's Redis on loopback. Redis saves nothing to disk.
+ * @throws Problem if Redis isn't installed or doesn't start
+ * @throws Stopped if the signal was aborted
  */
 export async function startRedis(folder: string, signal?: AbortSignal): Promise<Redis> {
 	await mkdir(folder, { recursive: true });
