@@ -6,20 +6,21 @@ import { promisify } from 'node:util';
 import { Problem, Stopped } from './problem';
 
 export interface CommandOptions {
-	/** The folder it runs in. */
+	/** The working directory of the command. */
 	cwd: string;
-	/** Where all that it writes goes; added to what is there. */
+	/** The file that the command's output is appended to. */
 	logFile: string;
-	/** On top of this process's environment. */
+	/** Additional environment variables. The command also gets those of this process. */
 	env?: NodeJS.ProcessEnv;
-	/** Ends it, and all that it has started. */
+	/** Ends the command and all processes that it has started. */
 	signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a command to its end.
- * @throws Problem when it can't be started or fails, naming the log
- * @throws Stopped when the signal ended it
+ * Runs a command and waits until it ends.
+ * @throws Problem with the log file, if the exit status isn't 0
+ * @throws Stopped if the signal was aborted
+ * @throws Error of Node.js, if the command can't be started
  */
 export async function runCommand(
 	command: string,
@@ -52,7 +53,7 @@ export async function runCommand(
 	}
 }
 
-/** Whether a program that is soon done succeeds. */
+/** Runs a program, and returns whether its exit status is 0. Returns false if the program can't be started. */
 export async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
 	return await promisify(execFile)(command, args).then(
 		() => true,
@@ -60,7 +61,7 @@ export async function succeeds(command: string, args: readonly string[]): Promis
 	);
 }
 
-/** Runs npm: the one that runs this process, where there is one. */
+/** Runs npm. If npm has started this process, runs the same npm. */
 export async function runNpm(args: readonly string[], options: CommandOptions): Promise<void> {
 	const npmScript = process.env['npm_execpath'];
 	if (npmScript?.endsWith('.js')) await runCommand(process.execPath, [npmScript, ...args], options);
@@ -68,19 +69,19 @@ export async function runNpm(args: readonly string[], options: CommandOptions): 
 }
 
 /**
- * For `spawn`: gives the child its own process group, by which `killTree` reaches what the child
- * starts, and which Ctrl-C in the terminal doesn't reach: this process says when its children end.
+ * Options for `spawn` that put the child into a process group of its own. `killTree` can then signal all processes that
+ * the child has started. Ctrl-C in the terminal doesn't reach the group, so this process decides when the child ends.
  */
 export const ownGroup = { detached: process.platform !== 'win32' } as const;
 
-/** Sends a signal to a child started with `ownGroup`, and to everything that it has started. */
+/** Sends a signal to a child that was started with `ownGroup`, and to all processes that the child has started. */
 export function killTree(child: ChildProcess, signal: NodeJS.Signals): void {
 	if (child.pid === undefined) return;
 	try {
 		if (ownGroup.detached) process.kill(-child.pid, signal);
 		else child.kill(signal);
 	} catch (error) {
-		// It has ended already.
+		// The child has already ended.
 		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
 	}
 }

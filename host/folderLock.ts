@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { Problem } from './problem';
 
 /**
- * Takes a folder for this process alone.
- * The library proper-lockfile doesn't serve here: it tells a lock that was left behind by its age alone, so that a start would
- * have to wait after a kill, and it doesn't know the process that the message has to name.
- * @returns what gives it free again
- * @throws Problem when another process that still runs has it
+ * Locks a folder for this process.
+ *
+ * The library proper-lockfile isn't used for two reasons: it detects an abandoned lock only by its age, so a start
+ * would have to wait if the previous process was killed; and it doesn't know the process, which the error message
+ * names.
+ * @param what the subject of the error message, such as `An n8n with this data`
+ * @returns a function that unlocks the folder
+ * @throws Problem if another running process has locked the folder
  */
 export async function lockFolder(folder: string, what: string): Promise<() => Promise<void>> {
 	const path = join(folder, 'in-use-by.pid');
@@ -16,7 +19,7 @@ export async function lockFolder(folder: string, what: string): Promise<() => Pr
 	const holder = async () => Number(await readFile(path, 'utf8').catch(() => ''));
 	const last = await holder();
 	if (last === process.pid || !isAlive(last)) await rm(path, { force: true });
-	// Of two that come at once, one makes the link.
+	// If two processes try at the same time, only one of them can create the link.
 	const own = `${path}.${process.pid}`;
 	await writeFile(own, String(process.pid));
 	try {

@@ -13,53 +13,61 @@ import { freePort } from './ports';
 import type { Steps } from './steps';
 import { Stops } from './stops';
 
-/** Where n8n listens unless told otherwise, as it does elsewhere. */
+/** The default port of n8n's editor, which is also n8n's own default. */
 export const defaultPort = 5678;
 
-/** Where the sandbox listens if it can: the same at every start, so that credentials stay right. */
+/** The sandbox's port, unless it is taken. It is the same at each start, so that credentials stay correct. */
 const sandboxPort = 8765;
 
-/** Where a debugger finds n8n while sources are watched, if it can: .vscode/launch.json looks there. */
+/** The port for debuggers, unless it is taken. .vscode/launch.json refers to it. */
 const defaultDebugPort = 9229;
 
 export interface HostOptions {
-	/** The folder of the n8n that is started (see `InstallOptions`); the host's own unless told otherwise. */
+	/** The folder that n8n is installed in (see `InstallOptions`). By default, this folder. */
 	hostFolder?: string;
-	/** What n8n keeps goes there, and the logs. */
+	/** The folder for n8n's data and the logs. */
 	dataFolder: string;
-	/** The port of n8n's editor, or another if that is taken; 0 for any, and any for the sandbox. */
+	/**
+	 * The port of n8n's editor. If it is taken, another port is used. With 0, the system chooses the port, and the
+	 * sandbox gets a random port.
+	 */
 	port?: number;
-	/** Whether to compile the node's sources whenever they change, have n8n load them, and let a debugger in. */
+	/** Whether n8n loads the node's sources whenever they change, and accepts debuggers. */
 	watch?: boolean;
 	steps: Steps;
-	/** Ends the start. */
+	/** Aborts the start. */
 	signal?: AbortSignal | undefined;
 }
 
-/** An n8n with the node, a sandbox and the examples. */
+/** A running n8n that has the node, a credential for a running sandbox, and the examples. */
 export interface Host {
 	n8n: RunningN8n;
 	api: N8nApi;
 	owner: Owner;
 	sandbox: Sandbox;
-	/** Where n8n listens for a debugger; undefined unless sources are watched. */
+	/** The port on which n8n accepts debuggers; undefined without `watch`. */
 	debugPort: number | undefined;
-	/** Why the credential and the examples could not be brought in, where a user's changes prevent it. */
+	/**
+	 * n8n's error message if n8n has refused the login or to save the credential and the examples, for example because
+	 * the user has changed the owner's password.
+	 */
 	notBroughtIn: string | undefined;
-	/** The examples as n8n holds them, by the name of their file. */
+	/** The examples in n8n, by the names of their files. */
 	examples: Map<string, SavedWorkflow>;
-	/** Stops everything. May be called twice. */
+	/** Stops n8n and the sandbox. May be called more than once. */
 	stop(): Promise<void>;
 }
 
-/** How many steps `startHost` announces. */
+/** The number of steps that `startHost` shows. */
 export const hostSteps = 6;
 
 const projectFolder = join(__dirname, '..');
 
 /**
- * Builds the node, installs n8n if need be and the packed node into it, and starts it with a sandbox.
- * @throws Problem when something of that fails; nothing is left running then
+ * Builds and packs the node, installs n8n if it isn't installed, installs the packed node into n8n, starts a sandbox
+ * and n8n, and creates the credential and the examples in n8n.
+ * @throws Problem if a step fails. All processes are then stopped.
+ * @throws Stopped if the signal was aborted
  */
 export async function startHost({
 	hostFolder = __dirname,

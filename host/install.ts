@@ -8,18 +8,21 @@ import { Problem, Stopped } from './problem';
 import { findRuntime } from './runtime';
 import type { Steps } from './steps';
 
-/** How and where an n8n is installed. */
+/** Where an n8n is installed. */
 export interface InstallOptions {
-	/** A folder with a package.json that pins n8n or its engine, its lock file and its .npmrc. */
+	/** A folder with a package.json that pins n8n or only its engine, a lock file and a .npmrc. */
 	hostFolder: string;
 	logFile: string;
 	signal?: AbortSignal | undefined;
 }
 
-/** What says of what lock file an installation is. Lies within, so that it goes when that goes. */
+/**
+ * The file with the fingerprint that `node_modules` was installed from. It lies in `node_modules`, so that it is
+ * deleted with it.
+ */
 const stampName = '.installed-from';
 
-/** Which n8n the host's package pins; undefined if it pins n8n's engine alone. */
+/** Returns the version of n8n that the folder pins; undefined if the folder only pins n8n's engine. */
 export async function pinnedVersion(hostFolder: string): Promise<string | undefined> {
 	return (await dependenciesIn(hostFolder))['n8n'];
 }
@@ -30,8 +33,9 @@ async function dependenciesIn(hostFolder: string): Promise<Partial<Record<string
 }
 
 /**
- * Installs n8n, or its engine alone, as the lock file has it unless it lies there so, which is one step either way.
- * @throws Problem when that fails
+ * Installs n8n or only its engine from the lock file, unless this installation exists. Shows one step in either case.
+ * @throws Problem if the installation fails
+ * @throws Stopped if the signal was aborted
  */
 export async function installIfNeeded(options: InstallOptions, steps: Steps): Promise<void> {
 	const { n8n, 'n8n-core': engine } = await dependenciesIn(options.hostFolder);
@@ -44,13 +48,13 @@ export async function installIfNeeded(options: InstallOptions, steps: Steps): Pr
 	}
 }
 
-/** Whether what lies in the host's folder was installed from the lock file that lies there now. */
+/** Returns whether the folder's `node_modules` was installed from its present files. */
 async function isInstalled(hostFolder: string): Promise<boolean> {
 	const stamp = join(hostFolder, 'node_modules', stampName);
 	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
 }
 
-/** Installs what the folder pins, and gets n8n's database going. */
+/** Installs the packages that the folder pins and, for n8n, the binary of its SQLite driver. */
 async function install(options: InstallOptions): Promise<void> {
 	const { hostFolder } = options;
 	await installPackages(options);
@@ -69,7 +73,7 @@ async function installPackages({ hostFolder, ...options }: InstallOptions): Prom
 	}
 }
 
-/** Gets n8n's SQLite driver its binary: its own install script downloads one or, where it can't, compiles it. */
+/** Runs the install script of n8n's SQLite driver, which downloads the binary or, if that fails, compiles it. */
 async function prepareSqlite({ hostFolder, ...options }: InstallOptions): Promise<void> {
 	const { node, headers } = await findRuntime(hostFolder);
 	const command: CommandOptions = { cwd: hostFolder, ...options };
@@ -91,6 +95,7 @@ async function prepareSqlite({ hostFolder, ...options }: InstallOptions): Promis
 
 const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';
 
+/** Returns a hash of the platform and of the files that determine the installation. */
 async function fingerprint(hostFolder: string): Promise<string> {
 	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
 	for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
@@ -99,12 +104,12 @@ async function fingerprint(hostFolder: string): Promise<string> {
 	return hash.digest('hex');
 }
 
-/** Reads a JSON file of this project, whose shape is known. */
+/** Returns the content of a JSON file of this project. Doesn't check that it has the type `T`. */
 export async function readJson<T>(path: string): Promise<T> {
 	return JSON.parse(await readFile(path, 'utf8')) as T;
 }
 
-/** An empty folder at this path, whatever was there. */
+/** Creates an empty folder, deletes what was at its path, and returns the path. */
 export async function emptyFolder(path: string): Promise<string> {
 	await rm(path, { recursive: true, force: true });
 	await mkdir(path, { recursive: true });

@@ -1,5 +1,4 @@
-// Loaded into n8n before anything else (`node --require`): ends it when the process that started it
-// is gone, however that came about. The two are connected by Node's IPC channel, which the system
-// closes.
+// n8n loads this file before all others (`node --require`). The file ends n8n when the process that started n8n has
+// ended for any reason, even if it was killed: the operating system then closes Node's IPC channel between the two.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();

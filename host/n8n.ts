@@ -6,46 +6,48 @@ import { freePort, loopback } from './ports';
 import { startProcess, type RunningProcess } from './process';
 import { findRuntime } from './runtime';
 
-/** What an n8n is started with. */
+/** How an n8n is started. */
 export interface N8nOptions {
-	/** Where it is installed. */
+	/** The folder that n8n is installed in. */
 	hostFolder: string;
-	/** Where it keeps its database, its key and the nodes that were installed into it. */
+	/** The folder for n8n's database, its encryption key and the community nodes that are installed. */
 	userFolder: string;
-	/** The port that it should listen on; another if that is taken. */
+	/** The preferred port. If it is taken, another port is used. */
 	port?: number;
-	/** What it writes goes there. */
+	/** The file for n8n's output. */
 	logFile: string;
-	/** The port that debuggers can be attached to; none otherwise. */
+	/** The port on which n8n accepts debuggers. If it is undefined, n8n accepts none. */
 	debugPort?: number | undefined;
-	/** Settings of n8n, on top of the host's own. */
+	/** Additional environment variables for n8n. They take precedence over those of the host. */
 	env?: NodeJS.ProcessEnv;
-	/** Ends it while it starts. Once it has started, `stop` does. */
+	/** Aborts the start. To end n8n after its start, call `stop`. */
 	signal?: AbortSignal | undefined;
 }
 
-/** An n8n that answers. */
+/** An n8n, or one of its workers, that has started. */
 export interface RunningN8n extends RunningProcess {
-	/** Where its editor and its API are, or a worker's health, without a slash at the end. */
+	/** The URL of the editor and the API, or of a worker's health endpoints, without a slash at the end. */
 	url: string;
 	port: number;
 }
 
-/** How long n8n may take to start: its first start makes the database, slowly on a slow disk. */
+/** Milliseconds that n8n may take to start. The first start creates the database, which is slow on a slow disk. */
 const startTimeout = 180_000;
 
 /**
- * Starts n8n on loopback and waits until it answers.
- * @throws Problem when it doesn't
+ * Starts n8n on loopback, and waits until its API responds.
+ * @throws Problem if n8n ends, or doesn't respond in time
+ * @throws Stopped if the signal was aborted
  */
 export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
 	return await start('start', options, answers);
 }
 
 /**
- * Starts a worker of an n8n in queue mode and waits until it takes executions. Where queue and database are,
- * `env` has to say.
- * @throws Problem when it doesn't
+ * Starts a worker of an n8n in queue mode, and waits until it accepts executions. `env` must contain the addresses of
+ * the queue and the database.
+ * @throws Problem if the worker ends, or doesn't respond in time
+ * @throws Stopped if the signal was aborted
  */
 export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
 	return await start('worker', options, isReady);
@@ -85,33 +87,33 @@ async function start(
 	return { ...running, url, port };
 }
 
-/** This process's environment without what is meant for another n8n, or for npm alone. */
+/** Returns this process's environment variables without those that configure n8n, npm or Node.js. */
 function foreignEnvironment(): NodeJS.ProcessEnv {
 	const notOurs =
 		/^(N8N|DB|EXECUTIONS|QUEUE|OFFLOAD|CREDENTIALS|NODES|WEBHOOK|GENERIC|npm)_|^NODE_(ENV|OPTIONS)$/;
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !notOurs.test(name)));
 }
 
-/** The host's settings, by the names in @n8n/config and in n8n's docs ("Environment variables"). */
+/** Returns the host's environment variables for n8n. n8n's docs ("Environment variables") and @n8n/config list them. */
 export function settings(userFolder: string, port: number, brokerPort: number): NodeJS.ProcessEnv {
 	return {
 		N8N_USER_FOLDER: userFolder,
 		DB_TYPE: 'sqlite',
-		// Only this machine can reach it.
+		// Only this machine can reach n8n.
 		N8N_LISTEN_ADDRESS: loopback,
 		N8N_HOST: loopback,
 		N8N_PORT: String(port),
 		N8N_EDITOR_BASE_URL: `http://${loopback}:${port}/`,
 		WEBHOOK_URL: `http://${loopback}:${port}/`,
-		// A worker listens for nothing but questions about its health.
+		// A worker only listens for health checks.
 		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 		QUEUE_HEALTH_CHECK_PORT: String(port),
 		N8N_WORKER_SERVER_ADDRESS: loopback,
 		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: loopback,
-		// Without https a browser doesn't return a cookie that is marked secure.
+		// Browsers send no secure cookies over HTTP.
 		N8N_SECURE_COOKIE: 'false',
-		// It asks nothing of the internet.
+		// n8n sends no requests to the internet.
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',
@@ -119,33 +121,37 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 		N8N_TEMPLATES_ENABLED: 'false',
 		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
 		N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
-		// It asks nothing of the person.
+		// The editor asks the user no questions.
 		N8N_PERSONALIZATION_ENABLED: 'false',
 		N8N_HIRING_BANNER_ENABLED: 'false',
 		N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'true',
-		// The node serves AI agents too.
+		// AI agents can use the node as a tool.
 		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true',
 	};
 }
 
-/** Modules of n8n that ask the internet for lists, or greet the person with an assistant that needs it. */
+/** Modules of n8n that load lists from the internet, or show an assistant that needs the internet. */
 const onlineModules = ['mcp-registry', 'instance-ai'];
 
-/** n8n refuses to disable a module that it doesn't have (@n8n/backend-common, modules.config.js). */
+/**
+ * Returns whether n8n has the module. n8n doesn't start if it has to disable a module that it doesn't have
+ * (@n8n/backend-common, modules.config.js).
+ */
 function hasModule(hostFolder: string, name: string): boolean {
 	return existsSync(join(hostFolder, 'node_modules', 'n8n', 'dist', 'modules', name));
 }
 
-/** Whether it is ready and its API is there: before, n8n answers with a text that asks for patience. */
+/** Returns whether n8n is ready and its API responds with JSON. While n8n starts, it responds with a text. */
 async function answers(url: string): Promise<boolean> {
 	return (await isReady(url)) && (await isOk(`${url}/rest/settings`, 'json'));
 }
 
-/** Whether its database and, in queue mode, its queue are there. */
+/** Returns whether n8n has connected to its database and, in queue mode, to its queue. */
 async function isReady(url: string): Promise<boolean> {
 	return await isOk(`${url}/healthz/readiness`);
 }
 
+/** Returns whether a GET request succeeds, and its response has a content type that contains `type`. */
 async function isOk(url: string, type = ''): Promise<boolean> {
 	try {
 		const answer = await fetch(url);

@@ -12,10 +12,10 @@ import { waitFor } from './wait';
 
 const projectFolder = join(__dirname, '..');
 
-/** A build takes a quarter of a minute where the machine is idle. */
+/** How long to wait for another build. On an idle machine, a build takes 15 seconds. */
 const LONGEST_BUILD_MS = 300_000;
 
-/** What the packed node is made from. */
+/** The files and folders that the packed node is built from. */
 const sources = [
 	...['nodes', 'credentials', 'contract', 'gulpfile.js'],
 	...['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'],
@@ -23,12 +23,13 @@ const sources = [
 ];
 
 /**
- * Builds the node and packs it, as it would be published, unless it has been packed from these sources before.
- * @returns the packed node, a .tgz
+ * Builds the node and packs it as for npm, unless these sources have already been packed.
+ * @returns the path of the packed node, a .tgz file
+ * @throws Problem if the build fails, or if another build takes too long
  */
 export async function buildAndPack(options: Omit<CommandOptions, 'cwd' | 'env'>): Promise<string> {
 	const folder = join(__dirname, '.data', 'packed');
-	// Test files that start at once share the build, whose folder is one.
+	// Test files that start at the same time use the same folder. The first one builds, and the others use its result.
 	const free = await waitFor(
 		async () => await lockFolder(folder, 'A build of the node').catch(() => undefined),
 		{ timeout: LONGEST_BUILD_MS, signal: options.signal },
@@ -54,7 +55,7 @@ async function packInto(folder: string, command: CommandOptions): Promise<string
 	return packed;
 }
 
-/** Tells the state of the sources from any other. */
+/** Returns a hash of the paths and contents of the sources. */
 async function fingerprint(): Promise<string> {
 	const hash = createHash('sha256');
 	const add = async (path: string): Promise<void> => {
@@ -69,9 +70,10 @@ async function fingerprint(): Promise<string> {
 }
 
 /**
- * Installs a packed node as n8n does it when a user installs one: in `.n8n/nodes` of the user folder,
- * a package of its own (n8n's modules/community-packages/community-packages.service.js), without the
- * node's peers, which n8n itself provides. n8n loads what lies there when it starts.
+ * Installs a packed node in the same way as n8n installs a community node (see n8n's
+ * modules/community-packages/community-packages.service.js): into the folder `.n8n/nodes` of the user folder, which is
+ * a package of its own, and without the node's peer dependencies, which n8n provides. n8n loads this package when it
+ * starts.
  */
 export async function installNode(
 	userFolder: string,
@@ -91,9 +93,9 @@ export async function installNode(
 }
 
 /**
- * Compiles the node's sources into the installed package, now and whenever they change, and shows what the
- * compiler says. An n8n with N8N_DEV_RELOAD loads what it finds there; a debugger finds the sources by their maps.
- * @returns what ends it
+ * Compiles the node's sources into the installed package now and whenever they change, and prints the compiler's
+ * output. If N8N_DEV_RELOAD is set, n8n reloads the compiled files. Debuggers find the sources by the source maps.
+ * @returns a function that ends the compiler
  */
 export function watchSources(userFolder: string): () => Promise<void> {
 	const { name } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as {

@@ -1,8 +1,8 @@
-/** Something that a person can do something about: its message is all that is shown, no stack. */
+/** An error that the user can resolve. Only its message is shown, without a stack trace. */
 export class Problem extends Error {
 	/**
 	 * @param message what happened, and what to do about it
-	 * @param logFile where the details are, if anywhere
+	 * @param logFile the log file that contains the details, if there is one
 	 */
 	constructor(
 		message: string,
@@ -13,7 +13,7 @@ export class Problem extends Error {
 	}
 }
 
-/** Thrown where something was given up because the person wants to stop. */
+/** Thrown if work was ended because the user wants to stop. */
 export class Stopped extends Error {
 	constructor() {
 		super('Stopped');

@@ -7,50 +7,54 @@ import { killTree, ownGroup } from './command';
 import { Problem, Stopped } from './problem';
 import { waitFor } from './wait';
 
-/** A program that is to run until it is told to end. */
+/** How a program is started that runs until it is stopped. */
 export interface ProcessOptions {
-	/** What a person calls it, such as `n8n`. */
+	/** The name of the program in messages, such as `n8n`. */
 	name: string;
 	command: string;
 	args: readonly string[];
-	/** The folder that it runs in. */
+	/** The working directory. */
 	cwd: string;
-	/** Its environment; by default that of this process. */
+	/** The environment variables. By default, those of this process. */
 	env?: NodeJS.ProcessEnv;
-	/** What it writes goes there, and replaces what was there. */
+	/** The file for the program's output. It is overwritten. */
 	logFile: string;
-	/** Whether it is connected to this process by Node's IPC channel (see leash.cjs). */
+	/** Whether to connect the program to this process by Node's IPC channel (see leash.cjs). */
 	leash?: boolean;
-	/** What asks it to end; SIGTERM unless told otherwise. */
+	/** The signal that asks the program to end. By default, SIGTERM. */
 	stopSignal?: NodeJS.Signals;
-	/** Whether it does its work by now. Asked again and again until it does. */
+	/** Returns whether the program is ready. Called repeatedly until it returns true. */
 	isReady(): Promise<boolean>;
-	/** How long it may take until it does, in milliseconds. */
+	/** Milliseconds within which the program must be ready. */
 	startTimeout: number;
-	/** Ends it while it starts. Once it has started, `stop` does. */
+	/** Aborts the start. To end the program after its start, call `stop`. */
 	signal?: AbortSignal | undefined;
 }
 
 export interface RunningProcess {
 	pid: number;
 	logFile: string;
-	/** Resolves when it has ended, asked to or not. */
+	/** Resolves when the program has ended for any reason. */
 	ended: Promise<void>;
-	/** Ends it and everything that it started. May be called twice. */
+	/**
+	 * Asks the program to end, and waits for at most ten seconds. Then kills the program and all processes that it has
+	 * started. May be called more than once.
+	 */
 	stop(): Promise<void>;
-	/** Ends it and everything that it started at once, as if the machine had lost its power. */
+	/** Kills the program and all processes that it has started, as a power failure would. */
 	kill(): Promise<void>;
 }
 
-/** How long it may take to end before it is ended the hard way. */
+/** Milliseconds that a program has to end before it is killed. */
 const stopTimeout = 10_000;
 
 /**
- * Starts a program and waits until it does its work.
- * The library execa doesn't serve here: it ends the process that it started, and not what that has started, such as the task
- * runners of n8n.
- * @throws Problem when it doesn't
- * @throws Stopped when the signal says so
+ * Starts a program and waits until it is ready.
+ *
+ * The library execa isn't used, because it only ends the process that it has started. It doesn't end the processes that
+ * this process has started, such as n8n's task runners.
+ * @throws Problem if the program can't be started, ends, or isn't ready in time
+ * @throws Stopped if the signal was aborted
  */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
 	const { name, logFile, signal, startTimeout, stopSignal = 'SIGTERM' } = options;
@@ -60,7 +64,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 	const child = spawn(options.command, options.args, {
 		cwd: options.cwd,
 		env: options.env ?? process.env,
-		// It writes to its log even after this process is gone.
+		// The program writes to the file itself, so that its output isn't lost when this process has ended.
 		stdio: ['ignore', log.fd, log.fd, ...(options.leash ? (['ipc'] as const) : [])],
 		...ownGroup,
 	});
@@ -87,7 +91,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 			killTree(child, stopSignal);
 			await Promise.race([ended, sleep(stopTimeout, undefined, { ref: false })]);
 		}
-		// What it started itself and left behind.
+		// The program may have left processes that it has started.
 		await kill();
 	};
 
@@ -124,7 +128,7 @@ async function notStarted(
 	);
 }
 
-/** Without the lines of a stack, which say nothing to a person. */
+/** Returns the last six lines of a log. Omits the lines of stack traces, which don't help users. */
 function lastLines(text: string): string {
 	const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
 	return lines.slice(-6).join('\n');

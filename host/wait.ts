@@ -3,20 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Stopped } from './problem';
 
 export interface WaitOptions {
-	/** Milliseconds until it gives up. */
+	/** Milliseconds after which to stop waiting. */
 	timeout: number;
-	/** Makes it give up at once. */
+	/** Ends the waiting before the next call of `look`. */
 	signal?: AbortSignal | undefined;
-	/** Milliseconds between two looks. */
+	/** Milliseconds between two calls of `look`. By default, 200. */
 	interval?: number;
 }
 
 /**
- * Looks again and again until there is something to see.
- * The library p-wait-for does the same since version 5, which is an ES module: Jest can't load it on Node.js 20.
- * @param look what to look at; undefined means not yet
- * @returns what was seen, or undefined after the time-out
- * @throws Stopped when the signal says so, and whatever `look` throws
+ * Calls `look` repeatedly until it returns a value.
+ *
+ * The library p-wait-for isn't used. It can return a value since version 5, but this version is an ES module, which
+ * Jest can't load on Node.js 20.
+ * @param look returns the value, or undefined if there is none yet
+ * @returns the value, or undefined after the timeout
+ * @throws Stopped if the signal was aborted
+ * @throws any error that `look` throws
  */
 export async function waitFor<T>(
 	look: () => Promise<T | undefined> | T | undefined,
