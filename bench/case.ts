@@ -1,16 +1,16 @@
 import type { Sandbox, SandboxOptions } from '../sandbox';
 import type { ContenderName } from './contenders/names';
 
-/** A task at a service, and the contenders that do it: a group of rows in a table. */
+/** A task, the service that it uses, and the contenders that do the task. A table has a group of rows for each case. */
 export interface Case {
-	/** As the command line names it. */
+	/** The name of the case on the command line. */
 	name: string;
 	title: string;
 	task: Task;
 	service: Service;
 	contenders: ContenderName[];
 	rounds: number;
-	/** How long it takes if nothing is turned away and no time is wasted; left out if unknown. */
+	/** Milliseconds that the task takes if the service is always busy and refuses no request; undefined if unknown. */
 	bestMs?: number;
 }
 
@@ -20,11 +20,11 @@ export type Task = CreateTask | ListTask;
 export interface CreateTask {
 	kind: 'create';
 	count: number;
-	/** The namespace of each item's job; `default` if left out. */
+	/** The namespace of each item's job. By default, `default`. */
 	namespaces?: string[];
-	/** Whether each item has an execution of its own, all at once. */
+	/** Whether each item has its own execution. All executions then start at the same time. */
 	isOneEach?: true;
-	/** Of this node, in milliseconds. */
+	/** The option Timeout of this node, in milliseconds. */
 	timeout?: number;
 }
 
@@ -35,18 +35,22 @@ export interface ListTask {
 	pageSize: number;
 }
 
-/** Where a service is, and who may log in. */
+/** The address of a service, and the user that can log in. */
 export type Target = Pick<Sandbox, 'url' | 'userName' | 'password'>;
 
 /**
- * How a service answers creates that it doesn't take. `full`: it tells those in the namespace `full` to wait an hour; `503`: it gives
- * all a bare 503; `silent`: it answers nothing after twenty jobs; `tenAtOnce`: it gives the eleventh at once a bare 503.
+ * Which requests the service refuses:
+ *
+ * - `full`: creates in the namespace `full` get a 429 with a Retry-After of an hour
+ * - `503`: all creates get a 503 without a Retry-After
+ * - `silent`: once there are twenty jobs, no request gets a response
+ * - `tenAtOnce`: while ten creates are processed, other creates get a 503 without a Retry-After
  */
 export type CreateAnswer = 'full' | '503' | 'silent' | 'tenAtOnce';
 
 export interface Service {
 	options: SandboxOptions;
-	/** When it can't be reached for a while: after a number of jobs. */
+	/** Makes the service unreachable for `forMs` milliseconds, once it has `afterJobs` jobs. */
 	away?: { afterJobs: number; forMs: number };
 	creates?: CreateAnswer;
 }

@@ -45,7 +45,9 @@ async function main(): Promise<void> {
 	process.stdout.write(`\n${await table(heading, measured)}\n`);
 }
 
-/** One execution in a new n8n, which has nothing from another one in memory. */
+/**
+ * Measures one execution, and returns a row of the table. Starts a new n8n, whose memory contains no other execution.
+ */
 async function measure(task: Task, count: number): Promise<Cell[]> {
 	const dataFolder = join(ROOT, 'host/.data/large');
 	await emptyFolder(dataFolder);
@@ -72,12 +74,15 @@ async function measure(task: Task, count: number): Promise<Cell[]> {
 	}
 }
 
-/** @returns undefined if n8n has ended before the execution, or it took too long */
+/**
+ * Waits until the execution of a workflow has ended.
+ * @returns undefined if n8n ends first, or if the execution takes too long
+ */
 async function ended({ api, n8n }: Host, workflowId: string): Promise<Execution | undefined> {
 	const gone = new AbortController();
 	void n8n.ended.then(() => gone.abort());
 	const look = async () => {
-		// A busy n8n doesn't answer.
+		// While n8n is busy, it doesn't respond.
 		const executions = await api.executions(workflowId).catch(() => []);
 		return executions.find(({ stoppedAt }) => Boolean(stoppedAt));
 	};
@@ -85,7 +90,11 @@ async function ended({ api, n8n }: Host, workflowId: string): Promise<Execution 
 	return await execution.catch(() => undefined);
 }
 
-/** A size of n8n's process by proc(5): `VmRSS` now, `VmHWM` at its peak. */
+/**
+ * Returns the resident memory of n8n's process in megabytes.
+ * @param name the field of `/proc/<pid>/status`: `VmRSS` for the present value, or `VmHWM` for the highest value
+ * @returns undefined if the process has ended
+ */
 async function megabytes({ n8n }: Host, name: string): Promise<Cell> {
 	const status = await readFile(`/proc/${n8n.pid}/status`, 'utf8').catch(() => '');
 	const kilobytes = new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1];

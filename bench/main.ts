@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Runs a command, and shows what it ends with. */
+/** Waits for a command. If it fails, prints the error, and sets the exit status to 1. */
 export function runMain(main: Promise<void>): void {
 	main.catch((error: unknown) => {
 		process.stderr.write(`${inspect(error)}\n`);

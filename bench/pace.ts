@@ -7,12 +7,12 @@ import type { Measured } from './runner/runner';
 
 const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'may exist'];
 
-/** The case whose seconds are drawn. */
+/** The case that the chart shows. */
 const DRAWN = '100';
 
 /**
- * The lines of a chart in Mermaid's `xychart-beta`, which GitHub draws: the jobs created in each second as bars, what the
- * service takes as a line.
+ * Returns the lines of a chart in Mermaid's format `xychart-beta`, which GitHub renders. Bars show the jobs created in
+ * each second, and a line shows how many the service accepts. Returns no lines if the case wasn't measured.
  */
 function chartOf(measured: Measured[]): string[] {
 	const drawn = measured.find(({ of }) => of.name === DRAWN);
@@ -36,7 +36,7 @@ function chartOf(measured: Measured[]): string[] {
 async function summaryOf(measured: Measured[]): Promise<string> {
 	const rows = measured
 		.map((one) => [one.of.title, ...COLUMNS.map((column) => cellOf(one, 'thisNode', column))])
-		// What was ended before its time says nothing in these columns.
+		// A measurement that was ended early has no useful value in these columns.
 		.filter(([, seconds = '']) => !seconds.startsWith('>'));
 	const seconds = await table(['The service', ...COLUMNS], rows);
 	return [...chartOf(measured), seconds].join('\n');

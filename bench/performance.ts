@@ -16,10 +16,10 @@ const CREATING: ContenderName[] = [
 	'bareHelperWithCredential',
 ];
 
-/** Those that docs/performance.md compares. */
+/** The contenders in the table of docs/performance.md. */
 const DOCUMENTED: ContenderName[] = ['thisNode', 'oneAtATime', 'httpRequest', 'bareHelper'];
 
-/** What it compares: the column's title there, the case, and the column here. */
+/** The columns of that table: the title, and the case and the column that the values are taken from. */
 const SUMMARY: Array<[title: string, name: string, column: ColumnTitle]> = [
 	['1,000 at 0 ms', '0ms-1000', 'a second'],
 	['10,000 at 0 ms', '0ms-10000', 'a second'],
@@ -32,7 +32,7 @@ const cases: Case[] = [
 	create(0, 1_000, 5),
 	create(0, 10_000, 3),
 	create(50, 1_000, 3),
-	// One at a time, this takes nine minutes.
+	// The contender oneAtATime would take nine minutes.
 	{ ...create(50, 10_000, 1), contenders: CREATING.filter((name) => name !== 'oneAtATime') },
 	list(10_000),
 	list(100_000),

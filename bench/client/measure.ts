@@ -2,7 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 1;
 
-/** Does a piece of work and measures what it costs this process. Needs `--expose-gc`. */
+/**
+ * Runs a function, and measures the time, the processor time and the memory that this process uses for it. Node.js must
+ * run with `--expose-gc`.
+ */
 export async function measure<Result>(work: () => Promise<Result>) {
 	await someTurns();
 	const inUseBefore = bytesInUse();
@@ -21,20 +24,20 @@ export async function measure<Result>(work: () => Promise<Result>) {
 	delay.disable();
 	const cost = {
 		elapsedMs,
-		/** Processor time, of all threads. */
+		/** The processor time of all threads. */
 		cpuMs: (user + system) / 1_000,
-		/** How late timers were, in the worst of a hundred cases and at most. */
+		/** The event loop delay: the 99th percentile and the maximum. */
 		delayP99Ms: latenessMs(delay.percentile(99)),
 		longestDelayMs: latenessMs(delay.max),
-		/** How much more memory than before the process had at its peak. */
+		/** The highest resident memory since the process started, minus the resident memory before the work. */
 		peakMemoryBytes: process.resourceUsage().maxRSS * 1_024 - memoryBefore,
-		/** How much more of the heap than before was in use at the end, with the result still held. */
+		/** The heap in use after the work, with its result, minus the heap in use before the work. */
 		resultBytes: bytesInUse() - inUseBefore,
 	};
 	return { result, cost };
 }
 
-/** Bytes of the heap that are still referenced. */
+/** Collects garbage, and returns how many bytes of the heap are still in use. */
 function bytesInUse(): number {
 	if (globalThis.gc === undefined) throw new Error('Start this with --expose-gc');
 	globalThis.gc();
@@ -42,12 +45,12 @@ function bytesInUse(): number {
 	return process.memoryUsage().heapUsed;
 }
 
-/** The histogram has the time between two timers, in nanoseconds. */
+/** Converts a value of the histogram, the nanoseconds between two timers, to the delay of a timer in milliseconds. */
 function latenessMs(nanoseconds: number): number {
 	return Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
 }
 
-/** Lets the histogram begin, or record the delay that the last piece of work has caused. */
+/** Waits until the histogram has started, or has recorded the last delay. */
 async function someTurns(): Promise<void> {
 	await new Promise((resolve) => setTimeout(resolve, 5 * RESOLUTION_MS));
 }

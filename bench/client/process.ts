@@ -1,4 +1,4 @@
-// The process of one contender: it warms up, does its task once, and reports what that cost.
+// The process of a contender. It warms up, does the task once, and returns the measured values.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeExecutionData } from 'n8n-workflow';
@@ -13,23 +13,25 @@ import { runNode } from '../engine/run';
 import { measure } from './measure';
 import { Sent } from './sent';
 
-/** n8n's server has run for long when a workflow starts. */
+/** The tasks for the warm-up. In production, n8n has usually been running for a long time when a workflow starts. */
 const warmUps: Record<Task['kind'], { task: Task; times: number }> = {
 	create: { task: { kind: 'create', count: 500 }, times: 2 },
 	list: { task: { kind: 'list', count: 6, pageSize: 1 }, times: 30 },
 };
 
-/** What a process is asked to do. */
+/** What the process has to measure. */
 interface Request {
 	contender: ContenderName;
 	task: Task;
+	/** The service for the measured task. */
 	measured: Target;
+	/** The service for the warm-up. */
 	warmUp: Target;
-	/** After this time it reports what has been done until then. */
+	/** Milliseconds after which the measurement ends, even if the task isn't done. */
 	longestMs: number;
 }
 
-/** What that cost, and what came of it. */
+/** The measured values and, if the task was done in time, its outcome. */
 export type Sample = Awaited<ReturnType<typeof perform>>;
 
 export async function perform({ contender, task, measured, warmUp, longestMs }: Request) {
@@ -51,14 +53,14 @@ export async function perform({ contender, task, measured, warmUp, longestMs }: 
 	}
 
 	use(measured);
-	// Else each execution of a plain credential would log in.
+	// Creates a job to log in. Otherwise, each execution with a plain credential would log in.
 	if (isOneEach) await run({ kind: 'create', count: 1 }, measured);
 	const sent = new Sent();
 	const { result, cost } = await measure(async () => {
 		const tooLong = sleep(longestMs, undefined, { ref: false });
 		return await Promise.race([run(task, measured), tooLong]);
 	});
-	// Nothing of an outcome if it took too long.
+	// After longestMs, there is no result and therefore no outcome.
 	return { ...cost, ...sent.figures, ...(result && outcomeOf(result, task)) };
 }
 
@@ -71,9 +73,12 @@ function itemsOf(task: Task): INodeExecutionData[] {
 	}));
 }
 
-/** How many jobs or clusters there are, how many items ended as errors, and how many of those say that their job may exist. */
+/**
+ * Counts the jobs or clusters in the output, the items that failed, and the failed items whose job may exist.
+ * @throws Error if the output doesn't contain one result for each job or cluster of the task
+ */
 function outcomeOf(output: INodeExecutionData[], task: Task) {
-	// The HTTP Request node puts out pages.
+	// The HTTP Request node outputs an item for each page of a list.
 	const results = output.flatMap(({ json }) => (Array.isArray(json.items) ? json.items : [json]));
 	if (results.length !== task.count) {
 		throw new Error(`gave ${results.length} results instead of ${task.count}`);

@@ -1,18 +1,19 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Counts the requests that this process sends from now on. */
+/** Counts the requests that this process sends after the object was created. */
 export class Sent {
 	readonly figures = {
-		/** The most requests at once. */
+		/** The maximum number of requests in flight. */
 		atOnce: 0,
+		/** The number of login requests that got a response. */
 		logins: 0,
-		/** Answers of 429 and 503. */
+		/** The number of responses with status 429 or 503. */
 		turnedAway: 0,
-		/** Jobs created in the default namespace, and the time until the last of them. */
+		/** The number of jobs created in the namespace `default`, and the milliseconds until the last of them. */
 		created: 0,
 		lastCreatedMs: 0,
-		/** How many of them in the first second, in the next, and so on. */
+		/** The number of these jobs for each second, beginning with the first. */
 		createdBySecond: [] as number[],
 	};
 	private readonly startedAt = performance.now();

@@ -9,10 +9,12 @@ import { bodyFor, createPath, listPath } from './job';
 const AT_ONCE = 10;
 
 /**
- * The engine's request helper alone, without checks: the limit inside n8n. The display name is read through the engine
- * only if it is an expression.
- *
- * @param credential by which the helper logs in; without one, this logs in once and sends the token itself
+ * Returns a contender that only calls the engine's request helper and checks nothing. It shows how fast a node can be
+ * in n8n that creates ten jobs at a time.
+ * @param displayName the display name of the jobs: an expression, which the engine evaluates for each item, or a text,
+ * to which the number of the item is appended
+ * @param credential the type of the credential that logs in and signs the requests. Without it, the contender logs in
+ * once, and adds the token to its requests.
  */
 export function bareHelper(
 	displayName: string,

@@ -3,7 +3,11 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 
 import type { WorkflowNode } from '../engine/run';
 
-/** A node written for the benchmark, whose parameters are texts. */
+/**
+ * Returns a node that runs the given function.
+ * @param parameters the node's parameters and their values, which are strings
+ * @param credential the type of the credential that the node uses; undefined if it uses none
+ */
 export function handWritten(
 	parameters: Record<string, string>,
 	execute: (this: IExecuteFunctions) => Promise<INodeExecutionData[][]>,

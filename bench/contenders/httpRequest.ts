@@ -10,14 +10,17 @@ import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import type { WorkflowNode } from '../engine/run';
 import { bodyFor, createPath, listPath } from './job';
 
-/** Where n8n's own nodes are: in the n8n that `npm start` runs. */
+/** A file of the package that depends on n8n. n8n's own nodes are loaded from there. */
 const HOST = join(__dirname, '../../host/package.json');
 
-/** n8n's HTTP Request node (newest version) as it is when added to a workflow, with this package's credential. */
+/**
+ * Returns n8n's HTTP Request node in its newest version. It has its default options, but continues on errors.
+ * @param credential the type of the credential; by default, the credential of this package
+ */
 export function httpRequest(task: Task, { url }: Target, credential = CREDENTIAL): WorkflowNode {
 	const implementation = loadNode('HttpRequest');
 	return {
-		// n8n lets the node of this name use every credential.
+		// n8n allows a node of this type to use any credential.
 		type: 'n8n-nodes-base.httpRequest',
 		typeVersion: Math.max(...[implementation.description.version].flat()),
 		implementation,
@@ -31,7 +34,7 @@ export function httpRequest(task: Task, { url }: Target, credential = CREDENTIAL
 	};
 }
 
-/** The same with an expirable credential like n8n's built-in ones. */
+/** Returns the HTTP Request node with an expirable credential that resembles those of n8n. */
 export function httpRequestPlain(task: Task, target: Target): WorkflowNode {
 	return httpRequest(task, target, PLAIN_CREDENTIAL);
 }
@@ -47,7 +50,7 @@ function creating(url: string): INodeParameters {
 	};
 }
 
-/** All pages, by the node's own pagination. */
+/** Returns the parameters for a list of all clusters. The node's pagination requests the pages. */
 function listing(url: string, { pageSize }: ListTask): INodeParameters {
 	const next = {
 		type: 'qs',
@@ -72,7 +75,7 @@ function listing(url: string, { pageSize }: ListTask): INodeParameters {
 	};
 }
 
-/** One of n8n's own nodes, in its newest version. */
+/** Loads one of n8n's own nodes in its newest version. */
 function loadNode(name: string): INodeType {
 	const path = `n8n-nodes-base/dist/nodes/${name}/${name}.node.js`;
 	const classes = createRequire(HOST)(path) as Record<

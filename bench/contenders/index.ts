@@ -8,7 +8,7 @@ import { oneAtATime } from './oneAtATime';
 import { thisNode } from './thisNode';
 import { threeLines } from './threeLines';
 
-/** The workflow by which each contender does a task at a service. */
+/** For each contender, a function that returns the node that does a task. */
 export const contenders: Record<ContenderName, (task: Task, target: Target) => WorkflowNode> = {
 	thisNode,
 	oneAtATime,

@@ -1,4 +1,4 @@
-/** Everything that is measured, as the tables name it. */
+/** The names of the contenders in the tables. */
 export const titles = {
 	thisNode: '**this node**',
 	oneAtATime: 'one at a time',
@@ -14,7 +14,7 @@ export type ContenderName = keyof typeof titles;
 
 export const contenderNames = Object.keys(titles) as ContenderName[];
 
-/** Whether it consists of n8n's own nodes, which come with the n8n that `npm start` installs. */
+/** Returns whether the contender is one of n8n's own nodes. It then needs the n8n that `npm start` installs. */
 export function needsN8n(name: ContenderName): boolean {
 	return name.startsWith('httpRequest');
 }

@@ -6,7 +6,10 @@ import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath, job } from './job';
 
-/** A node like most others: a loop over the items that reads the parameters, sends, and waits. */
+/**
+ * Returns a node that works like most nodes: for each item, it reads the parameters, sends a request, and waits for the
+ * response.
+ */
 export function oneAtATime({ kind }: Task): WorkflowNode {
 	if (kind !== 'create') throw new Error(`It has no way to ${kind}`);
 	const parameters = { ...job, group: '', type: 'normal', displayName: '=Report {{ $json.n }}' };

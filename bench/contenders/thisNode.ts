@@ -3,7 +3,7 @@ import type { CreateTask, Task } from '../case';
 import type { WorkflowNode } from '../engine/run';
 import { job } from './job';
 
-/** The node of this package, as it was built. */
+/** Returns the node of this package, as it was last built. */
 export function thisNode(task: Task): WorkflowNode {
 	return {
 		type: NODE_TYPE,

@@ -6,7 +6,7 @@ import { PLAIN_CREDENTIAL } from '../engine/plainCredential';
 import { handWritten } from './handWritten';
 import { bodyFor, createPath } from './job';
 
-/** The least that a node can do for its first item: it sends one request with n8n's helper and a plain credential. */
+/** Returns a node that does as little as possible: it sends one request with n8n's helper and a plain credential. */
 export function threeLines(_: Task, target: Target): WorkflowNode {
 	return handWritten(
 		{ displayName: '=Report {{ $json.n }}' },

@@ -6,9 +6,9 @@ import { PLAIN_CREDENTIAL, PlainCredential } from './plainCredential';
 const plain = new PlainCredential();
 
 /**
- * n8n's store of credentials, in memory, with the plain credential. It evaluates that one's header as n8n does
- * (credentials-helper.js). n8n's own store also reads its database and decrypts for each request; leaving that out
- * favours the contenders that use it most.
+ * A replacement for n8n's credential store that is in memory and has the plain credential. It evaluates the header of
+ * the plain credential in the same way as n8n (credentials-helper.js). n8n also reads its database and decrypts the
+ * credential for each request. The benchmark omits this, which favours the contenders that use n8n's store most often.
  */
 export class Credentials extends CredentialsInMemory {
 	constructor(typeNamed: (name: string) => ICredentialType) {

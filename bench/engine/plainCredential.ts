@@ -8,8 +8,8 @@ import type {
 export const PLAIN_CREDENTIAL = 'plainApi';
 
 /**
- * An expirable credential like n8n's built-in ones (Metabase, Wekan, Grist …): a login whenever n8n asks for a
- * token, and a header made by an expression.
+ * An expirable credential that resembles those of n8n, such as Metabase and Wekan: it logs in whenever n8n requests a
+ * token, and an expression sets its header.
  */
 export class PlainCredential implements ICredentialType {
 	name = PLAIN_CREDENTIAL;

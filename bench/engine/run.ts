@@ -3,20 +3,20 @@ import type { INodeExecutionData, INodeType } from 'n8n-workflow';
 import { resultOf, type Engine } from '../../test/support/run';
 import { workflowOf, type NodeOptions } from '../../test/support/workflow';
 
-/** A node of a workflow, as the editor would store it. */
+/** A node of a workflow, and its implementation. */
 export interface WorkflowNode extends Pick<NodeOptions, 'parameters' | 'onError'> {
-	/** As n8n names it: package and node. */
+	/** The type of the node in n8n: the name of its package, a dot and the name of the node. */
 	type: string;
 	typeVersion?: number;
-	/** Left out for the node of this package. */
+	/** Undefined for the node of this package. */
 	implementation?: INodeType;
-	/** The type of its credential. */
+	/** The type of the credential that the node uses. */
 	credential?: string | undefined;
 }
 
 /**
- * Runs a node with these items in n8n's engine.
- * @throws the error that the workflow ended with
+ * Runs a node with these items in n8n's engine, and returns its output.
+ * @throws the error that ended the execution
  */
 export async function runNode(
 	engine: Engine,

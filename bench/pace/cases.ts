@@ -1,7 +1,7 @@
 import type { LimitOptions } from '../../sandbox';
 import type { Case, CreateTask, Service } from '../case';
 
-/** A case is measured three times if it can be done in less than this. */
+/** A case is measured three times if its `bestMs` is below this value, and once otherwise. */
 const SHORT_MS = 5_000;
 
 interface Details extends Pick<Case, 'bestMs'>, Service {
@@ -33,12 +33,12 @@ function limited(name: string, count: number, limits: LimitOptions & { perSecond
 	});
 }
 
-/** The namespaces of a number of jobs, each nth of them full. */
+/** Returns the namespaces of `count` jobs. Every `nth` job is in the namespace `full`. */
 function everyNth(nth: number, count: number): string[] {
 	return Array.from({ length: count }, (_, n) => (n % nth === 0 ? 'full' : 'default'));
 }
 
-/** The services whose pace is to be found out. */
+/** Services with different limits and outages. */
 export const cases: Case[] = [
 	limited('100', 600, { perSecond: 100, burst: 20 }),
 	limited('100-retry-after', 600, { perSecond: 100, burst: 20, retryAfter: 1 }),

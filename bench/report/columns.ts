@@ -5,12 +5,12 @@ import type { Measured } from '../runner/runner';
 import { medianOf, number, withSpread } from './format';
 import { table, type Cell } from './table';
 
-/** What a row of the tables shows. */
+/** The data of a row: the samples of a contender in a case. */
 interface Row {
 	of: Case;
 	name: ContenderName;
 	samples: Sample[];
-	/** Those of this node. */
+	/** The samples of this node in the same case. */
 	own: Sample[] | undefined;
 }
 
@@ -18,7 +18,7 @@ const hasEnded = ({ results }: Sample) => results !== undefined;
 const hasFailures = ({ failed }: Sample) => failed !== 0;
 const elapsedMs = (samples: Sample[]) => samples.map((sample) => sample.elapsedMs);
 
-/** A column of one figure of each sample. */
+/** Returns a column that shows the median and the range of a value of each sample. */
 function figure(figureOf: (sample: Sample) => number | undefined) {
 	return ({ samples }: Row): Cell => {
 		const values = samples.map(figureOf).filter((value) => value !== undefined);
@@ -59,13 +59,13 @@ const columns = {
 
 export type ColumnTitle = keyof typeof columns;
 
-/** What a column shows of a contender in a case; undefined if that wasn't measured. */
+/** Returns the content of a column for a contender in a case; undefined if the contender wasn't measured. */
 export function cellOf(one: Measured | undefined, name: ContenderName, title: ColumnTitle): Cell {
 	const samples = one?.problems[name] === undefined ? one?.samples[name] : undefined;
 	return samples && one && columns[title]({ of: one.of, name, samples, own: one.samples.thisNode });
 }
 
-/** A row for each contender of each case. */
+/** Returns a table in Markdown with a row for each contender of each case. */
 export async function tableOf(columnTitles: ColumnTitle[], measured: Measured[]): Promise<string> {
 	const rows = measured.flatMap((one) => [
 		[`_${one.of.title}_`, ...columnTitles.map(() => '')],

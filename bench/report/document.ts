@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 /**
- * Writes into a page what lies between two marks; the rest of it is written by hand.
- * @param command what the marks name, such as `npm run bench`
- * @throws Error when the page has no such marks
+ * Replaces the text between two marks in a file. The rest of the file is written by hand.
+ * @param command the command that the marks name, such as `npm run bench`
+ * @throws Error if the file doesn't contain these marks
  */
 export async function writeBetweenMarks(page: string, command: string, written: string) {
 	const begin = `<!-- what follows is written by ${command} -->`;

@@ -2,7 +2,7 @@ import { cpus, totalmem } from 'node:os';
 
 import { pinnedVersion } from '../../host/install';
 
-/** Where a measurement was made. */
+/** Returns a sentence with the date, the version of n8n, the processors and the memory of this machine. */
 export async function measuredOn(hostFolder: string): Promise<string> {
 	const n8n = await pinnedVersion(hostFolder);
 	const processor = `${cpus().length} × ${cpus()[0]?.model ?? '?'}`;

@@ -1,7 +1,10 @@
-/** A cell: its text, or nothing where there is no figure. */
+/** The text of a cell; undefined if there is no value, for which the table shows a dash. */
 export type Cell = string | undefined;
 
-/** A table in Markdown, its columns aligned so that it reads well in a terminal too; numbers stand right. */
+/**
+ * Returns a table in Markdown. Its columns are padded, so that it is also readable in a terminal. All columns except
+ * the first are right-aligned.
+ */
 export async function table(heading: string[], rows: Cell[][]): Promise<string> {
 	const { markdownTable } = await import('markdown-table');
 	const cells = rows.map((row) => heading.map((_, column) => row[column] ?? '–'));

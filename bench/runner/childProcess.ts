@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import { pool, type Pool } from 'workerpool';
 
-/** The project's folder, in which all processes run. */
+/** The project's folder, which is the working directory of all processes. */
 export const ROOT = join(__dirname, '../..');
 
-/** Starts a file of bench/ in a new process until it is no longer used. */
+/**
+ * Runs a file in a new process, calls `use` with this process, and then ends the process.
+ * @param file the path of the file in bench/
+ * @param execPath the path of Node.js
+ * @returns the result of `use`
+ */
 export async function withProcess<Result>(
 	file: string,
 	execPath: string,

@@ -18,17 +18,17 @@ const PAGE = join(ROOT, 'docs', 'performance.md');
 
 /** A command that measures cases. */
 export interface Bench {
-	/** What users type. */
+	/** The command that users type, such as `npm run bench`. */
 	command: string;
-	/** What it measures, and how long that takes. */
+	/** A sentence for `--help` that says what the command measures, and how long this takes. */
 	about: string;
 	cases: Case[];
 	columns: ColumnTitle[];
-	/** The short table for docs/performance.md. */
+	/** Returns the short table for docs/performance.md. */
 	summaryOf: (measured: Measured[]) => Promise<string>;
 }
 
-/** Measures what the command line asks for, and shows the tables. */
+/** Measures the cases that the command line selects, and prints their tables. With `--write`, updates the page. */
 export async function runBench({ command, about, cases, columns, summaryOf }: Bench) {
 	const { values, positionals } = parseArgs({
 		allowPositionals: true,

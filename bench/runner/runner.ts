@@ -9,7 +9,7 @@ const LONGEST_MS = 120_000;
 const LONGEST_WARM_UP_MS = 60_000;
 const LONGEST_START_MS = 30_000;
 
-/** The samples of each contender, or why it has none. */
+/** The samples of each contender in a case, or the message of the error that ended its measurement. */
 export interface Measured {
 	of: Case;
 	samples: Partial<Record<ContenderName, Sample[]>>;
@@ -17,8 +17,8 @@ export interface Measured {
 }
 
 /**
- * Measures a case in rounds, the contenders in turn. One that fails is not measured again.
- * @param node the executable that contenders and services run on
+ * Measures a case. In each round, each contender is measured once. A contender that fails is not measured again.
+ * @param node the path of the Node.js that runs the contenders and the services
  */
 export async function measure(of: Case, node: string, say: Say): Promise<Measured> {
 	const measured: Measured = { of, samples: {}, problems: {} };
@@ -30,7 +30,7 @@ export async function measure(of: Case, node: string, say: Say): Promise<Measure
 				(measured.samples[contender] ??= []).push(await sample(of, contender, node));
 			} catch (error) {
 				const { message } = error as Error;
-				// Of a process that has died, the first three lines say how.
+				// If the process has crashed, the first three lines contain the cause.
 				measured.problems[contender] = message.split(/\n\s*/, 3).join(', ');
 			}
 		}
@@ -38,7 +38,7 @@ export async function measure(of: Case, node: string, say: Say): Promise<Measure
 	return measured;
 }
 
-/** Measures a contender once, in a new process, at a new service. */
+/** Measures a contender once, in a new process and with a new service. */
 async function sample({ task, service }: Case, contender: ContenderName, node: string) {
 	return await withProcess('service/process.ts', node, async (server) => {
 		const opened = await server.exec<typeof open>('open', [service]).timeout(LONGEST_START_MS);

@@ -1,4 +1,4 @@
-// The process of a service: what the service costs must not mix with what a contender costs.
+// The process of a service. It is separate from the contender's process, whose processor time and memory are measured.
 import { worker } from 'workerpool';
 
 import { freePort } from '../../host/ports';
@@ -8,7 +8,7 @@ import type { CreateAnswer, Service, Target } from '../case';
 
 const LOOK_INTERVAL_MS = 5;
 
-/** Starts two sandboxes: one to measure, and one to warm up on, which leaves the other untouched. */
+/** Starts two sandboxes: one for the measurement, and another one for the warm-up. */
 export async function open({ options, away, creates }: Service) {
 	const measured = await startSandbox({ port: await freePort(), ...options, recordCalls: false });
 	const warmUp = await startSandbox({ recordCalls: false });
