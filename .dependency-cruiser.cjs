@@ -1,20 +1,22 @@
 /*
- * Who may import whom. docs/architecture.md shows it as a picture.
- *
- * `npm run lint:imports` checks it. An import of types only counts as one: to know a shape is to know its owner.
+ * The rules for imports, which `npm run lint:imports` checks. docs/architecture.md has a diagram of the rules for the
+ * node. The rules also apply to imports of types, since they make a file depend on another file, too.
  */
 
 const node = '^nodes/JobOrchestration/';
 const entry = `${node}JobOrchestration\\.node\\.ts$`;
 
-/** A part of the node may import itself, json.ts, texts.ts, decodedPath.ts and what is named here; of packages, n8n-workflow alone. */
+/**
+ * Returns the rule for a folder of the node. The folder may only import itself, json.ts, texts.ts, decodedPath.ts, and
+ * the given folders and files. The rule doesn't apply to packages.
+ */
 function part(name, ...allowed) {
 	const paths = [name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].map((path) =>
 		path.endsWith('.ts') ? path.replace('.', '\\.') : `${path}/`,
 	);
 	return {
 		name: `${name}-knows-its-neighbours-only`,
-		comment: `${name}/ may import ${allowed.join(', ') || 'nothing else of this project'}`,
+		comment: `${name}/ may only import ${[name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].join(', ')}`,
 		severity: 'error',
 		from: { path: `${node}${name}/` },
 		to: {
@@ -24,7 +26,7 @@ function part(name, ...allowed) {
 	};
 }
 
-/** The rooms of service/: each knows those before it. */
+/** The folders of service/. Each may import the folders before it in this list. */
 const rooms = ['retry', 'errors', 'pace', 'session', 'calls'].map((room) => `service/${room}`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -41,8 +43,8 @@ module.exports = {
 			),
 		),
 		part('parameters'),
-		// Operations know the service by its calls, never by HTTP.
 		part('waitUntilCalled', 'parameters'),
+		// Operations make calls. They don't send HTTP requests.
 		part(
 			'resources',
 			'parameters',
@@ -56,7 +58,7 @@ module.exports = {
 		{
 			name: 'the-node-is-put-together-in-one-place',
 			comment:
-				'JobOrchestration.node.ts imports the form, the execution, its waits and the drop-downs',
+				'JobOrchestration.node.ts may only import resources/index.ts, execution/execute.ts, waitUntilCalled/ and listSearch/',
 			severity: 'error',
 			from: { path: entry },
 			to: {
@@ -73,7 +75,7 @@ module.exports = {
 		{
 			name: 'what-is-published-stands-alone',
 			comment:
-				'The package has no dependencies: of packages, n8n-workflow; of Node.js, node:crypto',
+				'The package has no dependencies, so it may only import n8n-workflow and node:crypto',
 			severity: 'error',
 			from: { path: '^(nodes|credentials)/' },
 			to: {
@@ -82,7 +84,8 @@ module.exports = {
 		},
 		{
 			name: 'the-sandbox-does-not-know-the-node',
-			comment: 'A test of one by the other proves nothing if they share code',
+			comment:
+				'If they shared code, a test of the node with the sandbox would miss errors in this code',
 			severity: 'error',
 			from: { path: '^sandbox/' },
 			to: { path: '^(nodes|credentials|host|test|bench)/' },
@@ -114,7 +117,7 @@ module.exports = {
 			name: 'nothing-unresolved',
 			severity: 'error',
 			from: {},
-			// The sandbox serves lit-html to its page.
+			// page.js in the sandbox imports lit-html by the URL at which the sandbox serves it.
 			to: { couldNotResolve: true, pathNot: '^(node:|\\./lit-html\\.js$)' },
 		},
 	],

@@ -4,14 +4,17 @@ const { dest, parallel, series, src } = require('gulp');
 const { RefResolver } = require('json-schema-ref-resolver');
 const { parse } = require('yaml');
 
-/** Brings into dist what the compiler leaves behind: the icons, and the node's entry in n8n's panel. */
+/** Copies the files that the compiler ignores to dist: the icons, and the node's entry in n8n's nodes panel. */
 function copyAssets() {
 	return src('nodes/**/*.{svg,node.json}', { encoding: false }).pipe(dest('dist/nodes'));
 }
 
 const REPOSITORY = /https:\/\/github\.com\/[\w-]+\/n8n-nodes-job-orchestration/g;
 
-/** package.json says where the repository is. What links to it follows: in dist, in the sources, in the examples. */
+/**
+ * Sets the repository's address of package.json in all links to the repository: in dist, the sources, the examples, the
+ * changelog and the snapshots of the tests.
+ */
 async function updateLinks() {
 	const { homepage } = require('./package.json');
 	const code = '{dist,credentials,nodes}/**/*.{js,ts,json}';
@@ -23,7 +26,7 @@ async function updateLinks() {
 	}
 }
 
-/** Something that the service answers: in place of the value, what the contract says of it. */
+/** Takes the place of a value in a response. Contains the schema that the contract has for this value. */
 class Answered {
 	constructor(schema) {
 		this.schema = schema;
@@ -31,11 +34,12 @@ class Answered {
 }
 
 /**
- * Writes what each operation gives as a JSON schema where n8n looks for it (n8n-core, output-schema-resolver), so
- * that the fields of a node can be used before it has run.
+ * Writes the JSON schema of each operation's output to the file in which n8n looks for it (n8n-core,
+ * output-schema-resolver). With the schema, users can map the fields of a node before it has run.
  *
- * Each operation is run with a service that answers with the contract's schemas in place of values. So what the node
- * makes of an answer is in the schema too: what it leaves out, and what it puts around it.
+ * To create a schema, the operation runs with a client whose responses contain the contract's schemas instead of
+ * values. The schema therefore also describes how the node changes a response: the fields that it omits, and those that
+ * it adds.
  */
 async function writeOutputSchemas() {
 	const { resources } = require('./dist/nodes/JobOrchestration/resources');
@@ -46,7 +50,7 @@ async function writeOutputSchemas() {
 		'contract',
 	);
 	const contract = resolver.getDerefSchema('contract');
-	// Of a list, the operation looks at each element.
+	// The operation reads each element of a list, so the response needs a real array.
 	const listed = answered(answerOf(contract, 'listClusters').properties.items.items);
 	const client = {
 		redact: String,
@@ -77,10 +81,10 @@ async function writeOutputSchemas() {
 	}
 }
 
-/** For what the interface doesn't show: any JSON. */
+/** The schema of a value that the interface doesn't describe: it allows any JSON. */
 const ANYTHING = { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] };
 
-/** The schema of a call's answer; one for anything where the interface shows none. */
+/** Returns the schema of a call's response with status 200, or `ANYTHING` if this response has no body. */
 function answerOf({ paths }, operationId) {
 	const calls = Object.values(paths).flatMap((path) => Object.values(path));
 	const call = calls.find((candidate) => candidate.operationId === operationId);
@@ -89,7 +93,7 @@ function answerOf({ paths }, operationId) {
 	return content === undefined ? ANYTHING : essenceOf(content['application/json'].schema);
 }
 
-/** A schema without what n8n has no use for. */
+/** Returns a schema with only the keywords that n8n uses. */
 function essenceOf({ type, properties, items }) {
 	const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, essenceOf(field)]);
 	return {
@@ -99,7 +103,9 @@ function essenceOf({ type, properties, items }) {
 	};
 }
 
-/** What a call gives: an object of which the node may leave out fields, or a value of any other kind. */
+/**
+ * Returns the response of a call. An object has a separate `Answered` for each field, so that the node can omit fields.
+ */
 function answered(schema) {
 	if (schema.properties === undefined) return new Answered(schema);
 	return Object.fromEntries(
@@ -107,7 +113,7 @@ function answered(schema) {
 	);
 }
 
-/** The schema of a value in which some parts are answered, and others are the node's own. */
+/** Returns the schema of an output, in which some parts come from a response and others from the node. */
 function schemaOf(value) {
 	if (value instanceof Answered) return value.schema;
 	if (value === null) return ANYTHING;
@@ -120,7 +126,7 @@ function schemaOf(value) {
 	};
 }
 
-/** Indents the compiler's output with tabs, like the sources: with four spaces, the package would be a tenth larger. */
+/** Indents the compiled files with tabs. With the compiler's four spaces, the package would be a tenth larger. */
 async function indentWithTabs() {
 	for await (const { path, contents } of src('dist/**/*.js', { encoding: false })) {
 		const code = contents.toString();
