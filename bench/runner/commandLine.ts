@@ -41,11 +41,11 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 	});
 	const help = `${about}
 
-  ${command}                      all of it
-  ${command} -- NAME …            some of ${cases.map(({ name }) => name).join(', ')}
-  ${command} -- --only NAME       one or more (repeatable) of ${contenderNames.join(', ')}
-  ${command} -- --rounds N        a number of rounds for each
-  ${command} -- --write           writes the short table into docs/performance.md
+  ${command}                      measures all cases
+  ${command} -- NAME …            only these cases: ${cases.map(({ name }) => name).join(', ')}
+  ${command} -- --only NAME       only this contender (may be repeated): ${contenderNames.join(', ')}
+  ${command} -- --rounds N        the number of rounds of each case
+  ${command} -- --write           also writes the short table into docs/performance.md
 `;
 	if (values.help) {
 		process.stdout.write(help);
@@ -55,7 +55,7 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 	const unknown = [...positionals, ...values.only].filter((name) => !known.includes(name));
 	if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}.\n\n${help}`);
 	const [some, only] = [positionals.length > 0, values.only.length > 0];
-	if (values.write && (some || only)) throw new Error('Only all figures together are written');
+	if (values.write && (some || only)) throw new Error('--write needs all cases and all contenders');
 	const chosen = cases
 		.filter(({ name }) => !some || positionals.includes(name))
 		.map((of) => ({
