@@ -109,7 +109,7 @@ export async function readJson<T>(path: string): Promise<T> {
 	return JSON.parse(await readFile(path, 'utf8')) as T;
 }
 
-/** Creates an empty folder, deletes what was at its path, and returns the path. */
+/** Deletes the file or folder at this path, creates an empty folder there, and returns the path. */
 export async function emptyFolder(path: string): Promise<string> {
 	await rm(path, { recursive: true, force: true });
 	await mkdir(path, { recursive: true });

@@ -23,7 +23,12 @@ What you do in the editor is kept in host/.data/kept; later starts run nothing. 
 with nothing each time.
 `;
 
-/** @returns the exit status */
+/**
+ * Starts n8n and the sandbox, and stops them when the user wants to stop, or after the run with `--once`.
+ * @returns the exit status
+ * @throws Problem if the start fails, or if n8n ends by itself
+ * @throws Stopped if the user stops during the start or the first run
+ */
 async function main(args: string[]): Promise<number> {
 	const options = readOptions(args);
 	if (options === undefined) {

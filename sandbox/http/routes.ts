@@ -21,7 +21,7 @@ interface OpenCall {
 	 * strike if the sandbox has refused the call in the meantime.
 	 */
 	faults: readonly Fault[];
-	/** Ends the call's use of a place under the limit `atOnce`. */
+	/** Ends the call for the limit `atOnce`, so that the next waiting call can start. */
 	leave: () => void;
 }
 
