@@ -10,6 +10,7 @@ import { Steps } from '../host/steps';
 import { waitFor } from '../host/wait';
 import { inARow, jobNode, manualTrigger, rows } from '../host/workflow';
 import { startSandbox } from '../sandbox';
+import { number } from '../sandbox/number';
 import { runMain } from './main';
 import { table, type Cell } from './report/table';
 import { ROOT } from './runner/childProcess';
@@ -36,7 +37,8 @@ async function main(): Promise<void> {
 		process.stdout.write(help);
 		return;
 	}
-	const counts = positionals.length > 0 ? positionals.map(Number) : [10_000, 50_000, 100_000];
+	const given = positionals.map((count) => number(count, { least: 1, whole: true }));
+	const counts = given.length > 0 ? given : [10_000, 50_000, 100_000];
 	const measured: Cell[][] = [];
 	for (const count of counts) {
 		measured.push(await measure('create', count), await measure('list', count));

@@ -18,9 +18,8 @@ export interface CommandOptions {
 
 /**
  * Runs a command and waits until it ends.
- * @throws Problem with the log file, if the exit status isn't 0
+ * @throws Problem if the command can't be started, or, with the log file, if its exit status isn't 0
  * @throws Stopped if the signal was aborted
- * @throws Error of Node.js, if the command can't be started
  */
 export async function runCommand(
 	command: string,
@@ -40,7 +39,9 @@ export async function runCommand(
 	signal?.addEventListener('abort', stop, { once: true });
 	try {
 		const code = await new Promise<number | null>((resolve, reject) => {
-			child.once('error', reject);
+			child.once('error', ({ message }) =>
+				reject(new Problem(`\`${command}\` can't be started: ${message}. Is it installed?`)),
+			);
 			child.once('exit', resolve);
 		});
 		if (signal?.aborted) throw new Stopped();

@@ -24,7 +24,8 @@ export async function lockFolder(folder: string, what: string): Promise<() => Pr
 	await writeFile(own, String(process.pid));
 	try {
 		await link(own, path);
-	} catch {
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 		const other = await holder();
 		throw new Problem(
 			`${what} is running already, as process ${other}: stop that one first, with Ctrl-C. ` +

@@ -151,10 +151,13 @@ async function isReady(url: string): Promise<boolean> {
 	return await isOk(`${url}/healthz/readiness`);
 }
 
+/** An n8n that answers later isn't ready, and the next look at it comes soon. */
+const LONGEST_ANSWER_MS = 10_000;
+
 /** Returns whether a GET request succeeds, and its response has a content type that contains `type`. */
 async function isOk(url: string, type = ''): Promise<boolean> {
 	try {
-		const answer = await fetch(url);
+		const answer = await fetch(url, { signal: AbortSignal.timeout(LONGEST_ANSWER_MS) });
 		await answer.arrayBuffer();
 		return answer.ok && (answer.headers.get('content-type') ?? '').includes(type);
 	} catch {

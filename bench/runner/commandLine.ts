@@ -7,6 +7,7 @@ import { findRuntime } from '../../host/runtime';
 import { Steps } from '../../host/steps';
 import type { Case } from '../case';
 import { contenderNames, needsN8n } from '../contenders/names';
+import { number } from '../../sandbox/number';
 import { tableOf, type ColumnTitle } from '../report/columns';
 import { writeBetweenMarks } from '../report/document';
 import { measuredOn } from '../report/machine';
@@ -56,11 +57,13 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 	if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}.\n\n${help}`);
 	const [some, only] = [positionals.length > 0, values.only.length > 0];
 	if (values.write && (some || only)) throw new Error('--write needs all cases and all contenders');
+	const rounds =
+		values.rounds === undefined ? undefined : number(values.rounds, { least: 1, whole: true });
 	const chosen = cases
 		.filter(({ name }) => !some || positionals.includes(name))
 		.map((of) => ({
 			...of,
-			rounds: Number(values.rounds ?? of.rounds),
+			rounds: rounds ?? of.rounds,
 			contenders: of.contenders.filter((name) => !only || values.only.includes(name)),
 		}))
 		.filter(({ contenders }) => contenders.length > 0);
