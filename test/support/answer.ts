@@ -1,7 +1,7 @@
 import type { Fault, Plan, When } from '../../sandbox';
 
 /*
- * Answers that are planned instead of the service's own.
+ * Faults that make the sandbox send a planned answer instead of its own.
  */
 
 type Answer = [status: number, body?: unknown, headers?: Record<string, string>];
@@ -14,13 +14,16 @@ export const answerWhen = (when: When, ...[status, body, headers]: Answer): Faul
 	headers,
 });
 
-/** What the service answers instead of doing what it is asked. */
+/** Returns a fault: the service sends this answer and doesn't carry out the operation. */
 export const answer = (...given: Answer) => answerWhen('beforeActing', ...given);
 
-/** What the service answers after it has done what it is asked. */
+/** Returns a fault: the service carries out the operation, and then sends this answer. */
 export const actAndAnswer = (...given: Answer) => answerWhen('afterActing', ...given);
 
-/** A service that takes `latency` milliseconds for a request, ten at a time, and gives the others a bare 503. */
+/**
+ * Returns a plan for a service that processes ten requests at a time and takes `latency` milliseconds for each. It
+ * answers every further request with a 503 without a body. Logins don't count.
+ */
 export function takesTenAtOnce(latency: number): Plan {
 	let inFlight = 0;
 	return ({ operation }) => {

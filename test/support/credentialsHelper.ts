@@ -15,9 +15,9 @@ import { Credentials } from 'n8n-core';
 type Helper = n8nWorkflow.ICredentialsHelper;
 
 /**
- * n8n's store of credentials, in memory. n8n's own lives in its server package (credentials-helper.js); this one does
- * with a credential type what that one does: the same conditions for asking for a token, the same merging and
- * writing back.
+ * An in-memory replacement for n8n's credential store. n8n's own helper is part of its server package
+ * (credentials-helper.js). This class treats credential types in the same way: it asks for a token under the same
+ * conditions, and merges and stores the result in the same way.
  */
 export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	private readonly stored = new Map<string, ICredentialDataDecryptedObject>();
@@ -31,7 +31,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 		this.stored.set(id, data);
 	}
 
-	/** What is stored now, the token included. */
+	/** Returns a copy of the stored credential, including its token. */
 	look(id: string): ICredentialDataDecryptedObject {
 		return { ...this.stored.get(id) };
 	}
@@ -48,7 +48,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 		) as ICredentialDataDecryptedObject;
 	}
 
-	/** Reads the store; a subclass may keep it elsewhere. */
+	/** Reads the stored credential. A subclass may keep it elsewhere. */
 	protected async read(id: string): Promise<ICredentialDataDecryptedObject> {
 		return await Promise.resolve(structuredClone(this.look(id)));
 	}
@@ -84,7 +84,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 		return Object.assign(credentials, output);
 	}
 
-	/** What is stored with a new token. */
+	/** Returns the credential data to store after a login has returned a new token. */
 	protected async withToken(
 		id: string,
 		_credentials: ICredentialDataDecryptedObject,
@@ -133,7 +133,10 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	}
 }
 
-/** Of n8n's helpers a credential gets the one for requests, from 2.40 on, to the domains that it allows. */
+/**
+ * Returns the only helper that n8n gives to a credential type: the one for requests. Since n8n 2.40, it only sends
+ * requests to the domains that the credential allows.
+ */
 function onlyRequests(
 	{ helpers }: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
@@ -145,13 +148,13 @@ function onlyRequests(
 	return { helpers: { httpRequest } };
 }
 
-/** n8n 1.x has no such field. */
+/** Returns the domains that the credential allows, or undefined if n8n has no field for them, as in n8n 1.x. */
 function allowedDomainsOf(credentials: ICredentialDataDecryptedObject): string | undefined {
 	const read: unknown = Reflect.get(n8nWorkflow, 'getCredentialOwnRequestAllowedDomains');
 	return typeof read === 'function' ? (read(credentials) as string | undefined) : undefined;
 }
 
-/** What a credential type returned, as it is stored: without what is undefined. */
+/** Returns the fields that n8n stores of a credential type's output: only the texts. */
 function stored(output: IDataObject): ICredentialDataDecryptedObject {
 	const entries = Object.entries(output).filter(([, value]) => typeof value === 'string');
 	return Object.fromEntries(entries) as Record<string, string>;

@@ -1,17 +1,20 @@
 import { Worker } from 'node:worker_threads';
 
 /*
- * A loop that goes round in microtasks alone keeps the event loop from turning: no timer fires, not even that of a
- * test's time limit. So another thread watches, and ends the process: nothing less stops such a loop.
+ * A loop of microtasks blocks the event loop: no timer fires, not even the one of a test's time limit. Therefore,
+ * another thread watches the event loop and kills the process, since nothing less stops such a loop.
  */
 
-/** How long the event loop may stand still. With less, a busy machine would end the tests. */
+/** How long the event loop may be blocked. A shorter limit would end the tests on a busy machine. */
 const STILL_MS = 5_000;
-/** How long what is tried may take: the waits of the node are skipped, so it takes a second or two. */
+/** How long one attempt may take. Usually, it takes a second or two, because the waits of the node are skipped. */
 const ENDLESS_MS = 60_000;
 const BEAT_MS = 100;
 
-/** The other thread. It counts its own beats, so that a machine that stands still as a whole is no failure. */
+/**
+ * The code of the watching thread. It measures time by its own timer, so that it doesn't report a failure if the whole
+ * machine stands still.
+ */
 const WATCH = `
 const { writeSync } = require('node:fs');
 const { parentPort, workerData: turns } = require('node:worker_threads');
@@ -35,10 +38,11 @@ setInterval(() => {
 `;
 
 /**
- * Ends the process, and says why, if the event loop doesn't turn for five seconds in a test of this file, or what is tried
- * isn't over after a minute.
+ * Kills the process and prints the reason if the event loop is blocked for five seconds in a test of the calling file,
+ * or if an attempt takes longer than a minute.
  *
- * @returns a function that says what is tried: each test, unless told otherwise
+ * @returns a function that starts the next attempt and sets its description. The start of each test calls it with the
+ * name of the test.
  */
 export function watchEventLoop(): (what: string) => void {
 	const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -22,8 +22,8 @@ type Faults = ReturnType<Plan>;
 const started: Sandbox[] = [];
 
 /**
- * Starts a sandbox, which `useSandbox` closes, with a password that no other has: it may get the port of an earlier one,
- * and the node would send that one's token if the account were the same.
+ * Starts a sandbox, which `useSandbox` closes after the test. Each sandbox has a unique password: a new sandbox may get
+ * the port of an earlier one, and with the same account, the node would send it the token of the earlier one.
  */
 export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const sandbox = await startSandbox({ password: `pass-${randomUUID()}`, ...options });
@@ -31,22 +31,30 @@ export async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 	return sandbox;
 }
 
-/** Gives each test of a file a sandbox of its own, and the engine with a credential for it. What a test mocks ends with it. */
+/**
+ * Gives each test of a file its own sandbox, and an engine with a credential for it. After each test, it closes the
+ * sandboxes and restores all mocks.
+ */
 export function useSandbox(options: SandboxOptions = {}) {
 	let sandbox: Sandbox;
 	let engine: Engine;
-	/** Gives a test a sandbox with other options, and a new engine with a credential for it. */
+	/**
+	 * Replaces the sandbox of a test by one with other options, and the engine by a new one with a credential for it.
+	 */
 	const start = async (others: SandboxOptions) => {
 		sandbox = await newSandbox(others);
 		engine = await Engine.load();
 		engine.saveCredential(credentialFor(sandbox));
 	};
-	/** The calls of one operation that the sandbox has seen. */
+	/** Returns the calls of one operation that the sandbox has received. */
 	const callsOf = (operation: CalledOperation) =>
 		sandbox.calls.filter((call) => call.operation === operation);
-	/** The jobs that the creates have asked for. */
+	/** Returns the jobs in the bodies of all creates. */
 	const sentJobs = () => callsOf('createJob').map(({ body }) => (body as { job: NewJob }).job);
-	/** Has each call of one operation, or of all but the login, meet this fault, or what this gives for it. */
+	/**
+	 * Plans a fault for each call of an operation; 'others' means every operation except the login. If `fault` is a
+	 * function, it is called for each of these calls and returns the fault for it.
+	 */
 	const meets = (
 		operation: CalledOperation | 'others',
 		fault: Faults | ((call: PlannedCall) => Faults),
@@ -71,13 +79,13 @@ export function useSandbox(options: SandboxOptions = {}) {
 		get engine() {
 			return engine;
 		},
-		/** Runs the node with these parameters and items: the result is no error. */
+		/** Runs the node and expects that the run ends without an error. */
 		async succeeds(parameters: INodeParameters, items?: IDataObject[]): Promise<Result> {
 			const result = await engine.run({ parameters }, items);
 			expect(result.error).toBeUndefined();
 			return result;
 		},
-		/** Creates a job on which a verb changes something. */
+		/** Creates a job in the state from which the verb changes it. */
 		async newJob(verb: Verb): Promise<StoredJob> {
 			await engine.run({ parameters: create() });
 			const job = [...sandbox.store.jobs.values()].at(-1);
@@ -87,32 +95,32 @@ export function useSandbox(options: SandboxOptions = {}) {
 		},
 		callsOf,
 		sentJobs,
-		/** The job that the only create has asked for. */
+		/** Returns the job in the body of the only create. */
 		sentJob(): NewJob {
 			const [job, ...others] = sentJobs();
 			if (job === undefined || others.length > 0) throw new Error('There is not one create');
 			return job;
 		},
 		meets,
-		/** Answers each call of one operation with this body, instead of acting. */
+		/** Answers each call of one operation with status 200 and this body, without carrying it out. */
 		answerWith: (operation: CalledOperation, body: unknown) => meets(operation, answer(200, body)),
 	};
 }
 
-/** A user's entries in the credential's form. */
+/** Returns the values that a user enters in the credential's form for this sandbox. */
 export const credentialFor = (service: Pick<Sandbox, 'url' | 'userName' | 'password'>) => ({
 	baseUrl: service.url,
 	userName: service.userName,
 	password: service.password,
 });
 
-/** The first cluster of every sandbox, which runs. */
+/** The ID of the first cluster of every sandbox. This cluster is running. */
 export const CLUSTER = 'wc-000001';
 
-/** The work cluster as the editor stores it when it is given by ID. */
+/** Returns the value that the editor stores for a work cluster that is given by ID. */
 export const clusterById = (value: string) => ({ __rl: true, mode: 'id', value });
 
-/** The parameters of a create, those that must be there filled in. */
+/** Returns the parameters of a Create node. The required fields have values. */
 export function create(parameters: INodeParameters = {}): INodeParameters {
 	return {
 		resource: 'job',
@@ -125,7 +133,7 @@ export function create(parameters: INodeParameters = {}): INodeParameters {
 	};
 }
 
-/** What a form can add to a create, by the names that workflows store and by the labels that errors name. */
+/** Returns the additional fields of Create: the names that workflows store, and the labels that errors show. */
 export function additionalFieldsOf({ loaded }: Engine): Array<{ name: string; label: string }> {
 	const field = loaded.node.description.properties.find(({ name }) => name === 'additionalFields');
 	return (field?.options ?? []).flatMap((option) =>
@@ -133,17 +141,17 @@ export function additionalFieldsOf({ loaded }: Engine): Array<{ name: string; la
 	);
 }
 
-/** The parameters of a state change. */
+/** Returns the parameters of a node that changes the state of a job. */
 export function change(operation: string, parameters: INodeParameters): INodeParameters {
 	return { resource: 'job', operation, namespace: 'default', ...parameters };
 }
 
-/** The parameters of a list of clusters. */
+/** Returns the parameters of a Get Many node. */
 export function getAll(parameters: INodeParameters = {}): INodeParameters {
 	return { resource: 'cluster', operation: 'getAll', ...parameters };
 }
 
-/** A number of items, numbered from 0. */
+/** Returns `count` items, numbered from 0. */
 export function numbered(count: number): IDataObject[] {
 	return Array.from({ length: count }, (_, n) => ({ n }));
 }

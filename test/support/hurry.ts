@@ -4,22 +4,22 @@ import type { ClientRequest } from 'node:http';
 import type * as Timers from '../../nodes/JobOrchestration/service/timers';
 import type { Fault, Sandbox } from '../../sandbox';
 
-/** Taken before anything is mocked, since more than one test of a file may hurry. */
+/** The real timer. It is saved before a test mocks it, because several tests of a file may call `hurry`. */
 const timer = AbortSignal.timeout.bind(AbortSignal);
 const now = performance.now.bind(performance);
 
-/** How many requests are in flight in this process. */
+/** The number of requests that are in flight in this process. */
 let inFlight = 0;
 
 function count(message: unknown): void {
 	inFlight += 1;
 	(message as { request: ClientRequest }).request.once('close', () => (inFlight -= 1));
 }
-// Each file of a process has its own copy of this module, and all of them the same channel.
+// Each test file has its own copy of this module, but all files in a process share the diagnostics channel.
 beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
-/** Takes the service away until a number of requests to paths with this end have not reached it. */
+/** Makes the service unreachable until `requests` requests to paths that end in `end` have failed. */
 export async function awayUntil(
 	{ sandbox }: { sandbox: Sandbox },
 	end: string,
@@ -30,7 +30,7 @@ export async function awayUntil(
 		const { path } = (message as { request: ClientRequest }).request;
 		if (!path.endsWith(end) || (missed += 1) < requests) return;
 		unsubscribe('http.client.request.start', onRequest);
-		// The hurried clock stands still meanwhile, as it does while a request is in flight.
+		// Until the service is back, the clock of `hurry` must stand still, as it does while a request is in flight.
 		inFlight += 1;
 		void sandbox.comeBack().finally(() => (inFlight -= 1));
 	};
@@ -38,19 +38,23 @@ export async function awayUntil(
 	subscribe('http.client.request.start', onRequest);
 }
 
-/** A request that may begin is sent some turns later: n8n reads the credential first. */
+/**
+ * How many turns without a request in flight must pass before a wait is skipped. A request starts some turns late,
+ * because n8n reads the credential first.
+ */
 const QUIET_TURNS = 4;
 
-/** What a test says of the time limits of requests. */
+/** The functions by which a test controls the time limits of requests. */
 export type Limits = ReturnType<typeof hurry>;
 
 /**
- * Lets the node wait for nothing: where it waits, to send again, for another process's login, for a service that
- * takes no request, and no request is in flight, the clock that it looks at goes on to the end of the wait. So
- * nothing depends on how fast the machine is. What limits a request stays as it is, since an answer takes the time
- * that it takes; a test can say when that time is up. Jest's `restoreAllMocks` ends it.
+ * Skips the waits of the node: before it sends a request again, for the login of another process, and for a service
+ * that accepts no requests. Whenever the node waits and no request is in flight, its clock jumps to the end of the
+ * wait, so the tests don't depend on the speed of the machine. The time limits of requests stay real, because a
+ * response takes real time; `runOut` ends them early. Jest's `restoreAllMocks` undoes all of this.
  *
- * Jest's fake timers don't serve here: they neither fake AbortSignal.timeout nor know of requests in flight.
+ * Jest's fake timers don't serve here: they don't fake AbortSignal.timeout, and don't know which requests are in
+ * flight.
  */
 export function hurry() {
 	let skipped = 0;
@@ -58,7 +62,7 @@ export function hurry() {
 	jest.spyOn(performance, 'now').mockImplementation(clock);
 
 	const waits: Array<{ until: number; end: AbortController }> = [];
-	/** How many of the requests in flight wait for ever. */
+	/** The number of requests in flight that never get a complete response. */
 	let stuck = 0;
 	let quiet = 0;
 	let isGoing = false;
@@ -98,13 +102,16 @@ export function hurry() {
 	};
 	const timers = builtTimers();
 	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
-	/** The time is up for all that is in flight. */
+	/** Ends the time limits of all requests in flight. */
 	const runOut = () => {
 		stuck = 0;
 		for (const limit of limits) limit.abort();
 		limits.clear();
 	};
-	/** A fault as it is; where it lets a request wait for ever, its time is up once nothing else is in flight. */
+	/**
+	 * Returns the fault unchanged. If it keeps a request waiting for ever, the request times out as soon as no other
+	 * request is in flight.
+	 */
 	const orRunOut = (fault: Fault) => {
 		if (fault.kind === 'stall' || fault.kind === 'drip') stuck += 1;
 		go();
@@ -113,7 +120,7 @@ export function hurry() {
 	return { runOut, orRunOut };
 }
 
-/** The module as n8n's loader has it, too. */
+/** Returns the built module, of which n8n's loader uses the same copy. */
 function builtTimers(): typeof Timers {
 	return jest.requireActual('../../dist/nodes/JobOrchestration/service/timers');
 }

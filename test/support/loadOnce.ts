@@ -1,14 +1,17 @@
 /*
- * Jest gives each test file modules of its own. Loading n8n's engine takes longer than what most files test with
- * it, so it is loaded once for all of them, and so is what the sandbox and the tests are built on. What is built here,
- * and n8n's loader, which loads it, are each file's own.
+ * Jest loads every module again for each test file. Loading n8n's engine takes longer than most files need to test with
+ * it. Therefore, the engine and the libraries of the sandbox and the tests are loaded once for all files. The code of
+ * this repository, and n8n's loader, which loads it, are loaded for each file.
  */
 declare const requireOnce: NodeJS.Require | undefined;
 
-/** By the names that the engine knows them by, whose folder N8N_UNDER_TEST may name (test/versions). */
+/**
+ * Modules of the engine, by the names under which the engine imports them. N8N_UNDER_TEST may name the folder of the
+ * engine (test/versions).
+ */
 const ofEngine = [
 	'n8n-core',
-	// test/versions stops it.
+	// The tests of other n8n versions stop this manager (test/versions/letGo.ts).
 	'n8n-core/dist/execution-engine/ssh-clients-manager',
 	'n8n-workflow',
 	'@n8n/di',
@@ -23,7 +26,7 @@ if (typeof requireOnce === 'function') {
 	const share = (name: string, path: string) => {
 		const load = () => requireOnce(path) as unknown;
 		jest.doMock(path, load);
-		// As jest.config.js of test/versions maps it.
+		// The jest.config.js of test/versions maps these names to the other folder.
 		if (otherFolder !== undefined && name !== path) jest.doMock(name, load);
 	};
 	for (const name of ofEngine) share(name, requireOnce.resolve(name, { paths: [engine] }));

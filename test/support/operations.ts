@@ -8,25 +8,29 @@ import { verbs as sandboxVerbs } from '../sandbox/states';
 import { change, create } from './fixture';
 
 /*
- * The operations of the node as its code has them: what is added there is tested here, or stops the tests.
+ * The operations of the node, read from its code. The tests therefore cover an added operation, or fail until it is
+ * described here.
  */
 
-/** An operation of the node, with all that a run of it needs. */
+/** An operation of the node, with what a test needs in order to run it. */
 export interface KnownOperation {
-	/** As workflows store it. */
+	/** The name of the operation that workflows store. */
 	value: string;
 	resource: string;
-	/** What it does on the service, and what may be done after a failure therefore. */
+	/**
+	 * Whether the operation creates a job, changes one, or only reads. This decides what the node may do after a
+	 * failure.
+	 */
 	kind: 'create' | 'change' | 'read';
-	/** Whether it is sent again after an unclear answer. */
+	/** Whether the call is idempotent, and is therefore sent again after an unclear response. */
 	idempotent: boolean;
-	/** The call of the service that it makes. */
+	/** The call of the service that the operation makes. */
 	calls: OperationId;
-	/** @param more instead of what makes a good call, such as the ID of a job */
+	/** @param more parameters that replace those of a valid call, such as the ID of a job */
 	parameters: (more?: INodeParameters) => INodeParameters;
 }
 
-/** What is to be known of each operation that reads; `given` are the fields that it needs. */
+/** The call of each operation that reads, and the values of its required fields (`given`). */
 const reads: Record<string, Pick<KnownOperation, 'calls'> & { given: INodeParameters }> = {
 	'cluster.getAll': { calls: 'listClusters', given: {} },
 };
@@ -35,7 +39,7 @@ export const operations = resources.flatMap(({ value: resource, operations: ofRe
 	ofResource.map((operation) => knownOf(resource, operation)),
 );
 
-/** What stands in the path for each change of a job's state: the operation's own name. */
+/** The verbs in the paths of state changes. Each is also the name of its operation. */
 export const verbs = operations
 	.filter(({ kind }) => kind === 'change')
 	.map(({ value }) => verbOf(value));
@@ -55,7 +59,7 @@ export function verbOf(value: string): Verb {
 	return verb;
 }
 
-/** The first operation that makes each call. */
+/** The first operation that makes each call: one operation for each call of the service. */
 export const oneOfEachCall = operations.filter(
 	({ calls }, index) => operations.findIndex((other) => other.calls === calls) === index,
 );

@@ -5,17 +5,17 @@ import type { IBinaryKeyData, IDataObject, INodeType, NodeConnectionType } from 
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
 export const NODE_TYPE = 'n8n-nodes-job-orchestration.jobOrchestration';
-/** The node as n8n offers it to agents: made by n8n of the node, and called so. */
+/** The type of the tool that n8n creates from the node for agents. */
 export const TOOL_TYPE = `${NODE_TYPE}Tool`;
 export const CREDENTIAL = 'jobOrchestrationApi';
 
-/** The type of the node that stands before the one under test and hands on the test's items. */
+/** The type of the node before the node under test. It passes on the items of the test. */
 export const ITEMS_NODE_TYPE = 'test.items';
 
 /** The type of a node that calls the node under test as its tool, as an agent does. */
 export const AGENT_NODE_TYPE = 'test.agent';
 
-/** The package as it was built, loaded as n8n loads it. */
+/** The built package, as n8n loads it. */
 export type LoadedPackage = Awaited<ReturnType<typeof loadPackage>>;
 
 /** Loads the built package with n8n's own loader. */
@@ -41,7 +41,7 @@ export async function loadPackage() {
 	};
 }
 
-/** What n8n makes of a node that is usable as a tool, under the name by which it knows it (n8n, tool-generation/ai-tools). */
+/** Returns the tool that n8n creates from a node, with n8n's name for it (tool-generation/ai-tools in n8n). */
 function asTool(node: INodeType): INodeType {
 	const description = {
 		...node.description,
@@ -52,7 +52,7 @@ function asTool(node: INodeType): INodeType {
 	return Object.assign(Object.create(node) as INodeType, { description });
 }
 
-/** A node of the tests' own. */
+/** Creates a node type that only the tests use. */
 function nodeOf(
 	displayName: string,
 	inputs: NodeConnectionType[],
@@ -68,8 +68,8 @@ function nodeOf(
 }
 
 /**
- * Hands on what its static data holds, `$binary` as an item's files: nothing of the test goes through the engine's
- * parameters.
+ * Returns the items in its static data; `$binary` becomes the binary data of an item. Static data is used because the
+ * engine doesn't resolve expressions in it, as it does in parameters.
  */
 const itemsNode = nodeOf('Items', [NodeConnectionTypes.Main], async function () {
 	const { items } = this.getWorkflowStaticData('node');
@@ -85,8 +85,9 @@ const itemsNode = nodeOf('Items', [NodeConnectionTypes.Main], async function () 
 });
 
 /**
- * Calls its tool with each of the arguments that its static data holds, one after the other or at once, and gives what
- * the tool gives, or its error. n8n's agents before version 3 and its MCP Server Trigger call tools so.
+ * Calls its tool once for each entry of `calls` in its static data: one after the other or, with `atOnce`, all at the
+ * same time. Returns the response of the tool, or its error. n8n's agents before version 3 and its MCP Server Trigger
+ * call tools in this way.
  */
 const agentInputs = [NodeConnectionTypes.Main, NodeConnectionTypes.AiTool];
 const agentNode = nodeOf('Agent', agentInputs, async function () {

@@ -1,2 +1,2 @@
-// n8n's engine logs every error that ends a run: the tests look at the errors themselves.
+// n8n's engine logs every error that ends a run. The tests check the errors themselves, so the log is only noise.
 process.env.N8N_LOG_LEVEL ??= 'silent';

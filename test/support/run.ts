@@ -32,25 +32,25 @@ import { workflowOf, type NodeOptions } from './workflow';
 
 export type { NodeOptions };
 
-/** A request of another node. */
+/** The options of a request that another node sends. */
 export type OtherRequest = IHttpRequestOptions | (Omit<IRequestOptions, 'url'> & { uri: string });
 
 export type Result = ReturnType<typeof resultOf>;
 
-/** n8n's engine with the built package in it and one credential stored. */
+/** n8n's engine with the built package and one stored credential. */
 export class Engine {
 	private constructor(
 		readonly loaded: LoadedPackage,
 		readonly credentials: CredentialsInMemory,
 	) {}
 
-	/** @param Credentials what keeps the credential: this engine's memory unless told otherwise */
+	/** @param Credentials class that stores the credential; by default, in the memory of this engine */
 	static async load(Credentials = CredentialsInMemory): Promise<Engine> {
 		const loaded = await loadPackage();
 		return new Engine(loaded, new Credentials(loaded.credentialType));
 	}
 
-	/** Stores the credential that the nodes use, without a token. */
+	/** Stores the credential that the nodes use, without a token unless `data` has one. */
 	saveCredential(data: ICredentialDataDecryptedObject): void {
 		this.credentials.save('1', { ignoreSslIssues: false, accessToken: '', ...data });
 	}
@@ -58,22 +58,22 @@ export class Engine {
 	/** What starts the executions: a trigger, the editor ('manual') or another workflow ('integrated'). */
 	mode: 'trigger' | 'manual' | 'integrated' = 'trigger';
 
-	/** Changes the credential as its form does: the token that is stored with it stays. */
+	/** Changes the credential as its form does: the stored token stays unless `change` replaces it. */
 	editCredential(change: ICredentialDataDecryptedObject): void {
 		this.credentials.save('1', { ...this.credentials.look('1'), ...change });
 	}
 
-	/** What is stored as the credential's token now. */
+	/** The token in the stored credential, with the hash of its account. */
 	get storedToken(): string {
 		return String(this.credentials.look('1').accessToken);
 	}
 
-	/** The same as it is sent: without the hash of its account. */
+	/** The stored token as it is sent: without the hash of its account. */
 	get token(): string {
 		return this.storedToken.replace(/^[^.]*\./, '');
 	}
 
-	/** Stores a token as another process of the same account does. */
+	/** Stores a token for the same account, as another process would. */
 	storeAsOtherProcess(token: string): void {
 		const [hash] = this.storedToken.split('.');
 		this.editCredential({ accessToken: `${hash}.${token}` });
@@ -84,7 +84,7 @@ export class Engine {
 		return await this.start([node], items).result;
 	}
 
-	/** Runs nodes one after the other, the first with these items; the result is the last one's. */
+	/** Runs a chain of nodes, the first with these items. The result is that of the last node. */
 	start(
 		nodes: NodeOptions[],
 		items: IDataObject[],
@@ -97,9 +97,9 @@ export class Engine {
 	}
 
 	/**
-	 * Has an agent call a node as its tool, once for each of these arguments.
+	 * Makes an agent call a node as its tool, once for each entry of `calls`.
 	 *
-	 * @returns what the tool gave for each call, and the run
+	 * @returns the response of the tool to each call, and the run
 	 */
 	async callTool(
 		node: NodeOptions,
@@ -131,8 +131,8 @@ export class Engine {
 	}
 
 	/**
-	 * @param staticData of nodes, by their name
-	 * @param pinData what nodes are not run for, by their name
+	 * @param staticData static data of nodes, by name
+	 * @param pinData pinned output of nodes that aren't run, by name
 	 */
 	runWorkflow(
 		parameters: WorkflowParameters,
@@ -151,7 +151,7 @@ export class Engine {
 			this.mode,
 			createEmptyRunExecutionData(),
 		);
-		// n8n 1.x takes the workflow and the node as two arguments, later releases as one object.
+		// n8n 1.x takes the workflow and the node as two arguments; later releases take one object.
 		const isOlder = execute.run.length !== 1;
 		const args: unknown[] = isOlder
 			? [workflow, source, undefined, pinData]
@@ -160,10 +160,10 @@ export class Engine {
 	}
 
 	/**
-	 * Runs a failed execution again, as n8n's Retry button does with what it has stored (n8n's
-	 * ExecutionService.retry).
+	 * Retries a failed execution with the data that n8n stores of it, as n8n's Retry does (ExecutionService.retry in
+	 * n8n).
 	 *
-	 * @param nodes those of the workflow that is run: the original one, or the one that is saved now
+	 * @param nodes nodes of the workflow to run: the original workflow, or the currently saved one
 	 */
 	async retry({ run }: Result, nodes: NodeOptions[]): Promise<Result> {
 		const data = stored(run);
@@ -181,10 +181,10 @@ export class Engine {
 	}
 
 	/**
-	 * Runs an execution again that n8n's death has cut off, as its Retry button does with what n8n's recovery has stored: the
-	 * execution as it began, and a note of each node that was started (n8n's ExecutionRecoveryService.amend).
+	 * Retries an execution during which n8n crashed, as n8n's Retry does. n8n's recovery has then stored the execution
+	 * as it was at its start, and an entry for each node that was started (ExecutionRecoveryService.amend in n8n).
 	 *
-	 * @param started the nodes that had been started; all but the last one had finished
+	 * @param started names of the nodes that were started; all except the last one had finished
 	 */
 	async retryCrashed(
 		nodes: NodeOptions[],
@@ -212,7 +212,7 @@ export class Engine {
 		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
 	}
 
-	/** Calls a method of the node that fills a drop-down of the editor. */
+	/** Calls the node's method that fills a drop-down in the editor. */
 	async listSearch(
 		method: string,
 		filter?: string,
@@ -223,7 +223,9 @@ export class Engine {
 		return await find.call(this.editorContext(), filter, paginationToken);
 	}
 
-	/** Sends a request with the credential, by `uri` as n8n's HTTP Request node does, by `url` as newer nodes do. */
+	/**
+	 * Sends a request with the credential: with `uri` as n8n's HTTP Request node does, with `url` as newer nodes do.
+	 */
 	async requestAsOtherNode(options: OtherRequest): Promise<unknown> {
 		const context = this.editorContext();
 		const { requestWithAuthentication, httpRequestWithAuthentication } = context.helpers;
@@ -233,7 +235,7 @@ export class Engine {
 		return response;
 	}
 
-	/** Asks for the clusters with the credential, as n8n's HTTP Request node does. */
+	/** Lists the clusters with the credential, as n8n's HTTP Request node does. */
 	async listAsOtherNode(): Promise<unknown> {
 		const { baseUrl } = this.credentials.look('1');
 		return await this.requestAsOtherNode({
@@ -254,7 +256,7 @@ export class Engine {
 		});
 	}
 
-	/** The request helpers that n8n gives to nodes and credentials. */
+	/** Returns the request helpers that n8n gives to nodes and credentials. */
 	helpers(): ILoadOptionsFunctions['helpers'] {
 		return this.editorContext().helpers;
 	}
@@ -263,7 +265,8 @@ export class Engine {
 		const workflow = new Workflow(workflowOf([{ parameters: {} }], this.loaded));
 		const node = workflow.getNode('Node 1');
 		if (node === null) throw new Error('The workflow has lost its node');
-		// Its getWorkflow() may have no name, which the interface does not know of.
+		// The type of LoadOptionsContext differs from the interface: the workflow that getWorkflow() returns may lack a
+		// name.
 		return new LoadOptionsContext(
 			workflow,
 			node,
@@ -272,7 +275,7 @@ export class Engine {
 		) as ILoadOptionsFunctions;
 	}
 
-	/** What n8n's server gives the engine with each execution. */
+	/** Returns the data that n8n's server passes to the engine for each execution. */
 	additionalData(): IWorkflowExecuteAdditionalData {
 		const now = new Date(0);
 		const hooks = new ExecutionLifecycleHooks('trigger', '1', {
@@ -302,22 +305,22 @@ export class Engine {
 	}
 }
 
-/** What n8n has in its database of a run. */
+/** Returns the data of a run as n8n reads it from its database. */
 export function stored({ data }: IRun): IRun['data'] {
 	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
 }
 
-/** What came of a run, by its last node. */
+/** Returns the outcome of a run: the output of the named node in its first run, and the error that ended the run. */
 export function resultOf(run: IRun, nodeName: string) {
 	const { runData, error } = run.data.resultData;
 	const [first] = runData[nodeName] ?? [];
 	const branches = (first?.data?.main ?? []).map((items) => items ?? []);
 	return {
-		/** The node's output, all branches in one. */
+		/** The items of all branches of the node's output, in one list. */
 		items: branches.flat(),
-		/** By branch: the output, and the error output where there is one. */
+		/** The items of each branch: the output, followed by the error output if the node has one. */
 		branches,
-		/** The hints above the node's output. */
+		/** The hints that the editor shows above the node's output. */
 		hints: first?.hints?.map(({ message }) => message) ?? [],
 		/** The error that ended the run. */
 		error,

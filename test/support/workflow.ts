@@ -10,19 +10,19 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import type { LoadedPackage } from './packageUnderTest';
 import { CREDENTIAL, ITEMS_NODE_TYPE, NODE_TYPE, TOOL_TYPE } from './packageUnderTest';
 
-/** What a workflow's node under test is given. */
+/** The options of a node under test in a workflow. */
 export interface NodeOptions {
 	parameters: INodeParameters;
-	/** Whether it is run as the tool that n8n makes of it. */
+	/** Whether the node runs as the tool that n8n creates from it. */
 	asTool?: boolean;
-	/** What n8n's setting "On Error" says; the node stops the workflow by default. */
+	/** The value of n8n's setting "On Error". By default, an error stops the workflow. */
 	onError?: OnError;
 	settings?: Partial<INode>;
-	/** How often it is run with the same items, as in a loop: once by default. */
+	/** How often the node runs with the same items, as in a loop. The default is once. */
 	runs?: number;
 }
 
-/** A workflow of nodes in a row, the first of which gets a test's items. */
+/** Returns a workflow that is a chain of nodes. The first one gets the items of the test. */
 export function workflowOf(
 	nodes: NodeOptions[],
 	{ nodeTypes }: Pick<LoadedPackage, 'nodeTypes'>,
