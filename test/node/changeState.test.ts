@@ -3,9 +3,14 @@ import { change, create, getAll, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
 import { states } from '../sandbox/states';
 
+/*
+ * Suspend, Resume, Stop and Terminate change the state of a job and return a confirmation. They are sent again if the
+ * connection breaks.
+ */
+
 const fixture = useSandbox();
 
-test.each(verbs)('%s changes the state of a job, and gives a confirmation', async (operation) => {
+test.each(verbs)('%s changes the state of a job, and returns a confirmation', async (operation) => {
 	const job = await fixture.newJob(operation);
 	const jobId = job.uid;
 	const { items } = await fixture.succeeds(change(operation, { jobId }));
@@ -31,7 +36,7 @@ test.each(verbs)('%s changes the state of a job, and gives a confirmation', asyn
 });
 
 test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
-	'the node sends %s again if the connection breaks, since it does the same twice',
+	'the node sends %s again if the connection breaks, because it is idempotent',
 	async (verb) => {
 		const { uid: jobId } = await fixture.newJob(verb);
 		fixture.meets('changeJobState', ({ nOfOperation }) =>
@@ -42,7 +47,7 @@ test.each(['resume', 'stop', 'suspend', 'terminate'] as const)(
 	},
 );
 
-test('a workflow can create, suspend and resume a job, by metadata.uid after each step', async () => {
+test('a workflow can create, suspend and resume a job with the metadata.uid of each output', async () => {
 	const byId = { jobId: '={{ $json.metadata.uid }}' };
 	const { result } = fixture.engine.start(
 		[
@@ -65,17 +70,23 @@ test.each<[string | undefined, unknown]>([
 	['/jobs/account-sso-login', undefined],
 	['https://elsewhere.example.com/jobs/1', '<html><body>See other</body></html>'],
 	[undefined, { success: false }],
-])('a 303 See Other to %s says that a state change is done', async (location, body) => {
-	fixture.meets('changeJobState', see(location, body));
-	const { uid: jobId } = await fixture.newJob('stop');
-	const { items } = await fixture.succeeds(change('stop', { jobId }));
-	expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
-	expect(fixture.callsOf('changeJobState')).toHaveLength(1);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-});
+])(
+	'a state change succeeds if its response is a 303 See Other with the location %s',
+	async (location, body) => {
+		fixture.meets('changeJobState', see(location, body));
+		const { uid: jobId } = await fixture.newJob('stop');
+		const { items } = await fixture.succeeds(change('stop', { jobId }));
+		expect(items).toMatchObject([{ json: { operation: 'stop', success: true, response: null } }]);
+		expect(fixture.callsOf('changeJobState')).toHaveLength(1);
+		expect(fixture.callsOf('login')).toHaveLength(1);
+	},
+);
 
-test.each([create(), getAll()])('a 303 See Other to %j is an error', async (parameters) => {
-	fixture.meets('others', see('/jobs/1', {}));
-	const { error } = await fixture.engine.run({ parameters });
-	expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
-});
+test.each([create(), getAll()])(
+	'a 303 See Other in response to %j is an error',
+	async (parameters) => {
+		fixture.meets('others', see('/jobs/1', {}));
+		const { error } = await fixture.engine.run({ parameters });
+		expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
+	},
+);

@@ -6,12 +6,13 @@ import { contextOf } from '../reliability/batch';
 import { getAll, useSandbox } from '../support/fixture';
 
 /*
- * Get Many, and what services other than the sandbox take for a list. The drop-down's tests are in dropDown.test.ts.
+ * Get Many returns every cluster once, from pages of all shapes that services may send. An incomplete or endless list
+ * is an error or has a hint. The tests of the drop-down are in dropDown.test.ts.
  */
 
 const fixture = useSandbox({ clusters: 250, maxPageSize: 100 });
 
-/** What each request asked for. */
+/** Returns the query of each request for clusters. */
 const asked = () => fixture.callsOf('listClusters').map(({ query }) => query);
 
 async function list(parameters: Parameters<typeof getAll>[0]): Promise<IDataObject[]> {
@@ -20,12 +21,12 @@ async function list(parameters: Parameters<typeof getAll>[0]): Promise<IDataObje
 	return items.map(({ json }) => json);
 }
 
-/** Answers the requests for clusters with these bodies in turn, and then with the last one. */
+/** Answers the requests for clusters with these bodies in turn. The last body is repeated. */
 function answerWithPages(...pages: unknown[]): void {
 	answerEach((request) => answer(200, pages[Math.min(request, pages.length) - 1]));
 }
 
-/** Answers the requests for clusters by their number, from 1. */
+/** Plans a fault for each request for clusters. The requests are counted from 1. */
 function answerEach(faultFor: (request: number) => Fault | undefined): void {
 	fixture.meets('listClusters', ({ nOfOperation }) => faultFor(nOfOperation));
 }
@@ -34,12 +35,12 @@ const clusterOf = (uid: unknown, type = 'virtual') => ({ metadata: { uid }, type
 const clustersOf = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, n) => clusterOf(`c-${from + n}`));
 
-test('Get Many asks for 50 clusters in one request by default', async () => {
+test('Get Many requests 50 clusters with one request by default', async () => {
 	expect(await list({})).toHaveLength(50);
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-test('Return All follows all pages, and gives each cluster as the service sent it', async () => {
+test('Return All reads all pages, and returns each cluster as the service sent it', async () => {
 	const clusters = [...fixture.sandbox.store.clusters];
 	expect(clusters).toHaveLength(250);
 	expect(await list({ returnAll: true })).toEqual(clusters);
@@ -59,7 +60,7 @@ describe('Filters', () => {
 		expect(await list({ returnAll: true, filters })).toEqual(exact);
 	});
 
-	test('by phase and type give what matches both', async () => {
+	test('by phase and type return the clusters that match both', async () => {
 		const both = await list({ returnAll: true, filters: { phase: 'Pending', type: 'master' } });
 		expect(both.length).toBeGreaterThan(0);
 		for (const cluster of both) {
@@ -68,12 +69,12 @@ describe('Filters', () => {
 		expect(await list({ filters: { phase: 'Pending', type: 'no such type' } })).toEqual([]);
 	});
 
-	test('let Limit count what passes, and ask for no more pages than that takes', async () => {
+	test('are applied before Limit, and no more pages are requested than necessary', async () => {
 		const options = { pageSize: 3 };
 		const filters = { phase: 'Pending' };
 		const found = await list({ limit: 2, filters, options });
 		expect(found).toMatchObject(['wc-000004', 'wc-000009'].map((uid) => ({ metadata: { uid } })));
-		// Whole pages of three, though two are wanted: the ninth cluster ends the third.
+		// The ninth cluster, which is the second match, is the last one of the third page.
 		expect(asked().map((query) => query['ListOption.limit'])).toEqual(['3', '3', '3']);
 	});
 
@@ -81,7 +82,7 @@ describe('Filters', () => {
 		['of another name', 'runs', 0],
 		['that is left empty', '', 50],
 		['whose expression gives nothing', '={{ $json.absent }}', 50],
-	])('by a phase %s (%j) give %i clusters', async (_, phase, count) => {
+	])('by a phase %s (%j) return %i clusters', async (_, phase, count) => {
 		expect(await list({ filters: { phase } })).toHaveLength(count);
 	});
 
@@ -92,7 +93,7 @@ describe('Filters', () => {
 	});
 });
 
-test('a raw page has what the service sent, and a workflow can go on from it', async () => {
+test('a raw page is the body that the service sent, and a workflow can continue with its token', async () => {
 	const [first] = await list({ limit: 20, options: { rawPage: true } });
 	expect(first).toEqual({ items: expect.any(Array), metadata: { continue: expect.any(String) } });
 	expect(first?.items).toHaveLength(20);
@@ -105,19 +106,19 @@ test.each<[which: string, page: IDataObject, INodeParameters]>([
 	['has a cluster twice', { items: [...clustersOf(1, 1), ...clustersOf(1, 1)] }, {}],
 	['has clusters that the filters leave out', { items: clustersOf(1, 2) }, { phase: 'Pending' }],
 	['is empty', {}, {}],
-])('a raw page that %s is given as the service sent it', async (_, page, filters) => {
+])('a raw page that %s is returned as the service sent it', async (_, page, filters) => {
 	answerWithPages(page);
 	expect(await list({ filters, options: { rawPage: true } })).toEqual([page]);
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-/** How the description of an error of one list ends. */
+/** Returns a matcher for descriptions that end in this text and the address of the list. */
 const endsIn = (detail: string) =>
 	expect.stringMatching(
 		new RegExp(`${detail} Request: list clusters at ${fixture.sandbox.url}\\.$`),
 	) as unknown;
 
-/** What Get Many gives, with the hints above its output. */
+/** Runs Get Many and returns its clusters and the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
 	const result = await fixture.succeeds(getAll(parameters), items);
 	return { clusters: result.items.map(({ json }) => json), hints: result.hints };
@@ -136,14 +137,14 @@ describe('An empty page', () => {
 		{ total: 0, nextPageToken: '' },
 	];
 
-	test.each(empty)('%j is an empty list, and ends one', async (page) => {
+	test.each(empty)('%j is an empty list, and ends a list', async (page) => {
 		answerWithPages(page);
 		expect(await list({ returnAll: true })).toEqual([]);
 		answerWithPages({ items: clustersOf(1, 3), metadata: { continue: 'b' } }, page);
 		expect(await list({ returnAll: true })).toEqual(clustersOf(1, 3));
 	});
 
-	test('is an empty list, too, where the service leaves the items out', async () => {
+	test('is also an empty list if the service omits the items', async () => {
 		await fixture.start({ clusters: 0, emptyListsOmitted: true });
 		expect(await list({})).toEqual([]);
 	});
@@ -166,7 +167,7 @@ test.each<[INodeParameters, number, string[]]>([
 	[{ returnAll: true, options: { pageSize: 140 } }, 300, ['140', '140', '140']],
 	[{ limit: 30, filters: { phase: 'Pending' } }, 30, ['100', '100']],
 ])(
-	'a service that counts its pages is asked for pages of one size: %j',
+	'all pages have the same size if the tokens of the service are page numbers: %j',
 	async (parameters, count, sizes) => {
 		await fixture.start({ clusters: 300, pageNumbers: true });
 		const all = [...fixture.sandbox.store.clusters].filter(
@@ -177,10 +178,10 @@ test.each<[INodeParameters, number, string[]]>([
 	},
 );
 
-describe('A cluster that comes twice', () => {
+describe('A cluster that is listed twice', () => {
 	const pages = [
 		{ items: clustersOf(1, 3), metadata: { continue: 'b' } },
-		// Another one was added before these.
+		// Between the pages, a cluster was added before these ones, so c-3 moves to the second page.
 		{ items: clustersOf(3, 5), metadata: { continue: 'c' } },
 		{ items: [...clustersOf(5, 6), clusterOf('c-6')], metadata: {} },
 	];
@@ -190,12 +191,12 @@ describe('A cluster that comes twice', () => {
 		[{ limit: 4 }, 4],
 		[{ limit: 6, options: { pageSize: 3 } }, 6],
 		[{ limit: 5, filters: { type: 'virtual' } }, 5],
-	])('is given once: %j', async (parameters, count) => {
+	])('is returned once: %j', async (parameters, count) => {
 		answerWithPages(...pages);
 		expect(await list(parameters)).toEqual(clustersOf(1, count));
 	});
 
-	test('is known by its ID alone', async () => {
+	test('is recognized only by its ID', async () => {
 		const items = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
 		answerWithPages({ items, metadata: { continue: 'b' } }, { items });
 		expect(await list({ returnAll: true })).toEqual([...items, ...items]);
@@ -219,13 +220,13 @@ describe('A last page that is full', () => {
 		['it is not quite full', false, { items: clustersOf(1, 99) }, returnAll],
 		['it says so', false, { items: full, metadata: { continue: '' } }, returnAll],
 		['it says so by 0', false, { items: full, metadata: { remainingItemCount: '0' } }, returnAll],
-	])('has a hint that there may be more, where %s: %s', async (_, isHinted, page, parameters) => {
+	])('causes a hint that there may be more, if %s: %s', async (_, isHinted, page, parameters) => {
 		answerWithPages(page);
 		const { hints } = await listWithHints(parameters, [{}, {}]);
 		expect(hints).toEqual(isHinted ? [mayBeMore] : []);
 	});
 
-	test('has no hint if an earlier page named a next one: it is the last', async () => {
+	test('causes no hint if an earlier page named a next page', async () => {
 		const second = { items: clustersOf(101, 200) };
 		answerWithPages({ items: full, metadata: { continue: 'b' } }, second);
 		expect(await listWithHints(returnAll)).toMatchObject({ hints: [] });
@@ -268,7 +269,7 @@ describe('A list without an end', () => {
 		});
 	});
 
-	test('is an error after a thousand pages, though they are empty', async () => {
+	test('is an error after a thousand pages, even if they are empty', async () => {
 		answerEach((request) => answer(200, page(`page-${request}`)));
 		const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
 		expect(error).toMatchObject({ message });
@@ -285,7 +286,7 @@ describe('Filters that match none', () => {
 	const other = (type: string, phase: string) => ({ ...clusterOf(phase, type), status: { phase } });
 
 	test.each<[INodeParameters]>([[{ type: 'Virtuel' }], [{ type: 'master', phase: 'Stopped' }]])(
-		'say what came instead: %j',
+		'cause a hint that names the listed clusters: %j',
 		async (filters) => {
 			const items = [other('virtual', '<b>Pending</b>'), other('master', 'Running'), {}];
 			answerWithPages({ items });
@@ -298,7 +299,7 @@ describe('Filters that match none', () => {
 		},
 	);
 
-	test('say nothing where no cluster came, and show no secret that one is named after', async () => {
+	test('cause no hint if no cluster was listed, and no hint shows a password that is the type of a cluster', async () => {
 		const filters = { type: 'x' };
 		answerWithPages({ items: [] });
 		expect(await listWithHints({ filters })).toEqual({ clusters: [], hints: [] });
@@ -312,7 +313,7 @@ describe('Filters that match none', () => {
 
 describe('A page token that has expired', () => {
 	const options = { pageSize: 10 };
-	/** The sandbox answers 410 to these requests, counted from 1. */
+	/** Answers these requests, counted from 1, with 410. */
 	const expireAt = (...requests: number[]) =>
 		answerEach((request) => (requests.includes(request) ? answer(410) : undefined));
 
@@ -321,7 +322,7 @@ describe('A page token that has expired', () => {
 		[3, { returnAll: true }, 250, 28],
 		[2, { limit: 15 }, 15, 4],
 	])(
-		'begins the list again, with each cluster once: request %i, %j',
+		'restarts the list, and returns each cluster once: request %i, %j',
 		async (at, of, count, sent) => {
 			expireAt(at);
 			const clusters = [...fixture.sandbox.store.clusters].slice(0, count);

@@ -7,14 +7,14 @@ import { create, credentialFor, getAll, newSandbox, useSandbox } from '../suppor
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
- * What a person reads when the credential leads to no service, or to no user of it.
+ * An error says what to correct if the node can't connect to the service or can't log in, and that nothing was sent.
  */
 
 const fixture = useSandbox();
 
 const options = { maxRetries: 0 };
 
-/** The error that a node ends in, with a credential that differs so. */
+/** Returns the error of a node whose credential has these changes. */
 async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
 	fixture.engine.editCredential(changed);
 	return (await fixture.engine.run({ parameters })).error;
@@ -25,7 +25,7 @@ test.each([
 	['userName', 'Username', '  '],
 	['password', 'Password', ''],
 ])(
-	'an error tells of an empty %s before anything is sent, in the test of the credential, too',
+	'an error says that the %s is empty before anything is sent, also in the test of the credential',
 	async (field, label, value) => {
 		const message = `The credential's '${label}' is empty`;
 		const error = await errorWith({ [field]: value }, create({ options }));
@@ -45,7 +45,7 @@ test.each<[what: string, address: () => Promise<string>, codes: string]>([
 		async () => await Promise.resolve('no-such-host.invalid'),
 		'ENOTFOUND|EAI_AGAIN',
 	],
-])('an error names the address where %s', async (_, address, codes) => {
+])('an error names the address if %s', async (_, address, codes) => {
 	const host = await address();
 	expect(await errorWith({ baseUrl: `http://${host}` })).toMatchObject({
 		message: `The service at http://${host} can't be reached`,
@@ -65,7 +65,7 @@ test("the node sends nothing to a service whose certificate is not trusted, unle
 			/'Ignore SSL Issues \(Insecure\)'.*\n.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
 		),
 	});
-	// Not even the login, which would have been the password.
+	// Not even the login, which contains the password.
 	expect(sandbox.calls).toEqual([]);
 	fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 	const { items } = await fixture.succeeds(getAll());
@@ -113,8 +113,8 @@ test('the error says that nothing was sent, if the service speaks http at an htt
 	expect(error?.description).not.toMatch(/try again|It was tried/i);
 });
 
-describe('A connection by TLS', () => {
-	/** What a server does that isn't the service; it ends with the test. */
+describe('A TLS connection', () => {
+	/** Starts a server that isn't the service and returns its address. The server is closed after the test. */
 	async function serverThat(answers: (socket: Socket) => void): Promise<string> {
 		const server = createServer((socket) => answers(socket.on('error', () => {})));
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -124,7 +124,7 @@ describe('A connection by TLS', () => {
 	const servers: Server[] = [];
 	afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
-	/** A fatal alert (RFC 8446, 6). */
+	/** Returns a fatal TLS alert (RFC 8446, section 6). */
 	const alert = (code: number) => Buffer.from([21, 3, 3, 0, 2, 2, code]);
 
 	test.each<[string, end: Buffer | string, RegExp]>([
@@ -170,7 +170,7 @@ test('the error says to check the Base URL, if a login gets a web page', async (
 });
 
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
-	'the node takes %j for no token',
+	'the node does not accept %j as a token',
 	async (access_token) => {
 		fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 		const error = await errorWith({});
@@ -179,7 +179,7 @@ test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
 	},
 );
 
-test('an error that all items would meet names none of them, and no job', async () => {
+test('an error that concerns all items names no item and no job', async () => {
 	fixture.engine.editCredential({ password: 'wrong' });
 	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
 	expect(error?.message).toBe('The username or the password is wrong');

@@ -3,9 +3,16 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
 
+/*
+ * Create sends exactly the job that the user entered, and returns the whole job or the wanted part of it.
+ */
+
 const fixture = useSandbox();
 
-/** The body of the only create, which the contract has to allow. (The sandbox may still not know the cluster.) */
+/**
+ * Returns the body of the only create, and checks that the contract allows it. A cluster that the sandbox doesn't know
+ * is the only reason that it may give for a refusal.
+ */
 function sentBody(): unknown {
 	const calls = fixture.callsOf('createJob');
 	expect(calls).toHaveLength(1);
@@ -13,7 +20,7 @@ function sentBody(): unknown {
 	return calls[0]?.body;
 }
 
-test('Create sends the required fields, what has a default, and nothing else', async () => {
+test('Create sends the required fields, the fields with a default value, and no others', async () => {
 	await fixture.succeeds(create());
 	expect(sentBody()).toEqual({
 		namespace: 'default',
@@ -31,7 +38,7 @@ test('Create sends the required fields, what has a default, and nothing else', a
 	});
 });
 
-/** A job as the contract has it. */
+/** The example of a created job in the contract. */
 const { value: created = {} } = contractOperation('createJob').examples.find(
 	({ name }) => name === 'created',
 ) as { value?: object };
@@ -46,13 +53,23 @@ const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] 
 test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
 	['simplified by default', {}, SIMPLE],
 	['simplified by an expression', { simplify: '={{ "true" }}' }, SIMPLE],
-	['simplified where an expression gives nothing', { simplify: '={{ null }}' }, SIMPLE],
+	['simplified if an expression has no value', { simplify: '={{ null }}' }, SIMPLE],
 	['the whole job without Simplify', { simplify: false }, ALL],
 	['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
 	['simplified for a tool by default', {}, SIMPLE, true],
 	['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
-	['selected for a tool, with what names the job', selected, [...NAMES, 'status', 'inputs'], true],
-	['what names the job if nothing is selected', { output: 'selectedFields' }, NAMES, true],
+	[
+		'the selected fields for a tool, with the metadata and the display name',
+		selected,
+		[...NAMES, 'status', 'inputs'],
+		true,
+	],
+	[
+		'the metadata and the display name for a tool that selects no fields',
+		{ output: 'selectedFields' },
+		NAMES,
+		true,
+	],
 ])('the output of Create is %s', async (_, parameters, fields, asTool = false) => {
 	fixture.answerWith('createJob', created);
 	const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
@@ -81,10 +98,10 @@ const record = {
 	type: 'number',
 	anchors: [anchor],
 };
-/** A record as the form has it. */
+/** The same record as the form stores it. */
 const { default: value, anchors, ...common } = record;
 const inForm = { ...common, value, anchors: { anchor: anchors } };
-/** What a record is sent as if only its ID is given. */
+/** The record that is sent if only its ID is entered. */
 const usual = {
 	...record,
 	displayName: '',
@@ -108,7 +125,7 @@ const allAdditional = {
 	metadata: '{"team": "data"}',
 };
 
-test("these tests have a value for each additional field, so that the contract's check sees it", () => {
+test('these tests have a value for each additional field, so that each is checked against the contract', () => {
 	const names = additionalFieldsOf(fixture.engine).map(({ name }) => name);
 	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
 });
@@ -209,12 +226,12 @@ test.each<[string, INodeParameters, object]>([
 		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
 		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
 	],
-])('Create sends what was entered: %s', async (_, parameters, job) => {
+])('Create sends the entered values: %s', async (_, parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
 
-describe('an optional field whose expression gives nothing', () => {
+describe('An optional field whose expression has no value', () => {
 	test('is not sent, and a hint names the field and the items', async () => {
 		const optional = {
 			group: '={{ $json.group }}',
@@ -237,7 +254,7 @@ describe('an optional field whose expression gives nothing', () => {
 	});
 
 	test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
-		'has no hint if it gives %j: it was left empty on purpose',
+		'causes no hint if its value is %j, because it was left empty on purpose',
 		async (value) => {
 			const additionalFields = { priority: value, workspace: value, maxRetry: value };
 			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });

@@ -2,6 +2,11 @@ import { answer } from '../support/answer';
 import { credentialFor, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
+/*
+ * The drop-down of work clusters lists every cluster once, finds clusters by a part of their text, and shows the errors
+ * of the node.
+ */
+
 const fixture = useSandbox({ clusters: 350 });
 
 const search = async (filter?: string, paginationToken?: string) =>
@@ -10,7 +15,7 @@ const search = async (filter?: string, paginationToken?: string) =>
 const valuesOf = ({ results }: Awaited<ReturnType<typeof search>>) =>
 	results.map(({ value }) => value);
 
-/** Opens the list, and scrolls to its end. */
+/** Returns the values of all pages, as if the user opened the list and scrolled to its end. */
 async function allPages(): Promise<unknown[][]> {
 	const pages: unknown[][] = [];
 	let token: string | undefined;
@@ -88,7 +93,7 @@ test('the list says at its end that the service has cut it off', async () => {
 	});
 });
 
-test('the list waits 20 seconds for an answer, and asks once more', async () => {
+test('the list waits 20 seconds for a response, and sends the request once more', async () => {
 	await search();
 	fixture.sandbox.clearCalls();
 	const { orRunOut } = hurry();
@@ -98,7 +103,7 @@ test('the list waits 20 seconds for an answer, and asks once more', async () => 
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test("the list asks for pages of the service's own size if it refuses a hundred clusters, and shows an error if it refuses these, too", async () => {
+test('the list requests pages without a size if the service refuses a hundred clusters, and shows an error if the service refuses these, too', async () => {
 	fixture.meets('listClusters', answer(422, { message: 'nein' }));
 	const message = 'The service refused to list the work clusters: nein';
 	await expect(search()).rejects.toMatchObject({ message });
@@ -106,7 +111,7 @@ test("the list asks for pages of the service's own size if it refuses a hundred 
 	expect(asked).toEqual([{ 'ListOption.limit': '100' }, {}]);
 });
 
-test('the list offers each cluster once, and a search finds the last, if pages are smaller than wanted, and counted', async () => {
+test('the list offers each cluster once, and a search finds the last one, if the service sends smaller pages than requested and numbers them', async () => {
 	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
 	await fixture.start({ clusters: 120, ...smaller });
 	const all = [...fixture.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
@@ -114,7 +119,7 @@ test('the list offers each cluster once, and a search finds the last, if pages a
 	expect(valuesOf(await search('wc-000120'))).toEqual(['wc-000120']);
 });
 
-test('a search stops after 20 pages, and goes on from there', async () => {
+test('a search stops after 20 pages, and can be continued from there', async () => {
 	await fixture.start({ clusters: 2_150 });
 	const first = await search('wc-002101');
 	expect(first).toEqual({ results: [], paginationToken: expect.any(String) });

@@ -13,7 +13,7 @@ import { hurry } from '../support/hurry';
 import type { Result } from '../support/run';
 
 /*
- * What an error says: the service's words as they are, what it means for the job, and advice that fits.
+ * An error quotes the service unchanged, says what the failure means for the job, and gives advice that fits it.
  */
 
 const fixture = useSandbox();
@@ -23,17 +23,17 @@ beforeEach(() => void hurry());
 const stop = change('stop', { jobId: 'job-1' });
 const html = { 'content-type': 'text/html' };
 
-/** The result of a node whose requests, apart from the login, are answered so. */
+/** Runs a node whose requests get this fault: all of them except the login, or only the login. */
 async function runAfter(fault: Fault, parameters = create(), ofLogin = false): Promise<Result> {
 	fixture.meets(ofLogin ? 'login' : 'others', fault);
 	return await fixture.engine.run({ parameters });
 }
 
-/** Title and description of its error, with what a user can't see left out. */
+/** Returns the title and the description of an error, without the invisible character that the node inserts. */
 const seen = ({ error }: Pick<Result, 'error'>) =>
 	[error?.message, error?.description].join('\n').replaceAll('\u2060', '');
 
-describe("An error's title has the service's words as they are, and cuts them at their end only:", () => {
+describe('The title of an error quotes the service unchanged, and shortens the quote only at its end:', () => {
 	test.each([
 		'default/report was not found',
 		'registry.example.com is unreachable',
@@ -50,7 +50,7 @@ describe("An error's title has the service's words as they are, and cuts them at
 		expect(items[0]?.json.message).toBe(title);
 	});
 
-	test('a service that says "canceled" makes no cancel of an error, and a person reads its words as they are', async () => {
+	test('an error in which the service says "canceled" is not a cancel, and the user reads the words unchanged', async () => {
 		const words = 'The job "canceled-7" was canceled';
 		const result = await runAfter(answer(409, { message: words }), stop);
 		const { run, error } = result;
@@ -94,7 +94,7 @@ describe('The error after an HTML page', () => {
 		['HAProxy', 403, haProxy, 'Request forbidden by administrative rules.'],
 		['Apache', 400, apache, 'Your browser sent a request that this server could not understand.'],
 		['Spring', 400, spring, 'The group is unknown'],
-	])('gives the reason that the page says: %s', async (_, status, page, reason) => {
+	])('gives the reason that the page contains: %s', async (_, status, page, reason) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			const text = seen(await runAfter(answer(status, page, html), parameters));
 			expect(text).toMatch(/^The service or something before it refused to [a-z ]+: \S/);
@@ -104,7 +104,7 @@ describe('The error after an HTML page', () => {
 		}
 	});
 
-	test('gives its reason for a login and for a failure, too', async () => {
+	test('also gives the reason after a login and after a failure', async () => {
 		expect(seen(await runAfter(answer(403, haProxy, html), getAll(), true))).toMatch(
 			/^The service or something before it refused the login: Request forbidden by administrative/,
 		);
@@ -124,7 +124,7 @@ describe('The error after an HTML page', () => {
 			'<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center><hr><center>nginx</center></body></html>',
 		],
 		[400, '<html><title>Error 400</title><p>HTTP Status 400 – Bad Request</p></html>'],
-	])('gives no reason if the page says nothing but its status, %i', async (status, page) => {
+	])('gives no reason if the page contains only the status %i', async (status, page) => {
 		const text = seen(await runAfter(answer(status, page, html)));
 		expect(text).toContain(
 			`\nAn HTML page came (HTTP ${status}). A firewall, a proxy or a login page`,
@@ -139,15 +139,15 @@ describe('The error after an HTML page', () => {
 		['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
 		['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
 		['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
-	])('takes a moment for a page with a megabyte of %s', async (_, page) => {
+	])('is created within seconds for a page with a megabyte of %s', async (_, page) => {
 		const since = performance.now();
 		expect(seen(await runAfter(answer(400, page, html), getAll()))).toContain(': Bad');
 		expect(performance.now() - since).toBeLessThan(3_000);
 	});
 });
 
-describe('An error has the words that are also the HTTP reason phrase, but no name of a status:', () => {
-	/** Node.js has this phrase for no status. */
+describe('An error quotes words that are also the HTTP reason phrase, but not the name of a status:', () => {
+	/** Makes the server send a phrase that Node.js has for no status. */
 	function withPhrase(phrase: string): void {
 		const { writeHead } = ServerResponse.prototype;
 		jest.spyOn(ServerResponse.prototype, 'writeHead').mockImplementation(function (
@@ -209,7 +209,7 @@ describe('The error after a 404', () => {
 	});
 
 	test.each<[unknown]>([[{ message: 'no such namespace' }], [undefined]])(
-		'is about the fields if the service sent it, with %j',
+		'says to check the fields if the service itself sent the 404, with %j',
 		async (body) => {
 			expect(seen(await runAfter(answer(404, body)))).toMatch(
 				/^The namespace, the workflow template or the work cluster was not found\nCheck 'Namespace'/,
@@ -217,7 +217,7 @@ describe('The error after a 404', () => {
 		},
 	);
 
-	test("takes a text for the service's own once the service has answered", async () => {
+	test('attributes a text to the service itself if the service has answered before', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		fixture.meets('changeJobState', answer(404, 'gone'));
 		expect(seen(await fixture.engine.run({ parameters: stop }))).toMatch(/^No job 'job-1' in /);
@@ -254,7 +254,7 @@ describe('An error says that the headers are too large', () => {
 		[400, 'Header value too long: Authorization'],
 		[413, 'Request header is too large'],
 		[494, undefined],
-	])('by the token, and whom to ask, after %i %j', async (status, body) => {
+	])('because of the token, and whom to ask, after %i %j', async (status, body) => {
 		for (const parameters of [create(), stop, getAll()]) {
 			const text = seen(await runAfter(answer(status, body), parameters));
 			expect(text).toMatch(
@@ -275,7 +275,7 @@ describe('An error says that the headers are too large', () => {
 		expect(text).toMatch(/\nCheck this node's fields\.\n/);
 	});
 
-	test('without blaming the token, after a login', async () => {
+	test('without mentioning the token, after a login', async () => {
 		const text = seen(await runAfter(answer(431), getAll(), true));
 		expect(text).toMatch(
 			/^The request's headers are too large for the service\nAsk the administrator/,
@@ -285,7 +285,7 @@ describe('An error says that the headers are too large', () => {
 
 describe('An error says to check the fields', () => {
 	test.each([402, 405, 406, 407, 410, 415, 417, 421, 423, 424, 425, 426, 428, 451, 460])(
-		'not after %i, where none can be wrong',
+		'not after %i, because no field can be the cause',
 		async (status) => {
 			const text = seen(await runAfter(answer(status, { message: 'no' })));
 			expect(text).not.toMatch(/this node's fields|Correct a wrong value/);
@@ -296,13 +296,13 @@ describe('An error says to check the fields', () => {
 		},
 	);
 
-	test.each([400, 409, 413, 422])('after %i, where one can be wrong', async (status) => {
+	test.each([400, 409, 413, 422])('after %i, because a field can be the cause', async (status) => {
 		expect(seen(await runAfter(answer(status, { message: 'no' })))).toMatch(/this node's fields/i);
 	});
 });
 
 test.each(['the login', 'the test of the credential'])(
-	'%s says at once which field to change, if the credential does not allow the host of the service',
+	'the error of %s says which field to change, if the credential does not allow the host of the service',
 	async (way) => {
 		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
 		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
@@ -322,14 +322,17 @@ test.each(['the login', 'the test of the credential'])(
 );
 
 describe('The error for a certificate that is not trusted', () => {
-	/** The error of a request of n8n's HTTP Request node, which shows what the credential's test shows. */
+	/**
+	 * Returns the title of the error that n8n's HTTP Request node gets. The test of the credential shows the same
+	 * title.
+	 */
 	async function titleWith(baseUrl: string): Promise<string> {
 		fixture.engine.editCredential({ baseUrl });
 		const error: unknown = await fixture.engine.listAsOtherNode().catch((e: Error) => e);
 		return error instanceof Error ? error.message.replaceAll('\u2060', '') : 'It was sent';
 	}
 
-	test('says why in the test of the credential, too', async () => {
+	test('also gives the cause in the test of the credential', async () => {
 		const { url } = await newSandbox({ tls: selfSignedCertificate });
 		const title = await titleWith(url);
 		expect(title).toContain(
@@ -375,7 +378,7 @@ test('the error of several state changes says what was done, what failed, and wh
 	expect(result.error?.description).toContain(
 		'\n\nDone: item 0.\nFailed: item 1.\nNot begun: items 2 and 3.',
 	);
-	// And Retry does so.
+	// Check that Retry does what the error says.
 	const before = fixture.callsOf('changeJobState').length;
 	fixture.meets('changeJobState', answer(200));
 	const retried = await fixture.engine.retry(result, [node]);
@@ -399,7 +402,7 @@ test('an error counts items from 0, and its title says so', async () => {
 	for (const { error } of results) {
 		const itemIndex =
 			error !== undefined && 'context' in error ? error.context.itemIndex : undefined;
-		// n8n's editor adds "[item 1]" to a title without "item 1".
+		// n8n's editor adds "[item 1]" to a title that doesn't contain "item 1".
 		expect(error?.message).toMatch(/item \d \(counted from 0\)/);
 		expect(error?.message).toContain(`item ${String(itemIndex)} `);
 		expect(error?.description).not.toContain('counted from 0');
@@ -412,7 +415,7 @@ test('an error counts items from 0, and its title says so', async () => {
 	expect(contextOf(all).itemIndex).toBeUndefined();
 });
 
-test('an error withholds a password of several words, even if a page breaks the line in it', async () => {
+test('an error hides a password of several words, even if a page breaks the line within it', async () => {
 	const password = 'correct horse battery';
 	fixture.engine.editCredential({ password });
 	const page = `<html><h1>Login failed</h1><p>Not: ${password.replaceAll(' ', '\n')}</p></html>`;

@@ -9,14 +9,15 @@ import { change, create, credentialFor, getAll, numbered, useSandbox } from '../
 import { hurry } from '../support/hurry';
 
 /*
- * What a person reads when it fails, as n8n has it in the end. The errors stand in the snapshot.
+ * The title and the description of each error tell the user what happened and what to do. The errors are in the
+ * snapshot, as n8n shows them.
  */
 
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
 
-/** The error of a node if the service answers its login so, or its other requests. */
+/** Returns the error of a node whose requests get this fault: all of them except the login, or only the login. */
 async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) {
 	fixture.meets(ofLogin ? 'login' : 'others', fault);
 	const result = await fixture.engine.run({ parameters });
@@ -27,8 +28,8 @@ async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) 
 const errorAfterLogin = async (fault: Fault) => await errorAfter(fault, getAll(), true);
 
 /**
- * The errors after these answers, each of a service that is asked for the first time: the title, the advice unless the job
- * is to be looked for, and what the service said.
+ * Returns a text of the errors that follow these answers, each of a service that hasn't answered before. Each error has
+ * its title, its advice (except the advice to look for the job) and the words of the service.
  */
 async function pageOf(answers: Array<[status: number, body: unknown]>, after = errorAfter) {
 	const said: string[] = [];
@@ -53,15 +54,15 @@ const timestamp = '2026-11-27T05:02:15.123+00:00';
 
 describe('The error of a create', () => {
 	const refusals: unknown[] = [
-		// One text, and nothing around it.
+		// Single texts.
 		'no such group',
 		'  one\n\ttwo\r\n\r\nthree ',
 		{ message: 'no such group' },
 		{ reason: 'no such group', code: 7, data: null, more: [] },
 		{ msg: 'group', ok: false },
-		// Markup, which is replaced by what looks like it.
+		// Markup, which is replaced by look-alike characters.
 		...[{ message: '<img src=x> <b>one</b>' }, '1 < 2 & <b>3</b> &lt; `4`'],
-		// The advice is about the field that is named.
+		// Texts that name a field. The advice names it, too.
 		{ message: 'spec.workCluster not found: "north"' },
 		{ message: 'spec.inputs[0].default: 0.5 is not a string' },
 		// FastAPI, Prefect, Django REST, SOAP, ASP.NET, Laravel, JSON:API, Jira.
@@ -81,20 +82,20 @@ describe('The error of a create', () => {
 		{ type: 'https://x.example/quota', title: 'Quota Exceeded', detail: 'You have used 10 of 10' },
 		{ error: 'invalid_request', error_description: 'The group is unknown' },
 		{ error: { code: 400, message: 'Invalid value', status: 'INVALID_ARGUMENT' } },
-		// Words for programs only.
+		// Error codes that only programs understand.
 		{ error: 'invalid_group', code: 'E1001' },
 		{ title: 'Bad Request', status: '400' },
-		// Alphabets, also those that don't need a space.
+		// Other alphabets, including those without spaces between words.
 		{ code: 'E1001', message: 'グループがありません' },
 		{ path: 'POST /jobs', message: '配额已用完' },
 		{ code: 'E7', error: 'กลุ่มไม่ถูกต้อง' },
 		{ code: 'E7', error: 'Ungültig' },
 		{ сообщение: ['Группа не найдена'] },
-		// Lists, repetitions, depth; names that JavaScript has, too.
+		// Lists, repetitions, nested values, and keys that JavaScript's objects inherit.
 		['one two', { deeper: [null, '', ['three four']] }],
 		{ message: 'one two', details: ['one two', 'two'] },
 		JSON.parse('{"__proto__":"one two","constructor":{"x":7}}'),
-		// Nothing.
+		// No text at all.
 		...[undefined, null, ' \n', {}, []],
 		...[{ code: 1042 }, { message: '', error: [], id: 7 }],
 	];
@@ -119,11 +120,11 @@ describe('The error of a create', () => {
 		['a failure', 500, failures],
 		['no job', 200, noJobs],
 		['too much', 413, [undefined, '<html>413</html>', { message: 'Payload Too Large' }]],
-	])('says what a person needs after %s', async (_, status, bodies) => {
+	])('says what the user needs to know after %s', async (_, status, bodies) => {
 		expect(await pageOf(bodies.map((body) => [status, body]))).toMatchSnapshot();
 	});
 
-	test('cuts long words in its title, and at 500 characters in its description', async () => {
+	test('shortens long quotes in its title, and to 500 characters in its description', async () => {
 		const long = 'x'.repeat(501);
 		const one = await errorAfter(answer(400, { message: long }));
 		expect(one.title).toBe(`The service refused to create the job: ${'x'.repeat(79)}…`);
@@ -132,7 +133,7 @@ describe('The error of a create', () => {
 		const many = await errorAfter(answer(400, { errors: ['a '.repeat(20), 'b '.repeat(30)] }));
 		expect(many.title).toBe(`The service refused to create the job: ${'a '.repeat(20).trim()}`);
 
-		// The words aren't lost with what is cut off.
+		// The message is quoted even if it is in the part that is cut off.
 		const behind = await errorAfter(answer(400, { echo: [long], message: 'no such group' }));
 		expect(behind.title).toMatch(/: no such group$/);
 		expect(behind.description).toContain('"no such group", in {"echo":["xxx');
@@ -147,7 +148,7 @@ describe('The error of a create', () => {
 		['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
 		['blanks', `"${' '.repeat(1_000_000)}a b"`],
 		['frames', JSON.stringify('\n\tat '.repeat(100_000))],
-	])('takes a moment for a huge body: %s', async (_, text) => {
+	])('is created within a second for a huge body: %s', async (_, text) => {
 		const before = process.cpuUsage();
 		const { description } = await errorAfter(answer(400, JSON.parse(text)), getAll());
 		expect(description.length).toBeLessThan(2_000);
@@ -166,7 +167,7 @@ describe('The error of a create', () => {
 	});
 
 	test.each([400, 403, 404, 409, 423, 425, 451])(
-		'is none after %i with a Retry-After, which means "not now": the create is sent again',
+		'is avoided after %i with a Retry-After, because the create is sent again',
 		async (status) => {
 			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
 			fixture.meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? notNow : undefined));
@@ -177,10 +178,10 @@ describe('The error of a create', () => {
 	);
 });
 
-test('the error of a refused login says what a person needs', async () => {
+test('the error of a refused login says what the user needs to know', async () => {
 	const page = await pageOf(
 		[
-			// In the service's words.
+			// Refusals with a reason of the service.
 			[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
 			[403, { message: 'MFA required' }],
 			[400, { error: 'terms_not_accepted', error_description: 'Accept the terms first' }],
@@ -189,12 +190,12 @@ test('the error of a refused login says what a person needs', async () => {
 			[405, { fehler: 'Anmeldung hier gesperrt' }],
 			[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
 			[423, 'アカウントがロックされています'],
-			// With nothing more to say.
+			// Refusals without a further reason.
 			[401, undefined],
 			[401, { message: 'The username or the password is wrong' }],
 			[401, 'Unauthorized'],
 			[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
-			// By what is no login.
+			// Answers of addresses that aren't a login endpoint.
 			[404, undefined],
 			[404, '404 page not found'],
 			[404, '<html><body>invalid login</body></html>'],
@@ -208,22 +209,23 @@ test('the error of a refused login says what a person needs', async () => {
 	expect(page).toMatchSnapshot();
 });
 
-test('The test of a credential shows nothing but a title, which says what a person needs', async () => {
+test('The test of a credential shows only a title, which says what the user needs to know', async () => {
 	const page = await pageOf(
 		[
 			[403, { message: 'MFA required' }],
 			[400, { code: 'E7', message: 'Accept the terms first' }],
-			// n8n would show its own text instead: of a system's code, even inside a word, and of a bad gateway.
+			// For these words, n8n would show its own text instead: a system's error code, even inside a word, and a
+			// bad gateway.
 			[500, 'connect ECONNREFUSED 10.0.0.1'],
 			[401, { message: 'Renew it first.' }],
-			// The same words aren't said twice.
+			// The title doesn't repeat the same words.
 			[401, { code: 'wrong', message: 'The username or the password is wrong' }],
 			[400, { message: 'Ask for the experiment' }],
 			[500, { message: 'It was a Bad Gateway' }],
 		],
 		async (fault) => {
 			fixture.meets('login', fault);
-			// n8n wraps what a credential throws, for any node.
+			// n8n wraps the errors of a credential, in the requests of all nodes.
 			const { message } = await fixture.engine.listAsOtherNode().then(
 				() => new Error('It was sent'),
 				(error: Error) => error,
@@ -234,7 +236,7 @@ test('The test of a credential shows nothing but a title, which says what a pers
 	expect(page).toMatchSnapshot();
 });
 
-describe('An error tells of a web page from before the service', () => {
+describe('An error says that something before the service has sent a web page', () => {
 	const page = '<!DOCTYPE html><html><body>Access denied</body></html>';
 	const isFromBefore =
 		/An HTML page came(?: \(HTTP \d+\))?\. A firewall, a proxy or a login page before the service has probably answered\./;
@@ -249,13 +251,16 @@ describe('An error tells of a web page from before the service', () => {
 		}
 	});
 
-	test.each([404, 409, 502])('after %i, beside the words of that status', async (status) => {
-		const { description } = await errorAfter(answer(status, page));
-		expect(description).toMatch(isFromBefore);
-	});
+	test.each([404, 409, 502])(
+		'after %i, in addition to the texts of that status',
+		async (status) => {
+			const { description } = await errorAfter(answer(status, page));
+			expect(description).toMatch(isFromBefore);
+		},
+	);
 });
 
-describe('Markup shows as text', () => {
+describe('Markup is shown as text', () => {
 	test("in n8n's own errors", () => {
 		const link = '<a href="https://evil.example">Session expired</a>';
 		const node = { name: 'Create a job' } as INode;

@@ -5,14 +5,15 @@ import { loadPackage } from '../support/packageUnderTest';
 import { workflowOf } from '../support/workflow';
 
 /*
- * Every word, default and condition of the two forms stands in the snapshot: a change shows there, and is accepted by
- * `npx jest -u test/node/form.test.ts`. Workflows store the names in brackets: changing one breaks them.
+ * The forms of the node and of the credential don't change unnoticed: the snapshot contains each of their texts,
+ * defaults and conditions. `npx jest -u test/node/form.test.ts` accepts a change. Workflows store the names in
+ * parentheses, so a changed name breaks existing workflows.
  */
 
 /** A field, a choice of a drop-down, or a group of fields, as n8n describes it. */
 type Entry = Record<string, unknown> & { name: string; displayName?: string; type?: string };
 
-/** One line for an entry, and below it, indented, one for each entry that it holds. */
+/** Returns a line for an entry, followed by an indented line for each entry that it contains. */
 function linesOf(entry: Entry, indent = ''): string[] {
 	const { name, displayName = name, type, value, options, values, modes, ...rest } = entry;
 	const held = [options, values, modes].flatMap((entries) => (entries ?? []) as Entry[]);
@@ -21,7 +22,7 @@ function linesOf(entry: Entry, indent = ''): string[] {
 	return [`${indent}${label}${more}`, ...held.flatMap((each) => linesOf(each, `${indent}  `))];
 }
 
-/** The fields of a form by the operations that they belong to; fields with the same operations stand together. */
+/** Returns the lines of a form's fields, grouped by the operations to which the fields belong. */
 function describeFields(fields: object[]): string[] {
 	const owners = new Map<string, string>();
 	for (const { displayOptions, ...field } of fields as Array<Entry & { displayOptions?: Shown }>) {
@@ -40,17 +41,17 @@ function describeFields(fields: object[]): string[] {
 
 type Shown = Record<'show' | 'hide', Record<string, unknown[]> | undefined>;
 
-/** What holds for the whole of a node or a credential, by its names there, and its fields. */
+/** Returns the properties of a whole node or credential, followed by its fields. */
 function describeForm(head: object, fields: object[]): string {
 	const about = Object.entries(head).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
 	return `\n${[...about, ...describeFields(fields)].join('\n')}\n`;
 }
 
-test('the form of the node is as users and workflows know it', async () => {
+test('the form of the node has not changed', async () => {
 	const { constructor, description } = (await loadPackage()).node;
 	const { displayName, name, version, subtitle, defaults, group, inputs, outputs } = description;
 	const { credentials, usableAsTool, builderHint, properties } = description;
-	// Releases of n8n add others.
+	// Some releases of n8n add other properties to the codex.
 	const { categories, alias, resources: pages } = description.codex ?? {};
 	const head = {
 		...{ class: constructor.name, displayName, name, version, subtitle, defaults, group, inputs },
@@ -61,7 +62,7 @@ test('the form of the node is as users and workflows know it', async () => {
 	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
-test('the form of the credential is as users know it', async () => {
+test('the form of the credential has not changed', async () => {
 	const credential = (await loadPackage()).credentialType('jobOrchestrationApi');
 	const { constructor, displayName, name, documentationUrl, properties } = credential;
 	const head = { class: constructor.name, displayName, name, documentationUrl, ...credential.test };
@@ -72,7 +73,7 @@ test.each([
 	[{ resource: 'job', operation: 'create', displayName: 'Report' }, 'Report'],
 	[{ resource: 'job', operation: 'stop', jobId: 'job-1' }, 'job-1'],
 	[{ resource: 'cluster', operation: 'getAll' }, ''],
-])('the editor shows below a node with %j: "%s"', async (parameters, subtitle) => {
+])('the subtitle of a node with %j is "%s"', async (parameters, subtitle) => {
 	const loaded = await loadPackage();
 	const workflow = new Workflow(workflowOf([{ parameters }], loaded));
 	const stored = workflow.getNode('Node 1');
@@ -83,10 +84,10 @@ test.each([
 });
 
 /*
- * The editor saves only what differs from a field's default, and an execution fills in the defaults. What a user has added
- * must be there still: for some releases, a group at its default isn't.
+ * The editor only saves values that differ from the default of their field, and an execution adds the defaults. A field
+ * that a user has added must still exist then. In some releases of n8n, a group that equals its default is lost.
  */
-test('a field that a user adds is there when the workflow runs, also at its default and empty', async () => {
+test('a field that a user adds exists when the workflow runs, even if it is empty or has its default value', async () => {
 	const { description } = (await loadPackage()).node;
 	const collections = description.properties.flatMap(({ type, name, displayOptions, options }) => {
 		const [resource, operation] = ['resource', 'operation'].map((key) => {
@@ -125,7 +126,7 @@ test('a field that a user adds is there when the workflow runs, also at its defa
 test.each([
 	[true, false],
 	[false, true],
-])('the form with Raw Page at %s shows Filters: %s', async (rawPage, isShown) => {
+])('with Raw Page set to %s, the form shows Filters: %s', async (rawPage, isShown) => {
 	const { description } = (await loadPackage()).node;
 	const parameters = { resource: 'cluster', operation: 'getAll', options: { rawPage } };
 	const filters = description.properties.find(({ name }) => name === 'filters');

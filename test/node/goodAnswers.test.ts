@@ -2,7 +2,8 @@ import { answer } from '../support/answer';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 
 /*
- * Which answers the node takes for a job and for a page of clusters.
+ * The node only accepts a response as a job or as a page of clusters if it has the expected content. After a successful
+ * create without a job, the error says that the job exists or may exist.
  */
 
 const fixture = useSandbox();
@@ -25,7 +26,7 @@ const noLists: unknown[] = [
 test.each([
 	...noJobs.map((body) => [body, 'job', create()] as const),
 	...noLists.map((body) => [body, 'list of work clusters', getAll()] as const),
-])('the node takes %j for no %s', async (body, wanted, parameters) => {
+])('the node does not accept %j as a %s', async (body, wanted, parameters) => {
 	fixture.meets('others', answer(200, body));
 	const { error, items } = await fixture.engine.run({ parameters });
 	expect(items).toEqual([]);
@@ -60,7 +61,7 @@ test.each<[number, unknown, string]>([
 	[204, undefined, 'nothing instead of a job; the job may exist'],
 	[200, 'accepted', 'a text instead of a job; the job may exist'],
 ])(
-	'a create that succeeds without a job is sent for each item, which says so: %i with %j',
+	'a success without a job in the response is an error of its item, and the other items are sent: %i with %j',
 	async (status, body, title) => {
 		fixture.meets('createJob', answer(status, body));
 		const onError = 'continueRegularOutput';

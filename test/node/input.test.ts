@@ -13,7 +13,8 @@ import {
 import { operations } from '../support/operations';
 
 /*
- * What can't be meant is refused before anything is sent, by the name of its field. What is meant arrives: request.test.ts.
+ * The node refuses wrong values before it sends anything, and the error names the field. request.test.ts tests that
+ * valid values arrive.
  */
 
 const fixture = useSandbox();
@@ -28,7 +29,7 @@ const input = (part: string) => (value: string) =>
 const anchored = (...anchor: INodeParameters[]) =>
 	create({ inputs: { input: [{ id: 'a', anchors: { anchor } }] } });
 
-/** A node that holds a value in a field, by what errors call the field. */
+/** For each field, by the name that errors use, a function that returns the parameters of a node with this value. */
 const fields = {
 	Namespace: of('namespace'),
 	'Workflow UID': of('workflowUid'),
@@ -79,7 +80,10 @@ const inEach = (names: Field[], ...values: string[]): Refused =>
 
 const tried = new Set<string>();
 
-/** A kind of fault, what to do about it, and values that have it. What is said of each stands in the snapshot. */
+/**
+ * Adds a test that the node refuses values with this kind of fault, and that each error has this advice. The messages
+ * are in the snapshot.
+ */
 function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 	const cases = Object.entries(refused) as Array<[Field, string[]]>;
 	const pairs = cases.flatMap(([field, values]) => values.map((value) => [field, value] as const));
@@ -105,7 +109,7 @@ function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 const inAscii = (text: string) =>
 	text.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The fields that hold IDs, which have to be there. */
+/** The required fields that contain IDs. */
 const ids: Field[] = [
 	'Namespace',
 	'Workflow UID',
@@ -117,13 +121,13 @@ const ids: Field[] = [
 	'Job ID',
 ];
 
-areRefused('nothing in a field that has to be filled in', /^Fill it in\./, {
+areRefused('an empty required field', /^Fill it in\./, {
 	...inEach([...ids, 'Display Name'], js('"  "'), js('$json.absent')),
 	'Job Inputs (JSON)': ['[{"default":"5"}]', '[{"id":null}]'],
 	'Job Outputs (JSON)': [js('[{ id: "a" }, { id: " " }]')],
 });
 
-areRefused('an expression that gives nothing in an input or output', /\?\? null/, {
+areRefused('an expression without a value in an input or output', /\?\? null/, {
 	...inEach(
 		[
 			'Job Outputs (JSON)',
@@ -145,45 +149,53 @@ areRefused('an expression that gives nothing in an input or output', /\?\? null/
 	'Job Outputs (JSON) 1': [js('[{ id: "a", displayName: $json.absent }]')],
 });
 
-areRefused('an ID that could lead elsewhere once it is decoded', /^Enter the ID alone/, {
-	'Job ID': [
-		...['.', '..', '..;x', '..;/x', '.. ;x', '..%2f..%2fx', '%2e%2e/x', 'a/../../b', '..\\\\x'],
-		...['x%2F..%2F..', 'x;%3bx', 'x%0d%0ay', '%252e%252e%252fx', 'a%5Cb'],
-		...['a\\0b', 'a\\nb', 'a\\u0085b'],
-	].map((id) => js(`"${id}"`)),
-	Namespace: ['..', '..%2f..%2fx', '%2e%2e/x'],
-});
+areRefused(
+	'an ID that could change the path of the request when it is decoded',
+	/^Enter the ID alone/,
+	{
+		'Job ID': [
+			...['.', '..', '..;x', '..;/x', '.. ;x', '..%2f..%2fx', '%2e%2e/x', 'a/../../b', '..\\\\x'],
+			...['x%2F..%2F..', 'x;%3bx', 'x%0d%0ay', '%252e%252e%252fx', 'a%5Cb'],
+			...['a\\0b', 'a\\nb', 'a\\u0085b'],
+		].map((id) => js(`"${id}"`)),
+		Namespace: ['..', '..%2f..%2fx', '%2e%2e/x'],
+	},
+);
 
 areRefused('a value that is not text', /^Enter text\. /, {
 	...inEach(['Display Name', 'Group'], js('({ a: 1 })')),
 	...inEach(['Type', 'Phase'], js('["Running"]')),
 	'Work Cluster': [js('({ id: "wc-000001" })')],
-	// As it was stored once, before the first release.
+	// Versions before the first release stored this shape.
 	'Wait Until Called': [js('({ values: { limit: 5 } })')],
 	'Job Inputs (JSON)': ['[{"id":["a"]}]'],
 });
 
-areRefused('a value that is no list of objects', /^Enter a list of objects|^[^.]*\. Check quotes/, {
-	'Job Inputs (JSON)': [
-		...['[{', '{}'],
-		...['({ id: "a" })', '[{}, 3]', '[null]', '[{}, [1]]'].map(js),
-		...['[new Date(0)]', '["x".repeat(41)]'].map(js),
-	],
-	'Job Outputs (JSON)': [js('[null]')],
-});
+areRefused(
+	'a value that is not a list of objects',
+	/^Enter a list of objects|^[^.]*\. Check quotes/,
+	{
+		'Job Inputs (JSON)': [
+			...['[{', '{}'],
+			...['({ id: "a" })', '[{}, 3]', '[null]', '[{}, [1]]'].map(js),
+			...['[new Date(0)]', '["x".repeat(41)]'].map(js),
+		],
+		'Job Outputs (JSON)': [js('[null]')],
+	},
+);
 
-areRefused('a value that is no object', /^Enter an object/, {
+areRefused('a value that is not an object', /^Enter an object/, {
 	'Metadata (JSON)': ['[]', js('7'), js('new Date(0)')],
 });
 
-areRefused('a value that is none of the choices', /^Enter one of these: /, {
+areRefused('a value that is not one of the choices', /^Enter one of these: /, {
 	Simplify: [js('"yes"'), js('" "')],
 	'If It Fails or Is Cancelled': ['end'],
 	'Specify Inputs and Outputs': ['JSON'],
 });
 
 areRefused(
-	'a value that JSON would leave out or change',
+	'a value that JSON would omit or change',
 	/Check the expression that the field holds\.$/,
 	{
 		'Job Inputs 1 › Value': [
@@ -209,7 +221,7 @@ areRefused("a value that isn't a number, or is out of bounds", /^Enter a (whole 
 	...inEach(['Concurrency', 'Limit', 'Page Size'], 'many', js('0'), js('1.5')),
 });
 
-areRefused('a parameter that the service would not understand', /^(Remove|Rename) /, {
+areRefused('a job parameter that the service would not understand', /^(Remove|Rename) /, {
 	'Metadata (JSON)': ['{"a":1,"a":2}'],
 	'Job Inputs (JSON)': [
 		'[{"id":"a","default":"1","default":"2"}]',
@@ -224,7 +236,7 @@ areRefused('a parameter that the service would not understand', /^(Remove|Rename
 	'Job Outputs 3 › ID': [' a'],
 });
 
-areRefused('invisible characters in an ID, whose names and places it has', /^Enter the ID alone/, {
+areRefused('an ID with invisible characters, which the error lists', /^Enter the ID alone/, {
 	...inEach([...ids, 'Workspace', 'Wait Until Called'], 'ab\u200b', js('"ab\\u200b"')),
 	'Workflow UID': [...'\u200b\u200c\u200e\u202e\u2066\u2060\u00ad\ufeff\u2063\ufe0f\n'].map(
 		(unseen) => ` ab${unseen}c`,
@@ -232,7 +244,7 @@ areRefused('invisible characters in an ID, whose names and places it has', /^Ent
 	'Job Inputs (JSON)': ['[{ "id": "ab\\u200b" }]'],
 });
 
-/** Expressions that cut text in the middle of an emoji. */
+/** Expressions that cut a text in the middle of an emoji. */
 const cut = js('"a🚀".slice(0, 2)');
 const end = '"🚀".slice(1)';
 areRefused('text that was cut inside a character', /^Text was cut/, {
@@ -256,7 +268,7 @@ areRefused('an expression with a mistake', /^n8n says: "[^"]{5,}"\. Correct the 
 
 const withRef = (ref: string) => `[{ "id": "a", "default": "1", "ref": ${ref} }]`;
 
-areRefused('a number whose digits would not arrive', /put it in quotes/, {
+areRefused('a number that would lose digits', /put it in quotes/, {
 	'Metadata (JSON)': [
 		...['1e400', '1e-400', '5.1e-324', '9007199254740992', `-${BIG}`],
 		...['0.1234567890123456789', '12345678901234567890.5', '0.10000000000000001'],
@@ -280,7 +292,7 @@ areRefused('a number whose digits would not arrive', /put it in quotes/, {
 	'Job ID': [js('12345678901234567890')],
 });
 
-test('the node tells an agent of a number whose digits would not arrive', async () => {
+test('the node tells an agent which number would lose digits', async () => {
 	const parameters = fields['Job Inputs (JSON)']("={{ $fromAI('inputs', 'Inputs', 'string') }}");
 	const fenced = '```json\n[{ "id": "a", "default": "5" }]\n```';
 	const calls = [{ inputs: withRef(BIG) }, { inputs: fenced }];
@@ -289,7 +301,7 @@ test('the node tells an agent of a number whose digits would not arrive', async 
 	expect(fixture.sentJob()).toMatchObject({ inputs: [{ id: 'a', default: '5' }] });
 });
 
-test('the node refuses a long text in a field for a number at once', async () => {
+test('the node refuses a long text in a number field without delay', async () => {
 	const parameters = create({ additionalFields: { priority: '={{ $json.p }}' } });
 	const since = performance.now();
 	const { error } = await fixture.engine.run({ parameters }, [{ p: `${'1'.repeat(500_000)}x` }]);
@@ -297,7 +309,7 @@ test('the node refuses a long text in a field for a number at once', async () =>
 	expect(performance.now() - since).toBeLessThan(2_000);
 });
 
-test('the node reads a long text of digits, quotes and escapes at once, and its error is short', async () => {
+test('the node reads a long text of digits, quotes and escapes without delay, and its error is short', async () => {
 	const many = 200_000;
 	const given = { n: '"\\'.repeat(many), digits: '1'.repeat(many), one: 1.5 };
 	const metadata = (text: string) => fixture.engine.run({ parameters: added('metadata')(text) });
@@ -315,7 +327,7 @@ test('these tests have wrong values for each additional field', () => {
 	expect(labels.filter((label) => !tried.has(label))).toEqual([]);
 });
 
-describe('Several bad items are one error that', () => {
+describe('Several items with wrong values cause one error that', () => {
 	const good = { v: 'a', g: '', p: 1, uid: 'a', json: '[]' };
 	const parameters = create({
 		workflowUid: '={{ $json.uid }}',
@@ -330,18 +342,14 @@ describe('Several bad items are one error that', () => {
 	const evenly = numbered(14).map(({ n }) => [2 * Number(n), empty] as const);
 
 	test.each<[string, count: number, bad: Record<number, object>]>([
-		['names all of them, before the first request', 20, { 4: empty, 14: empty }],
+		['lists all of them, before the first request', 20, { 4: empty, 14: empty }],
+		['groups them by fault', 20, { 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty }],
 		[
-			'lists them by what is wrong',
-			20,
-			{ 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty },
-		],
-		[
-			'lists ten by number and ten by kind, and counts the rest',
+			'lists ten items and ten faults, and counts the rest',
 			40,
 			Object.fromEntries([...evenly, ...kinds]),
 		],
-		['lists no items if all are bad', 3, { 0: empty, 1: empty, 2: empty }],
+		['lists no items if all have the fault', 3, { 0: empty, 1: empty, 2: empty }],
 		[
 			'has advice for each fault',
 			6,
@@ -350,10 +358,10 @@ describe('Several bad items are one error that', () => {
 	])('%s', async (_, count, bad) => {
 		const items = numbered(count).map(({ n }) => ({ ...good, ...bad[Number(n)] }));
 		const { error } = await fixture.engine.run({ parameters }, items);
-		// Later releases of Node.js add where in the text it is.
+		// Later releases of Node.js add the position in the text.
 		const description = error?.description?.replace(/ \(line \d+ column \d+\)/g, '');
 		expect(`${error?.message}\n${description}`).toMatchSnapshot();
-		// The title says so if they are all.
+		// If all items have the fault, the title says so, and no item is named.
 		const isAll =
 			Object.keys(bad).length === items.length && new Set(Object.values(bad)).size === 1;
 		const itemIndex = isAll ? undefined : Number(Object.keys(bad)[0]);
@@ -370,7 +378,7 @@ describe('Several bad items are one error that', () => {
 	});
 });
 
-test('with the error output, a bad item is an error there, and the others are sent', async () => {
+test('with the error output, an item with a wrong value leaves through it, and the others are sent', async () => {
 	const { branches, error } = await fixture.engine.run(
 		{ parameters: create({ displayName: '={{ $json.v }}' }), onError: 'continueErrorOutput' },
 		[{ v: 'A' }, { v: '' }, { v: 'C' }],
@@ -391,7 +399,7 @@ test('with the error output, a bad item is an error there, and the others are se
 	]);
 });
 
-test('a bad option of the first item is the error of that item alone', async () => {
+test('a wrong option of the first item is an error of only that item', async () => {
 	const ifStopped = '={{ $json.v === "A" ? "end" : "stop" }}';
 	const { items: output } = await fixture.engine.run(
 		{ parameters: create({ options: { ifStopped } }), onError: 'continueRegularOutput' },
@@ -417,7 +425,7 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 		['The resource "job" has no operation ""', { resource, operation: '' }],
 		['There is no resource "Job"', { resource: 'Job', operation }],
 		['There is no resource "{{ "job" }}"', { resource: '={{ "job" }}', operation }],
-	])('the error says which there are, after: %s', async (message, named) => {
+	])('the error lists the existing operations, after: %s', async (message, named) => {
 		const { error } = await fixture.engine.run({ parameters: { ...rest, ...named } });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
@@ -428,7 +436,7 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 	});
 
 	test.each<INodeParameters>([rest, { resource, ...rest }, { operation, ...rest }])(
-		'the resource and operation that are missing are those of a new node: %j',
+		'a missing resource or operation has the value that it has in a new node: %j',
 		async (parameters) => {
 			const { items } = await fixture.engine.run({ parameters });
 			expect(items.map(({ json }) => json.displayName)).toEqual(['Report']);
@@ -444,9 +452,9 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 		js(`({ value: "${CLUSTER}" })`),
 		{ __rl: true, value: CLUSTER },
 		{ mode: 'name', value: CLUSTER },
-		// The Work Cluster of another node.
+		// The value of Work Cluster in another node.
 		clusterById(js(`({ __rl: true, mode: "list", value: "${CLUSTER}" })`)),
-	] as INodeParameters[string][])('the node takes the work cluster %j', async (workCluster) => {
+	] as INodeParameters[string][])('the node accepts the work cluster %j', async (workCluster) => {
 		await fixture.succeeds(create({ workCluster }));
 		expect(fixture.sentJob()).toMatchObject({ workCluster: CLUSTER });
 	});
@@ -465,7 +473,7 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 	});
 });
 
-test('a node without a credential says so, and sends nothing', async () => {
+test('a node without a credential sends nothing, and its error mentions the credential', async () => {
 	const { error } = await fixture.engine.run({
 		parameters: create(),
 		settings: { credentials: {} },
@@ -478,7 +486,7 @@ test('a node without a credential says so, and sends nothing', async () => {
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 
-test("n8n shows the node's own title, even with the name of a system error in it", async () => {
+test('n8n keeps the title of an error, even if it contains the code of a system error', async () => {
 	const jobId = 'experiment-ENOENT';
 	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
 	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
@@ -492,7 +500,7 @@ test('n8n can do other work while the node reads a thousand items', async () => 
 		last = performance.now();
 	};
 	const ticking = setInterval(tick, 1);
-	// One wrong value, so that the node reads and sends nothing.
+	// Because of one wrong value, the node reads all items but sends nothing.
 	const displayName = '={{ $json.n < 999 ? `Job ${$json.n}` : "" }}';
 	const parameters = create({ displayName });
 	const { error } = await fixture.engine.run({ parameters }, numbered(1_000));

@@ -1,5 +1,6 @@
 /**
- * What n8n may not reach is said in the environment: the engine that reads it is this file's own.
+ * If n8n blocks the address of the service, the error says so and nothing is sent. n8n reads this setting from the
+ * environment when it is loaded, so this file loads its own copy of the engine.
  *
  * @jest-environment node
  */
@@ -13,7 +14,7 @@ afterAll(() => {
 });
 
 test.each(oneOfEachCall)(
-	'$value sends nothing to an address that n8n lets no node reach, and says so',
+	'$value sends nothing to an address that n8n blocks, and its error says so',
 	async ({ parameters }) => {
 		const { error } = await fixture.engine.run({ parameters: parameters() });
 		expect(error).toMatchObject({

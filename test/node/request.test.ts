@@ -8,11 +8,12 @@ import { oneOfEachCall } from '../support/operations';
 
 declare const requireOnce: NodeJS.Require | undefined;
 
-/** Loads a module as n8n's engine has it. */
+/** Loads the same copy of a module that n8n's engine uses. */
 const load = typeof requireOnce === 'function' ? requireOnce : require;
 
 /*
- * How requests pass n8n's HTTP client: what is meant arrives as it was entered.
+ * Values arrive at the service as they were entered, without being changed by n8n's HTTP client. Timeouts and proxies
+ * also apply.
  */
 
 const fixture = useSandbox();
@@ -20,7 +21,7 @@ const fixture = useSandbox();
 const inJson = (inputsJson: string) => create({ specifyParameters: 'json', inputsJson });
 const metadata = (text: string) => create({ additionalFields: { metadata: text } });
 
-describe('The service gets what was entered:', () => {
+describe('The service gets the entered values:', () => {
 	const BIG = '7615917337495251231';
 	const list = [{ id: 'a', default: '5' }];
 	const text = JSON.stringify(list);
@@ -52,7 +53,7 @@ describe('The service gets what was entered:', () => {
 			`\ufeff${text}`,
 		].map((fenced) => [inJson(fenced), { inputs: list }] as const),
 	])('%j', async (parameters, job) => {
-		// The sandbox refuses unknown fields, which is no matter here.
+		// The sandbox may refuse unknown fields. The test only checks the request.
 		await fixture.engine.run({ parameters });
 		expect(fixture.sentJob()).toMatchObject(job);
 	});
@@ -81,7 +82,7 @@ describe('The service gets what was entered:', () => {
 		['false', 'false'],
 		['[1, "b"]', '[1,"b"]'],
 		['{ "a": { "b": null } }', '{"a":{"b":null}}'],
-	])('a "default" of %s in JSON, as text, as the form sends it', async (given, sent) => {
+	])('a "default" of %s in JSON, as the text that the form sends', async (given, sent) => {
 		const record = `[{ "id": "a", "default": ${given}, "value": 1 }]`;
 		for (const inputsJson of [record, `={{ ${record} }}`]) {
 			fixture.sandbox.clearCalls();
@@ -92,7 +93,7 @@ describe('The service gets what was entered:', () => {
 	});
 });
 
-/** A number as it is written: its sign, its digits, and the power of ten that they count. */
+/** Returns a canonical form of a decimal number without rounding it: sign, digits and power of ten. */
 function exactly(number: string): string {
 	const [, sign = '', whole = '', fraction = '', exponent = '0'] =
 		/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
@@ -107,7 +108,7 @@ const numbers = fc.oneof(
 	fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
 );
 
-test('whatever number JSON holds, it arrives with the digits that it has, or is refused', async () => {
+test('every number in JSON arrives with all its digits, or is refused', async () => {
 	const counts = { passed: 0, refused: 0 };
 	await fc.assert(
 		fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
@@ -130,23 +131,26 @@ test('whatever number JSON holds, it arrives with the digits that it has, or is 
 
 test.each([
 	['a name in another script', 'Bericht für Größe 😀'],
-	['a user with such a name', '{"constructor":"x"}'],
-])('the login sends user name and password as they were entered: %s', async (_, userName) => {
-	const sandbox = await newSandbox({ userName, password: '"\\ é' });
-	fixture.engine.saveCredential(credentialFor(sandbox));
-	const { items } = await fixture.engine.run({ parameters: getAll() });
-	expect(items).toHaveLength(6);
-});
+	['a user name that is JSON', '{"constructor":"x"}'],
+])(
+	'the login sends the user name and the password as they were entered: %s',
+	async (_, userName) => {
+		const sandbox = await newSandbox({ userName, password: '"\\ é' });
+		fixture.engine.saveCredential(credentialFor(sandbox));
+		const { items } = await fixture.engine.run({ parameters: getAll() });
+		expect(items).toHaveLength(6);
+	},
+);
 
-describe("The Timeout holds, also above the one of n8n's HTTP client, for", () => {
+describe("A Timeout that is longer than that of n8n's HTTP client applies to", () => {
 	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
 	const { defaults } = load(path) as { defaults: { timeout: number } };
 	const { timeout: usual } = defaults;
 	afterEach(() => (defaults.timeout = usual));
 
-	test.each(oneOfEachCall)('$value with its login', async (operation) => {
+	test.each(oneOfEachCall)('$value and its login', async (operation) => {
 		const parameters = operation.parameters({ options: { timeout: 600_000, maxRetries: 0 } });
-		// n8n sets its own with the first request.
+		// n8n sets its own default timeout with the first request, so the test changes the default after it.
 		await fixture.engine.run({ parameters });
 		const sandbox = await newSandbox({ latency: 300 });
 		defaults.timeout = 100;
@@ -157,7 +161,7 @@ describe("The Timeout holds, also above the one of n8n's HTTP client, for", () =
 	});
 });
 
-test("requests go through the proxy of n8n's environment, and an error names it if it can't be reached", async () => {
+test("requests use the proxy from n8n's environment, and an error names the proxy if it can't be reached", async () => {
 	const proxy = `127.0.0.1:${await freePort()}`;
 	const { env } = load('node:process') as NodeJS.Process;
 	env.HTTP_PROXY = `http://${proxy}`;

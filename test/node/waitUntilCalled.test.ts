@@ -4,18 +4,21 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { create, useSandbox } from '../support/fixture';
 import type { NodeOptions } from '../support/run';
 
-/* Create with Wait Until Called, up to the call: test/host has the call, in a real n8n. */
+/*
+ * Create with Wait Until Called passes an address to the job and waits, and no Retry creates the job again. The tests
+ * in test/host contain the call itself, in a real n8n.
+ */
 
 const fixture = useSandbox();
 
 const waiting = (parameters: INodeParameters = {}) =>
 	create({ options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 }, ...parameters });
 
-/** What Create gives while it waits: the job, without a call. */
+/** The output of Create while it waits: the job, without a call. */
 const noCall = [expect.objectContaining({ displayName: 'Report', callback: null }) as unknown];
 
 test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
-	// At its default, as the editor adds and keeps it (form.test.ts).
+	// The option with its default value, which the editor stores (form.test.ts).
 	['callbackUrl', { waitUntilCalled: 'callbackUrl' }, { inputs: { input: [{ id: 'b' }] } }],
 	['a', { waitUntilCalled: ' a' }, { specifyParameters: 'json', inputsJson: '[{ "id": "b" }]' }],
 	['callbackUrl', { waitUntilCalled: '' }],
@@ -23,7 +26,7 @@ test.each<[id: string, INodeParameters, inputs?: INodeParameters]>([
 	['callbackUrl', { waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' }],
 	['callbackUrl', { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
 ])(
-	'the input %s gets the address that the job calls, by %j, and n8n waits an hour',
+	'the input %s contains the address that the job calls, with %j, and n8n waits for an hour',
 	async (id, options, inputs = {}) => {
 		const parameters = create({ options, ...inputs });
 		const { items, run } = await fixture.succeeds(parameters);
@@ -61,10 +64,11 @@ test('Create does not wait for an item that fails', async () => {
 	expect(run.waitTill).toBeUndefined();
 });
 
-test('Retry of a wait that has ended otherwise creates no second job, and waits no more', async () => {
+test('Retry after a wait that ended without a call creates no second job, and does not wait again', async () => {
 	const nodes = [{ parameters: waiting() }];
 	const result = await fixture.engine.start(nodes, [{}]).result;
-	// As n8n leaves a wait that is over: no time to wait for, and the node on the stack.
+	// n8n leaves an execution in this state when its wait has ended: without a waiting time, and with the node on the
+	// stack.
 	delete result.run.data.waitTill;
 	const retried = await fixture.engine.retry(result, nodes);
 	expect(retried.items.map(({ json }) => json)).toEqual(result.items.map(({ json }) => json));
@@ -72,11 +76,11 @@ test('Retry of a wait that has ended otherwise creates no second job, and waits 
 	expect(fixture.sentJobs()).toHaveLength(1);
 });
 
-test('Retry after n8n died with the call taken passes on what the job said', async () => {
-	// With an error output, n8n empties the list that a node returns.
+test('Retry returns what the job sent, if n8n crashed after it had received the call', async () => {
+	// This covers a special case: with an error output, n8n empties the list that a node returns.
 	const nodes: NodeOptions[] = [{ parameters: waiting(), onError: 'continueErrorOutput' }];
 	const result = await fixture.engine.start(nodes, [{}]).result;
-	// As n8n stores an execution that a call resumes.
+	// n8n stores an execution in this state when a call resumes it.
 	const [entry] = result.run.data.executionData?.nodeExecutionStack ?? [];
 	const [item] = entry?.data.main?.[0] ?? [];
 	if (item !== undefined) item.json = { ...item.json, callback: { state: 'done' } };
@@ -91,7 +95,7 @@ test('Retry after n8n died with the call taken passes on what the job said', asy
 });
 
 test.each(['Retry On Fail', 'Retry'])(
-	'after an error as the wait begins, %s waits for the same job',
+	'if n8n fails to begin the wait, %s waits for the same job',
 	async (way) => {
 		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 0 };
 		const nodes = [{ parameters: waiting(), settings }];
@@ -107,7 +111,7 @@ test.each(['Retry On Fail', 'Retry'])(
 );
 
 test.each(['keep', 'terminate'])(
-	'a cancel as the wait begins ends the wait and not the job, with If It Fails or Is Cancelled at %s',
+	'a cancel while the wait begins ends the wait but not the job, with If It Fails or Is Cancelled set to %s',
 	async (ifStopped) => {
 		const options = { ...(waiting().options as INodeParameters), ifStopped };
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
@@ -120,14 +124,14 @@ test.each(['keep', 'terminate'])(
 	},
 );
 
-test("while it waits, n8n's highlighted data and one hint have the job's ID, and not its name", async () => {
+test("during the wait, n8n's highlighted data and a hint contain the job's ID, but not its name", async () => {
 	fixture.engine.mode = 'manual';
 	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
 	expect(hints).toEqual([
 		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
 	]);
-	// n8n 1.x gives nodes no access to it.
+	// n8n 1.x gives nodes no access to the highlighted data.
 	const isThere = 'customData' in ExecuteContext.prototype;
 	expect(run.data.resultData.metadata).toEqual(isThere ? { job: uid } : undefined);
 });
@@ -149,7 +153,7 @@ test('the longest wait is a year, which a date can hold', async () => {
 });
 
 test.each([5, -1, 'soon'])(
-	'Create waits for nothing with a Wait Limit of %j alone',
+	'Create does not wait if only a Wait Limit is set: %j',
 	async (waitLimit) => {
 		const { items, run } = await fixture.engine.run({
 			parameters: create({ options: { waitLimit } }),
