@@ -1,5 +1,5 @@
 /**
- * All that an execution holds is searched: the engine is this file's own.
+ * This file searches every object that an error refers to, so it loads its own copy of the engine.
  *
  * @jest-environment node
  */
@@ -16,7 +16,8 @@ import { until } from '../sandbox/client';
 import { gate } from '../reliability/batch';
 
 /*
- * A token belongs to the account that it was fetched for: n8n keeps it with the credential, whatever is edited there.
+ * A token is only sent to the account for which it was issued, even if the credential is edited while n8n stores the
+ * token with it.
  */
 
 const fixture = useSandbox();
@@ -24,7 +25,7 @@ const fixture = useSandbox();
 let other: Sandbox;
 
 beforeEach(async () => {
-	// The same user as at the first one.
+	// Both services have the same user and the same password.
 	other = await newSandbox({ password: fixture.sandbox.password });
 });
 
@@ -74,7 +75,7 @@ test('after an edit during a login, the next run does not use the token of that 
 	expect(fixture.engine.token).not.toBe(late);
 });
 
-test('the stored token shows nothing of the account, and differs between accounts', async () => {
+test('the stored token reveals nothing about the account, and its hash differs between accounts', async () => {
 	const { sandbox, engine } = fixture;
 	const hashes = [];
 	for (const { url } of [sandbox, sandbox, other]) {
@@ -89,7 +90,7 @@ test('the stored token shows nothing of the account, and differs between account
 	expect(hashes[0]).not.toBe(hashes[2]);
 });
 
-test('if the login of two executions fails, neither has data of the other in its errors', async () => {
+test('if the shared login of two executions fails, the errors of neither contain data of the other', async () => {
 	const held = gate();
 	fixture.meets('login', () => [
 		{ kind: 'wait', when: 'beforeActing', until: held.opened },
@@ -105,7 +106,7 @@ test('if the login of two executions fails, neither has data of the other in its
 		),
 	]);
 	await until(() => fixture.callsOf('login').length === 1);
-	// All of them wait for it by now.
+	// After these turns of the event loop, all six requests wait for the login.
 	for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 	held.open();
 	const errors = (await Promise.all(all)).map(({ error }) => error as Error);
@@ -168,7 +169,7 @@ test('the node remembers an account that a run has used within the hour', async 
 async function collectGarbage(): Promise<void> {
 	setFlagsFromString('--expose-gc');
 	const collect = runInNewContext('gc') as () => void;
-	// An object that a test has looked at by its WeakRef lives to the end of the turn.
+	// An object that was read through a WeakRef stays alive until the end of the turn.
 	await new Promise(setImmediate);
 	collect();
 }

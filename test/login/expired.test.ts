@@ -11,7 +11,8 @@ import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
 
 /*
- * Whether a token has expired, the service is asked. How it tells that is not known: not its words, nor its status.
+ * Whatever a service answers to an expired token, the node logs in again and repeats no create that may have worked. A
+ * valid token costs no unnecessary logins. It isn't known which status or text a service uses for an expired token.
  */
 
 const { fixture, logins, healthChecks, logInBefore } = useTokens();
@@ -22,7 +23,7 @@ const creates = () => fixture.callsOf('createJob').length;
 const failedIn = (items: Array<{ json: IDataObject }>) =>
 	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
-/** The token that is stored is two minutes old, and gets this answer from now on, whatever it is sent with. */
+/** Makes the stored token two minutes old. From then on, every request with this token gets the fault. */
 async function expireBy(fault: Fault): Promise<void> {
 	const old = await logInBefore(2 * MINUTE_MS);
 	fixture.meets('others', ({ token }) => (token === old ? fault : undefined));
@@ -31,10 +32,13 @@ async function expireBy(fault: Fault): Promise<void> {
 const page: Fault = { kind: 'html', when: 'beforeActing' };
 const redirect = (status: number, location: string) => answer(status, undefined, { location });
 
-/** Answers to a token that has expired; whether they say that a create was not acted on; the health checks that they cost. */
+/**
+ * Answers to an expired token: whether they certainly mean that a create was not carried out (`isClear`), and the
+ * number of health checks that they cause (by default, one).
+ */
 const expired: Array<[string, Fault, { isClear: boolean; healthChecks?: number }]> = [
 	['401', answer(401), { isClear: true, healthChecks: 0 }],
-	// An expired session or token in Laravel, IIS and ArcGIS.
+	// 419, 440 and 498 mean an expired session or token in Laravel, IIS and ArcGIS.
 	...[403, 419, 440, 498].map((status): (typeof expired)[number] => [
 		String(status),
 		answer(status),
@@ -73,7 +77,7 @@ describe.each(expired)(
 			expect(logins()).toBe(1);
 		});
 
-		test('renews it by one login for two executions, and never repeats a create that may have worked', async () => {
+		test('renews it with one login for two executions, and never repeats a create that may have worked', async () => {
 			const run = async () =>
 				await fixture.engine.run({ parameters: create(), onError }, numbered(8));
 			const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
@@ -92,7 +96,7 @@ describe.each(expired)(
 			expect(logins()).toBe(1);
 		});
 
-		test('renews it for two HTTP Request nodes, if n8n takes the answer for an error', async () => {
+		test('renews it for two HTTP Request nodes, if n8n treats the answer as an error', async () => {
 			const { engine } = fixture;
 			await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
 			const isError = !('status' in fault) || fault.status !== 200;
@@ -104,7 +108,7 @@ describe.each(expired)(
 	},
 );
 
-test("the node never repeats a verb that isn't idempotent and may have worked, though its token has expired", async () => {
+test("the node never repeats a verb that isn't idempotent and may have worked, even if its token has expired", async () => {
 	const jobs = jest.requireActual<typeof Jobs>(
 		'../../dist/nodes/JobOrchestration/service/calls/jobs',
 	);
@@ -115,13 +119,13 @@ test("the node never repeats a verb that isn't idempotent and may have worked, t
 	const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
 	expect(fixture.callsOf('changeJobState')).toHaveLength(1);
 	expect(contextOf(result)).toMatchObject({ httpStatus: 500 });
-	// The next request logs in.
+	// The node only logs in for the next request.
 	expect(logins()).toBe(0);
 	await fixture.engine.run({ parameters: getAll() });
 	expect(logins()).toBe(1);
 });
 
-describe('A good token', () => {
+describe('A valid token', () => {
 	const aboutTheJob: Array<[string, Fault, string]> = [
 		...[
 			'Git credentials are expired or invalid',
@@ -134,7 +138,7 @@ describe('A good token', () => {
 	];
 
 	test.each(aboutTheJob)(
-		'stays in use, and the error is about the job: %s',
+		'stays in use, and the error concerns the job: %s',
 		async (_, fault, said) => {
 			const token = await logInBefore(10 * MINUTE_MS);
 			fixture.meets('createJob', fault);
@@ -157,7 +161,8 @@ describe('A good token', () => {
 		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(40));
 		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
 		expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 403, 403, 403, 403, 403]);
-		// A 401 may come from a replica that doesn't know the token yet: such a create is sent four times more.
+		// A 401 may come from a replica that doesn't know the token yet. Such a create is therefore sent four more
+		// times.
 		expect([logins(), creates()]).toEqual([0, 40 + 5 * 4]);
 		expect(healthChecks()).toBeGreaterThan(0);
 		expect(healthChecks()).toBeLessThanOrEqual(10);
@@ -174,9 +179,9 @@ describe('Items that the service refuses', () => {
 	test.each([
 		['the user may list clusters', 403, false, 10],
 		['the user may not list clusters either', 403, true, 10],
-		// The rejection of a token that was just issued takes no earlier answer.
+		// After the rejection of a recently issued token, the node doesn't rely on an earlier health check.
 		['the user may list clusters', 401, false, 40],
-	])('cost few health checks where %s (%i)', async (_, status, isListRefused, most) => {
+	])('cost few health checks if %s (%i)', async (_, status, isListRefused, most) => {
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {
 			const isRefused =
@@ -191,7 +196,7 @@ describe('Items that the service refuses', () => {
 		expect(healthChecks()).toBeLessThanOrEqual(most);
 	});
 
-	test('cost one login a minute at most, if they are all', async () => {
+	test('cost at most one login per minute, if the service refuses all items', async () => {
 		await logInBefore(2 * MINUTE_MS);
 		const forbidden = answer(403, { message: 'no rights here' });
 		fixture.meets('others', forbidden);
@@ -203,7 +208,7 @@ describe('Items that the service refuses', () => {
 	});
 });
 
-test('the error says that a login for a new token was never answered, and speaks of no cancel', async () => {
+test('the error says that a login for a new token was never answered, and does not mention a cancel', async () => {
 	await logInBefore(HOUR_MS);
 	const { orRunOut } = hurry();
 	fixture.meets('login', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
@@ -214,12 +219,12 @@ test('the error says that a login for a new token was never answered, and speaks
 describe('A batch whose token expires', () => {
 	const parameters = batch({ concurrency: 2 });
 	const names = () => [...fixture.sandbox.store.jobs.values()].map((job) => job.displayName);
-	/** Waits until an item has its job. */
+	/** Returns a fault that delays a call until the job of this item exists. */
 	const wait = (when: When, item: number): Fault => ({
 		...{ kind: 'wait', when, until: until(() => names().includes(`Job ${item}`)) },
 	});
 
-	test('logs in once, though it begins with an older token and the newest has expired as well', async () => {
+	test('logs in once, even if it begins with an older token and the newest token has expired, too', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
@@ -233,11 +238,11 @@ describe('A batch whose token expires', () => {
 		expect(logins()).toBe(1);
 	});
 
-	test('goes on with the new token, though other items ended meanwhile with the old one', async () => {
+	test('continues with the new token, even if other items ended with the old one in the meantime', async () => {
 		const old = await logInBefore(0);
 		fixture.meets('createJob', (call) => {
 			if (call.token !== old) return undefined;
-			// Item 2 begins, with the old token, when item 0 has ended.
+			// When item 0 has ended, item 2 begins with the old token.
 			if (itemOf(call) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
 			return itemOf(call) === 2 ? wait('afterActing', 3) : undefined;
 		});
@@ -248,7 +253,7 @@ describe('A batch whose token expires', () => {
 		expect(rejected.map(itemOf)).toEqual([1]);
 	});
 
-	test('again and again loses no item, and makes one login each time', async () => {
+	test('repeatedly loses no item, and needs one login each time', async () => {
 		const sandbox = await newSandbox({ latency: 5 });
 		fixture.engine.saveCredential(credentialFor(sandbox));
 		sandbox.faults.plan(({ operation, nOfOperation }) =>

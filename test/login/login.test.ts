@@ -6,6 +6,11 @@ import { create, credentialFor, getAll, numbered, useSandbox } from '../support/
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
 
+/*
+ * The node sends the user name and the password as entered, and logs in no more often than necessary: refused logins
+ * are not repeated, so that no account gets locked.
+ */
+
 const fixture = useSandbox({ recordCalls: true });
 
 const onError = 'continueRegularOutput';
@@ -37,7 +42,7 @@ test('the node removes spaces around the user name and the Base URL, but never f
 	]);
 });
 
-test('an error withholds the password, even if it is a number', async () => {
+test('an error hides the password, even if it is a number', async () => {
 	const credential = credentialFor(fixture.sandbox);
 	fixture.engine.saveCredential({ ...credential, password: 24_681_357 as never });
 	fixture.sandbox.faults.plan(({ operation }) =>
@@ -49,7 +54,7 @@ test('an error withholds the password, even if it is a number', async () => {
 	expect(error?.description).toMatch(/\nThe service's message isn't shown/);
 });
 
-test('the node fetches two tokens of a service that rejects each, and then no other for some seconds', async () => {
+test('the node logs in only twice for 20 items if the service rejects every token', async () => {
 	hurry();
 	fixture.meets('others', answer(401, { message: 'not you' }));
 	const node = { parameters: batch({ concurrency: 1 }), onError } as const;
@@ -63,7 +68,7 @@ test('the node fetches two tokens of a service that rejects each, and then no ot
 	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
-test('after two rejected tokens, the node makes no login for a minute, and uses the last token once the service accepts it', async () => {
+test('after two rejected tokens, the node does not log in for a minute, and uses the last token once the service accepts it', async () => {
 	hurry();
 	fixture.meets('others', answer(401));
 	const run = async () => await fixture.engine.run({ parameters: create() });
@@ -85,7 +90,7 @@ test('after two rejected tokens, the node makes no login for a minute, and uses 
 	]);
 });
 
-test('the node keeps a token, and sends it as it came, whatever visible ASCII characters it has', async () => {
+test('the node stores a token and sends it unchanged, whatever visible ASCII characters it contains', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);
 	fixture.sandbox.faults.plan(({ operation }) =>
@@ -102,7 +107,7 @@ describe('a wrong password', () => {
 		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
 
 	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
-		'is sent once for 100 items, with On Error at %s',
+		'is sent once for 100 items, with On Error set to %s',
 		async (setting) => {
 			savePassword(`wrong ${setting}`);
 			const node = { parameters: batch({ concurrency: 20 }), onError: setting };
@@ -114,7 +119,7 @@ describe('a wrong password', () => {
 		},
 	);
 
-	test('is sent once where it becomes wrong during the run', async () => {
+	test('is sent once if it becomes wrong during the run', async () => {
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 			if (operation === 'createJob' && nOfOperation === 50) return { kind: 'expireTokens' };
 			return operation === 'login' && nOfOperation > 1 ? answer(401) : undefined;
@@ -125,9 +130,9 @@ describe('a wrong password', () => {
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 
-	test('is sent once by all nodes of an execution, however long it takes, and again by the next', async () => {
+	test('is sent once by all nodes of an execution, however long it takes, and again by the next execution', async () => {
 		savePassword('wrong twice');
-		// Each look at the clock takes an hour.
+		// Each call of `Date.now()` moves the clock forward by an hour.
 		let now = Date.now();
 		jest.spyOn(Date, 'now').mockImplementation(() => (now += HOUR_MS));
 		const node = { parameters: getAll(), onError } as const;
@@ -160,7 +165,7 @@ describe('a wrong password', () => {
 
 const words = 'invalid login credentials';
 
-/** Logins that the service answered: the account may be locked at the third. */
+/** Answers to a login after which it isn't repeated: some services lock the account at the third wrong login. */
 const answered: Array<[name: string, fault: Fault, said?: string]> = [
 	...[400, 401, 403, 408, 418, 422, 423, 500, 501].map((status): (typeof answered)[number] => [
 		String(status),
@@ -177,7 +182,7 @@ const answered: Array<[name: string, fault: Fault, said?: string]> = [
 	['a page', { kind: 'html', when: 'beforeActing' }],
 ];
 
-/** Logins that the service did not answer, or only by saying that it is away. */
+/** Faults of a login that the service didn't answer, or only to say that it isn't available. */
 const away: Array<[string, Fault]> = [
 	...[502, 503, 504, 520, 530].map((status): [string, Fault] => [String(status), answer(status)]),
 	...[400, 423].map((status): [string, Fault] => [
@@ -190,7 +195,7 @@ const away: Array<[string, Fault]> = [
 	['no answer', { kind: 'stall', when: 'beforeActing' }],
 ];
 
-describe('With Retry On Fail, and with another node after it, a login', () => {
+describe('With Retry On Fail, and with another node after the first, a login', () => {
 	const tries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 	const node = (maxRetries: number): NodeOptions => ({
 		parameters: batch({ concurrency: 1, maxRetries }),
@@ -203,7 +208,7 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		fixture.meets('login', () => orRunOut(fault));
 	}
 
-	test.each(answered)('that is answered by %s is made once', async (_, fault, said = '') => {
+	test.each(answered)('that is answered with %s is sent once', async (_, fault, said = '') => {
 		failWith(fault);
 		const nodes = [node(3), { ...node(3), parameters: getAll() }];
 		const { items } = await fixture.engine.start(nodes, numbered(3)).result;
@@ -212,21 +217,21 @@ describe('With Retry On Fail, and with another node after it, a login', () => {
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
 	});
 
-	test.each(away)('that ends in %s is made again by the next try', async (_, fault) => {
+	test.each(away)('that ends in %s is sent again by the next try', async (_, fault) => {
 		failWith(fault);
 		const { items } = await fixture.engine.run(node(0), numbered(3));
 		expect(items).toHaveLength(3);
 		expect(fixture.callsOf('login').length).toBeGreaterThanOrEqual(3);
-		// What waited for the service waits no more.
+		// The failed logins have left no wait behind: once the service works again, so does the next execution.
 		fixture.sandbox.faults.plan(() => undefined);
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error).toBeUndefined();
 	});
 
-	// One that is never answered has used up the Timeout.
+	// A login that is never answered uses up the Timeout, so the node can't repeat it.
 	const early = away.filter(([name]) => name !== 'no answer');
 	test.each(early)(
-		'that ends in %s is made again by the node itself, and works',
+		'that ends in %s is sent again by the node itself, and succeeds',
 		async (_, fault) => {
 			const { orRunOut } = hurry();
 			fixture.meets('login', (call) => (call.nOfOperation === 1 ? orRunOut(fault) : undefined));

@@ -10,19 +10,19 @@ import { Client } from '../sandbox/client';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 
 /*
- * Requests that other nodes send with the credential, as n8n's HTTP Request node does: after any error it asks the
- * credential for a token, and sends the request again if it gets one.
+ * Other nodes, such as HTTP Request, can use the credential, but only for its Base URL, and no request of theirs is
+ * carried out twice. After any error, n8n asks the credential for a token, and sends the request again if it gets one.
  */
 
 const fixture = useSandbox();
 
-/** A token is there, and nothing has been sent. */
+/** Each test begins with a stored token and without recorded calls. */
 beforeEach(async () => {
 	await fixture.engine.run({ parameters: getAll() });
 	fixture.sandbox.clearCalls();
 });
 
-/** A create, sent by another node. */
+/** Sends a create as another node does. */
 const post = async (options?: Partial<IRequestOptions>) =>
 	await fixture.engine.createAsOtherNode(options);
 
@@ -31,7 +31,7 @@ const counts = () =>
 		(operation) => fixture.callsOf(operation).length,
 	);
 
-test('with Never Error, n8n takes a rejected token for no error, and asks for no other', async () => {
+test('with Never Error, n8n does not treat a rejected token as an error, and requests no other token', async () => {
 	fixture.sandbox.tokens.expireAll();
 	const response = await post({ simple: false, resolveWithFullResponse: true });
 	expect(response).toMatchObject({ statusCode: 401 });
@@ -42,7 +42,7 @@ describe('A request that fails is sent once', () => {
 	test.each<[string, number, Fault]>([
 		['404', 1, answer(404)],
 		['a connection that breaks after acting', 1, { kind: 'break', when: 'afterActing' }],
-		// A request that was not answered was not rejected: there is nothing to ask.
+		// Without a response, the token wasn't rejected, so no health check is needed.
 		['a time-out', 0, { kind: 'stall', when: 'afterActing' }],
 	])('after %s, with %i health checks', async (_, healthChecks, fault) => {
 		fixture.meets('createJob', fault);
@@ -54,7 +54,7 @@ describe('A request that fails is sent once', () => {
 		['403', answer(403)],
 		['a page', { kind: 'html', when: 'beforeActing' }],
 		['no answer', { kind: 'drip', when: 'beforeActing' }],
-	])('though the health check ends in %s', async (_, fault) => {
+	])('even if the health check ends in %s', async (_, fault) => {
 		const { orRunOut } = hurry();
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'createJob' ? actAndAnswer(500) : orRunOut(fault),
@@ -63,12 +63,12 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
-	test('though the service and the health check failed, if the service accepts the same token again', async () => {
+	test('even if the health check fails, too, if the service then accepts the same token again', async () => {
 		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return actAndAnswer(500);
-			// It recovers during the login.
+			// Only the first health check fails: the service recovers during the login.
 			return operation === 'listClusters' && (healthChecks += 1) === 1 ? answer(500) : undefined;
 		});
 		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
@@ -76,13 +76,13 @@ describe('A request that fails is sent once', () => {
 		expect(fixture.sandbox.store.jobs.size).toBe(1);
 	});
 
-	test('and thirty of them make two logins, if the service rejects each token', async () => {
+	test('and thirty of them cause at most two logins, if the service rejects every token', async () => {
 		fixture.meets('others', answer(401));
 		for (let request = 0; request < 30; request += 1) await expect(post()).rejects.toThrow();
 		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
 	});
 
-	test('and fifty that fail together share their health checks', async () => {
+	test('and fifty that fail at the same time share health checks', async () => {
 		fixture.meets('createJob', actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
@@ -94,14 +94,14 @@ describe('A request that fails is sent once', () => {
 });
 
 describe('A request of another node', () => {
-	test('is not sent again if the service rejects a new token as well, when it is asked for clusters', async () => {
+	test('is not sent again if the health check rejects the new token, too', async () => {
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return answer(500);
 			return operation === 'listClusters' ? answer(401) : undefined;
 		});
 		await expect(post()).rejects.toThrow();
 		expect(fixture.callsOf('createJob')).toHaveLength(1);
-		// The next one begins with a new token.
+		// The next request is sent with a new token from the start.
 		fixture.sandbox.faults.plan(() => undefined);
 		await post();
 		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([500, 200]);
@@ -124,12 +124,12 @@ describe('A request of another node', () => {
 		expect(fixture.callsOf('createJob').map(({ token }) => token)).toEqual([theirs]);
 	});
 
-	test('is sent again with a new token, though the newest that two credentials shared has expired as well', async () => {
+	test('is sent again with a new token, even if the newest token that two credentials shared has expired, too', async () => {
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
 		await post();
 		fixture.sandbox.tokens.expireAll();
-		// The other credential, which was given the same token before.
+		// This is the state of a second credential that still contains the first token.
 		fixture.engine.editCredential({ accessToken: storedToken });
 		fixture.sandbox.clearCalls();
 		await post();
@@ -139,7 +139,10 @@ describe('A request of another node', () => {
 });
 
 describe('The token', () => {
-	/** Has the credential, as it is stored, sign a request; `{host}` is the service's address without its path, `{name}` without the scheme. */
+	/**
+	 * Signs a request with the stored credential. In the request, `{host}` stands for the origin of the service's
+	 * address and `{name}` for its host.
+	 */
 	async function signed(request: IDataObject): Promise<IHttpRequestOptions> {
 		const { origin, host } = new URL(fixture.sandbox.url);
 		const text = JSON.stringify(request).replaceAll('{host}', origin).replaceAll('{name}', host);
@@ -151,7 +154,7 @@ describe('The token', () => {
 	const checked = { skipSslCertificateValidation: false, rejectUnauthorized: true };
 	const unchecked = { skipSslCertificateValidation: true, rejectUnauthorized: false };
 
-	test("goes with the request, which follows no redirect, whatever the node's own options say", async () => {
+	test("is sent with the request, which follows no redirect, whatever the node's own options are", async () => {
 		const request = { url: `${fixture.sandbox.url}/api/v1/other`, headers: { A: 'b' } };
 		const options = { ...unchecked, followRedirect: true, followAllRedirects: true };
 		expect(await signed({ ...request, ...options })).toEqual({
@@ -162,12 +165,12 @@ describe('The token', () => {
 		});
 	});
 
-	test("goes to a service with any certificate only if the credential says so, which is another account's then", async () => {
+	test('is sent despite an untrusted certificate only if the credential allows it, and not after it is edited to forbid it', async () => {
 		fixture.engine.editCredential({ ignoreSslIssues: true });
 		await fixture.engine.run({ parameters: getAll() });
 		expect(await signed({ url: '{host}/api/v1/other' })).toMatchObject(unchecked);
 		fixture.engine.editCredential({ ignoreSslIssues: false });
-		// n8n asks for a new token then. If that can't be used either, this is what the sender gets.
+		// n8n then asks for a new token. If that token can't be used either, the sender gets this error.
 		await expect(signed({ url: '{host}/api/v1/other' })).rejects.toMatchObject({
 			response: { status: 401 },
 			failure: { kind: 'status', status: 401 },
@@ -176,7 +179,7 @@ describe('The token', () => {
 		});
 	});
 
-	/** A service whose Base URL has a path. */
+	/** Replaces the sandbox by one whose Base URL has this path, and logs in. */
 	async function startBelow(pathPrefix: string): Promise<void> {
 		await fixture.start({ pathPrefix });
 		await fixture.engine.run({ parameters: getAll() });
@@ -196,7 +199,7 @@ describe('The token', () => {
 		['/a', { url: '/b', baseURL: '{host}/a' }],
 		['/a', { url: 'b', baseURL: '{host}/a/' }],
 		['/a', { uri: '{host}/a/b', headers: { host: '{name}', Host: '{name}' } }],
-	])('of a Base URL with path "%s" goes with %j', async (prefix, request) => {
+	])('for a Base URL with the path "%s" is sent with %j', async (prefix, request) => {
 		await startBelow(prefix);
 		const { headers } = await signed(request);
 		expect(headers).toMatchObject({ Authorization: `Bearer ${fixture.engine.token}` });
@@ -226,15 +229,15 @@ describe('The token', () => {
 		['/a', { uri: '{host}/a/.\t./b' }],
 		['/a', { url: '../b', baseURL: '{host}/a' }],
 		['/a', { url: '/b', baseURL: '{host}' }],
-	])('of a Base URL with path "%s" does not go with %j', async (prefix, request) => {
+	])('for a Base URL with the path "%s" is not sent with %j', async (prefix, request) => {
 		await startBelow(prefix);
 		await expect(signed(request)).rejects.toThrow(
 			`This credential is for ${fixture.sandbox.url} only`,
 		);
 	});
 
-	test('is neither checked nor fetched for a request that the credential refuses', async () => {
-		// Not even where the one that is there is of another account.
+	test('is neither checked nor requested for a request that the credential refuses', async () => {
+		// Not even if the stored token belongs to another account, as after this edit.
 		fixture.engine.editCredential({ password: 'edited' });
 		const proxy = await newSandbox();
 		for (const options of [{ uri: `${fixture.sandbox.url}.example.com/` }, { proxy: proxy.url }]) {
@@ -248,7 +251,7 @@ describe('The token', () => {
 });
 
 describe('The test of a credential shows one message that says what to do', () => {
-	/** Asks for a token as n8n does. */
+	/** Requests a token as n8n does for the test of a credential with these changes. */
 	async function ask(changed: IDataObject): Promise<unknown> {
 		const { engine, sandbox } = fixture;
 		const form = { ...credentialFor(sandbox), accessToken: '', ...changed };
@@ -260,7 +263,7 @@ describe('The test of a credential shows one message that says what to do', () =
 		);
 	}
 
-	test('if the form holds a wrong password or address', async () => {
+	test('if the form contains a wrong password or address', async () => {
 		const { url } = fixture.sandbox;
 		await expect(ask({ password: 'wrong once more' })).rejects.toThrow(
 			'The username or the password is wrong. Correct it in the credential.',
@@ -280,7 +283,7 @@ describe('The test of a credential shows one message that says what to do', () =
 	});
 });
 
-test('Other nodes send a wrong password again after five seconds, not before', async () => {
+test('Other nodes send a wrong password again only after five seconds', async () => {
 	fixture.engine.editCredential({ password: 'wrong for other nodes' });
 	for (const [ms, logins] of [
 		[0, 1],

@@ -9,8 +9,8 @@ import { hurry } from '../support/hurry';
 import { Engine } from '../support/run';
 
 /*
- * n8n's store of credentials isn't part of its engine: here it fails, never answers, writes back what it has read, or
- * another process has stored a token in it.
+ * The node copes with n8n's credential store: it may fail, never answer, overwrite an edit, or contain a token that
+ * another process has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
 const fixture = useSandbox();
@@ -24,7 +24,7 @@ const never = async () => await new Promise<never>(() => {});
 const spyOnReads = () => jest.spyOn(fixture.engine.credentials, 'getDecrypted');
 const spyOnWrites = () => jest.spyOn(fixture.engine.credentials, 'updateCredentials');
 
-/** Lets something happen before each read. */
+/** Calls a function before each read of the store. */
 function beforeReads(happens: () => void): void {
 	const { credentials } = fixture.engine;
 	const read = credentials.getDecrypted.bind(credentials);
@@ -34,7 +34,9 @@ function beforeReads(happens: () => void): void {
 	});
 }
 
-/** As n8n's own up to 2.20: with the token, it stores all that the request has read before. */
+/**
+ * Behaves like n8n's store up to release 2.20: together with the token, it stores all data that the request has read.
+ */
 class Overwriting extends CredentialsInMemory {
 	protected override async withToken(
 		_id: string,
@@ -45,7 +47,7 @@ class Overwriting extends CredentialsInMemory {
 	}
 }
 
-test("a login does not undo an edit, if n8n's store writes back what it has read", async () => {
+test("a login does not undo an edit, if n8n's store overwrites it with the data that the request had read", async () => {
 	const engine = await Engine.load(Overwriting);
 	engine.saveCredential(credentialFor(fixture.sandbox));
 	const held = gate();
@@ -69,7 +71,7 @@ describe("If n8n's store of credentials never answers", () => {
 		const { runOut } = hurry();
 		const hangs = gate();
 		const data = fixture.engine.credentials.look('1');
-		// Each item has been read before.
+		// The first two reads are those of the items.
 		const reads = spyOnReads().mockResolvedValueOnce(data).mockResolvedValueOnce(data);
 		reads.mockImplementation(async () => {
 			hangs.open();
@@ -82,7 +84,7 @@ describe("If n8n's store of credentials never answers", () => {
 		expect((await result).items).toMatchObject([{ json: late }, { json: late }]);
 	});
 
-	test('Timeout ends the write of the token, and other items have their jobs', async () => {
+	test('Timeout ends the write of the token, and the jobs of other items are created', async () => {
 		const { runOut } = hurry();
 		const writes = spyOnWrites().mockImplementationOnce(never);
 		const { result } = fixture.engine.start([creates], [{}]);
@@ -122,23 +124,20 @@ describe("If n8n's store of credentials fails", () => {
 		['a read', spyOnReads, locked, /n8n says: "database is locked"/],
 		['a write', spyOnWrites, locked, /n8n says: "database is locked"/],
 		['a write', spyOnWrites, refused, /n8n says: ".*refused the connection/],
-	])(
-		'in %s again and again, the error says that nothing was sent',
-		async (_, spy, thrown, says) => {
-			spy().mockRejectedValue(thrown);
-			const { error } = await fixture.engine.run({
-				parameters: create({ options: { maxRetries: 1 } }),
-			});
-			expect(error).toMatchObject({
-				message: "n8n couldn't send the request",
-				description: expect.stringMatching(says),
-				context: { jobMayExist: false, httpStatus: null },
-			});
-			expect(fixture.callsOf('createJob')).toEqual([]);
-		},
-	);
+	])('in %s repeatedly, the error says that nothing was sent', async (_, spy, thrown, says) => {
+		spy().mockRejectedValue(thrown);
+		const { error } = await fixture.engine.run({
+			parameters: create({ options: { maxRetries: 1 } }),
+		});
+		expect(error).toMatchObject({
+			message: "n8n couldn't send the request",
+			description: expect.stringMatching(says),
+			context: { jobMayExist: false, httpStatus: null },
+		});
+		expect(fixture.callsOf('createJob')).toEqual([]);
+	});
 
-	test('since the node may not use the credential, the error says to choose another', async () => {
+	test('because the node may not use the credential, the error says to choose another one', async () => {
 		const says = 'This credential cannot be used in workflows';
 		spyOnReads().mockRejectedValue(new UserError(says));
 		const { error } = await fixture.engine.run({ parameters: create() });
@@ -151,10 +150,10 @@ describe("If n8n's store of credentials fails", () => {
 });
 
 /*
- * A token that the service rejects as soon as this process has it: another process may have logged in. Both use the
- * stored credential, where each finds the other's token.
+ * The service rejects a token as soon as this process has it, because another process may have logged in. Both
+ * processes use the stored credential, and each can find the other's token in it.
  */
-describe("If another process's login ends the token of this one", () => {
+describe('If the login of another process ends the token of this process', () => {
 	beforeEach(() => void hurry());
 
 	/** What the other process does with the stored credential. */
@@ -164,7 +163,7 @@ describe("If another process's login ends the token of this one", () => {
 	};
 	const stores = (token: string) => () => fixture.engine.storeAsOtherProcess(token);
 
-	/** Lists clusters at a service that rejects all tokens but one. */
+	/** Lists clusters from a service that accepts at most one token. */
 	async function list(accepted?: string, onCall: (n: number) => void = () => {}, count = 3) {
 		fixture.meets('listClusters', ({ nOfOperation, token }) => {
 			onCall(nOfOperation);
@@ -178,20 +177,23 @@ describe("If another process's login ends the token of this one", () => {
 		};
 	}
 
-	/** Three lists and a health check reject the token of the first login. Six health checks later, the second login is made. */
+	/**
+	 * The first token is rejected by three lists and a health check. After six more health checks, the node logs in
+	 * again.
+	 */
 	test.each<[when: string, nOfCall: number, reads: Array<() => void>, logins: number]>([
 		['at once', 4, [stores('other')], 1],
-		['at the second look', 4, [isIdle, stores('other')], 1],
-		['once it can be read', 4, [locksIt, stores('other')], 1],
+		['at the second read', 4, [isIdle, stores('other')], 1],
+		['once the store can be read', 4, [locksIt, stores('other')], 1],
 		[
-			'at the last look before the second login',
+			'at the last read before the second login',
 			4,
 			[...new Array(5).fill(isIdle), stores('other')],
 			1,
 		],
 		['after two logins', 14, [stores('other')], 2],
-		['at the last look', 14, [...new Array(5).fill(isIdle), stores('other')], 2],
-	])("the node finds that one's token %s", async (_, nOfCall, reads, expected) => {
+		['at the last read', 14, [...new Array(5).fill(isIdle), stores('other')], 2],
+	])('the node finds the token of the other process %s', async (_, nOfCall, reads, expected) => {
 		let meanwhile: Array<() => void> = [];
 		beforeReads(() => meanwhile.shift()?.());
 		const { result, tokens, logins } = await list('other', (n) => {
@@ -202,13 +204,13 @@ describe("If another process's login ends the token of this one", () => {
 		expect(logins).toBe(expected);
 	});
 
-	test('and each token is rejected, a request ends with the fortieth', async () => {
+	test('and every token is rejected, a request fails after a limited number of tokens', async () => {
 		let newest = isIdle;
 		beforeReads(() => newest());
 		const onCall = (n: number) => (newest = stores(`other ${n}`));
 		const { result, tokens, logins } = await list(undefined, onCall, 1);
 		expect(result).toBe('The service rejected the token that it had just issued');
-		// Max Request Retries are added.
+		// The limit is forty tokens, plus three Max Request Retries.
 		expect(new Set(tokens).size).toBe(43);
 		expect(logins).toBe(1);
 	});

@@ -10,7 +10,7 @@ import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
 
 /*
- * The life of a token, as docs/architecture.md tells it: each sentence is the title of a test.
+ * The life of a token follows the rules in docs/architecture.md: each rule is the title of a test.
  */
 
 const { fixture, logins, healthChecks, logInBefore } = useTokens();
@@ -25,7 +25,9 @@ const run = async (count = 1) =>
 	await fixture.engine.run({ parameters: create(), onError }, numbered(count));
 const jobs = () => fixture.sandbox.store.jobs.size;
 
-/** The service answers so to creates with this token, and otherwise as ever. */
+/**
+ * Makes the creates with this token end in a fault. Health checks with it get the fault that `ofHealthChecks` returns.
+ */
 function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => Fault): void {
 	fixture.sandbox.faults.plan(({ operation, token }) => {
 		if (token !== rejected) return undefined;
@@ -33,7 +35,7 @@ function answerCreatesOf(rejected: string, fault: Fault, ofHealthChecks?: () => 
 	});
 }
 
-/** Failures of a request that was not sent. No sandbox can make a single request fail in these ways. */
+/** Failures of requests that weren't sent. The sandbox can't make a single request fail in these ways. */
 const unsent = [
 	{ kind: 'certificate', code: 'CERT_HAS_EXPIRED' },
 	{ kind: 'tls', code: 'EPROTO' },
@@ -93,7 +95,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				);
 				await run();
 				const counts = { logins: logins(), healthChecks: healthChecks() };
-				// After an unclear answer, a health check goes before the next create.
+				// After an unclear response, the node sends a health check before the next create. This run sends it,
+				// so that the test of the next fault doesn't count it.
 				await run();
 				return counts;
 			};
@@ -200,7 +203,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(callsOf('createJob').map(({ token }) => token)).toEqual([next, next]);
 			expect(jobs()).toBe(3);
 
-			// What may have been acted on isn't sent again.
+			// A create that the service may have acted on isn't sent again.
 			const last = await logInBefore(2 * MINUTE_MS);
 			answerCreatesOf(last, answer(500), () => answer(401));
 			expect(contextOf(await fixture.engine.run({ parameters: create() }))).toMatchObject({
@@ -221,7 +224,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			let reads = 0;
 			jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
 				reads += 1;
-				// The first read is the run's own.
+				// The first read is that of the item. The second one is at the rejection, and the third one is later.
 				if (reads === 3) fixture.engine.storeAsOtherProcess('theirs');
 				return await read(...args);
 			});
@@ -301,7 +304,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 
 test.each(sentences)('%s', async (_, proof) => await proof());
 
-test('docs/architecture.md tells the life of a token by these sentences', () => {
+test('docs/architecture.md contains exactly these rules', () => {
 	const text = readFileSync('docs/architecture.md', 'utf8');
 	const section = /^### The life of a token$(.*?)^### /ms.exec(text)?.[1] ?? '';
 	const told = [...section.matchAll(/^\d+\. (.+)$/gm)].map(([, sentence]) => sentence);

@@ -1,17 +1,21 @@
 import { pass } from '../support/clock';
 import { getAll, useSandbox } from '../support/fixture';
 
-/** A sandbox for each test, and what the tests of its tokens ask of it. */
+/** Gives each test a sandbox, and returns functions for tests of its tokens. */
 export function useTokens() {
 	const fixture = useSandbox();
 	const { callsOf } = fixture;
 
-	/** How many logins, and how many health checks, the sandbox has seen. */
+	/** The number of logins that the sandbox has received. */
 	const logins = () => callsOf('login').length;
 	const healthChecks = () =>
 		callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
 
-	/** Logs in, and lets the token become this old. @returns the token */
+	/**
+	 * Logs in, makes the token this old, and clears the recorded calls.
+	 *
+	 * @returns the token
+	 */
 	async function logInBefore(ms: number): Promise<string> {
 		await fixture.engine.run({ parameters: getAll() });
 		pass(ms);

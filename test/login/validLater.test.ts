@@ -4,7 +4,8 @@ import { change, create, getAll, numbered, useSandbox } from '../support/fixture
 import { hurry } from '../support/hurry';
 
 /*
- * Tokens that aren't valid as soon as they are issued, since clocks differ or replicas lag; and tokens that end soon.
+ * Items succeed even if a token only becomes valid some seconds after its login, because clocks differ or replicas lag,
+ * or if tokens expire soon.
  */
 
 const fixture = useSandbox();
@@ -15,7 +16,7 @@ const onError = 'continueRegularOutput';
 const tooEarly = answer(401, { message: 'Token used before issued' });
 const jobs = () => fixture.sandbox.store.jobs.size;
 
-/** When each token was issued, by the clock that the node looks at. */
+/** Returns a function that returns when a token was first seen, by the clock of the node. */
 function issueTimes(): (token: string | undefined) => number {
 	const times = new Map<string | undefined, number>();
 	return (token) => {
@@ -25,7 +26,11 @@ function issueTimes(): (token: string | undefined) => number {
 	};
 }
 
-/** The service rejects each token for so long after it was first sent. @param isAsked which requests it checks so */
+/**
+ * Makes the service reject each token until `ms` milliseconds after it was first sent.
+ *
+ * @param isAsked returns whether the service rejects the token for this operation
+ */
 function acceptAfter(ms: number, isAsked = (_operation: string) => true): void {
 	const issuedAt = issueTimes();
 	fixture.meets('others', ({ operation, token }) => {
@@ -35,7 +40,7 @@ function acceptAfter(ms: number, isAsked = (_operation: string) => true): void {
 }
 
 test.each([500, 1_500, 3_000, 5_000])(
-	'each item has its job, with one login, if the token becomes valid %i ms later',
+	'all jobs are created after one login, if the token becomes valid %i ms later',
 	async (ms) => {
 		acceptAfter(ms);
 		await fixture.succeeds(create(), numbered(50));
@@ -45,7 +50,7 @@ test.each([500, 1_500, 3_000, 5_000])(
 );
 
 test.each([3_000, 8_000])(
-	'each item has its job, with one login, if some replicas know the token %i ms later',
+	'all jobs are created after one login, if creates only accept the token %i ms later',
 	async (ms) => {
 		acceptAfter(ms, (operation) => operation === 'createJob');
 		await fixture.succeeds(create(), numbered(50));
@@ -53,7 +58,7 @@ test.each([3_000, 8_000])(
 	},
 );
 
-test('lists and state changes wait for a token that becomes valid later, too', async () => {
+test('lists and state changes also wait for a token that becomes valid later', async () => {
 	acceptAfter(3_000);
 	await fixture.succeeds(getAll());
 	fixture.sandbox.tokens.expireAll();
@@ -64,7 +69,7 @@ test('lists and state changes wait for a token that becomes valid later, too', a
 	await fixture.succeeds(change('stop', { jobId: uid }));
 });
 
-test('if the token becomes valid 20 s later, the error says why, and the next execution works at once', async () => {
+test('if the token becomes valid 20 s later, the error gives the reason, and a later execution succeeds without a login', async () => {
 	acceptAfter(20_000);
 	const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(50));
 	expect(items).toHaveLength(50);
@@ -91,7 +96,7 @@ test.each([
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'beforeActing' } as const],
 ])(
-	'each item has its job, though tokens end a few seconds after their login and health checks get %s',
+	'all jobs are created, even if tokens expire at every tenth create and health checks get %s',
 	async (_, fault) => {
 		let created = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
