@@ -10,9 +10,10 @@ import { unlessAborted } from '../../nodes/JobOrchestration/service/timers';
 type End = { body: string } | { failure: Failure };
 
 /**
- * A client with this limiter whose requests end as told, instead of being sent. Its token is always accepted.
+ * Returns a client with this limiter. It sends no requests: `endOf` decides how each request ends. The token is always
+ * accepted.
  *
- * @param endOf a request: a call or HEALTH_CHECK
+ * @param endOf returns the end of a request, which is a call or HEALTH_CHECK
  */
 export function clientWith(
 	limiter: AccountLimiter,

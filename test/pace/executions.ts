@@ -11,10 +11,10 @@ import { clientWith } from './client';
 import type { Service } from './services';
 
 /*
- * Executions of one account at a service, by a clock that a test sets. Their items are sent as by the node.
+ * Simulates executions of one account in virtual time. The node's own client and rate limiter send the items.
  */
 
-/** A clock that goes on when it is told to. */
+/** A clock that only moves when a test moves it. */
 class SetClock {
 	private time = 1_000;
 	private busyMs = 0;
@@ -22,7 +22,7 @@ class SetClock {
 	readonly now = () => this.time;
 	readonly idle = () => this.time - this.busyMs;
 	readonly pause = async () => await this.after(1);
-	/** As n8n's timers, which count milliseconds and are late. */
+	/** Behaves like n8n's timers: whole milliseconds, and up to one millisecond late. */
 	readonly wait = async (milliseconds: number, signal?: AbortSignal) => {
 		await new Promise<void>((resolve) => {
 			onAbort(signal, resolve);
@@ -34,13 +34,16 @@ class SetClock {
 		await new Promise<void>((ring) => this.timers.push({ at: this.time + milliseconds, ring }));
 	}
 
-	/** The process works, and does nothing else meanwhile. */
+	/** Moves the clock while the process is busy, so that no timer fires in the meantime. */
 	work(milliseconds: number): void {
 		this.time += milliseconds;
 		this.busyMs += milliseconds;
 	}
 
-	/** Lets milliseconds pass, and whatever is due happen in them, until something is over. */
+	/**
+	 * Moves the clock by up to `milliseconds`, and fires the timers that are due. Stops as soon as `isOver` returns
+	 * true.
+	 */
 	async pass(milliseconds: number, isOver = () => false): Promise<void> {
 		const end = this.time + milliseconds;
 		while (!isOver()) {
@@ -57,7 +60,7 @@ class SetClock {
 }
 
 export interface Execution {
-	/** When each request was sent, and for which item. */
+	/** The time and the item of each request that was sent. */
 	sent: Array<{ n: number; at: number }>;
 	healthChecks: Array<{ at: number }>;
 	done: Array<{ n: number; at: number }>;
@@ -68,15 +71,15 @@ export interface Execution {
 }
 
 export interface BatchOptions {
-	/** Of each request. */
+	/** Max Request Retries. */
 	maxRetries?: number;
-	/** Whether a request may do more if it is sent twice. */
+	/** Whether the requests create jobs, and are therefore not idempotent. */
 	creates?: boolean;
 }
 
 export const seconds = (count: number) => count * 1_000;
 export const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
-/** Those that failed, and may have been acted on. */
+/** Returns the failed requests that the service may have acted on. */
 export const mayExist = (failed: Execution['failed']) =>
 	failed.filter(
 		({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true,
@@ -100,7 +103,7 @@ export class Executions {
 	private readonly all: Execution[] = [];
 	private readonly startedAt = this.clock.now();
 
-	/** @param workMs of n8n's own for each request */
+	/** @param workMs how long n8n is busy for each request */
 	constructor(
 		private readonly service: Service,
 		private readonly workMs = 0,
@@ -160,7 +163,11 @@ export class Executions {
 		return execution;
 	}
 
-	/** Lets time pass until all are over. @throws Error if they aren't after an hour */
+	/**
+	 * Moves the clock until all executions are over.
+	 *
+	 * @throws Error if an execution isn't over after an hour
+	 */
 	async end(): Promise<void> {
 		const isOver = () => this.all.every((execution) => execution.isOver);
 		await this.clock.pass(3_600_000, isOver);

@@ -4,7 +4,8 @@ import { atOnce, bucket, byChance, connections, during, open, rejected } from '.
 import { type Service, useSameRandomNumbers, windowed } from './services';
 
 /*
- * What the rate limiter makes of services that take only so much, are away or fall silent, in virtual time.
+ * All items end within a certain time and with few repeated requests, even if a service is limited, overloaded or
+ * unavailable. The tests run in virtual time.
  */
 
 useSameRandomNumbers();
@@ -17,7 +18,7 @@ const failsCreates: Service = (n) => (Number.isNaN(n) ? undefined : bare503);
 const batch = (count: number) => [range(count)];
 const each = (count: number) => range(count).map((n) => [n]);
 
-/** The most that these executions may cost: seconds, requests that are sent again, jobs that may exist. */
+/** Executions, and the most that they may take: seconds, requests that are sent again, and jobs that may exist. */
 type Row = [
 	...[name: string, executions: number[][], service: () => Service],
 	...[seconds: number, again?: number, uncertain?: number],
@@ -43,7 +44,7 @@ test.each<Row>([
 	['takes ten of them at once', each(80), () => connections(10, 300, bare503), 4, 0, 5],
 	['answers each create with a 503', batch(300), () => failsCreates, 8, 0, 14],
 ])(
-	'The work ends in time, and costs no more than it may, at a service that %s',
+	'All items end within their limits at a service that %s',
 	async (_, batches, service, longest, again = 0, uncertain = 0) => {
 		const executions = new Executions(service(), 0.8);
 		const all = batches.map((batch) => executions.begin(batch));
@@ -54,7 +55,7 @@ test.each<Row>([
 		expect(executions.clock.now() - seconds(1)).toBeLessThanOrEqual(seconds(longest));
 		expect(sent.length - new Set(sent.map(({ n }) => n)).size).toBeLessThanOrEqual(again);
 		expect(mayExist(failed).length).toBeLessThanOrEqual(uncertain);
-		// Only creates that always fail are given up; else nothing fails but what may exist.
+		// Only creates that always fail are given up. At any other service, an item fails only if its job may exist.
 		if (service() !== failsCreates) expect(failed).toEqual(mayExist(failed));
 	},
 );
@@ -63,7 +64,7 @@ test.each([
 	['5 a second', bucket(5, 1), 1],
 	['2 a second', bucket(2, 2), 1],
 	['20 a second, and Retry-After is 1', bucket(20, 20, rejected(seconds(1))), 2],
-])('A single item soon begins beside a batch at %s', async (_, service, longest) => {
+])('A single item starts soon although a batch is running at %s', async (_, service, longest) => {
 	const executions = new Executions(service);
 	const batch = executions.begin(range(150));
 	for (let n = 0; n < 8; n += 1) {
@@ -99,10 +100,10 @@ describe('Items that are always rejected', () => {
 
 	test.each([
 		[seconds(60), 12],
-		// A Retry-After of up to 5 s stops all requests each time.
+		// Each Retry-After of up to 5 s stops all requests.
 		[seconds(1), 70],
 	])(
-		'do not delay another execution (Retry-After %s), and fail while others pass',
+		'do not delay another execution (Retry-After %s), and fail while other items succeed',
 		async (retryAfter, longest) => {
 			const executions = new Executions((n) =>
 				n < 20 ? rejected(retryAfter) : n < 320 ? undefined : { after: 500 },
@@ -131,7 +132,7 @@ test('Some items that always get a 500 do not delay the others', async () => {
 	expect(lastAt(execution.done)).toBeLessThan(seconds(5));
 });
 
-test('While one create goes at a time after an outage, reads go on', async () => {
+test('While creates are sent one at a time after an outage, reads are not delayed', async () => {
 	const executions = new Executions((n, at) => {
 		if (Number.isNaN(n) || n >= 100) return { after: 100 };
 		return at < 50 ? broken : { after: seconds(1) };
@@ -145,9 +146,9 @@ test('While one create goes at a time after an outage, reads go on', async () =>
 });
 
 test.each([
-	// It is sent three times.
+	// The item is sent three times.
 	[1, 125],
-	// Those that sleep fail with those that wait.
+	// Requests that sleep fail together with those that wait.
 	[300, 80],
 ])(
 	'%i items that are always told to wait for a minute fail within %i s',
@@ -160,8 +161,8 @@ test.each([
 	},
 );
 
-describe('Everything ends', () => {
-	test('at a Concurrency of 1, of which one request fails while it keeps its place', async () => {
+describe('Every execution ends', () => {
+	test('at a Concurrency of 1, if a request fails while it keeps its place', async () => {
 		const executions = new Executions(() => unreachable);
 		const limits = { concurrency: 1, execution: {} };
 		const hasty = executions.begin([0], { ...limits, maxRetries: 0 });
@@ -170,7 +171,7 @@ describe('Everything ends', () => {
 		expect([hasty.failed.length, patient.failed.length]).toEqual([1, 5]);
 	});
 
-	test('for creates that get no clear answer, though lists do', async () => {
+	test('if creates get no clear response but lists do', async () => {
 		const executions = new Executions((n) => (n >= 1_000 ? undefined : failsCreates(n, 0)));
 		const creates = range(100).map((n) => executions.begin([n]));
 		for (let n = 1_000; n < 1_100; n += 1) {
@@ -193,7 +194,7 @@ test('While health checks are answered and creates are throttled, the probes bec
 	expect(sent.length).toBeLessThan(60);
 });
 
-test('An execution that has given up creates again a minute later, though it sends other requests', async () => {
+test('An execution that has given up sends creates again after a minute, even if it sends other requests in the meantime', async () => {
 	const executions = new Executions((n, at) =>
 		at < seconds(10) && n < 1_000 ? failsCreates(n, at) : undefined,
 	);
@@ -212,18 +213,18 @@ test('An execution that has given up creates again a minute later, though it sen
 	expect(late.done).toHaveLength(1);
 });
 
-describe('The end of a run', () => {
-	test('ends no other call of the execution', async () => {
+describe('The time limit of a run', () => {
+	test('does not end other calls of the execution', async () => {
 		const executions = new Executions(open(() => 400));
 		const limits = { concurrency: 1, execution: {} };
 		const tool = executions.begin([0], { ...limits, limitMs: 500 });
-		// It is over while one of these is in flight, and the other one waits.
+		// The time limit of the tool ends while one of these requests is in flight and the other one waits.
 		const others = executions.begin([1, 2], limits);
 		await executions.end();
 		expect([tool.done.length, others.done.length]).toEqual([1, 2]);
 	});
 
-	test('fails at once what has to pause until after it', async () => {
+	test('makes a request fail at once if the pause lasts longer', async () => {
 		const pauses = rejected(seconds(4));
 		const executions = new Executions((_, at) => (at < 10 ? pauses : undefined));
 		executions.begin([0]);

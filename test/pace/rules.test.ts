@@ -7,7 +7,8 @@ import { atOnce, bucket, connections, open, rejected } from './services';
 import { type Service, silence, useSameRandomNumbers } from './services';
 
 /*
- * The rules of the rate limiter, as docs/architecture.md tells them: each sentence is the title of a test, in virtual time.
+ * The rate limiter follows the rules in docs/architecture.md: each rule is the title of a test. The tests run in
+ * virtual time.
  */
 
 useSameRandomNumbers();
@@ -19,7 +20,7 @@ const allOf = (executions: Execution[], list: 'sent' | 'failed' | 'done') =>
 
 const isHealthCheck = (n: number) => Number.isNaN(n);
 
-/** Fails requests, but health checks only if told so, from a time until another. */
+/** Returns a service that fails all requests between two times. If `answersChecks` is true, health checks succeed. */
 const failing =
 	(from: number, until: number, failure: Failure, answersChecks = false): Service =>
 	(n, at) => {
@@ -36,7 +37,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			await together.clock.pass(45);
 			expect(allOf(many, 'sent')).toBe(10);
 			await together.clock.pass(50);
-			// Each of ten answers has raised it.
+			// Each of the ten responses has raised the limit by 0.3.
 			expect(allOf(many, 'sent') - allOf(many, 'done')).toBe(13);
 			await together.end();
 
@@ -91,7 +92,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const [free = 0, first = 0, second = 0, third = 0] = await rates(once(rejected(), 1_000));
 			expect(free).toBeGreaterThan(500);
 			expect(first).toBeGreaterThanOrEqual(10);
-			// With those that start before the answer comes.
+			// This includes requests that start before the throttled response arrives.
 			expect(first).toBeLessThan(50);
 			expect(second).toBeLessThanOrEqual(4 * first);
 			expect(third).toBeLessThanOrEqual(4 * second);
@@ -118,7 +119,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			await executions.end();
 			expect(reads.done).toHaveLength(400);
 
-			// One of many requests fails, and others are answered meanwhile: none of them waits.
+			// One of many requests fails while others are answered: no request has to wait.
 			for (const failure of [silence, statusFailure(500)]) {
 				const quick = new Executions((n) => (n === 50 ? failure : undefined));
 				const { done, healthChecks } = quick.begin(range(300));
@@ -126,7 +127,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				expect([done.length, healthChecks.length]).toEqual([299, 0]);
 				expect(lastAt(done)).toBeLessThan(seconds(1));
 			}
-			// Nobody is answered any more: what is in flight is lost, and no more.
+			// The service stops responding: only the requests in flight are lost.
 			for (const concurrency of [1, 100]) {
 				let answered = 0;
 				const silent = new Executions(() => ((answered += 1) > 20 ? silence : undefined));
@@ -150,7 +151,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(batch.failed).toHaveLength(300);
 			expect(lastAt(batch.failed)).toBeLessThan(seconds(12));
 			expect(batch.failed.at(-1)?.error).toMatchObject({ problem: { mayHaveActed: false } });
-			// It has a probe of its own.
+			// The second execution sends its own probe.
 			expect(later.sent).toHaveLength(1);
 			expect(Number(later.sent[0]?.at) - laterAt).toBeLessThan(seconds(5.1));
 			const checks = [...batch.healthChecks, ...later.healthChecks];
@@ -161,7 +162,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			await each.end();
 			expect(all.flatMap(({ failed }) => mayExist(failed)).length).toBeLessThanOrEqual(30);
 
-			// One clear answer lets all go on, the one that has given up too.
+			// After one clear response, all executions continue, including the one that has given up.
 			const mended = new Executions(failing(0, 8_000, statusFailure(503), true));
 			const loop = {};
 			mended.begin(range(300), { execution: loop });
@@ -177,7 +178,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
 		'The probe is a random one of the requests that wait in the execution whose turn it is. If there are requests that were never throttled, it is one of these. At a Concurrency of 1, the first probe is the next request, and a request keeps its place in the order while it sleeps for up to a second.',
 		async () => {
-			// The first hundred are always throttled, as by a namespace that is full.
+			// The first hundred items are always throttled, as if the limit of a namespace were reached.
 			const executions = new Executions((n) => (n < 100 ? rejected() : undefined));
 			const { done, failed } = executions.begin(range(200));
 			await executions.end();
@@ -216,7 +217,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const waits = alone.sent.slice(1).map(({ at }, n) => at - Number(alone.sent[n]?.at));
 			expect(Math.min(...waits)).toBeGreaterThanOrEqual(150);
 			expect(waits.length).toBeLessThan(25);
-			// The others had to wait for none of that.
+			// The other items didn't have to wait for the throttled one.
 			expect(lastAt(others.done)).toBeLessThan(seconds(410));
 
 			const told = new Executions((_, at) => (at < 10_000 ? rejected(seconds(12)) : undefined));
@@ -284,7 +285,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(Object(batch.failed.at(-1)?.error)).toMatchObject({
 				description: expect.stringMatching(/All requests waited \d\d s .* \(probes: \d+\)/),
 			});
-			// The account was answered, so another execution waits, too. Forgotten, the outage begins again.
+			// The service has answered the account, so the next execution waits, too. Once the outage is forgotten, it
+			// begins again.
 			for (const [idleMs, waitsMs] of [
 				[0, seconds(65)],
 				[seconds(61), seconds(65)],
@@ -339,7 +341,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const single = executions.begin([0]);
 			const other = executions.begin(range(60), { concurrency: 60 });
 			await executions.clock.pass(100);
-			// Ten of those without a Concurrency, and a hundred in all.
+			// Ten requests of the executions without a Concurrency are in flight, and a hundred in all.
 			expect([own, single, other].map(({ sent }) => sent.length)).toEqual([9, 1, 50]);
 			for (const execution of [batch, own, other]) execution.stop();
 			await executions.clock.pass(seconds(1.1));
@@ -374,7 +376,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 
 test.each(sentences)('%s', async (_, proof) => await proof());
 
-test('docs/architecture.md tells the rules of the rate limiter by these sentences', () => {
+test('docs/architecture.md contains exactly these rules', () => {
 	const text = readFileSync('docs/architecture.md', 'utf8');
 	const section = /^### The rate limiter$(.*?)^##/ms.exec(text)?.[1] ?? '';
 	const told = [...section.matchAll(/^\d+\. (.+)$/gm)].map(([, sentence]) => sentence);

@@ -3,19 +3,25 @@ import { RateLimit } from '../../sandbox/limits/rateLimit';
 import { broken, statusFailure } from '../reliability/statusFailure';
 
 /*
- * Services that take only so much, by the clock of Executions.
+ * Simulated services with limits, in the virtual time of Executions.
  */
 
-/** What comes of a request: nothing if it is answered well, else why not, and after how long if that isn't at once. */
+/**
+ * How a request ends: undefined for a success, or a failure. `after` is the number of milliseconds until the response;
+ * by default, 20 for a success and 5 for a failure.
+ */
 type Answer = Failure | undefined | { failure?: Failure | undefined; after: number };
 
-/** How a service answers an item's request that comes at a number of milliseconds; a health check's item is NaN. */
+/**
+ * Returns how a service responds to the request of item `n` that arrives after `at` milliseconds. For a health check,
+ * `n` is NaN.
+ */
 export type Service = (n: number, at: number) => Answer;
 
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
 export const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
 
-/** Gives each test the same random numbers from 0 to 1 (Park and Miller's generator). */
+/** Makes Math.random() return the same numbers in each test (Park and Miller's generator). */
 export function useSameRandomNumbers(): void {
 	beforeEach(() => {
 		let last = 1;
@@ -25,13 +31,16 @@ export function useSameRandomNumbers(): void {
 	afterEach(() => jest.restoreAllMocks());
 }
 
-/** Accepts a number of requests per second, and some of them at once: a token bucket. */
+/** Returns a service with a token bucket: it accepts `perSecond` requests per second, and `burst` of them at once. */
 export function bucket(perSecond: number, burst: number, failure: Failure = rejected()): Service {
 	const limit = new RateLimit({ perSecond, burst, retryAfter: 0 });
 	return (_, at) => ({ failure: limit.take(at) ? undefined : failure, after: 2 });
 }
 
-/** Accepts a number of requests in each window of time; may say how long it lasts. */
+/**
+ * Returns a service that accepts `most` requests in each window of time. If `saysHowLong` is true, its Retry-After is
+ * the time until the next window.
+ */
 export function windowed(most: number, milliseconds: number, saysHowLong = false): Service {
 	let window = -1;
 	let count = 0;
@@ -49,7 +58,7 @@ export const open = (latency: () => number): Service => {
 	return () => ({ after: latency() });
 };
 
-/** Works on a few at once, while the others wait in line. */
+/** Returns a service that processes `places` requests at a time. The others wait in a queue. */
 export function atOnce(places: number, latency: number): Service {
 	const freeAt = new Array<number>(places).fill(0);
 	return (_, at) => {
@@ -60,7 +69,7 @@ export function atOnce(places: number, latency: number): Service {
 	};
 }
 
-/** Takes a few connections at once, and fails the others. */
+/** Returns a service that accepts `most` connections at a time, and fails further requests. */
 export function connections(most: number, latency: number, failure: Failure = broken): Service {
 	let endsAt: number[] = [];
 	return (_, at) => {
@@ -75,7 +84,7 @@ export const byChance = (share: number, failure: Failure): Service => {
 	return () => ({ failure: Math.random() < share ? failure : undefined, after: 5 });
 };
 
-/** Fails all requests for a while. */
+/** Returns a service that fails all requests between two times. */
 export function during(from: number, to: number, failure: Failure, service: Service): Service {
 	return (n, at) => (at >= from && at < to ? { failure, after: 1 } : service(n, at));
 }
