@@ -6,7 +6,8 @@ import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './bat
 import { namesIn, oneByOne, refused, refusedAt, useBatch } from './batch';
 
 /*
- * A job belongs to the account that created it: the address of the service and the user.
+ * A job belongs to the account that created it, which is the address of the service and the user. No Retry sends
+ * requests for the job to another account.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
@@ -20,7 +21,7 @@ beforeEach(async () => {
 	other = await newSandbox({ password: fixture.sandbox.password });
 });
 
-/** What makes the credential that of another account. */
+/** Changes after which the credential belongs to another account. */
 const edits: Array<[string, () => Partial<ReturnType<typeof credentialFor>>]> = [
 	['another address', () => ({ baseUrl: other.url })],
 	['another user', () => ({ userName: 'bob' })],
@@ -38,34 +39,37 @@ describe('A Retry with another account', () => {
 		return failed;
 	}
 
-	test.each(edits)('sends nothing and says which jobs are whose: %s', async (_, change) => {
-		const failed = await refusedAtSixth();
-		const made = jobsOnService();
-		const sent = fixture.sandbox.calls.length;
-		edit(change());
-		const again = await fixture.engine.retry(failed, [node]);
-		expect(callsAfter(sent)).toEqual([]);
-		expect(again.error?.message).toBe(
-			'Nothing more was sent: items 0 to 4 (counted from 0) were done with another account',
-		);
-		const { userName, url } = fixture.sandbox;
-		expect(again.error?.description).toContain(
-			`Done as user "${userName}" at ${url}: items 0 to 4.`,
-		);
-		expect(again.error?.description).not.toContain(fixture.sandbox.password);
-		expect(createdIn(again)).toEqual(made);
-		restore();
-		expect(namesIn(await fixture.engine.retry(again, [node]))).toHaveLength(10);
-		expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
-	});
+	test.each(edits)(
+		'sends nothing and says which items were done with which account: %s',
+		async (_, change) => {
+			const failed = await refusedAtSixth();
+			const made = jobsOnService();
+			const sent = fixture.sandbox.calls.length;
+			edit(change());
+			const again = await fixture.engine.retry(failed, [node]);
+			expect(callsAfter(sent)).toEqual([]);
+			expect(again.error?.message).toBe(
+				'Nothing more was sent: items 0 to 4 (counted from 0) were done with another account',
+			);
+			const { userName, url } = fixture.sandbox;
+			expect(again.error?.description).toContain(
+				`Done as user "${userName}" at ${url}: items 0 to 4.`,
+			);
+			expect(again.error?.description).not.toContain(fixture.sandbox.password);
+			expect(createdIn(again)).toEqual(made);
+			restore();
+			expect(namesIn(await fixture.engine.retry(again, [node]))).toHaveLength(10);
+			expect(timesSent()).toEqual([1, 1, 1, 1, 1, 2, 1, 1, 1, 1]);
+		},
+	);
 
-	test('goes on where only the spelling of the address differs', async () => {
+	test('continues if only the spelling of the address differs', async () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
 		expect(namesIn(await fixture.engine.retry(failed, [node]))).toHaveLength(10);
 	});
 
-	test('ends no job there that it has to end, and says why', async () => {
+	test('sends no request to end jobs, and says why', async () => {
 		fixture.sandbox.faults.plan((call) => {
 			if (call.operation === 'changeJobState') return refused;
 			return call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined;
@@ -82,7 +86,7 @@ describe('A Retry with another account', () => {
 		);
 	});
 
-	test('changes no state there', async () => {
+	test('changes no state', async () => {
 		await fixture.engine.run(node, numbered(1));
 		const [jobId] = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
@@ -98,7 +102,7 @@ describe('A credential with expressions of the item', () => {
 	const users = ['ann', 'bob', 'cid', 'bob'];
 	const items = users.map((user, n) => ({ n, user }));
 
-	/** Lets every user log in, and creates a job for each item but one. */
+	/** Makes the service accept every login, and create a job for each item except `refuses`. */
 	function serveEverybody({ refuses = -1 } = {}): void {
 		fixture.sandbox.faults.plan((call) => {
 			if (call.operation === 'login') {
@@ -122,7 +126,7 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.callsOf('login')).toHaveLength(3);
 	});
 
-	test('sends one request after the other with a Concurrency of 1, of whichever account', async () => {
+	test('sends one request at a time with a Concurrency of 1, counted over all accounts', async () => {
 		serveEverybody();
 		await fixture.engine.run(node, items);
 		const sent = fixture.sandbox.calls.map(({ operation }) => operation);
@@ -130,7 +134,7 @@ describe('A credential with expressions of the item', () => {
 		expect(sent).toEqual([...own, ...own, ...own, 'createJob']);
 	});
 
-	test('sends no more than two requests at once with a Concurrency of 2, of all accounts together', async () => {
+	test('sends at most two requests at a time with a Concurrency of 2, counted over all accounts', async () => {
 		await fixture.start({ latency: 30 });
 		serveEverybody();
 		const parameters = batch({ concurrency: 2 });
@@ -139,7 +143,7 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.sandbox.limits.met.most).toBe(2);
 	});
 
-	test('ends each job as its own user', async () => {
+	test('ends each job as the user who created it', async () => {
 		serveEverybody({ refuses: 3 });
 		await fixture.engine.run(terminate, items);
 		const sent = fixture.callsOf('changeJobState').map((call) => [jobIdOf(call), userOf(call)]);
@@ -150,7 +154,7 @@ describe('A credential with expressions of the item', () => {
 		]);
 	});
 
-	test('knows in a Retry whose each job is', async () => {
+	test('keeps for a Retry which user created which job', async () => {
 		serveEverybody({ refuses: 2 });
 		const failed = await fixture.engine.run(node, items);
 		serveEverybody();
@@ -163,7 +167,7 @@ describe('A credential with expressions of the item', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
-	test('sends nothing where one of them leads to no address', async () => {
+	test('sends nothing if the Base URL is invalid for one item', async () => {
 		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
 		const result = await fixture.engine.run(node, numbered(4));
 		expect(result.error?.message).toMatch(/Base URL/);
@@ -173,7 +177,7 @@ describe('A credential with expressions of the item', () => {
 });
 
 test.each(edits)(
-	'The account that created a job ends it, also if the run meets %s',
+	'The account that created a job ends it, even if the credential is changed to %s during the run',
 	async (_, change) => {
 		creates((item) => {
 			if (item === 1) edit(change());

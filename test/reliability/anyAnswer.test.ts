@@ -10,14 +10,14 @@ import { Engine } from '../support/run';
 import './seed';
 
 /*
- * Whatever the service answers, to whatever call: the node ends with items, or with an error of n8n's that says
- * something. A right answer ends in what was sent.
+ * After any answer to any call, the node returns items, or an n8n error with a message and a description. The content
+ * of a valid answer is in the output.
  */
 
 const options = { maxRetries: 0, timeout: 10_000, concurrency: 1 };
 const numRuns = 40;
 
-/** Names that mean something to the node, so that answers come close to what it looks for. */
+/** Keys that the node looks for, so that random answers resemble valid ones. */
 const key = fc.constantFrom(
 	'',
 	...'metadata uid namespace displayName items continue access_token'.split(' '),
@@ -32,7 +32,7 @@ const scalars = [
 const values = fc.anything({ key, values: scalars, maxDepth: 3, maxKeys: 4 });
 const words = fc.string({ unit: 'binary', maxLength: 12 });
 
-/** Each header with values of which not all can be used. */
+/** Headers and possible values, some of which are invalid. */
 const oddHeaders: Record<string, string[]> = {
 	'content-type': [
 		...['application/json', 'application/json; charset=utf-8', 'application/problem+json'],
@@ -64,7 +64,7 @@ const anyAnswer = fc
 			fc.constantFrom(...['{', '[1,', '<html><title></title>', '<?xml?>']),
 		),
 	})
-	// "Not now" is waited for: limits.test.ts.
+	// The node waits before it sends throttled requests again. limits.test.ts tests this.
 	.filter(
 		({ status, headers }) =>
 			status !== 429 && !(status >= 400 && status !== 401 && 'retry-after' in headers),
@@ -76,7 +76,7 @@ const rightAnswer = (messages: fc.Arbitrary<unknown>) =>
 
 const ids = fc.stringMatching(/^[^\s"'\\]{1,20}$/);
 
-/** Right answers, and what of them must be in the output. */
+/** Valid answers for each kind of operation. */
 const rightTo = {
 	create: fc.record({ metadata: fc.record({ uid: ids, namespace: words }), status: values }),
 	change: values,
@@ -104,7 +104,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
 	engine = await Engine.load();
 	sandbox = await startSandbox();
-	// All are of one account, whose creates wait for each other after an unclear answer.
+	// All requests are of one account. After an unclear answer, its creates wait for each other.
 	hurry();
 });
 afterAll(async () => {
@@ -112,7 +112,10 @@ afterAll(async () => {
 	await sandbox.close();
 });
 
-/** The node's output for one item; undefined where it ends in an error, with which a person can do something. */
+/**
+ * Returns the node's output for one item, or undefined after an error. Checks that the error has a message and a
+ * description.
+ */
 async function outputOf(
 	parameters: INodeParameters,
 	onError: OnError,
@@ -143,7 +146,7 @@ const cases: Array<[OperationId, keyof typeof rightTo, INodeParameters]> = [
 ];
 
 test.each(cases)(
-	'Whatever is answered to %s (%s), the node ends with items or an error that says something: %j',
+	'After any answer to %s (%s), the node returns items or an error with a description: %j',
 	async (operation, kind, parameters) => {
 		const isRaw = JSON.stringify(parameters).includes('rawPage');
 		const answers = fc.oneof(rightAnswer(rightTo[kind]), anyAnswer);
@@ -164,13 +167,13 @@ test.each(cases)(
 	},
 );
 
-test('Whatever is answered to the login, the node ends with items or an error that says something', async () => {
+test('After any answer to the login, the node returns items or an error with a description', async () => {
 	const logins = rightAnswer(fc.record({ access_token: fc.stringMatching(/^[\w.~+/-]{5,60}=?$/) }));
 	let users = 0;
 	await fc.assert(
 		fc.asyncProperty(fc.oneof(logins, anyAnswer), modes, async ({ right, fault }, onError) => {
 			users += 1;
-			// Each as another user: what is known of an account is remembered for a while.
+			// Each login is for another user, because the node remembers an account for a while.
 			engine.saveCredential({ ...credentialFor(sandbox), userName: `user-${users}` });
 			let sent: string | undefined;
 			sandbox.faults.plan(({ operation, token }) => {

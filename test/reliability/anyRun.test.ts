@@ -14,41 +14,44 @@ import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
 import { SEED } from './seed';
 
 /*
- * Runs that go wrong, end and are repeated in any way: an oracle that knows what the service made looks at each run of a
- * random case. No item has two jobs that run. Every job that runs, and every item whose job may exist, is named: by the
- * output, the error, or a hint. A run that continues gives each item once, as its result or as its error. Nothing is sent
- * to another account than the one that the earlier jobs belong to. Where jobs are to be ended, those that still run are
- * named as such. Each run ends, and n8n's event loop turns meanwhile, also if the tokens end in mid-batch, and no login
- * succeeds any more.
+ * Random runs with faults, cancels and retries never lose a job and never create one twice. An oracle that knows the
+ * jobs on the service checks each run:
+ *
+ * - No item has two running jobs.
+ * - The output, the error or a hint names every running job and every item whose job may exist.
+ * - A run that continues returns each item once, as its result or as its error.
+ * - Nothing is sent to another account than that of the earlier jobs.
+ * - If the node is set to end its jobs, its error names the jobs that are still running.
+ * - Each run ends and doesn't block the event loop, even if tokens expire during a batch and no further login succeeds.
  */
 
 const MINUTE_MS = 61_000;
 
-/** Whether the service has acted or not, the node can't know. */
+/** Returns faults after which the node can't know whether the service has acted. */
 const unclear = (when: 'beforeActing' | 'afterActing'): Fault[] => [
 	...(['break', 'halfBody', 'html', 'stall'] as const).map((kind): Fault => ({ kind, when })),
 	{ kind: 'hugeBody', when, bytes: 100_000 },
 ];
 const elsewhere: Fault = { kind: 'redirect', location: 'http://127.0.0.1:9/' };
 
-/** What can happen to a create, by what becomes of its job. */
+/** Faults of a create, by their effect on its job. */
 const faults = {
-	/** The service hasn't acted, and says so. */
+	/** The service hasn't acted, and its response says so. */
 	refused: [400, 403, 404, 409].map((status) => answer(status)),
-	/** There is no job. */
+	/** The service hasn't created a job, but the node can't know this. */
 	uncertain: [
 		...unclear('beforeActing'),
 		...[elsewhere, answer(200), answer(200, [])],
 		...[408, 500, 502, 503].map((status) => answer(status)),
 	],
-	/** There is one. */
+	/** The service has created a job, but the node doesn't learn its ID. */
 	lost: [
 		...unclear('afterActing'),
 		...[200, 408, 500, 502, 503, 504].map((status) => actAndAnswer(status)),
 		actAndAnswer(200, { name: 'no id' }),
 		actAndAnswer(303, undefined, { location: '/jobs/1' }),
 	],
-	/** It is sent again. */
+	/** The node sends the create again. */
 	resent: [
 		{ kind: 'rateLimit', retryAfter: 0 },
 		{ kind: 'expireTokens' },
@@ -67,14 +70,14 @@ const met: fc.Arbitrary<Met> = fc.oneof(
 	{ weight: 6, arbitrary: fc.constantFrom<Met>({ kind: 'created' }, { kind: 'slow' }) },
 	...(Object.keys(faults) as Kind[]).flatMap(steps),
 );
-/** What a create meets, in a case whose tokens end in mid-batch, or don't. */
+/** Returns what happens to a create. If `mayEndTokens` is true, all tokens may expire at that moment. */
 const stepOf = (mayEndTokens: boolean): fc.Arbitrary<Step> =>
 	fc.tuple(met, mayEndTokens ? fc.boolean() : fc.constant(false)).map(([step, endsTokens]) => ({
 		...step,
 		endsTokens,
 	}));
 
-/** What can happen to the verb that ends a job, and to a login. */
+/** Faults of the verb that ends a job, and of a login. */
 const ofVerb: Fault[] = [
 	{ kind: 'break', when: 'beforeActing' },
 	{ kind: 'break', when: 'afterActing' },
@@ -105,14 +108,14 @@ const settings = {
 	tries: fc.boolean(),
 };
 
-/** How the node is set when n8n retries it. */
+/** The settings of the node when n8n retries it. */
 const retry = fc.record({
 	...settings,
 	executeOnce: fc.boolean(),
 	otherAccount: fc.oneof(fc.constant(false), fc.constant(false), fc.boolean()),
-	/** Items that n8n gives at most. */
+	/** The maximum number of items that the node gets. */
 	maxItems: fc.integer({ min: 1, max: 30 }),
-	/** Whether the user has looked which uncertain items have no job. */
+	/** Whether the user has found out which uncertain items have no job. */
 	looked: fc.boolean(),
 });
 
@@ -121,15 +124,15 @@ const cases = fc.record({
 	size: fc.integer({ min: 1, max: 40 }),
 	concurrency: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 2 }),
 	maxRetries: fc.integer({ min: 0, max: 2 }),
-	/** Whether the token was stored a minute ago. */
+	/** Whether the stored token is a minute old. */
 	hasOldToken: fc.boolean(),
-	/** What the requests meet, in the order in which they come; the rest meets nothing. */
+	/** The faults of the requests, in the order in which they are sent. All further requests succeed. */
 	creates: fc.boolean().chain((endTokens) => fc.array(stepOf(endTokens), { maxLength: 60 })),
 	verbs: fc.array(maybe(ofVerb), { maxLength: 8 }),
 	logins: fc.oneof(fc.constant([]), fc.array(maybe(ofLogin), { maxLength: 3 })),
-	/** What all later logins meet. */
+	/** The fault of all further logins. */
 	lastLogins: fc.option(fc.constantFrom(...refusedLogin), { nil: undefined, freq: 2 }),
-	/** The number of creates after which the credential is edited, or the run cancelled. */
+	/** The number of creates after which the credential is edited, or the run is cancelled. */
 	editedAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	cancelledAt: fc.option(fc.integer({ min: 1, max: 8 })),
 	retries: fc.array(retry, { maxLength: 3 }),
@@ -148,9 +151,9 @@ beforeAll(async () => {
 });
 afterAll(() => jest.restoreAllMocks());
 
-/** The service as one case sees it: at the account's address, and at another one. */
+/** Controls the services of one case, at the account's address and at another one, and knows which jobs exist. */
 class Oracle {
-	/** The items whose last create left them uncertain. */
+	/** The items whose last create had an unclear result. */
 	readonly uncertain = new Set<number>();
 	creates = 0;
 	private readonly others: Record<string, Array<Fault | undefined>>;
@@ -171,7 +174,11 @@ class Oracle {
 		}
 	}
 
-	/** @param isAccepted whether its token is good: if not, the service does not act on it, and says so */
+	/**
+	 * Returns the faults of the next create.
+	 *
+	 * @param isAccepted whether the token is valid; if not, the service refuses the create, and its response says so
+	 */
 	private next(item: number, isAccepted: boolean): Fault[] {
 		const step: Step = this.drawn.creates[this.creates++] ?? { kind: 'created', endsTokens: false };
 		const { kind, fault, endsTokens } = step;
@@ -180,7 +187,7 @@ class Oracle {
 		else if (!isAnswered && kind !== 'resent') this.uncertain.delete(item);
 		this.onCreate();
 		const meets: Fault[] = [];
-		// At the moment of the fault: if the tokens ended before, the service would not act.
+		// The tokens expire together with the fault. If they expired earlier, the service wouldn't act.
 		const when = fault === undefined ? 'afterActing' : whenOf(fault);
 		if (endsTokens) meets.push({ kind: 'expireTokens', when });
 		if (kind === 'slow') {
@@ -190,13 +197,16 @@ class Oracle {
 		return meets;
 	}
 
-	/** How many requests could have changed something. A health check about a token may come after the run that caused it. */
+	/**
+	 * The number of requests that could have changed something. Reads don't count, because a health check for a token
+	 * may be sent after the run that caused it.
+	 */
 	get sent(): number {
 		const calls = this.sandboxes.flatMap((sandbox) => sandbox.calls);
 		return calls.filter(({ method }) => method !== 'GET').length;
 	}
 
-	/** The items whose jobs run, by the jobs' IDs. */
+	/** Returns the ID of each running job and the number of its item. */
 	running(sandboxes = this.sandboxes as Sandbox[]): Map<string, number> {
 		const jobs = sandboxes.flatMap(({ store }) => [...store.jobs.values()]);
 		const numberOf = (name: string) => Number(name.replace('Job ', ''));
@@ -208,7 +218,7 @@ class Oracle {
 	}
 }
 
-/** What a run says: the jobs, each with whether it was ended, and the uncertain items that it names. */
+/** Returns what a run says: the IDs of its jobs, each with whether the job was ended, and the uncertain items. */
 function saidBy(result: Result) {
 	const uids = new Map<string, boolean>();
 	for (const { uid, cleanup } of listedIn(result)) uids.set(uid, cleanup?.success ?? false);
@@ -231,7 +241,11 @@ function saidBy(result: Result) {
 	return { uids, uncertain };
 }
 
-/** Throws if something is lost, doubled or not named. @param given how many items the run was given */
+/**
+ * Checks that a run has lost, doubled or concealed nothing.
+ *
+ * @param given number of items that the run was given
+ */
 function check(oracle: Oracle, result: Result, setting: Setting, given: number): void {
 	const { uids, uncertain } = saidBy(result);
 	const [own, other] = oracle.sandboxes.map((sandbox) => oracle.running([sandbox]));
@@ -301,7 +315,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 	let result = await started.result;
 	isFirst = false;
 	if (isCancelled) {
-		// n8n keeps nothing of a cancelled node.
+		// n8n stores no output and no error of a cancelled node.
 		const end = await watched.end();
 		result = { ...result, ...end } as Result;
 	}
@@ -328,7 +342,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 	}
 }
 
-test('However a run ends and is repeated, nothing is lost, doubled or sent elsewhere', async () => {
+test('However a run ends and is repeated, no job is lost, doubled or sent to another account', async () => {
 	const numRuns = Number(process.env.RUNS ?? 100);
 	await fc.assert(fc.asyncProperty(cases, play), { numRuns });
 }, 1_800_000);

@@ -13,41 +13,41 @@ import type { Engine, NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
 
 /*
- * Batches of creates, some of which meet faults.
+ * Helpers for batches of creates, some of which get faults.
  */
 
-/** A create for each item, named by its number. */
+/** Returns the parameters of a create whose jobs are named after the numbers of the items. */
 export const batch = (options: INodeParameters = {}) =>
 	create({ displayName: '=Job {{ $json.n }}', options });
 
-/** The same, one after the other. */
+/** Returns a node that creates these jobs one at a time. */
 export const oneByOne = (options: INodeParameters = {}): NodeOptions => ({
 	parameters: batch({ concurrency: 1, ...options }),
 });
 
-/** n8n's setting Retry On Fail. */
+/** Returns the settings that turn on Retry On Fail. */
 export const tries = (maxTries = 3): Partial<INode> => ({
 	...{ retryOnFail: true, maxTries, waitBetweenTries: 1 },
 });
 
-/** The number of the item that a create is for. */
+/** Returns the number of the item that a create belongs to. */
 export function itemOf({ body }: Pick<PlannedCall, 'body'>): number {
 	const { job } = body as { job: { displayName: string } };
 	return Number(job.displayName.replace('Job ', ''));
 }
 
 export const refused: Fault = answer(400, { message: 'no' });
-/** Refuses the create of one item. */
+/** Returns a function that refuses the create of one item. */
 export const refusedAt = (refusedItem: number) => (item: number) =>
 	item === refusedItem ? refused : undefined;
 export const brokenAfter: Fault = { kind: 'break', when: 'afterActing' };
 
-/** The context of the error that ended a run. */
+/** Returns the context of the error that ended a run. */
 export function contextOf({ error }: Result): Record<string, unknown> {
 	return error !== undefined && 'context' in error ? error.context : {};
 }
 
-/** The items whose job may exist, as an error lists them. */
+/** Returns the numbers of the items whose job may exist, as the error lists them. */
 export function uncertainIn(result: Result): number[] {
 	const { uncertainItems = [] } = contextOf(result);
 	return (uncertainItems as Array<{ itemIndex: number }>).map(({ itemIndex }) => itemIndex);
@@ -58,19 +58,19 @@ interface ListedJob {
 	cleanup?: { operation: string; success: boolean; message?: string };
 }
 
-/** The jobs that an error lists. */
+/** Returns the jobs that the error lists. */
 export const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
 
-/** Their uids. */
+/** Returns the IDs of these jobs. */
 export const createdIn = (result: Result) => listedIn(result).map(({ uid }) => uid);
 
-/** The display names in a node's output. */
+/** Returns the display names in the node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
 
-/** The job that a state change is for. */
+/** Returns the ID of the job that a state change is for. */
 export const jobIdOf = ({ path }: Pick<PlannedCall, 'path'>) => path.split('/').at(-2) ?? '';
 
-/** A promise that is kept when the test says so, and the fault of a call that waits for it. */
+/** Returns a promise, a function that resolves it, and a fault that delays a call until then. */
 export function gate(when: When = 'beforeActing') {
 	let open = (): void => {};
 	const opened = new Promise<void>((resolve) => (open = resolve));
@@ -78,17 +78,17 @@ export function gate(when: When = 'beforeActing') {
 	return { opened, open, fault };
 }
 
-/** What a node does in a run: n8n keeps neither the error nor the output of one that is cancelled. */
+/** Observes the node during a run, because n8n keeps neither the error nor the output of a cancelled node. */
 export function watchNode({ loaded }: Engine) {
 	const execute = jest.spyOn(loaded.node, 'execute');
-	/** Its warnings in n8n's log, from when it has begun. */
+	/** Waits until the node has started. Returns a function that returns its later warnings in n8n's log. */
 	const log = async () => {
 		await until(() => execute.mock.calls.length === 1);
 		const { logger } = (execute as jest.Mock).mock.contexts[0] as IExecuteFunctions;
 		const said = jest.spyOn(logger, 'warn').mockImplementation();
 		return () => said.mock.calls.map(([text]) => text);
 	};
-	/** What its last try ends in. */
+	/** Returns the result of the node's last try. */
 	const end = async (): Promise<Pick<Result, 'items' | 'error'>> => {
 		try {
 			const last = execute.mock.results.at(-1) as { value: Promise<INodeExecutionData[][]> };
@@ -102,10 +102,11 @@ export function watchNode({ loaded }: Engine) {
 }
 
 /**
- * Cancels a run once it has come so far.
+ * Cancels a run as soon as `hasCome` returns true.
  *
- * @param afterwards done right after the cancel
- * @returns the node's error, as that of a run, its warnings in n8n's log, and how many milliseconds it went on
+ * @param afterwards called directly after the cancel
+ * @returns the error of the node, in the shape of a run's result; its warnings in n8n's log; and how many milliseconds
+ * the run took after the cancel
  */
 export async function cancelWhen(
 	engine: Engine,
@@ -125,18 +126,18 @@ export async function cancelWhen(
 	return { result: (await watched.end()) as Result, log: log(), took };
 }
 
-/** A sandbox for each test, and what the tests of a batch ask of it. */
+/** Gives each test a sandbox, and returns functions for tests of batches. */
 export function useBatch() {
 	const fixture = useSandbox();
 
-	/** The creates of some items meet a fault, each of them whenever it is sent. */
+	/** Plans faults for the creates, by item. An item gets its fault each time that its create is sent. */
 	function creates(faultFor: (item: number, call: PlannedCall) => ReturnType<Plan>): void {
 		fixture.meets('createJob', (call) => faultFor(itemOf(call), call));
 	}
 
 	const jobsOnService = () => [...fixture.sandbox.store.jobs.keys()];
 
-	/** How often the create of each item was sent, by the numbers of the items. */
+	/** Returns how often the create of each item was sent, by the number of the item. */
 	function timesSent(): number[] {
 		const times: number[] = [];
 		for (const call of fixture.callsOf('createJob')) {
@@ -145,7 +146,7 @@ export function useBatch() {
 		return times;
 	}
 
-	/** Cancels a run of a number of items: see cancelWhen. */
+	/** Cancels a run with `count` items; see `cancelWhen`. */
 	const cancel = async (
 		[node, count]: [NodeOptions, count: number],
 		hasCome: () => boolean,

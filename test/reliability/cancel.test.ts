@@ -7,7 +7,7 @@ import { batch, brokenAfter, contextOf, createdIn, gate, refusedAt } from './bat
 import { uncertainIn, useBatch, watchNode } from './batch';
 
 /*
- * What becomes of a batch that is cancelled.
+ * A cancel stops the node quickly. The log of n8n and the editor then list every job that exists or may exist.
  */
 
 const { fixture, creates, jobsOnService, cancel } = useBatch();
@@ -19,11 +19,11 @@ const lists = () => callsOf('listClusters');
 
 describe('A cancel', () => {
 	test.each([
-		['one pace', { concurrency: 3 }, 'stopWorkflow', 6, 9],
-		["the node's own pace", {}, 'stopWorkflow', 0, 10],
-		['a workflow that continues', { concurrency: 2 }, 'continueRegularOutput', 2, 4],
+		['a Concurrency', { concurrency: 3 }, 'stopWorkflow', 6, 9],
+		['no Concurrency', {}, 'stopWorkflow', 0, 10],
+		['a workflow that continues on errors', { concurrency: 2 }, 'continueRegularOutput', 2, 4],
 	] as const)(
-		'starts no request, awaits those in flight, and logs every job that was created: with %s',
+		'sends no further request, waits for those in flight, and logs every created job, with %s',
 		async (_, options, onError, quick, sent) => {
 			const held = gate();
 			creates((item) => (item >= quick ? held.fault : undefined));
@@ -38,7 +38,7 @@ describe('A cancel', () => {
 			expect(result.error).toMatchObject({ ...THE_CANCEL, context });
 			expect(createdIn(result).sort()).toEqual(jobsOnService().sort());
 
-			// n8n drops the error of a cancelled node: its log has the list as well.
+			// n8n drops the error of a cancelled node, so its log must contain the list, too.
 			expect(log).toEqual([
 				expect.stringMatching(
 					/^Execution \S+, node "Node 1" was cancelled\. .* Items whose job may exist: \[\]$/,
@@ -50,7 +50,7 @@ describe('A cancel', () => {
 
 	test('ends a wait at once', async () => {
 		creates(() => ({ kind: 'rateLimit', retryAfter: 25 }));
-		// The requests are answered before that: what is cut short is the wait.
+		// All three requests have been answered, so what the cancel ends is the wait.
 		const { result, took } = await cancel(
 			[node, 3],
 			() => callsOf('createJob').filter(({ status }) => status === 429).length === 3,
@@ -60,7 +60,7 @@ describe('A cancel', () => {
 		expect(callsOf('createJob')).toHaveLength(3);
 	});
 
-	test('waits no longer than Timeout for what is in flight, which may exist then', async () => {
+	test('waits for requests in flight no longer than Timeout, and says that their jobs may exist', async () => {
 		const { runOut } = hurry();
 		creates(() => ({ kind: 'drip', when: 'afterActing' }));
 		const hasCome = () => jobsOnService().length === 3;
@@ -72,7 +72,7 @@ describe('A cancel', () => {
 		expect(callsOf('createJob')).toHaveLength(3);
 	});
 
-	test('of many jobs is logged in pieces; the editor gets a hundred and the count', async () => {
+	test('of many jobs is logged in several parts, and the editor shows a hundred jobs and their number', async () => {
 		const said = jest.spyOn(ExecuteContext.prototype, 'sendMessageToUI').mockImplementation();
 		const held = gate();
 		const count = 120;
@@ -89,7 +89,7 @@ describe('A cancel', () => {
 		expect(shown).toContain(`all ${count} jobs and 0 items`);
 	});
 
-	test('names the only job that may exist, which no list names', async () => {
+	test('names the only job that may exist, and refers to no list', async () => {
 		const { runOut } = hurry();
 		creates(() => ({ kind: 'drip', when: 'afterActing' }));
 		const hasCome = () => jobsOnService().length === 1;
@@ -99,7 +99,7 @@ describe('A cancel', () => {
 		expect(result.error?.description).not.toContain('listed below');
 	});
 
-	test('of many creates without an answer logs each item whose job may exist', async () => {
+	test('of many creates without a response logs each item whose job may exist', async () => {
 		const held = gate();
 		const count = 60;
 		creates(() => [held.fault, brokenAfter]);
@@ -115,7 +115,7 @@ describe('A cancel', () => {
 		expect(logged).toEqual(numbered(count).map(({ n }) => n));
 	});
 
-	test('that never comes leaves nothing in the log', async () => {
+	test('is not logged if none happens', async () => {
 		const watched = watchNode(fixture.engine);
 		creates(refusedAt(2));
 		const running = fixture.engine.start([node], numbered(3));
@@ -134,16 +134,16 @@ describe('A cancel', () => {
 		expect(callsOf('createJob')).toEqual([]);
 	});
 
-	test('cuts off a list that is being read', async () => {
+	test('aborts a list that is being received', async () => {
 		meets('listClusters', () => ({ kind: 'drip', when: 'beforeActing' }));
 		const list = { parameters: getAll() };
 		const { result, took } = await cancel([list, 1], () => lists().length === 1);
 		expect(result.error).toMatchObject(THE_CANCEL);
-		// Else the answer would go on for a minute.
+		// Without the cancel, the response would last for a minute.
 		expect(took).toBeLessThan(15_000);
 	});
 
-	test('between the pages of a list asks for no further page', async () => {
+	test('during a page of a list prevents the request for the next page', async () => {
 		const held = gate();
 		meets('listClusters', ({ nOfOperation }) => (nOfOperation === 2 ? held.fault : undefined));
 		const list = { parameters: getAll({ returnAll: true, options: { pageSize: 1 } }) };

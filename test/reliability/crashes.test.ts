@@ -3,7 +3,8 @@ import { change, getAll, numbered, useSandbox } from '../support/fixture';
 import { batch, contextOf, createdIn, uncertainIn } from './batch';
 
 /*
- * A Retry of an execution that n8n's death has cut off: n8n runs it from its beginning, and nobody knows which jobs exist.
+ * After n8n has crashed during an execution, Retry runs it from its beginning. If n8n had already started the node,
+ * nobody knows which jobs exist. All items of a create are then uncertain, and none is sent.
  */
 
 const fixture = useSandbox();
@@ -14,36 +15,39 @@ describe('A Retry after a crash', () => {
 	test.each([
 		['in the node', ['Items', 'Node 1']],
 		['in the node after it', ['Items', 'Node 1', 'Node 2']],
-	])('%s creates nothing: all items are uncertain, by their names', async (_, started) => {
-		const nodes = [node(), ...started.slice(2).map(() => ({ parameters: getAll() }))];
-		const result = await fixture.engine.retryCrashed(nodes, numbered(3), started);
-		expect(creates()).toBe(0);
-		expect(result.error?.message).toBe(
-			'Failed at item 0 (counted from 0); 0 of 3 jobs certainly exist, 3 may: n8n was stopped while an earlier execution ran this node; the job may exist',
-		);
-		expect(result.error?.description).toContain('Look on the service for each job listed below');
-		expect(result.error?.description).toContain(createUncertainAgainOption.displayName);
-		expect(result.error?.description).toContain("• item 2: 'Job 2'");
-		expect(uncertainIn(result)).toEqual([0, 1, 2]);
-		expect(contextOf(result)).toMatchObject({ httpStatus: null, jobMayExist: true });
+	])(
+		'%s creates nothing, and lists all items as uncertain, with their names',
+		async (_, started) => {
+			const nodes = [node(), ...started.slice(2).map(() => ({ parameters: getAll() }))];
+			const result = await fixture.engine.retryCrashed(nodes, numbered(3), started);
+			expect(creates()).toBe(0);
+			expect(result.error?.message).toBe(
+				'Failed at item 0 (counted from 0); 0 of 3 jobs certainly exist, 3 may: n8n was stopped while an earlier execution ran this node; the job may exist',
+			);
+			expect(result.error?.description).toContain('Look on the service for each job listed below');
+			expect(result.error?.description).toContain(createUncertainAgainOption.displayName);
+			expect(result.error?.description).toContain("• item 2: 'Job 2'");
+			expect(uncertainIn(result)).toEqual([0, 1, 2]);
+			expect(contextOf(result)).toMatchObject({ httpStatus: null, jobMayExist: true });
 
-		// Once the user has looked, the jobs that are missing are created.
-		const missing = '={{ [0, 2].includes($itemIndex) }}';
-		const continued = node({ createUncertainAgain: missing });
-		const again = await fixture.engine.retry(result, [continued, ...nodes.slice(1)]);
-		expect(creates()).toBe(2);
-		expect(uncertainIn(again)).toEqual([1]);
-		expect(createdIn(again)).toHaveLength(2);
-	});
+			// After the user has looked for the jobs, Retry creates those that are missing.
+			const missing = '={{ [0, 2].includes($itemIndex) }}';
+			const continued = node({ createUncertainAgain: missing });
+			const again = await fixture.engine.retry(result, [continued, ...nodes.slice(1)]);
+			expect(creates()).toBe(2);
+			expect(uncertainIn(again)).toEqual([1]);
+			expect(createdIn(again)).toHaveLength(2);
+		},
+	);
 
-	test('creates at once what Create Again If Uncertain is on for', async () => {
+	test('creates the jobs of the items for which Create Again If Uncertain is on', async () => {
 		const nodes = [node({ createUncertainAgain: '={{ $itemIndex > 0 }}' })];
 		const result = await fixture.engine.retryCrashed(nodes, numbered(3), ['Items', 'Node 1']);
 		expect(creates()).toBe(2);
 		expect(uncertainIn(result)).toEqual([0]);
 	});
 
-	test('ends items as errors if the node continues on errors', async () => {
+	test('returns error items if the node continues on errors', async () => {
 		const nodes = [{ ...node(), onError: 'continueRegularOutput' as const }];
 		const { items } = await fixture.engine.retryCrashed(nodes, numbered(2), ['Items', 'Node 1']);
 		expect(creates()).toBe(0);
@@ -51,7 +55,7 @@ describe('A Retry after a crash', () => {
 		expect(items).toMatchObject([{ json }, { json }]);
 	});
 
-	test('runs all again if the node had not been started, or changes states', async () => {
+	test('runs all items again if the node had not been started, or if it changes states', async () => {
 		const before = await fixture.engine.retryCrashed([node()], numbered(3), ['Items']);
 		expect(before.error).toBeUndefined();
 		expect(creates()).toBe(3);
@@ -63,7 +67,7 @@ describe('A Retry after a crash', () => {
 	});
 });
 
-test('No ordinary Retry is taken for one after a crash', async () => {
+test('An ordinary Retry is not mistaken for a Retry after a crash', async () => {
 	for (const broken of [
 		{ namespace: '={{ "" }}' },
 		{ displayName: '={{ $json. }}' },

@@ -5,8 +5,8 @@ import { failureFromError } from '../../nodes/JobOrchestration/service/errors/fr
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 
 /*
- * What n8n's request helper throws differs between its releases. The engine tests see those of one; these are
- * the shapes of all.
+ * The node recognizes the failure in every error that n8n's request helper throws. The errors differ between releases
+ * of n8n; this file has the shapes of all releases, whereas the tests with the engine only see those of one.
  */
 
 const node = {
@@ -15,11 +15,11 @@ const node = {
 };
 const aroundIt = (error: unknown) => new NodeApiError(node, error as never);
 
-/** An error as Node.js or axios makes it. */
+/** Returns an error like those of Node.js and axios. */
 const systemError = (code: string, message = 'failed', syscall?: string) =>
 	Object.assign(new Error(message), { code, syscall });
 
-/** An error behind others. */
+/** Returns an error that is the cause of another one, `depth` levels deep. */
 const inside = (depth: number, error: object): object =>
 	depth === 0 ? error : { cause: inside(depth - 1, error) };
 
@@ -37,7 +37,7 @@ const broken = (code: string): Failure => ({ kind: 'broken', code });
 const tls = (reason: string): Failure => ({ kind: 'tls', code: `EPROTO, ${reason}` });
 const says = (message: string) => ({ message });
 
-/** A failure, and the errors that are read as such. */
+/** A failure, and the errors from which it must be recognized. */
 type Read = [Failure, ...errors: unknown[]];
 test.each<Read>([
 	[
@@ -67,7 +67,7 @@ test.each<Read>([
 	...['self signed certificate', 'unable to get issuer certificate', "certificate's altnames"].map(
 		(code): Read => [{ kind: 'certificate', code }, says(`A ${code}: x`)],
 	),
-	// Whatever OpenSSL says: the request still waited for the handshake.
+	// For any reason of OpenSSL: the request was still waiting for the handshake.
 	...['wrong version number', 'dh key too small', 'a reason of a later release'].map(
 		(text): Read => [tls(text), openSsl(text), aroundIt(openSsl(text))],
 	),
@@ -82,7 +82,7 @@ test.each<Read>([
 	// Anything else is a broken connection, after which no create is sent again.
 	[broken('ECONNRESET'), systemError('ECONNRESET')],
 	[broken('EHOSTUNREACH'), systemError('EHOSTUNREACH', '', 'read')],
-	// What is read may come after the request: TLS 1.3 asks for a certificate so.
+	// An error while reading may follow the request: TLS 1.3 asks for a client certificate in this way.
 	[broken('EPROTO'), openSsl('wrong version number', 'read')],
 	...['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'ERR_SSL_WRONG_VERSION_NUMBER'].map(
 		(code): Read => [
@@ -103,22 +103,22 @@ test.each<Read>([
 		{ code: 7, message: 'odd' },
 	],
 	[broken('unknown'), { message: 7 }, inside(10, refused), 'thrown', undefined],
-	// Another node's failure.
+	// The failure of another node.
 	[broken('EPIPE'), { context: { failure: { kind: 7 } }, code: 'EPIPE' }],
 ])(
-	"The errors of n8n's releases are read as the failure that they are: %j",
+	'The errors of all n8n releases are recognized as the right failure: %j',
 	(failure, ...errors) => {
 		for (const error of errors) expect(failureFromError(error)).toEqual(failure);
 	},
 );
 
-test("An error of this node's own is found behind whatever n8n puts around it", () => {
+test('An error of this node is found inside any error that n8n wraps around it', () => {
 	const failure = { kind: 'timeout', ofLogin: true } as const;
 	const own = new ServiceError(failure, { message: 'm', detail: 'd', advice: 'a' });
 	expect(failureFromError(own)).toEqual(failure);
 	expect(failureFromError(aroundIt(own))).toEqual(failure);
 	expect(failureFromError(new Error('around', { cause: own }))).toEqual(failure);
-	// A user can mend it: n8n doesn't report it as its own fault.
+	// The user can fix the cause, so n8n must not report it as a fault of n8n.
 	expect(own.level).toBe('warning');
 });
 
@@ -128,7 +128,7 @@ test.each([
 ])(
 	'The text of an unknown error is searched for secrets if the request %s',
 	(_, isUnsent, found) => {
-		// The secret lies across the limits of what is shown.
+		// The secret crosses the points where the text is cut.
 		for (const before of [75, 195]) {
 			const error = new Error(`${'x'.repeat(before)} secret-token`);
 			const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
@@ -137,7 +137,7 @@ test.each([
 	},
 );
 
-test('An error that is its own cause is read once', () => {
+test('An error that is its own cause does not cause an endless loop', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };
 	error.cause = { message: 'between', cause: error };
 	expect(failureFromError(error)).toEqual(broken('round and round'));

@@ -3,7 +3,8 @@ import { change, create, getAll, useSandbox } from '../support/fixture';
 import { contextOf } from './batch';
 
 /*
- * Answers that the interface doesn't show, as services, frameworks and proxies out there send them.
+ * The node also interprets answers that the interface document doesn't describe, as real services, frameworks and
+ * proxies send them. It says a job was not created only if this is certain.
  */
 
 const fixture = useSandbox({ clusters: 25, maxPageSize: 10 });
@@ -25,7 +26,7 @@ describe('A state change that is answered with 200', () => {
 			{ error: { code: 403, message: 'not yours' } },
 			'{"error":{"code":403,"message":"not yours"}}',
 		],
-	])('and %j has failed, in the words of the service', async (body, said) => {
+	])('and %j has failed, and its error quotes the service', async (body, said) => {
 		const result = await stop(body);
 		expect(result.error?.message).toMatch(/^The service refused to stop the job: [\w ]+$/);
 		expect(result.error?.description).toContain(`The service says: ${said} (HTTP 200).`);
@@ -33,7 +34,7 @@ describe('A state change that is answered with 200', () => {
 		expect(callsOf('changeJobState')).toHaveLength(1);
 	});
 
-	test('and a failure without a reason has failed, too', async () => {
+	test('and says that it failed has also failed if it gives no reason', async () => {
 		const { error } = await stop({ success: false });
 		expect(error?.message).toBe('The service refused to stop the job');
 		expect(error?.description).toContain('The service gave no reason (HTTP 200).');
@@ -58,7 +59,7 @@ describe('A state change that is answered with 200', () => {
 	test.each<[page: string, headers?: Record<string, string>]>([
 		['<!-- page --><html>'],
 		['<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">'],
-		// HTML of any kind is a page, if its content type says so.
+		// Any HTML is a page if its content type says so.
 		['  <DIV class="login">', { 'content-type': 'text/html' }],
 	])('and the page %s is not confirmed', async (page, headers = {}) => {
 		const { error } = await stop(page, headers);
@@ -66,13 +67,13 @@ describe('A state change that is answered with 200', () => {
 	});
 });
 
-describe('A create that is answered with 200, and is not a job,', () => {
+describe('A create that is answered with 200 but without a job', () => {
 	test.each<[unknown, string]>([
 		[{ success: false, message: 'quota used up' }, 'quota used up'],
 		[{ success: 'false', errors: ['Unknown template', 'No group'] }, 'Unknown template: No group'],
 		[{ ok: false, error: { text: 'Unknown template' } }, 'Unknown template'],
 		[{ success: false, metadata: {}, errors: ['Unknown template'] }, 'Unknown template'],
-	])('was refused if it says %j: there is certainly no job', async (body, said) => {
+	])('was refused and has certainly created no job if it says %j', async (body, said) => {
 		fixture.answerWith('createJob', body);
 		const result = await fixture.engine.run({ parameters: create() });
 		expect(result.error?.message).toBe(`The service refused to create the job: ${said}`);
@@ -88,7 +89,7 @@ describe('A create that is answered with 200, and is not a job,', () => {
 		[{ code: 500, message: 'boom' }],
 		[{ status: 'error', message: 'quota used up' }],
 		[{ results: [{ success: false }] }],
-	])('may exist if it says %j', async (body) => {
+	])('may have created a job if it says %j', async (body) => {
 		fixture.answerWith('createJob', body);
 		const result = await fixture.engine.run({ parameters: create() });
 		expect(result.error?.message).toMatch(/instead of a job; the job may exist$/);
@@ -96,13 +97,13 @@ describe('A create that is answered with 200, and is not a job,', () => {
 	});
 });
 
-test('A 201 that says that it failed may have created the job', async () => {
+test('A create may have created the job if its answer is a 201 that says that it failed', async () => {
 	meets('createJob', () => answer(201, { success: false, message: 'could not be started' }));
 	const result = await fixture.engine.run({ parameters: create() });
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: 201 });
 });
 
-test('A create may exist after a 503 with Retry-After whose text may be a part of a page', async () => {
+test('A job may exist after a 503 with Retry-After whose text may be a part of a page', async () => {
 	const part = answer(503, '<head><title>503 Backend fetch failed', { 'retry-after': '1' });
 	meets('createJob', () => part);
 	const result = await fixture.engine.run({ parameters: create() });
@@ -110,7 +111,7 @@ test('A create may exist after a 503 with Retry-After whose text may be a part o
 	expect(callsOf('createJob')).toHaveLength(1);
 });
 
-test('A job is a job, also if the service says beside it that something failed: a hint tells', async () => {
+test('A create succeeds if its response has a job and also says that something failed, which a hint shows', async () => {
 	const job = { metadata: { uid: 'j7' }, displayName: 'Report' };
 	fixture.answerWith('createJob', { ...job, success: false, errors: ['No room for the report'] });
 	const { items, run } = await fixture.engine.run({ parameters: create() });
@@ -122,7 +123,7 @@ test('A job is a job, also if the service says beside it that something failed: 
 });
 
 test.each(['login', 'listClusters'] as const)(
-	'A 407 to %s says that a proxy wants a login',
+	'The error after a 407 to %s says that a proxy requires a login',
 	async (of) => {
 		meets(of, () => answer(407));
 		const { error } = await fixture.engine.run({ parameters: getAll() });

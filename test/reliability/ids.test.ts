@@ -6,12 +6,12 @@ import { verbs } from '../support/operations';
 import './seed';
 
 /*
- * Whatever text is given as an id: the request goes to the one path that is its own, or nothing is sent.
+ * For any text as an ID, the request goes to exactly the path that belongs to the ID, or nothing is sent.
  */
 
 const fixture = useSandbox();
 
-/** Pieces of which ids are made that could lead elsewhere. */
+/** Parts of IDs that could change the path of a request. */
 const pieces = [
 	...'./\\%?#;@:&=+ \t\0éa\ufeff\u{1f600}',
 	...['..', '%2e', '%2F', '%00', '\r\n', '{{', '}}', '\ud83d', '\ude00'],
@@ -25,7 +25,7 @@ const ids = fc.oneof(
 	fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => parts.join('')),
 );
 
-/** Whether a text can stand in a path as one segment, even if it is decoded again, and says something. */
+/** Returns whether a text is usable as one segment of a path, even if it is decoded again, and is visible. */
 function isSendable(id: string): boolean {
 	const staysInPlace =
 		!/[/\\\p{Cc}]|%(2e|2f|5c|25|3b|[01][\da-f]|7f)/iu.test(id) && !/^\.\.?\s*(;|$)/.test(id);
@@ -33,15 +33,19 @@ function isSendable(id: string): boolean {
 	return id !== '' && staysInPlace && isSeen && isWellFormed(id);
 }
 
-/** What is left of a text without spaces at its ends. A byte order mark isn't one here. */
+/** Returns the text without the white space at its ends. A byte order mark doesn't count as white space here. */
 const trimmed = (text: string) => text.replace(/^[^\S\ufeff]+|[^\S\ufeff]+$/g, '');
 
-/** Whether each half of a surrogate pair has its other half. */
+/** Returns whether each half of a surrogate pair has its other half. */
 function isWellFormed(text: string): boolean {
 	return [...text].every((character) => !/^[\ud800-\udfff]$/.test(character));
 }
 
-/** Runs the node with IDs. @returns the segments of the paths that were called, each decoded */
+/**
+ * Runs the node with these IDs.
+ *
+ * @returns the decoded segments of each path that was called
+ */
 async function segmentsCalled(
 	parameters: INodeParameters,
 	given: IDataObject,
@@ -54,7 +58,7 @@ async function segmentsCalled(
 		.map(({ path }) => path.split('/').map(decodeURIComponent));
 }
 
-test('Whatever the IDs, a state change goes to its own path, percent-encoded, or nowhere', async () => {
+test('For any IDs, a state change is sent to its percent-encoded path, or not at all', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.constantFrom(...verbs), ids, ids, async (verb, namespace, jobId) => {
 			const fields = { namespace: '={{ $json.namespace }}', jobId: '={{ $json.jobId }}' };
@@ -67,7 +71,7 @@ test('Whatever the IDs, a state change goes to its own path, percent-encoded, or
 	);
 });
 
-test('Whatever the namespace, a create goes to its own path, percent-encoded, or nowhere', async () => {
+test('For any namespace, a create is sent to its percent-encoded path, or not at all', async () => {
 	await fc.assert(
 		fc.asyncProperty(ids, async (namespace) => {
 			const parameters = create({ namespace: '={{ $json.namespace }}' });

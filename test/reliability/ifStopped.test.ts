@@ -11,7 +11,8 @@ import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './bat
 import { listedIn, oneByOne, refused, refusedAt, tries, useBatch } from './batch';
 
 /*
- * All or nothing: what becomes of the jobs of an execution that an error or a cancel stops half-way.
+ * With If It Fails or Is Cancelled, an error or a cancel that ends the node also ends the jobs that the node has
+ * created. The error or the log says for each job whether it was ended.
  */
 
 const { fixture, creates, jobsOnService, timesSent, cancel } = useBatch();
@@ -29,7 +30,7 @@ const running = (count: number) => new Array<string>(count).fill('running');
 const ended = (count: number) =>
 	new Array<object>(count).fill({ operation: 'terminate', success: true });
 
-/** A fault of some creates, and one of the verb for some jobs, by the number of the item that made them. */
+/** Plans a fault for each create and for each verb, by the number of the item. */
 function faults(
 	ofCreate: (item: number) => Fault | undefined,
 	ofVerb: (item: number, nOfOperation: number) => Fault | undefined,
@@ -43,7 +44,7 @@ function faults(
 }
 
 describe('If an error stops the node', () => {
-	test('jobs are ended that a replica does not know in the first seconds', async () => {
+	test('a job is ended even if a replica does not know it in the first seconds', async () => {
 		hurry();
 		let endedAt = Infinity;
 		faults(refusedAt(9), () => {
@@ -67,7 +68,7 @@ describe('If an error stops the node', () => {
 		expect(performance.now() - startedAt).toBeLessThan(15_000);
 	});
 
-	test('a job is ended that a 409 with Retry-After says is locked for a moment', async () => {
+	test('a job is ended even if a 409 with Retry-After says that it is locked for a moment', async () => {
 		hurry();
 		const notNow = answer(409, { message: 'locked for a moment' }, { 'retry-after': '1' });
 		faults(refusedAt(2), (_, n) => (n <= 2 ? notNow : undefined));
@@ -77,49 +78,57 @@ describe('If an error stops the node', () => {
 		expect(verbsSent()).toHaveLength(4);
 	});
 
-	test.each(jobEnds)('the option %s ends all jobs, each of them named', async (ifStopped) => {
-		const state = statesOf[ifStopped].to;
-		// The first is tried again, as any state change is.
-		faults(refusedAt(12), (_, n) => (n === 1 ? answer(503) : undefined));
-		const options = { ifStopped, concurrency: 4 };
-		const result = await fixture.engine.run({ parameters: batch(options) }, numbered(20));
-		expect(contextOf(result)).toMatchObject({ itemIndex: 12, uncertainItems: [] });
-		const made = jobsOnService();
-		expect(made.length).toBeGreaterThanOrEqual(12 - 3);
-		expect(states()).toEqual(made.map(() => state));
-		expect(new Set(verbsSent())).toEqual(new Set(made.map((uid) => `${uid} ${ifStopped}`)));
-		expect(endingsIn(result)).toEqual(made.map(() => ({ operation: ifStopped, success: true })));
-		expect(createdIn(result).sort()).toEqual([...made].sort());
-		const { description } = result.error ?? {};
-		expect(description).toContain(`Jobs already created (${made.length}) in namespace 'default':`);
-		for (const uid of made)
-			expect(description).toMatch(new RegExp(`: ${uid} \\(.*\\): ${state}$`, 'm'));
-		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
-	});
+	test.each(jobEnds)(
+		'the option %s ends all jobs, and the error names each of them',
+		async (ifStopped) => {
+			const state = statesOf[ifStopped].to;
+			// The first request is sent again, like that of any state change.
+			faults(refusedAt(12), (_, n) => (n === 1 ? answer(503) : undefined));
+			const options = { ifStopped, concurrency: 4 };
+			const result = await fixture.engine.run({ parameters: batch(options) }, numbered(20));
+			expect(contextOf(result)).toMatchObject({ itemIndex: 12, uncertainItems: [] });
+			const made = jobsOnService();
+			expect(made.length).toBeGreaterThanOrEqual(12 - 3);
+			expect(states()).toEqual(made.map(() => state));
+			expect(new Set(verbsSent())).toEqual(new Set(made.map((uid) => `${uid} ${ifStopped}`)));
+			expect(endingsIn(result)).toEqual(made.map(() => ({ operation: ifStopped, success: true })));
+			expect(createdIn(result).sort()).toEqual([...made].sort());
+			const { description } = result.error ?? {};
+			expect(description).toContain(
+				`Jobs already created (${made.length}) in namespace 'default':`,
+			);
+			for (const uid of made)
+				expect(description).toMatch(new RegExp(`: ${uid} \\(.*\\): ${state}$`, 'm'));
+			expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(4);
+		},
+	);
 
 	test.each<[string, Fault, RegExp]>([
-		['can not be ended', refused, /^The service refused to terminate the job/],
-		['is always told to wait', { kind: 'rateLimit' }, /^The service is receiving too many/],
-	])('a job that %s is named, with the reason, before those that were', async (_, fault, why) => {
-		hurry();
-		faults(refusedAt(3), (item) => (item === 1 ? fault : undefined));
-		const result = await fixture.engine.run(terminate(), numbered(5));
-		expect(states()).toEqual(['terminated', 'running', 'terminated']);
-		const message = expect.stringMatching(why) as unknown;
-		const [first, last] = ended(2);
-		expect(endingsIn(result)).toEqual([
-			...[first, { operation: 'terminate', success: false, message }, last],
-		]);
-		const { message: title, description = '' } = result.error ?? {};
-		expect(title).toMatch(
-			/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
-		);
-		expect(description).toMatch(
-			/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service .*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
-		);
-	});
+		['the service refuses to end', refused, /^The service refused to terminate the job/],
+		['gets only throttled requests', { kind: 'rateLimit' }, /^The service is receiving too many/],
+	])(
+		'a job that %s is listed with the reason, before the jobs that were ended',
+		async (_, fault, why) => {
+			hurry();
+			faults(refusedAt(3), (item) => (item === 1 ? fault : undefined));
+			const result = await fixture.engine.run(terminate(), numbered(5));
+			expect(states()).toEqual(['terminated', 'running', 'terminated']);
+			const message = expect.stringMatching(why) as unknown;
+			const [first, last] = ended(2);
+			expect(endingsIn(result)).toEqual([
+				...[first, { operation: 'terminate', success: false, message }, last],
+			]);
+			const { message: title, description = '' } = result.error ?? {};
+			expect(title).toMatch(
+				/^Job not created for item 3 \(counted from 0\); 2 of the 3 created jobs were ended: /,
+			);
+			expect(description).toMatch(
+				/\(3\) in namespace 'default':\n• item 1: .*: could not be ended: The service .*\n• item 0: .*: terminated\n• item 2: .*: terminated$/,
+			);
+		},
+	);
 
-	test('in a loop, the jobs of earlier rounds run on, and are not listed', async () => {
+	test('in a loop, the jobs of earlier rounds keep running, and are not listed', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 6 ? refused : undefined));
 		const { result } = fixture.engine.start([{ ...terminate(), runs: 2 }], numbered(3));
 		expect((await result).error?.message).toMatch(/^Job not created for item 2/);
@@ -127,7 +136,7 @@ describe('If an error stops the node', () => {
 		expect(createdIn(await result)).toEqual(jobsOnService().slice(3));
 	});
 
-	test('a job whose ID leads elsewhere is sent nothing, and named', async () => {
+	test('no request is sent for a job whose ID would lead to another path, and the job is listed', async () => {
 		creates((item) => (item === 0 ? answer(200, { metadata: { uid: '..' } }) : refused));
 		const result = await fixture.engine.run(terminate(), numbered(2));
 		expect(verbsSent()).toEqual([]);
@@ -145,7 +154,7 @@ describe('If an error stops the node', () => {
 	});
 });
 
-test('No job is ended where the workflow continues', async () => {
+test('No job is ended if the workflow continues', async () => {
 	creates(refusedAt(2));
 	const onError = 'continueErrorOutput';
 	const { items } = await fixture.engine.run({ ...terminate(), onError }, numbered(5));
@@ -154,19 +163,19 @@ test('No job is ended where the workflow continues', async () => {
 });
 
 describe('A later run', () => {
-	test('that meets no service waits for it, and ends the jobs of the earlier ones', async () => {
+	test('waits until the service can be reached again, and ends the jobs of earlier runs', async () => {
 		creates(refusedAt(2));
 		const failed = await fixture.engine.run(oneByOne(), numbered(4));
 		expect(states()).toEqual(running(2));
 		hurry();
-		// At first contact, four requests are all.
+		// The node would give up a service that has never answered after four requests.
 		await awayUntil(fixture, '/terminate', 8);
 		const again = await fixture.engine.retry(failed, [terminate()]);
 		expect(states()).toEqual(terminated(2));
 		expect(endingsIn(again)).toEqual(ended(2));
 	});
 
-	test('of Retry On Fail creates the ended jobs again, and names those of all tries in the last error', async () => {
+	test('of Retry On Fail creates the ended jobs again, and its last error lists the jobs of all tries', async () => {
 		creates(refusedAt(1));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries() }, numbered(2));
 		expect(jobsOnService()).toHaveLength(3);
@@ -175,15 +184,15 @@ describe('A later run', () => {
 	});
 
 	test.each([
-		['ends them now', terminate(), undefined, ended(1)],
-		['says again why it could not', terminate(), answer(403), [{ success: false }]],
+		['ends them', terminate(), undefined, ended(1)],
+		['says again why they could not be ended', terminate(), answer(403), [{ success: false }]],
 		[
 			'says nothing of the earlier attempt if it is set to keep them',
 			oneByOne(),
 			undefined,
 			[undefined],
 		],
-	])('with nothing left to run, and jobs that still run, %s', async (_, node, fault, endings) => {
+	])('without items to run, but with running jobs, %s', async (_, node, fault, endings) => {
 		const isLost = (item: number) => (item === 1 ? brokenAfter : undefined);
 		faults(isLost, () => answer(409));
 		const failed = await fixture.engine.run(terminate(), numbered(2));
@@ -205,7 +214,7 @@ describe('A later run', () => {
 		expect(states()).toEqual(['terminated', ...running(3)]);
 	});
 
-	test('makes no job only to end it, where the job of an item may exist, which is not ended', async () => {
+	test('creates no jobs if the job of an item may exist, and does not end that job', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));
 		const result = await fixture.engine.run({ ...terminate(), settings: tries() }, numbered(3));
 		expect(timesSent()).toEqual([1, 1]);
@@ -216,7 +225,7 @@ describe('A later run', () => {
 });
 
 describe('If a cancel stops the node', () => {
-	test('the jobs are ended, and the log says once of each which it was', async () => {
+	test('the jobs are ended, and the log lists each of them once', async () => {
 		creates((item) => (item >= 5 ? { kind: 'rateLimit', retryAfter: 1 } : undefined));
 		const { result, log } = await cancel(
 			[{ ...terminate({ concurrency: 3 }), settings: tries() }, 20],
@@ -230,7 +239,7 @@ describe('If a cancel stops the node', () => {
 		expect(log[0]?.match(/"cleanup":\{"operation":"terminate","success":true\}/g)).toHaveLength(5);
 	});
 
-	test('the log names them where the cancel comes between two tries', async () => {
+	test('the log lists them if the cancel comes between two tries', async () => {
 		creates(refusedAt(2));
 		const node = { ...terminate(), settings: { ...tries(2), waitBetweenTries: 1_000 } };
 		const hasCome = () => states().join() === terminated(2).join();

@@ -7,13 +7,14 @@ import { until } from '../sandbox/client';
 import { batch, brokenAfter, gate, refused, refusedAt, useBatch } from './batch';
 
 /*
- * What becomes of the items of a batch when some of them go wrong.
+ * Each item of a batch has exactly one result, in the order of the items, even if some items fail. A Concurrency is
+ * never exceeded.
  */
 
 const { fixture, creates, jobsOnService } = useBatch();
 
 describe('The output', () => {
-	test('is in the order of the items, whichever is answered first', async () => {
+	test('is in the order of the items, whatever the order of the responses', async () => {
 		const order = [11, 3, 7, 0, 10, 1, 9, 2, 8, 4, 6, 5];
 		const answered = () => fixture.callsOf('createJob').filter(({ status }) => status === 200);
 		creates((item) => ({
@@ -27,7 +28,7 @@ describe('The output', () => {
 		);
 	});
 
-	test('of items that give several is in their order as well', async () => {
+	test('is also in the order of the items if an item has several results', async () => {
 		const answered = () => fixture.callsOf('listClusters').filter((c) => c.status === 200);
 		fixture.meets('listClusters', ({ nOfOperation }) =>
 			nOfOperation === 1
@@ -45,11 +46,11 @@ describe('The output', () => {
 test.each<[concurrency: number | string, count: number, most: number]>([
 	[1, 30, 1],
 	[3, 60, 3],
-	// It is the lowest that holds.
+	// If the items have different values, the lowest one applies.
 	['={{ $json.n === 5 ? 2 : $json.n + 4 }}', 12, 2],
 	[300, 150, 100],
 ])(
-	'A Concurrency of %s is never exceeded: of %i items, %i are in flight at once',
+	'A Concurrency of %s is never exceeded: of %i items, at most %i are in flight',
 	async (concurrency, count, most) => {
 		const held = gate('afterActing');
 		creates(() => held.fault);
@@ -59,12 +60,12 @@ test.each<[concurrency: number | string, count: number, most: number]>([
 		held.open();
 		expect((await running.result).items).toHaveLength(count);
 		expect(fixture.sandbox.limits.met.most).toBe(most);
-		// One may be left of the login.
+		// The connection of the login may still be open.
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(Math.max(most, 10) + 1);
 	},
 );
 
-describe('Where the workflow continues', () => {
+describe('If the workflow continues', () => {
 	const outcomes: Array<[number, Fault, IDataObject]> = [
 		[3, refused, { httpStatus: 400, jobMayExist: false }],
 		[5, brokenAfter, { httpStatus: null, jobMayExist: true }],
@@ -75,7 +76,7 @@ describe('Where the workflow continues', () => {
 	const failing = new Map(outcomes.map(([item, fault]) => [item, fault]));
 
 	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'every item is there once, as its job or as an error with itemIndex, httpStatus and jobMayExist: %s',
+		'every item is returned once, as its job or as an error with itemIndex, httpStatus and jobMayExist: %s',
 		async (onError) => {
 			creates((item) => failing.get(item));
 			const parameters = batch({ maxRetries: 0 });
@@ -86,7 +87,7 @@ describe('Where the workflow continues', () => {
 				outcomes.map(([item, , details]) => ({
 					message: says,
 					error: { itemIndex: item, description: says, ...details },
-					// n8n itself adds the item's input in its error output.
+					// n8n itself adds the input of the item to the error output.
 					...(onError === 'continueErrorOutput' && { n: item }),
 				})),
 			);
@@ -99,7 +100,7 @@ describe('Where the workflow continues', () => {
 		},
 	);
 
-	test('state changes say per item what came of them, without jobMayExist', async () => {
+	test('each state change returns its own result or error, without jobMayExist', async () => {
 		await fixture.engine.run({ parameters: batch() }, numbered(2));
 		const [first, last] = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}' });
@@ -122,7 +123,7 @@ describe('Where the workflow continues', () => {
 		]);
 	});
 
-	test('each item ends as its error where this version does not have the operation', async () => {
+	test('each item is returned as an error if the node does not have the operation', async () => {
 		const node = { parameters: { ...batch(), operation: 'archive' } };
 		const onError = 'continueErrorOutput';
 		const { branches, items } = await fixture.engine.run({ ...node, onError }, numbered(3));
@@ -134,7 +135,7 @@ describe('Where the workflow continues', () => {
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 
-	test('a failed item keeps its files', async () => {
+	test('a failed item keeps its binary data', async () => {
 		creates(refusedAt(1));
 		const binary = { file: { data: 'aGk=', mimeType: 'text/plain', fileName: 'hi.txt' } };
 		const { branches } = await fixture.engine.run(
@@ -147,7 +148,7 @@ describe('Where the workflow continues', () => {
 	describe('a hint above the output', () => {
 		const look = 'look for it on the service before you run the item again.';
 
-		test('warns in the editor that the step creates again', async () => {
+		test('warns in the editor that executing the step again creates further jobs', async () => {
 			fixture.engine.mode = 'manual';
 			const { run } = await fixture.engine.run({ parameters: batch() }, numbered(3));
 			const message = 'Executing this step again creates another job for each item.';

@@ -9,31 +9,32 @@ import { until } from '../sandbox/client';
 import { batch, itemOf } from './batch';
 
 /*
- * Batches at a service that takes only so much, or is away. These tests count, so that they hold on a busy machine,
- * too. How long it takes is measured by `npm run bench:pace`, and in virtual time by test/pace.
+ * Batches succeed at services that are limited or unavailable for a while, and the node sends few requests in vain. The
+ * tests count requests, so that they also pass on a busy machine; `npm run bench:pace` measures durations, and
+ * test/pace does so in virtual time.
  */
 
 const fixture = useSandbox();
 const { callsOf, meets } = fixture;
 
-/** A batch of creates, in which an item's error does not end the others. */
+/** Returns a batch of creates in which the error of an item doesn't end the others. */
 const creates = (options: INodeParameters = {}): NodeOptions => ({
 	parameters: batch(options),
 	onError: 'continueRegularOutput',
 });
 
-/** How many of the items have a job, how many may have one, and how many certainly have none. */
+/** Returns how many items have a job, how many may have one, and how many certainly have none. */
 function counted(items: INodeExecutionData[]) {
 	const errors = items.filter(({ json }) => json.error !== undefined);
 	const mayExist = errors.filter(({ json }) => Object(json.error).jobMayExist === true).length;
 	return { made: items.length - errors.length, mayExist, failed: errors.length - mayExist };
 }
 
-/** Runs a batch of `count` items. */
+/** Runs a batch of `count` items in one execution. */
 const runBatch = async (count: number, options = {}) =>
 	counted((await fixture.engine.run(creates(options), numbered(count))).items);
 
-/** Runs `count` executions of one item each, all at once. */
+/** Runs `count` executions at the same time, each with one item. */
 async function runEach(count: number, options = {}) {
 	const runs = numbered(count).map(
 		async (item) => await fixture.engine.run(creates(options), [item]),
@@ -46,20 +47,20 @@ const TOO_MANY = 'The service is receiving too many requests';
 const ONE_IN_AN_HOUR = 1 / 3_600;
 
 describe('A service with a rate limit', () => {
-	test('and answers 429: no item fails, and no more requests are turned away than it takes to find out', async () => {
+	test('that answers 429 causes no item to fail, and rejects few requests', async () => {
 		await fixture.start({ limits: { perSecond: 40, burst: 10 } });
 		expect(await runBatch(70)).toEqual({ made: 70, mayExist: 0, failed: 0 });
 		expect(jobs()).toHaveLength(70);
 		expect(fixture.sandbox.limits.met.turnedAway).toBeLessThanOrEqual(60);
 	});
 
-	test('and says when to come back: no item fails, and nothing is sent before', async () => {
+	test('that sends a Retry-After causes no item to fail, and gets no request before that time', async () => {
 		await fixture.start({ limits: { perSecond: 40, burst: 40, retryAfter: 1 } });
 		expect(await runBatch(80)).toEqual({ made: 80, mayExist: 0, failed: 0 });
 		expect(fixture.sandbox.limits.met.tooEarly).toBe(0);
 	});
 
-	test('and answers 503: few items end without a clear answer, and none is sent twice', async () => {
+	test('that answers 503 leaves few items uncertain, and no item is sent twice', async () => {
 		await fixture.start({ limits: { perSecond: 40, burst: 10, tooMany: 503 } });
 		const { made, mayExist, failed } = await runBatch(70);
 		expect(failed).toBe(0);
@@ -71,20 +72,23 @@ describe('A service with a rate limit', () => {
 	test.each([
 		[429, TOO_MANY, '"Too many requests"'],
 		[503, 'The service failed to create the job: The service is busy', '"The service is busy"'],
-	] as const)('but none for a minute (%i): the rest fails', async (tooMany, message, said) => {
-		await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
-		hurry();
-		const { items } = await fixture.engine.run(creates(), numbered(300));
-		expect(fixture.sandbox.limits.met.turnedAway).toBeLessThan(60);
-		const { made, mayExist, failed } = counted(items);
-		expect({ made, all: made + mayExist + failed }).toEqual({ made: 5, all: 300 });
-		// Those that were in flight when it began; then the service is asked for clusters.
-		expect(mayExist).toBeLessThanOrEqual(tooMany === 503 ? 10 : 0);
-		const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
-		expect(items.at(-1)?.json).toMatchObject({ message, error });
-	});
+	] as const)(
+		'that accepts nothing for more than a minute makes the remaining items fail: %i',
+		async (tooMany, message, said) => {
+			await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
+			hurry();
+			const { items } = await fixture.engine.run(creates(), numbered(300));
+			expect(fixture.sandbox.limits.met.turnedAway).toBeLessThan(60);
+			const { made, mayExist, failed } = counted(items);
+			expect({ made, all: made + mayExist + failed }).toEqual({ made: 5, all: 300 });
+			// These are the creates that were in flight when it began. After them, the node sends health checks.
+			expect(mayExist).toBeLessThanOrEqual(tooMany === 503 ? 10 : 0);
+			const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
+			expect(items.at(-1)?.json).toMatchObject({ message, error });
+		},
+	);
 
-	test('has a drop-down wait for no more than some seconds, which says why there is no list', async () => {
+	test('delays a drop-down for only a few seconds, and the drop-down shows the reason', async () => {
 		await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });
 		await fixture.engine.listSearch('searchClusters');
 		await expect(fixture.engine.listSearch('searchClusters')).rejects.toMatchObject({
@@ -94,7 +98,7 @@ describe('A service with a rate limit', () => {
 	});
 });
 
-describe('Requests in flight at once', () => {
+describe('Concurrent requests', () => {
 	test('are never more than a hundred, for ten executions of one account', async () => {
 		await fixture.start({ latency: 40 });
 		const runs = await Promise.all(numbered(10).map(async () => await runBatch(60)));
@@ -104,7 +108,7 @@ describe('Requests in flight at once', () => {
 		expect(most).toBeLessThanOrEqual(100);
 	});
 
-	test('are ten at first, for eighty executions of one item each', async () => {
+	test('are at most ten at first, for eighty executions of one item each', async () => {
 		await fixture.start({ latency: 300 });
 		expect(await runEach(80)).toEqual({ made: 80, mayExist: 0, failed: 0 });
 		expect(fixture.sandbox.limits.met.most).toBeLessThanOrEqual(40);
@@ -112,7 +116,7 @@ describe('Requests in flight at once', () => {
 		expect(others.filter((at) => at < Number(first) + 200).length).toBeLessThan(10);
 	});
 
-	test('are no more than the Concurrency of a tool that an agent calls many times at once', async () => {
+	test('do not exceed the Concurrency of a tool that an agent calls many times at the same time', async () => {
 		await fixture.start({ latency: 20 });
 		const node = { parameters: batch({ concurrency: 2 }) };
 		const { answers } = await fixture.engine.callTool(node, numbered(8), { atOnce: true });
@@ -125,7 +129,7 @@ test.each([
 	[1, 80, {}, 3_600],
 	[10, 30, { concurrency: 10 }, 1],
 ])(
-	'%i items of %i that are always turned away do not keep the others from being sent, with %j and a Retry-After of %s',
+	'%i items of %i that are always throttled do not block the others, with %j and a Retry-After of %s',
 	async (away, all, options, retryAfter) => {
 		meets('createJob', (call) =>
 			itemOf(call) < away ? { kind: 'rateLimit', retryAfter } : undefined,
@@ -137,7 +141,7 @@ test.each([
 	},
 );
 
-test("An item's error has the service's words about it, and not those about another", async () => {
+test("The error of an item quotes the service's response to this item, and not to another one", async () => {
 	meets('createJob', (call) => answer(429, { message: `Too many, ${itemOf(call)}` }));
 	hurry();
 	const runs = [
@@ -150,7 +154,10 @@ test("An item's error has the service's words about it, and not those about anot
 	expect(said).toEqual(['Too many, 0', 'Too many, 7', 'Too many, 8']);
 });
 
-/** A second by the service's clock, which is five minutes ahead. */
+/**
+ * Returns headers whose Retry-After is the date one second later by the clock of the service, which is five minutes
+ * fast.
+ */
 function byItsClock() {
 	const now = Date.now() + 300_000;
 	const date = new Date(now).toUTCString();
@@ -161,28 +168,28 @@ test.each<[string, number, () => Fault]>([
 	['a connection that broke', 150, () => ({ kind: 'break', when: 'beforeActing' })],
 	['a 429 with Retry-After by another clock', 900, () => answer(429, undefined, byItsClock())],
 	['a 503 with Retry-After', 1_000, () => answer(503, undefined, { 'retry-after': '1' })],
-])('After %s, nothing is sent again within %i ms, but soon', async (_, least, fault) => {
+])('After %s, the request is sent again, but not within %i ms', async (_, least, fault) => {
 	meets('listClusters', ({ nOfOperation }) => (nOfOperation === 1 ? fault() : undefined));
 	const { error } = await fixture.engine.run({ parameters: getAll() });
 	expect(error).toBeUndefined();
 	const [first, second] = callsOf('listClusters').map(({ at }) => at);
-	// The two clocks, that of the timers and that of the sandbox, may differ a little.
+	// The clock of the timers and the clock of the sandbox may differ slightly.
 	expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(least - 10);
 	expect(Number(second) - Number(first)).toBeLessThan(15_000);
 });
 
 describe('A service that fails', () => {
-	test('when more than ten are at once leaves few uncertain, and fewer once it is known', async () => {
+	test('at more than ten concurrent requests leaves few items uncertain, and fewer in later executions', async () => {
 		fixture.sandbox.faults.plan(takesTenAtOnce(120));
 		const [first, second] = [await runEach(40), await runEach(40)];
 		expect(first.failed + second.failed).toBe(0);
-		// Five where the machine is idle; on a busy one, more start before the first failure is read.
+		// On an idle machine, there are five. On a busy one, more requests start before the first failure is read.
 		expect(first.mayExist).toBeLessThanOrEqual(8);
 		expect(second.mayExist).toBeLessThanOrEqual(2);
 		expect(jobs()).toHaveLength(first.made + second.made);
 	});
 
-	test('for creates alone leaves some of eighty executions uncertain, and lists go on', async () => {
+	test('only for creates leaves at most thirty of eighty executions uncertain, and still answers lists', async () => {
 		hurry();
 		meets('createJob', () => answer(500, { message: 'Out of order' }));
 		const { mayExist, made } = await runEach(80);
@@ -194,7 +201,7 @@ describe('A service that fails', () => {
 	test.each([
 		['one execution', async () => await runBatch(120)],
 		['an execution for each item', async () => await runEach(80)],
-	])('by its silence, and answers again, creates all others, in %s', async (_, run) => {
+	])('to respond for a while loses only the requests in flight, in %s', async (_, run) => {
 		const { orRunOut } = hurry();
 		let silent = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
@@ -210,8 +217,8 @@ describe('A service that fails', () => {
 	});
 });
 
-describe('A service that is away', () => {
-	test('and refuses connections in mid-batch loses what was in flight alone', async () => {
+describe("A service that can't be reached", () => {
+	test('in the middle of a batch loses only the requests in flight', async () => {
 		await fixture.start({ latency: 10 });
 		hurry();
 		const running = fixture.engine.start([creates()], numbered(100));
@@ -222,12 +229,12 @@ describe('A service that is away', () => {
 		expect(mayExist).toBeLessThanOrEqual(40);
 	});
 
-	test('but answered an earlier node of the execution, is waited for', async () => {
+	test('but has answered an earlier node of the execution is waited for', async () => {
 		const { node } = fixture.engine.loaded;
 		const { execute } = node;
 		const runs = jest.spyOn(node as Required<typeof node>, 'execute');
 		runs.mockImplementation(async function (this: IExecuteFunctions) {
-			// One that has not answered is given up after four requests.
+			// A service that has never answered is given up after four requests.
 			if (runs.mock.calls.length === 2) await awayUntil(fixture, '/jobs', 6);
 			return (await execute?.call(this)) ?? [];
 		});
@@ -237,7 +244,7 @@ describe('A service that is away', () => {
 		expect(jobs()).toHaveLength(1);
 	});
 
-	test('from the start has a thousand items fail together', async () => {
+	test('from the start makes a thousand items fail together', async () => {
 		await fixture.sandbox.goAway();
 		hurry();
 		const { items } = await fixture.engine.run(creates(), numbered(1_000));
@@ -247,8 +254,8 @@ describe('A service that is away', () => {
 	});
 });
 
-describe('A login that is told to wait', () => {
-	test('is made once again, and nothing is sent before', async () => {
+describe('A throttled login', () => {
+	test('is repeated once, after its Retry-After', async () => {
 		hurry();
 		const startedAt = performance.now();
 		meets('login', ({ nOfOperation }) =>
@@ -259,7 +266,7 @@ describe('A login that is told to wait', () => {
 		expect(performance.now() - startedAt).toBeGreaterThanOrEqual(50_000);
 	});
 
-	test('for longer than a minute fails all items at once, and says so; later ones without another login', async () => {
+	test('with a Retry-After of more than a minute makes all items fail at once, and later ones without another login', async () => {
 		hurry();
 		meets('login', () => ({ kind: 'rateLimit', retryAfter: 600 }));
 		for (const parameters of [batch({ concurrency: 1 }), batch(), getAll()]) {
@@ -273,7 +280,7 @@ describe('A login that is told to wait', () => {
 	});
 });
 
-test('A login that fails three times, and then not, fails no item', async () => {
+test('A login that fails three times and then succeeds makes no item fail', async () => {
 	hurry();
 	meets('login', ({ nOfOperation }) => (nOfOperation <= 3 ? answer(504) : undefined));
 	expect(await runBatch(50)).toEqual({ made: 50, mayExist: 0, failed: 0 });

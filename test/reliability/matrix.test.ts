@@ -9,8 +9,9 @@ import { type KnownOperation, operations, verbOf } from '../support/operations';
 import { contextOf } from './batch';
 
 /*
- * Each kind of operation meets each fault: a create in its first request alone and in all, a list likewise, and a state
- * change in all. How it ends, and what a person reads then, is in the snapshot. What must always be so is here.
+ * No fault makes the node conceal a job that may exist, or create a job twice, unless the service sends a 503 with
+ * Retry-After although it has created the job. Each kind of operation gets each fault: creates and lists get it once or
+ * always, and state changes always. The snapshot contains the texts of all errors.
  */
 
 type Faults = [name: string, ...faults: Fault[]];
@@ -22,13 +23,13 @@ beforeEach(() => {
 	limits = hurry();
 });
 
-/** A fault that can strike before the service does what it is asked, and after: nothing tells the node when. */
+/** Returns a row with a fault before and after the service acts. The node can't distinguish the two. */
 const both = (name: string, fault: (when: When) => Fault): Faults => [
 	name,
 	fault('beforeActing'),
 	fault('afterActing'),
 ];
-/** Statuses that all end alike. */
+/** Returns a row of statuses that all have the same result. */
 const of = (...statuses: number[]): Faults => [
 	statuses.join(', '),
 	...statuses.map((status) => answer(status)),
@@ -39,7 +40,7 @@ const ofBoth = (...statuses: number[]): Faults => [
 ];
 const location = 'http://127.0.0.1:9/elsewhere';
 const notNow = { 'retry-after': '1' };
-/** As Varnish answers for a service that has failed, whatever it has done before. */
+/** Varnish sends this page if the service behind it has failed, even if the service has already acted. */
 const page = '<!DOCTYPE html><html><head><title>503 Backend fetch failed</title></head></html>';
 const asPage = { 'content-type': 'text/html; charset=utf-8' };
 
@@ -54,12 +55,12 @@ const rows: Faults[] = [
 		{ kind: 'redirect', location, status: 308 },
 	],
 	[
-		// Post/Redirect/Get: many services answer so after a POST that has done its work.
+		// Post/Redirect/Get: many services answer in this way after a POST that has succeeded.
 		'another redirect, after acting',
 		...[300, 301, 302, 399].map((status) => actAndAnswer(status, undefined, { location })),
 	],
 	...[[400], [401], [403], [404], [407], [409], [413], [422], [501, 505]].map((all) => of(...all)),
-	// After twelve creates without a clear answer, others would fail unsent.
+	// These are several rows, because the node would stop sending creates after twelve without a clear response.
 	...[[408], [500, 507], [502, 503], [504, 520, 599]].map((all) => ofBoth(...all)),
 	['a token that has expired', { kind: 'expireTokens' }],
 	['429', { kind: 'rateLimit' }, { kind: 'rateLimit', retryAfter: 1 }],
@@ -91,13 +92,13 @@ const rows: Faults[] = [
 	both('nothing', (when) => answerWhen(when, 200)),
 ];
 
-// The changes of a job's state have one implementation.
+// All state changes share one implementation, so one of them is enough.
 const [create, list, change] = ['create', 'getAll', 'stop'].map((value) =>
 	operations.find((operation) => operation.value === value),
 ) as [KnownOperation, KnownOperation, KnownOperation];
 
 test.each(rows)(
-	'Each operation ends as written down, and doubles no job, after %s',
+	'Each operation ends as in the snapshot, and creates no job twice, after %s',
 	async (_, ...faults) => {
 		const said = new Set<string>();
 		for (const fault of faults) said.add(await endsOf(fault));
@@ -110,7 +111,7 @@ test.each([
 	['a message', { message: 'busy' }],
 	['a text', 'busy'],
 ])(
-	'A 503 with Retry-After and %s is believed: if the service has acted nevertheless, there are two jobs',
+	'After a 503 with Retry-After and %s, the create is sent again, even if the service has already created the job',
 	async (_, body) => {
 		fixture.meets('createJob', ({ nOfOperation }) =>
 			nOfOperation === 1 ? actAndAnswer(503, body, notNow) : undefined,
@@ -121,7 +122,7 @@ test.each([
 	},
 );
 
-/** How the operations end that meet a fault. */
+/** Returns how each operation ends that gets this fault. */
 async function endsOf(fault: Fault): Promise<string> {
 	const ends = new Map<string, string[]>();
 	for (const [operation, times] of [
@@ -138,11 +139,11 @@ async function endsOf(fault: Fault): Promise<string> {
 	return [...ends].map(([end, who]) => `${who.join('\n')}\n${end}`).join('\n\n');
 }
 
-/** How an item ends: after how many requests, and in which words. */
+/** Runs an operation with one item. Returns how many requests were sent and the text of the result. */
 async function endOf(operation: KnownOperation, times: 'once' | 'always', fault: Fault) {
 	const { sandbox, engine } = fixture;
 	sandbox.faults.clear();
-	// A token that is a minute old: its rejection is believed. What came of the run before is forgotten.
+	// The node believes the rejection of a token that is a minute old. By then, it has also forgotten the run before.
 	pass(61_000);
 	await engine.run({ parameters: list.parameters() });
 	pass(61_000);
@@ -172,7 +173,7 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 		return { sent, end: 'a result' };
 	}
 	const said = `${error.message}\n${error.description}`;
-	// Neither may a job go unmentioned, nor may "try again" make it twice.
+	// The error must mention each job that may exist, and must not advise trying again, which could create it twice.
 	if (made === 1) expect(jobMayExist).toBe(true);
 	if (jobMayExist === true) {
 		expect(operation.kind).toBe('create');
@@ -187,7 +188,7 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 			/waited \d+ s for the service \(probes: \d+\)/,
 			'waited … s for the service (probes: …)',
 		)
-		// n8n 1.x says it in words of its own.
+		// n8n 1.x has a different text here.
 		.replace(/(?<=ended the connection )\([^)]*\)/, '(<code>)')
 		.replace(/tried \d\d+ times/, 'tried many times')
 		.replaceAll(/x{20,}…/g, 'xxx…');

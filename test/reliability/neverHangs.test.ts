@@ -20,8 +20,8 @@ import { batch, contextOf, gate, itemOf, listedIn, oneByOne, tries, useBatch } f
 import { statusFailure, unreachable } from './statusFailure';
 
 /*
- * An execution always ends, and n8n goes on meanwhile: however the service fails, no loop of the node goes round without
- * a wait. A service that restarts in the middle of a batch ends its tokens, and may refuse to log anybody in.
+ * An execution always ends, and never blocks n8n: however the service fails, no loop of the node repeats without a
+ * wait. This also applies if the service restarts during a batch, so that its tokens expire, and then refuses logins.
  */
 
 watchEventLoop();
@@ -29,9 +29,9 @@ const { fixture, cancel } = useBatch();
 const { callsOf } = fixture;
 
 const MINUTE_MS = 61_000;
-/** What waits for a service that accepts nothing fails after 70 s. */
+/** A request that waits for a service that accepts no requests fails after 70 s. */
 const PATIENCE_MS = 71_000;
-/** A batch in which an item's error does not end the others. */
+/** Returns a batch in which the error of an item doesn't end the others. */
 const continuing = (options: INodeParameters = {}): NodeOptions => ({
 	parameters: batch(options),
 	onError: 'continueRegularOutput',
@@ -64,10 +64,10 @@ const batches: Array<[string, number, INodeParameters]> = [
 ];
 
 /**
- * The service restarts, a minute after the token was stored.
+ * Simulates a restart of the service, a minute after the token was stored.
  *
- * @param login what logins meet from now on
- * @param ofCall what other calls meet
+ * @param login fault of all further logins
+ * @param ofCall plan for all other calls
  */
 async function restart(login: Fault | undefined, ofCall: Plan): Promise<void> {
 	await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
@@ -76,7 +76,7 @@ async function restart(login: Fault | undefined, ofCall: Plan): Promise<void> {
 	fixture.sandbox.faults.plan((call) => (call.operation === 'login' ? login : ofCall(call)));
 }
 
-/** Each create that arrives ends all tokens, and gets no clear answer. */
+/** Simulates a restart at each create: all tokens expire, and the create gets no clear response. */
 const restartAtCreates = async (login: Fault, fault: Fault = broken) =>
 	await restart(login, ({ operation }) =>
 		operation === 'createJob' ? [endsTokens, fault] : undefined,
@@ -88,7 +88,7 @@ const uncertainOf = (items: INodeExecutionData[]) =>
 	items.filter(({ json }) => Object(json.error).jobMayExist === true);
 const all = (count: number) => numbered(count).map(({ n }) => n);
 
-/** Each item has failed once, and only those that were sent may have a job. */
+/** Checks that each item has failed once, and that only the items that were sent may have a job. */
 function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
 	expect(numbersOf(items)).toEqual(all(count));
 	expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
@@ -97,7 +97,7 @@ function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
 }
 
 describe.each(refusals)(
-	'If logins are refused by %s, n8n goes on and the execution ends',
+	'If logins are refused with %s, n8n is not blocked and the execution ends',
 	(_, login) => {
 		describe.each(unclear)('after creates that meet %s', (_create, fault) => {
 			test.each(batches)('%s', async (_batch, size, options) => {
@@ -109,20 +109,20 @@ describe.each(refusals)(
 				const result = await fixture.engine.run(continuing(options), numbered(size));
 				expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
 				expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
-				// It isn't tried once per item.
+				// The login isn't repeated for each item.
 				expect(callsOf('login')).toHaveLength(1);
 			});
 		});
 	},
 );
 
-describe('If a service ends its tokens and refuses logins', () => {
+describe('If the tokens of a service expire and it refuses logins', () => {
 	beforeEach(() => void hurry());
 	const WRONG = 'The username or the password is wrong';
 	const refused = answer(401);
 	const failsSo = { message: WRONG, error: { httpStatus: 401, jobMayExist: false } };
 
-	test('what was not sent fails by that, as certainly not created', async () => {
+	test('items that were not sent fail with the error of the login, and their jobs certainly do not exist', async () => {
 		await restartAtCreates(refused);
 		const { items } = await fixture.engine.run(continuing(), numbered(20));
 		const others = items.filter((item) => !uncertainOf(items).includes(item));
@@ -130,7 +130,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		expect(others).toHaveLength(20 - callsOf('createJob').length);
 	});
 
-	test('two executions end, and leave no more uncertain than one', async () => {
+	test('two executions end, and together leave no more than ten items uncertain', async () => {
 		await restartAtCreates(refused);
 		const run = async () => await fixture.engine.run(continuing(), numbered(12));
 		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
@@ -139,7 +139,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		expect(uncertainOf(both).length).toBeLessThanOrEqual(10);
 	});
 
-	test('a workflow that stops, its tries and its Retry end, and send no create twice', async () => {
+	test('a workflow that stops on errors ends, also with Retry On Fail and Retry, and sends no create twice', async () => {
 		await restartAtCreates(refused);
 		const node = { parameters: batch(), settings: tries() };
 		const first = await fixture.engine.run(node, numbered(12));
@@ -150,7 +150,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		expect(new Set(sent).size).toBe(sent.length);
 	});
 
-	test("an agent's calls of its tool end, those made at once as well", async () => {
+	test('all concurrent calls of a tool by an agent end', async () => {
 		await restartAtCreates(refused);
 		const tool = { parameters: batch() };
 		const { answers } = await fixture.engine.callTool(tool, numbered(12), { atOnce: true });
@@ -159,7 +159,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - sent);
 	});
 
-	test('the jobs that are to be ended are listed as not ended, and why', async () => {
+	test('the jobs that the node should end are listed as not ended, with the reason', async () => {
 		await restart(refused, (call) =>
 			call.operation === 'createJob' && itemOf(call) === 5 ? [endsTokens, broken] : undefined,
 		);
@@ -174,7 +174,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 	test.each([
 		['a list', async () => await fixture.engine.run({ parameters: getAll({ returnAll: true }) })],
 		['a drop-down', async () => await fixture.engine.listSearch('searchClusters', 'no such one')],
-	])('%s ends with the page that gets no token', async (_, list) => {
+	])('%s ends at the page for which there is no token', async (_, list) => {
 		await fixture.start({ clusters: 350 });
 		await restart(refused, ({ nOfOperation }) => (nOfOperation > 2 ? endsTokens : undefined));
 		const ended = await list().catch((error: unknown) => ({ error }));
@@ -182,7 +182,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 		expect(callsOf('listClusters')).toHaveLength(3);
 	});
 
-	test('the request of another node ends with its own answer', async () => {
+	test('the request of another node fails with its own response', async () => {
 		await restartAtCreates(refused, answer(403));
 		const uri = `${fixture.sandbox.url}/api/v1/namespaces/default/jobs`;
 		const request = { method: 'POST', uri, body: {}, json: true } as const;
@@ -192,7 +192,7 @@ describe('If a service ends its tokens and refuses logins', () => {
 });
 
 describe('If a health check can not be sent', () => {
-	test('since the login is never answered, what waits fails once its time is up', async () => {
+	test('because the login is never answered, the waiting requests fail at their time limit', async () => {
 		const { orRunOut } = hurry();
 		await fixture.engine.run({ parameters: getAll() });
 		fixture.sandbox.faults.plan(({ operation }) => {
@@ -204,7 +204,7 @@ describe('If a health check can not be sent', () => {
 		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
 	});
 
-	test('before a login that takes longer than a health check may, what waits is created', async () => {
+	test('because the login takes longer than the time limit of a health check, the waiting jobs are still created', async () => {
 		hurry();
 		const built: { CHECK_TIMEOUT_MS: number } = jest.requireActual(
 			'../../dist/nodes/JobOrchestration/service/session/healthCheck',
@@ -221,18 +221,18 @@ describe('If a health check can not be sent', () => {
 		const { items } = await fixture.engine.run(continuing(), numbered(12));
 		expect(uncertainOf(items)).toHaveLength(10);
 		expect(fixture.sandbox.store.jobs.size).toBe(2);
-		// One, and another after the last of the ten if that is a probe.
+		// The login at the start, one after the first ten creates, and another one if the last of the ten was a probe.
 		expect(callsOf('login').length).toBeLessThanOrEqual(3);
 	});
 
 	test.each<[string, Fault | undefined, () => unknown]>([
 		[
-			"since n8n can't read the credential any more",
+			"because n8n can't read the credential any more",
 			undefined,
 			async () => await Promise.reject(new Error('database is locked')),
 		],
 		[
-			'since the search for a token throws an error that nobody knows',
+			'because the search for a token throws an unknown error',
 			answer(401),
 			() => ({
 				get accessToken(): string {
@@ -240,7 +240,7 @@ describe('If a health check can not be sent', () => {
 				},
 			}),
 		],
-	])('%s, what waits fails by that', async (_, login, read) => {
+	])('%s, the waiting requests fail with that error', async (_, login, read) => {
 		hurry();
 		const reads = jest.spyOn(fixture.engine.credentials, 'getDecrypted');
 		await restart(login, ({ operation }) => {
@@ -258,14 +258,14 @@ describe('If a health check can not be sent', () => {
 		await restartAtCreates(held.fault);
 		const { result, took } = await cancel([continuing(), 12], () => callsOf('login').length === 1);
 		held.open();
-		// Less than the health check may take.
+		// This is less than the time limit of the health check.
 		expect(took).toBeLessThan(5_000);
 		const { uncertainItems } = contextOf(result);
 		expect(uncertainItems).toHaveLength(callsOf('createJob').length);
 	});
 });
 
-/** A create, as the loop and the limiter see it. */
+/** A create with the properties that the client's loop and the limiter use. */
 const CREATE: Call<string> = {
 	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
@@ -288,7 +288,11 @@ describe('A request that fails at once, without a wait', () => {
 	});
 	afterEach(() => clearImmediate(turning));
 
-	/** Sends creates by a client that only fails. @returns how often they were sent, their errors, and the most of these in one turn */
+	/**
+	 * Sends creates by a client whose requests all fail.
+	 *
+	 * @returns how often a create was sent, the errors, and the largest number of errors in one turn of the event loop
+	 */
 	async function sendAll(count: number, failure: Failure) {
 		const fail = jest.fn(async () => await Promise.resolve({ failure }));
 		const client = clientWith(new AccountLimiter(), fail);
@@ -303,22 +307,23 @@ describe('A request that fails at once, without a wait', () => {
 	}
 
 	test.each<[string, number, Failure, number]>([
-		// Four at a time, or 2,000 whose execution has given up; on a busy machine, timers may be due together.
-		['a few that were refused', 1_000, statusFailure(400), 40],
-		['a few thousand that no connection is made for', 20_000, unreachable, 8_000],
+		// Normally, four end in one turn, or 2,000 if their execution has given up. On a busy machine, several timers
+		// may be due at the same time.
+		['a few refused requests', 1_000, statusFailure(400), 40],
+		['a few thousand requests without a connection', 20_000, unreachable, 8_000],
 	])("gives n8n's event loop a turn after %s", async (_, count, failure, most) => {
 		const { errors, mostInTurn } = await sendAll(count, failure);
 		expect(errors).toHaveLength(count);
 		expect(mostInTurn).toBeLessThanOrEqual(most);
 	});
 
-	test('is tried forty times at most if the limiter takes no notice, and n8n goes on', async () => {
+	test('is sent a limited number of times even if the limiter does not stop it, and n8n is not blocked', async () => {
 		jest.spyOn(CircuitBreaker.prototype, 'end').mockReturnValue(false);
 		const start = jest.spyOn(CircuitBreaker.prototype, 'start');
 		start.mockImplementation((request) => (request.isHealthCheck = true));
 		const { tried, errors } = await sendAll(1, statusFailure(429, 0));
 		expect(errors).toMatchObject([{ problem: { mayHaveActed: false } }]);
-		// Max Request Retries are added.
+		// The limit is forty times, plus three Max Request Retries.
 		expect(tried).toBe(43);
 		expect(turns).toBeGreaterThan(40);
 	});

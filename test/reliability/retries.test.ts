@@ -13,11 +13,12 @@ import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, jobIdOf } from 
 import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
 
 /*
- * How n8n runs a node again: by its setting Retry On Fail, and by Retry of a failed execution, with all of its items.
+ * Retry On Fail and n8n's Retry run the node again with all items, but create no job twice: only the items that
+ * certainly have no job are sent.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
-// After creates without an answer, the node waits before it sends others.
+// After creates without a response, the node waits before it sends others.
 beforeEach(() => void hurry());
 
 const settings = tries();
@@ -26,11 +27,11 @@ const changed = (change: INodeParameters) => ({ parameters: { ...once.parameters
 const tried = { ...once, settings };
 const node = { parameters: batch(), settings };
 const allNames = ['Job 0', 'Job 1', 'Job 2', 'Job 3'];
-/** What n8n stores of a node beside its output. */
+/** Returns the metadata that n8n stores of a node besides its output. */
 const metadataOf = ({ run }: Result) => run.data.resultData.runData['Node 1']?.[0]?.metadata ?? {};
 
 describe("n8n's Retry On Fail", () => {
-	test('sends only the item that failed, and what was not begun', async () => {
+	test('sends only the item that failed, and those that were not sent', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
 		const result = await fixture.engine.run(tried, numbered(4));
 		expect(result.error).toBeUndefined();
@@ -40,7 +41,7 @@ describe("n8n's Retry On Fail", () => {
 		expect(metadataOf(result)).toEqual({});
 	});
 
-	test('makes no job twice whose fields n8n takes for a failure', async () => {
+	test('creates no job twice if n8n mistakes a field of the job for a failure', async () => {
 		const body = { metadata: { uid: 'job-1' }, error: 'none' };
 		creates(() => actAndAnswer(200, body));
 		const { items } = await fixture.engine.run(node, numbered(3));
@@ -48,7 +49,7 @@ describe("n8n's Retry On Fail", () => {
 		expect(timesSent()).toEqual([1, 1, 1]);
 	});
 
-	test('makes no job twice where n8n fails after the calls', async () => {
+	test('creates no job twice if n8n fails after the calls', async () => {
 		creates(refusedAt(0));
 		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
 		hint.mockImplementationOnce(() => {
@@ -61,7 +62,7 @@ describe("n8n's Retry On Fail", () => {
 		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3']);
 	});
 
-	test('makes no job twice where an error comes before the jobs are ended', async () => {
+	test('creates no job twice if an error occurs before the jobs are ended', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 3 ? refused : undefined));
 		const built = jest.requireActual<typeof Built>(
 			'../../dist/nodes/JobOrchestration/execution/endJobs',
@@ -75,15 +76,18 @@ describe("n8n's Retry On Fail", () => {
 	test.each([
 		[1, [1, 1, 1]],
 		[0, [3, 1, 1]],
-	])('at Continue tries again only if the first item failed: item %i', async (failing, times) => {
-		creates(refusedAt(failing));
-		for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
-			fixture.sandbox.clearCalls();
-			const { items, error } = await fixture.engine.run({ ...node, onError }, numbered(3));
-			expect([items.length, error]).toEqual([3, undefined]);
-			expect(timesSent()).toEqual(times);
-		}
-	});
+	])(
+		'only tries again if the first item failed, with On Error set to continue: item %i',
+		async (failing, times) => {
+			creates(refusedAt(failing));
+			for (const onError of ['continueRegularOutput', 'continueErrorOutput'] as const) {
+				fixture.sandbox.clearCalls();
+				const { items, error } = await fixture.engine.run({ ...node, onError }, numbered(3));
+				expect([items.length, error]).toEqual([3, undefined]);
+				expect(timesSent()).toEqual(times);
+			}
+		},
+	);
 
 	test('keeps nothing for the next run of a loop', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
@@ -99,7 +103,7 @@ describe("n8n's Retry On Fail", () => {
 		expect(timesSent()).toEqual([2]);
 	});
 
-	test('does not take the pages that a stopped list had so far for the whole list', async () => {
+	test('does not mistake the pages of an interrupted list for the whole list', async () => {
 		const held = gate();
 		fixture.meets('listClusters', ({ query, nOfOperation }) => {
 			const isWrong = query['ListOption.continue'] === 'wrong';
@@ -118,7 +122,7 @@ describe("n8n's Retry On Fail", () => {
 		expect(items).toHaveLength(6);
 	});
 
-	test('of two nodes in a row does not mix them up', async () => {
+	test('keeps the items of two consecutive nodes apart', async () => {
 		creates((_, { nOfOperation }) => ([2, 5].includes(nOfOperation) ? refused : undefined));
 		const again = { ...tried.parameters, displayName: '={{ $json.displayName }}' };
 		const { result } = fixture.engine.start([tried, { parameters: again, settings }], numbered(3));
@@ -135,7 +139,7 @@ describe("n8n's Retry On Fail of a tool", () => {
 		settings,
 	};
 
-	test('does not send a create again whose job may exist; each call is another wish', async () => {
+	test('does not send a create again whose job may exist, but treats each call as a new request', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
 		const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
 		expect(answers).toEqual([
@@ -147,7 +151,7 @@ describe("n8n's Retry On Fail of a tool", () => {
 		expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
 	});
 
-	test('sends again what certainly failed', async () => {
+	test('sends a create again that certainly failed', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation < 3 ? refused : undefined));
 		const { answers } = await fixture.engine.callTool(tool, [{ n: 0 }]);
 		expect(answers).toEqual([expect.stringContaining('"displayName":"Job 0"')]);
@@ -155,7 +159,7 @@ describe("n8n's Retry On Fail of a tool", () => {
 	});
 });
 
-/** A batch of four whose third item was refused: items 0 and 1 have their jobs. */
+/** Runs a batch of four items of which the third is refused: items 0 and 1 have their jobs. */
 async function refusedAtThird(): Promise<Result> {
 	creates(refusedAt(2));
 	const result = await fixture.engine.run(once, numbered(4));
@@ -165,7 +169,7 @@ async function refusedAtThird(): Promise<Result> {
 	return result;
 }
 
-/** A batch of four, of which item 1 has a job that was not answered. */
+/** Runs a batch of four items. The job of item 1 is created, but its create gets no response. */
 async function lostAtSecond(): Promise<Result> {
 	creates((item) => (item === 1 ? brokenAfter : undefined));
 	const failed = await fixture.engine.run(once, numbered(4));
@@ -174,7 +178,7 @@ async function lostAtSecond(): Promise<Result> {
 }
 
 describe("n8n's Retry", () => {
-	test('makes only what is missing, gives the results of all in their order, and leaves nothing behind', async () => {
+	test('creates only the missing jobs, returns all results in order, and leaves no data behind', async () => {
 		const result = await fixture.engine.retry(await refusedAtThird(), [once]);
 		expect(result.error).toBeUndefined();
 		expect(namesIn(result)).toEqual(allNames);
@@ -189,7 +193,7 @@ describe("n8n's Retry", () => {
 		expect(JSON.stringify(stored(result.run)).match(/"displayName":"Job 0"/g)).toHaveLength(1);
 	});
 
-	test('that failed is what to retry, not the first execution, which knows only its own jobs', async () => {
+	test('must be used on the failed Retry, because the first execution knows only its own jobs', async () => {
 		const first = await refusedAtThird();
 		creates(refusedAt(3));
 		const second = await fixture.engine.retry(first, [once]);
@@ -202,7 +206,7 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
-	test("finds in what is left the service's responses, and neither the password nor the token", async () => {
+	test('works from stored data that contain the responses, but neither the password nor the token', async () => {
 		const { run } = await refusedAtThird();
 		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
 		expect(text).toContain('"displayName":"Job 0"');
@@ -210,7 +214,7 @@ describe("n8n's Retry", () => {
 		expect(text).not.toContain(fixture.sandbox.password);
 	});
 
-	test('of a node that is now set to continue gives each item its end', async () => {
+	test('of a node that is now set to continue returns each item once', async () => {
 		const continuing: NodeOptions = { ...once, onError: 'continueErrorOutput' };
 		const result = await fixture.engine.retry(await lostAtSecond(), [continuing]);
 		expect(result.error).toBeUndefined();
@@ -225,10 +229,10 @@ describe("n8n's Retry", () => {
 
 	test.each([
 		[{ displayName: '=New {{ $json.n }}' }, ['Job 0', 'Job 1', 'New 2', 'New 3']],
-		// It gives something else each time.
+		// The value of this expression changes each time.
 		[{ group: '={{ $now.toMillis() + $execution.id }}' }, allNames],
 	])(
-		'with the changed fields %j makes what is missing by them, and nothing twice',
+		'with the changed fields %j uses them for the missing jobs, and creates no job twice',
 		async (fields, names) => {
 			const result = await fixture.engine.retry(await refusedAtThird(), [changed(fields)]);
 			expect(namesIn(result)).toEqual(names);
@@ -240,17 +244,20 @@ describe("n8n's Retry", () => {
 		[{ workflowUid: '={{ "" }}' }, '', /^Nothing more was sent\. 'Workflow UID'/, 2],
 		[{ operation: 'archive' }, '', /"archive"/, 0],
 		[{}, 'ftp://nowhere', /Base URL/, 2],
-	])('with %j and the Base URL "%s" sends and forgets nothing', async (fields, url, says, jobs) => {
-		const failed = await refusedAtThird();
-		const { baseUrl } = credentialFor(fixture.sandbox);
-		fixture.engine.editCredential({ baseUrl: url || baseUrl });
-		const again = await fixture.engine.retry(failed, [changed(fields)]);
-		expect(again.error?.message).toMatch(says);
-		expect(createdIn(again)).toEqual(jobsOnService().slice(0, jobs));
-		fixture.engine.editCredential({ baseUrl });
-		expect(namesIn(await fixture.engine.retry(again, [once]))).toEqual(allNames);
-		expect(timesSent()).toEqual([1, 1, 2, 1]);
-	});
+	])(
+		'with %j and the Base URL "%s" sends nothing and forgets nothing',
+		async (fields, url, says, jobs) => {
+			const failed = await refusedAtThird();
+			const { baseUrl } = credentialFor(fixture.sandbox);
+			fixture.engine.editCredential({ baseUrl: url || baseUrl });
+			const again = await fixture.engine.retry(failed, [changed(fields)]);
+			expect(again.error?.message).toMatch(says);
+			expect(createdIn(again)).toEqual(jobsOnService().slice(0, jobs));
+			fixture.engine.editCredential({ baseUrl });
+			expect(namesIn(await fixture.engine.retry(again, [once]))).toEqual(allNames);
+			expect(timesSent()).toEqual([1, 1, 2, 1]);
+		},
+	);
 
 	test('with another operation starts from the beginning', async () => {
 		const failed = await refusedAtThird();
@@ -260,7 +267,7 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('changeJobState')).toHaveLength(4);
 	});
 
-	test('of a state change sends only those that had not succeeded', async () => {
+	test('of state changes sends only those that have not succeeded', async () => {
 		await fixture.engine.run(once, numbered(2));
 		const jobIds = jobsOnService();
 		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
@@ -303,7 +310,7 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('changeJobState')).toHaveLength(3);
 	});
 
-	test('starts from the beginning where another version of the node has stored something', async () => {
+	test('starts from the beginning if another version of the node has stored the data', async () => {
 		const failed = await refusedAtThird();
 		const outcomes = [{ output: [{}] }];
 		const json = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
@@ -316,7 +323,7 @@ describe("n8n's Retry", () => {
 	});
 });
 
-test('Both tries of a Retry say what to do if the job of an earlier execution exists', async () => {
+test('Retry with Retry On Fail says what to do if the job of an earlier execution exists', async () => {
 	const again = await fixture.engine.retry(await lostAtSecond(), [tried]);
 	expect(again.error?.description).toMatch(/If it exists, set 'On Error'/);
 });
@@ -325,7 +332,7 @@ describe('Create Again If Uncertain', () => {
 	const again = (createUncertainAgain: boolean | string = true) =>
 		oneByOne({ createUncertainAgain });
 
-	test('creates what an earlier execution left uncertain', async () => {
+	test('creates the jobs that an earlier execution left uncertain', async () => {
 		const failed = await lostAtSecond();
 		expect(failed.error?.description).toContain("'Create Again If Uncertain'");
 		const result = await fixture.engine.retry(failed, [again()]);
@@ -343,14 +350,17 @@ describe('Create Again If Uncertain', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
-	test.each(['a first execution', 'a Retry'])('acts in no try of %s', async (what) => {
-		const node = { ...again(), settings };
-		creates((item) => (item === 1 ? brokenAfter : undefined));
-		let result = await fixture.engine.run(node, numbered(2));
-		if (what === 'a Retry') result = await fixture.engine.retry(result, [node]);
-		expect(timesSent()).toEqual([1, what === 'a Retry' ? 2 : 1]);
-		expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
-	});
+	test.each(['a first execution', 'a Retry'])(
+		'creates nothing again in the later tries of %s',
+		async (what) => {
+			const node = { ...again(), settings };
+			creates((item) => (item === 1 ? brokenAfter : undefined));
+			let result = await fixture.engine.run(node, numbered(2));
+			if (what === 'a Retry') result = await fixture.engine.retry(result, [node]);
+			expect(timesSent()).toEqual([1, what === 'a Retry' ? 2 : 1]);
+			expect(contextOf(result)).toMatchObject({ itemIndex: 1, jobMayExist: true });
+		},
+	);
 
 	test('leaves an item uncertain that was not sent again', async () => {
 		creates((item) => (item === 1 ? brokenAfter : undefined));

@@ -5,14 +5,15 @@ import { hurry } from '../support/hurry';
 import { contextOf } from './batch';
 
 /*
- * While a service is rolled out, what stands before it answers 404 in its place: not as JSON, and to everything.
+ * While a service is being rolled out, requests wait instead of failing. During that time, a proxy answers every
+ * request with a 404 that isn't JSON.
  */
 
 const fixture = useSandbox();
 const { callsOf } = fixture;
 beforeEach(() => void hurry());
 
-/** Creates, in which an item's error does not end the others. */
+/** Returns creates in which the error of an item doesn't end the others. */
 const continuing = (parameters = create()) => ({
 	...{ parameters, onError: 'continueRegularOutput' as const },
 });
@@ -34,7 +35,10 @@ const proxies: Array<[string, Fault]> = [
 	['no body', answer(404)],
 ];
 
-/** From a number of this operation's requests on, everything gets this answer for so long. */
+/**
+ * Simulates a roll-out: it begins at the request `from` of this operation and lasts `ms` milliseconds, during which
+ * every request gets this answer.
+ */
 function rollOut(fault: Fault, of: PlannedCall['operation'], { from = 1, ms = 15_000 } = {}): void {
 	let startedAt = Infinity;
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
@@ -44,9 +48,9 @@ function rollOut(fault: Fault, of: PlannedCall['operation'], { from = 1, ms = 15
 	});
 }
 
-describe.each(proxies)('While what stands before the service answers with %s', (_, fault) => {
+describe.each(proxies)('While a proxy before the service answers with %s', (_, fault) => {
 	test.each([true, false])(
-		'creates wait, and no item fails (a list was there before: %p)',
+		'creates wait, and no item fails (a list was answered before: %p)',
 		async (hasListed) => {
 			if (hasListed) await fixture.engine.run({ parameters: getAll() });
 			rollOut(fault, 'createJob', { from: 20 });
@@ -81,7 +85,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 		expect(jobs()).toBe(11);
 	});
 
-	test('for longer than the patience, what waits fails as not created', async () => {
+	test('for longer than the patience, the waiting creates fail, and their jobs do not exist', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		rollOut(fault, 'createJob', { from: 20, ms: 600_000 });
 		const result = await fixture.engine.run({ parameters: create() }, numbered(60));
@@ -90,7 +94,7 @@ describe.each(proxies)('While what stands before the service answers with %s', (
 		expect(jobs()).toBe(19);
 	});
 
-	test('at first contact, nothing waits', async () => {
+	test('no request waits if the service has never answered', async () => {
 		fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? undefined : fault));
 		const startedAt = performance.now();
 		const { items } = await fixture.engine.run(continuing(), numbered(3));
@@ -108,7 +112,7 @@ test.each<[string, Fault]>([
 		'a page',
 		answer(404, '<!DOCTYPE html><html><body><pre>Cannot POST /x</pre></body></html>', asPage),
 	],
-])("The service's own 404 is told within three seconds: %s", async (_, fault) => {
+])('A 404 of the service itself causes an error within three seconds: %s', async (_, fault) => {
 	await fixture.engine.run({ parameters: create() });
 	fixture.sandbox.faults.plan(({ path }) => (path.includes('/x/') ? fault : undefined));
 	const startedAt = performance.now();
@@ -124,7 +128,7 @@ test.each<[string, Fault]>([
 	expect(callsOf('listClusters').length).toBeLessThanOrEqual(10);
 });
 
-test("A service whose list gives a 404, too, tells its own 404 after some seconds, and others don't wait", async () => {
+test("A 404 of the service itself causes an error after some seconds if its list also gets a 404, and other items don't fail", async () => {
 	await fixture.engine.run({ parameters: create() });
 	const none = answer(404, 'not found', asText);
 	fixture.sandbox.faults.plan(({ path }) =>

@@ -8,12 +8,13 @@ import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/poli
 import { broken, statusFailure as status, unreachable } from './statusFailure';
 
 /*
- * What follows from each status and each other failure: a line of the snapshot. What must always be so is here.
+ * The retry policy never sends a create again that may have created a job, for any status and any other failure. Each
+ * line of the snapshot says what follows from a failure.
  */
 
 type Named = [name: string, failure: Failure];
 
-/** Failures with each status from 100 to 999. */
+/** Returns a failure for each status from 100 to 999. */
 const withEach = (failureOf: (code: number) => Failure) =>
 	Array.from({ length: 900 }, (_, n): Named => [String(100 + n), failureOf(100 + n)]);
 
@@ -44,7 +45,7 @@ const others: Named[] = [
 	['a list without end', { kind: 'endlessList' }],
 ];
 
-/** All that follows from a failure, in words. */
+/** Returns all consequences of a failure as a text. */
 function consequencesOf(failure: Failure): string {
 	const { mayHaveActed, condition, token, retryAfterMs } = meaningOf(failure);
 	const resent = [false, true].map((idempotent) => mayResend(meaningOf(failure), idempotent));
@@ -56,7 +57,7 @@ function consequencesOf(failure: Failure): string {
 	].join(', ');
 }
 
-/** The same of many, a line each; statuses in a row that end alike have one. */
+/** Returns a line for each failure. Consecutive statuses with the same consequences share a line. */
 function linesOf(failures: Named[]): string {
 	const lines: Array<{ text: string; first: string; last?: string }> = [];
 	for (const [name, failure] of failures) {
@@ -70,7 +71,8 @@ function linesOf(failures: Named[]): string {
 		.join('\n');
 }
 
-const title = 'What follows is as written down, and no create is doubled, if %s ends in';
+const title =
+	'The consequences are those in the snapshot, and no job is created twice, if %s ends in';
 describe.each(['a request', 'a login'])(title, (what) => {
 	test.each([
 		['a status', statuses],
@@ -85,7 +87,7 @@ describe.each(['a request', 'a login'])(title, (what) => {
 			],
 		);
 		expect(linesOf(failures)).toMatchSnapshot();
-		// No create is sent again if the service may have acted.
+		// No create is sent again if the service may have acted on it.
 		const doubled = failures.filter(
 			([, failure]) => mayResend(meaningOf(failure), false) && meaningOf(failure).mayHaveActed,
 		);
@@ -102,7 +104,7 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 	expect(text.match(/\b4\d\d\b/g)).toEqual(expect.arrayContaining(resent.map(([code]) => code)));
 });
 
-/** A create that was sent once. */
+/** The state of a create that was sent once. */
 const once: CallState = {
 	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
 	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, othersAreAnswered: false },
@@ -110,12 +112,12 @@ const once: CallState = {
 	remainingMs: Infinity,
 };
 const list = { isIdempotent: true };
-/** What a health check about the token has found: the service accepts it, or rejects it. */
+/** The result of a health check: the service accepts the token, or rejects it. */
 const byCall = { cause: 'call' } as const;
 const byToken = { cause: 'token' } as const;
-/** It is throttled while others are answered. */
+/** The request is throttled while others are answered. */
 const alone = { othersAreAnswered: true };
-/** A token is rejected that the service accepts: it may be valid later. */
+/** The service has rejected a new token, but accepts it in a health check: perhaps the token becomes valid later. */
 const young = { ...byCall, tokenAgeMs: 9_000 };
 const fourBefore = { tokenRejections: 4 };
 const ofNewJob = { ...list, isOfNewJob: true };
@@ -164,17 +166,22 @@ test.each<Fact>([
 	['a job is not found', 'fail', json404],
 	['a job is not found that was just created', 500, json404, ofNewJob],
 	['it is not found for the fifth time', 'fail', json404, { ...ofNewJob, notFounds: 4 }],
-	['a 404 comes that is no JSON', 'check health', text404],
-	['such a 404 comes at first contact', 'fail', text404, { wasAnswered: false }],
+	["a 404 isn't JSON", 'check health', text404],
+	['a service that has never answered sends such a 404', 'fail', text404, { wasAnswered: false }],
 	['a health check gets such a 404, too', 300, { ...text404, cause: 'outage' }],
-	['a health check gets it at first contact', 1_000, text404, { cause: 'maybe outage' }],
+	[
+		'a health check gets it from a service that has never answered',
+		1_000,
+		text404,
+		{ cause: 'maybe outage' },
+	],
 	['no connection is made', 300, unreachable],
 	['a health check in place of the create gets a 500', 0, status(500), { ...byCall, ...check }],
 	['a login in place of it is refused', 'fail', { ...status(401), ofLogin: true }, check],
 	['n8n fails', 300, { kind: 'n8nFailed', reason: 'busy' }],
 	['a create was cancelled', 'fail', { kind: 'cancelled', sent: true }],
-	['it was sent as often as it may be', 'fail', status(429), { attempts: 43 }],
-])('If %s, a request is sent again after so many milliseconds, or this is done: %p', (...fact) => {
+	['a request was sent the maximum number of times', 'fail', status(429), { attempts: 43 }],
+])('If %s, the policy returns this delay in milliseconds or this action: %p', (...fact) => {
 	const [, does, failure, call] = fact;
 	const decide = () => next(meaningOf(failure), { ...once, ...call });
 	const decision = decide();
@@ -202,7 +209,7 @@ test.each([
 	['Sat, 21 Nov 2026 12:05:00 GMT', 5_000],
 	['not a date', 305_000],
 ])(
-	"A Retry-After with a date counts from the answer's own date, if that is one: %s",
+	"A Retry-After with a date is relative to the response's Date, if that is valid: %s",
 	(date, milliseconds) => {
 		const headers = { 'retry-after': 'Sat, 21 Nov 2026 12:05:05 GMT', date };
 		expect(parseRetryAfter(headers, now)).toBe(milliseconds);

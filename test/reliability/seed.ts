@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /*
- * Draws the same each time, so that a failure is this change's and can be seen again. Each night another seed is
- * drawn (nightly.yml): what fails then is a find, to be written down as a test of its own.
+ * Property tests use the same seed each time, so that a failure is caused by the current change and can be reproduced.
+ * Each night, nightly.yml uses another seed. Add a separate test for each failure that it finds.
  */
 export const SEED = Number(process.env.SEED ?? 1);
 fc.configureGlobal({ seed: SEED });

@@ -1,6 +1,6 @@
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 
-/** A request that was answered with this HTTP status; and with this Retry-After, if it has one. */
+/** Returns the failure of a request that was answered with this HTTP status and, if given, this Retry-After. */
 export const statusFailure = (
 	status: number,
 	retryAfterMs?: number,

@@ -9,20 +9,20 @@ import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
 import { oneByOne, refused, refusedAt, tries, useBatch } from './batch';
 
 /*
- * What an error that stops the workflow says: what happened, what to do, and what became of the jobs.
+ * An error that stops the workflow says what happened, what to do, and what became of the jobs.
  */
 
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
 const { callsOf, meets } = fixture;
 
-/** Waits until one of the creates is answered with this status. */
+/** Waits until a create is answered with this status. */
 const createAnswered = async (answered: number) =>
 	await until(() => callsOf('createJob').some(({ status }) => status === answered));
 
-describe('Where an error stops the workflow', () => {
+describe('If an error stops the workflow', () => {
 	const twoAtOnce = { parameters: batch({ concurrency: 2 }) };
 
-	test('of many jobs, few more are sent; all are in the context, and a hundred in the text', async () => {
+	test('few of the remaining jobs are sent; the context lists all created jobs, and the text a hundred', async () => {
 		creates(refusedAt(150));
 		const parameters = batch({ concurrency: 8 });
 		const result = await fixture.engine.run({ parameters }, numbered(200));
@@ -43,14 +43,14 @@ describe('Where an error stops the workflow', () => {
 		);
 	});
 
-	test('items that wait for their turn are not sent, also where the node finds its own pace', async () => {
+	test('waiting items are not sent, even without a Concurrency', async () => {
 		const [refusal, others] = [gate(), gate()];
 		creates((item) => (item === 3 ? [refusal.fault, refused] : others.fault));
 		const running = fixture.engine.start([{ parameters: batch() }], numbered(30));
 		await until(() => callsOf('createJob').length === 10);
 		refusal.open();
 		await createAnswered(400);
-		// The others are answered once the node has read the refusal.
+		// The other creates are only answered after the node has read the refusal.
 		for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 		others.open();
 		const result = await running.result;
@@ -58,7 +58,7 @@ describe('Where an error stops the workflow', () => {
 		expect(createdIn(result)).toHaveLength(9);
 	});
 
-	test('no request is sent again whose token was rejected meanwhile', async () => {
+	test('a request whose token was rejected in the meantime is not sent again', async () => {
 		await fixture.engine.run({ parameters: getAll() });
 		const held = gate();
 		creates((item) => (item === 0 ? refused : [held.fault, { kind: 'expireTokens' }]));
@@ -77,14 +77,14 @@ describe('Where an error stops the workflow', () => {
 	test.each([
 		{ metadata: { uid: 'job-0' } },
 		{ metadata: { uid: 'job-0', namespace: { toString: 1 } }, displayName: { a: 1 } },
-	])('the job %j is listed by the names that were asked for', async (body) => {
+	])('the job %j is listed with the names from the request', async (body) => {
 		creates((item) => (item > 0 ? refused : answer(200, body)));
 		const result = await fixture.engine.run(oneByOne(), numbered(3));
 		const job = { uid: 'job-0', displayName: 'Job 0' };
 		expect(contextOf(result).createdJobs).toEqual([{ itemIndex: 0, namespace: 'default', ...job }]);
 	});
 
-	test('an item that waits to be sent again is not sent again, and is certain', async () => {
+	test('an item that waits to be sent again is not sent again, and certainly has no job', async () => {
 		const both = gate();
 		creates((item) => (item === 0 ? { kind: 'rateLimit', retryAfter: 20 } : [both.fault, refused]));
 		const startedAt = Date.now();
@@ -97,7 +97,7 @@ describe('Where an error stops the workflow', () => {
 		expect(timesSent()[0]).toBe(1);
 	});
 
-	test('a service that says "canceled" makes no cancel of it', async () => {
+	test('the run does not count as cancelled if the service says "canceled"', async () => {
 		const body = { error: { message: 'canceled by the administrator' } };
 		creates((item) => (item === 1 ? answer(400, body) : undefined));
 		const { run, error } = await fixture.engine.run(oneByOne(), numbered(3));
@@ -111,7 +111,7 @@ describe('Where an error stops the workflow', () => {
 		expect(contextOf(result)).toMatchObject({ itemIndex: 0, createdJobs: [] });
 		expect(result.error?.description).not.toMatch(/created/);
 
-		// A cluster has an ID where a job has its own.
+		// A cluster has its ID in the same place as a job.
 		meets('listClusters', ({ nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
 		const parameters = getAll({ options: { concurrency: 1 } });
 		const list = await fixture.engine.run({ parameters }, numbered(2));
@@ -123,7 +123,7 @@ const node = (parameters: INodeParameters = {}): NodeOptions => ({
 	parameters: { ...oneByOne().parameters, ...parameters },
 });
 
-/** Runs a batch whose creates meet these faults, by their order; the logins after the first are refused. */
+/** Runs a batch of six items. The creates get these faults, by their order; every login after the first is refused. */
 async function run(of: NodeOptions, faults: Record<number, Fault>): Promise<Result> {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
 		operation === 'login' && nOfOperation > 1
@@ -138,7 +138,10 @@ async function run(of: NodeOptions, faults: Record<number, Fault>): Promise<Resu
 const isRefused = { 3: refused };
 const isLost = { 3: brokenAfter };
 
-/* What happened, what to do, what is missing, what may exist, and what exists. */
+/*
+ * The snapshot contains the texts of each error: what happened, what to do, and which jobs are missing, may exist, or
+ * exist.
+ */
 test.each<[string, () => Promise<Result>]>([
 	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
 	['an item is refused', () => run(node(), isRefused)],
@@ -182,13 +185,13 @@ test.each<[string, () => Promise<Result>]>([
 		for (const uid of fixture.sandbox.store.jobs.keys()) {
 			description = description.replaceAll(uid, 'ID');
 		}
-		// What the service said, and what was requested, is the same in the error of a single item.
+		// The words of the service and the request are the same as in the error of a single item.
 		const [whatToDo = '', ...lists] = description.split('\n\n');
 		expect([error?.message, whatToDo.split('\n')[0], ...lists].join('\n\n')).toMatchSnapshot();
 	},
 );
 
-test('An error has only the beginning of long names', async () => {
+test('An error contains only the beginning of long names', async () => {
 	const displayName = '={{ "x".repeat(20000) + $json.n }}';
 	const failed = await run(node({ displayName }), { 1: refused, 4: brokenAfter });
 	const result = await fixture.engine.retry(failed, [node({ displayName })]);
@@ -200,7 +203,7 @@ test('An error has only the beginning of long names', async () => {
 	}
 });
 
-test('The context has the items whose job may exist, by number, namespace and display name', async () => {
+test('The context lists the items whose job may exist, with number, namespace and display name', async () => {
 	const failed = contextOf(await run(node({ namespace: '=team-{{ $json.n }}' }), isLost));
 	expect(failed).toMatchObject({ itemIndex: 3, jobMayExist: true });
 	const items = [{ itemIndex: 3, namespace: 'team-3', displayName: 'Job 3' }];

@@ -7,14 +7,15 @@ import { until } from '../sandbox/client';
 import { batch, contextOf, gate, oneByOne } from './batch';
 
 /*
- * Answers that begin in time and never end. The timeout of n8n's HTTP client does not limit those.
+ * Timeout limits every request as a whole, including its login and a response that begins in time but never ends. The
+ * timeout of n8n's HTTP client doesn't limit such responses.
  */
 
 const fixture = useSandbox();
 const { callsOf, meets } = fixture;
 
 const options = { maxRetries: 0, timeout: 300 };
-/** The service takes that many milliseconds. */
+/** Returns a fault that delays the response by `ms` milliseconds. */
 const late = (ms: number, when: When = 'beforeActing'): Fault => ({
 	...{ kind: 'wait', when, until: sleep(ms) },
 });
@@ -24,14 +25,14 @@ test.each([
 	['a state change', change('stop', { jobId: 'a-job', options }), false],
 	['a list', getAll({ options }), false],
 ] as const)(
-	'The execution of %s whose answer drips in ends at Timeout',
+	'The execution of %s ends at Timeout if its response arrives in small parts',
 	async (_, parameters, mayExist) => {
 		fixture.sandbox.faults.plan(({ operation }) =>
 			operation === 'login' ? undefined : { kind: 'drip', when: 'afterActing' },
 		);
 		const began = Date.now();
 		const result = await fixture.engine.run({ parameters });
-		// A limit that was none would be a minute's.
+		// Without the limit, the test would take a minute.
 		expect(Date.now() - began).toBeLessThan(15_000);
 		expect(result.error?.message).toContain("The service didn't answer within 0.3 s");
 		expect(contextOf(result).jobMayExist).toBe(mayExist);
@@ -48,7 +49,7 @@ test('One limit covers a login and the request after it', async () => {
 	expect(contextOf(result)).toMatchObject({ jobMayExist: true, httpStatus: null });
 });
 
-test('A token that is rejected late leaves its login the whole Timeout, and no other item fails', async () => {
+test('A login after a late rejection of the token has the whole Timeout, and no item fails', async () => {
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
 		if (operation === 'login' && nOfOperation === 2) return late(700);
 		const isFirst = operation === 'createJob' && nOfOperation === 1;
@@ -60,14 +61,14 @@ test('A token that is rejected late leaves its login the whole Timeout, and no o
 	expect(callsOf('login')).toHaveLength(2);
 });
 
-test.each([2 ** 31, 1e15])('A Timeout of %s ms is not over at once', async (timeout) => {
+test.each([2 ** 31, 1e15])('A Timeout of %s ms does not end at once', async (timeout) => {
 	const { error } = await fixture.engine.run({
 		parameters: getAll({ options: { maxRetries: 0, timeout } }),
 	});
 	expect(error).toBeUndefined();
 });
 
-test('Where a login never ends, all items fail with it, and the next caller logs in again', async () => {
+test('If a login never ends, all items fail with its error, and the next execution logs in again', async () => {
 	const { orRunOut } = hurry();
 	meets('login', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
 	const { items } = await fixture.engine.run(
@@ -88,7 +89,7 @@ test('Where a login never ends, all items fail with it, and the next caller logs
 	expect(callsOf('login')).toHaveLength(2);
 });
 
-test('An item whose Timeout is too short for the login takes none down that has more time', async () => {
+test('An item whose Timeout is too short for the login does not make the other items fail', async () => {
 	const held = gate();
 	meets('login', () => held.fault);
 	const timeout = '={{ $json.n === 0 ? 50 : 60000 }}';

@@ -5,8 +5,8 @@ import { hurry } from '../support/hurry';
 import { tries } from './batch';
 
 /*
- * A client of an MCP server usually gives up a call after a minute, and its model calls the tool again. A job that came
- * later would be a second one, so a tool sends nothing 45 seconds after its call.
+ * A tool sends nothing more once 45 seconds have passed since its call. The client of an MCP server usually gives up a
+ * call after a minute, and its model calls the tool again: a job that is created later would be a second one.
  */
 
 const fixture = useSandbox();
@@ -17,7 +17,11 @@ const tool = { parameters: create({ options: { timeout: 3_000 } }) };
 const throttled = (retryAfter: number) =>
 	answer(429, { message: 'The namespace is full' }, { 'retry-after': String(retryAfter) });
 
-/** Has an agent call the tool. @returns its answer, and how many seconds it took by the node's clock */
+/**
+ * Makes an agent call the tool.
+ *
+ * @returns the response of the tool, and how many seconds it took by the clock of the node
+ */
 async function call() {
 	const began = performance.now();
 	const { answers } = await fixture.engine.callTool(tool, [{}]);
@@ -26,7 +30,7 @@ async function call() {
 
 const jobs = () => [...fixture.sandbox.store.jobs.values()];
 
-test('A tool that is asked to wait for a minute says so at once, in its words', async () => {
+test('A tool that would have to wait for a minute fails at once, and its error quotes the service', async () => {
 	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(60) : undefined));
 	const { answer: said } = await call();
 	expect(said).toMatch(/^Error: .*too many requests.*The namespace is full/s);
@@ -35,7 +39,7 @@ test('A tool that is asked to wait for a minute says so at once, in its words', 
 });
 
 test.each<[string, PlannedCall['operation'], Fault]>([
-	['is throttled again and again', 'createJob', throttled(20)],
+	['is throttled repeatedly', 'createJob', throttled(20)],
 	['is throttled without a Retry-After', 'createJob', answer(429, { message: 'full' })],
 	['has to wait for a login', 'login', throttled(20)],
 ])(
@@ -51,7 +55,7 @@ test.each<[string, PlannedCall['operation'], Fault]>([
 	},
 );
 
-test('A tool that cannot reach a service that has answered before gives up in that time, too', async () => {
+test('A tool that cannot reach a service that has answered before also gives up within 45 seconds', async () => {
 	await fixture.engine.callTool(tool, [{}]);
 	hurry();
 	await fixture.sandbox.goAway();
@@ -63,18 +67,18 @@ test('A tool that cannot reach a service that has answered before gives up in th
 	expect(jobs()).toHaveLength(1);
 });
 
-test('All tries of Retry On Fail share the 45 seconds, and the last one says what the service says', async () => {
+test('All tries of Retry On Fail share the 45 seconds, and the last one quotes the service', async () => {
 	hurry();
 	meets('createJob', () => throttled(20));
 	const began = performance.now();
 	const { answers } = await fixture.engine.callTool({ ...tool, settings: tries(4) }, [{}, {}]);
-	// Two calls.
+	// The agent makes two calls.
 	expect((performance.now() - began) / 1_000).toBeLessThan(2 * 46);
 	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
 	expect(jobs()).toHaveLength(0);
 });
 
-test('A tool that waits less than that creates its job', async () => {
+test('A tool that waits for less than 45 seconds creates its job', async () => {
 	hurry();
 	meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? throttled(20) : undefined));
 	const { answer: said } = await call();

@@ -5,17 +5,17 @@ import { hurry } from '../support/hurry';
 import { batch, contextOf, itemOf, oneByOne, tries, uncertainIn, useBatch } from './batch';
 
 /*
- * An exception that the node doesn't know, thrown after a create was sent. Only what is known not to have been sent counts
- * as not created.
+ * If the node throws an unexpected exception after it has sent a create, the item counts as uncertain. Only requests
+ * that were certainly not sent count as not created.
  */
 
 const { fixture } = useBatch();
 const { callsOf, meets } = fixture;
 
-/** A module of the node as n8n's loader has it. */
+/** Returns a built module of the node, of which n8n's loader uses the same copy. */
 const built = (path: string): object =>
 	jest.requireActual(`../../dist/nodes/JobOrchestration/service/${path}`);
-/** The methods of a class in it. */
+/** Returns the prototype of a class in this module. */
 const methodsOf = (path: string, name: string) =>
 	(built(path) as Record<string, { prototype: object }>)[name]?.prototype ?? {};
 
@@ -27,7 +27,7 @@ const steps: Array<[step: string, owner: object, method: string]> = [
 	['the ID of the job is read', built('calls/jobs'), 'uidOf'],
 	['secrets are looked for', methodsOf('client', 'ServiceClient'), 'redact'],
 ];
-/** After a failed create. */
+/** Steps after a failed create. */
 const stepsOfFailure: typeof steps = [
 	['the policy is asked', built('retry/policy'), 'next'],
 	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
@@ -38,7 +38,7 @@ const stepsOfFailure: typeof steps = [
 
 const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");
 
-/** Does this step and then throws, the first time after a create was sent. */
+/** Makes this step throw an error after it is done, but only once, after a create was sent. */
 function throwAt(owner: object, method: string): void {
 	const methods = owner as Record<string, (...args: unknown[]) => unknown>;
 	const original = methods[method];
