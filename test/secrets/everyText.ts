@@ -1,8 +1,9 @@
 import { types } from 'node:util';
 
 /**
- * Every text that can be reached from a value, however deep: names and values of properties, those that are
- * not listed too, what getters and `toJSON` give, causes, prototypes' own fields, maps, sets and bytes.
+ * Returns every text that can be reached from a value, however deep: the keys and values of its own properties,
+ * including those that aren't enumerable; the results of getters and of `toJSON`; the causes of errors; the entries of
+ * maps and sets; and bytes, read as text.
  */
 export function everyText(root: unknown): Set<string> {
 	const texts = new Set<string>();

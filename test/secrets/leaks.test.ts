@@ -8,7 +8,8 @@ import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
- * What a run leaves: neither the password nor a token, whatever fails, and whatever of them the service repeats.
+ * A run leaves neither the password nor a token behind, in its output, its error, the stored execution or the log. This
+ * holds after any failure, and if the service repeats them.
  */
 
 const fixture = useTraces();
@@ -29,7 +30,7 @@ describe('A failure leaves neither the password nor a token:', () => {
 		['tokens that expire at once', { kind: 'expireTokens' }],
 	];
 
-	// What a failure leaves doesn't depend on the call: each fault meets one of them.
+	// What a failure leaves behind doesn't depend on the call, so each fault is tested with only one call.
 	test.each(faults.map((row, n) => [...row, operations[n % operations.length]] as const))(
 		'%s',
 		async (_, fault, parameters = list) => {
@@ -44,7 +45,7 @@ describe('A failure leaves neither the password nor a token:', () => {
 		await fixture.expectNoLeak(list, 'continueErrorOutput');
 	});
 
-	test('a service that is not there', async () => {
+	test('a service that cannot be reached', async () => {
 		await fixture.sandbox.close();
 		await fixture.expectNoLeak(list);
 	});
@@ -58,7 +59,7 @@ describe('A text of the service with a secret is not shown:', () => {
 		location: `http://127.0.0.1:9${path}`,
 	});
 
-	/** The place of the secret, an answer with it there, and what the error says instead. */
+	/** The place of the secret, a response that has it there, and the text that the error has instead. */
 	test.each<[place: string, say: (secret: string) => Fault, said: string]>([
 		['a message', (it) => answer(400, { message: `Bad: ${it}` }), MESSAGE],
 		['a 429', (it) => answer(429, { message: `Bad: ${it}` }), MESSAGE],
@@ -97,7 +98,7 @@ describe('A text of the service with a secret is not shown:', () => {
 	});
 
 	test.each(spellings)('in %s', async (_, spell) => {
-		// The search finds it, or the test would prove nothing.
+		// The test only proves something if its own search finds the secret.
 		const texts = new Map([['a text', `before ${spell(PASSWORD)} behind`]]);
 		expect(placesOf([PASSWORD], texts)).not.toEqual([]);
 		fixture.meets('others', ({ token = 'none' }) =>
@@ -120,7 +121,7 @@ describe('A text of the service with a secret is not shown:', () => {
 		{ data: { key: token } },
 		{ access_token: { message: token } },
 		{ data: { access_token: token }, message: 'ok' },
-	])('an answer to the login that is no token, whatever it is: %j', async (body) => {
+	])('a response to the login without a token: %j', async (body) => {
 		fixture.meets('login', () => answer(200, body));
 		const { texts } = await fixture.expectNoLeak(list);
 		expect(texts.get('the run')).toMatch(/It sent (a text|a list|an object)/);
@@ -130,7 +131,7 @@ describe('A text of the service with a secret is not shown:', () => {
 	});
 });
 
-test('The search finds what is in the output, the error, the stored execution and the log', async () => {
+test('The search of these tests finds texts in the output, the error, the stored execution and the log', async () => {
 	const { texts, tokens } = await fixture.leftByNode(create({ displayName: 'planted-word' }));
 	const [uid = ''] = fixture.sandbox.store.jobs.keys();
 	expect(placesOf([uid], texts).join()).toMatch(/in the output.*in the run.*in the stored/);
@@ -146,7 +147,7 @@ test('The search finds what is in the output, the error, the stored execution an
 	);
 });
 
-test('A success leaves neither the password nor a token, also after one had expired', async () => {
+test('A success leaves neither the password nor a token, even after a token has expired', async () => {
 	for (const parameters of [create(), getAll()]) {
 		const traces = await fixture.leftByNode(parameters);
 		expect(traces.failed).toBe(false);
@@ -155,7 +156,7 @@ test('A success leaves neither the password nor a token, also after one had expi
 	}
 });
 
-test('The output of a state change has the answer of the service as it came', async () => {
+test('The output of a state change contains the unchanged response of the service', async () => {
 	fixture.meets('others', ({ token }) => answer(200, { repeated: token }));
 	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
 	const sent = fixture.sandbox.calls.at(-1)?.token;
@@ -163,10 +164,10 @@ test('The output of a state change has the answer of the service as it came', as
 	expect(items).toMatchObject([{ json: { success: true, response: { repeated: sent } } }]);
 });
 
-describe('A job that the service names after a secret', () => {
+describe('A job whose ID contains a secret', () => {
 	const parameters = batch({ concurrency: 1, maxRetries: 0 });
 
-	/** The first job is made, with this ID; what becomes of the second is up to the test. */
+	/** Makes the service create the first job with this ID, and end the second create with `second`. */
 	function firstJobIs(
 		uid: (token: string) => string,
 		second = answer(400, { message: 'no' }),
@@ -189,7 +190,7 @@ describe('A job that the service names after a secret', () => {
 		expect(error).toMatch(/^\(not shown: contains a secret\)$/m);
 	});
 
-	test('is listed without it in the log, too, if the execution is cancelled', async () => {
+	test('is also listed without its ID in the log, if the execution is cancelled', async () => {
 		firstJobIs((token) => `job-${token}`, { kind: 'stall', when: 'beforeActing' });
 		const traces = await fixture.leftBy(async () => {
 			const { result, cancel } = fixture.engine.start([{ parameters }], numbered(2));
@@ -204,19 +205,19 @@ describe('A job that the service names after a secret', () => {
 		expectNoSecretIn(traces);
 	});
 
-	test('is ended by the ID that the service gave it', async () => {
+	test('is ended with the ID that the service sent', async () => {
 		hurry();
 		const uid = Buffer.from(PASSWORD).toString('hex');
 		firstJobIs(() => uid);
 		const options = { concurrency: 1, ifStopped: 'stop' };
 		await fixture.engine.run({ parameters: create({ options }) }, numbered(2));
 		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
-		// The sandbox knows it by another ID.
+		// The sandbox doesn't know this ID, so the verb may be sent several times.
 		const paths = new Set(fixture.callsOf('changeJobState').map((call) => call.path));
 		expect([...paths]).toEqual([path]);
 	});
 
-	test('is put out as the service sent it', async () => {
+	test('is returned in the output as the service sent it', async () => {
 		firstJobIs(() => PASSWORD);
 		const { items } = await fixture.engine.run({ parameters: create() });
 		expect(items).toMatchObject([{ json: { metadata: { uid: PASSWORD }, displayName: 'Report' } }]);
@@ -224,7 +225,7 @@ describe('A job that the service names after a secret', () => {
 });
 
 test.each(['default', 'admin', 'Report', 'namespace'])(
-	'An error shows what the workflow gives, even if the password is a word in it: %s',
+	'An error shows the values of the workflow, even if the password is a word in them: %s',
 	async (password) => {
 		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
 		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
@@ -248,11 +249,11 @@ test.each(['default', 'admin', 'Report', 'namespace'])(
 	},
 );
 
-describe('An error does not repeat a token that is not the one stored,', () => {
-	/** A service that repeats a token. */
+describe('An error hides a token that is not the stored one,', () => {
+	/** Returns a response that repeats a token. */
 	const repeating = (token: string | undefined) => answer(400, { message: `Bad: ${token}` });
 
-	/** Runs the node at a service that repeats a token. */
+	/** Runs the node, and expects that its error hides the token that the service repeats. */
 	async function expectWithheld(): Promise<string[]> {
 		const { texts, tokens } = await fixture.expectNoLeak(getAll());
 		expect(texts.get('the run')).toContain("The service's message isn't shown");
@@ -262,31 +263,28 @@ describe('An error does not repeat a token that is not the one stored,', () => {
 
 	beforeEach(async () => void (await fixture.engine.run({ parameters: getAll() })));
 
-	test('when others have just fetched it', async () => {
+	test('if another run has just received it from a login', async () => {
 		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
 		fixture.sandbox.faults.plan(({ token }) => repeating(token));
 		await expectWithheld();
 		expect(fixture.sandbox.tokens.issued).toBe(1);
 	});
 
-	test.each(['new', 'expired'])(
-		'when it took the place of one that had expired: the %s one',
-		async (which) => {
-			const { token: expired } = fixture.engine;
-			fixture.sandbox.tokens.expireAll();
-			fixture.sandbox.clearCalls();
-			fixture.meets('others', ({ nOfOperation, token }) =>
-				nOfOperation === 1 ? undefined : repeating(which === 'new' ? token : expired),
-			);
-			expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
-		},
-	);
+	test.each(['new', 'expired'])('if it replaces an expired one: the %s one', async (which) => {
+		const { token: expired } = fixture.engine;
+		fixture.sandbox.tokens.expireAll();
+		fixture.sandbox.clearCalls();
+		fixture.meets('others', ({ nOfOperation, token }) =>
+			nOfOperation === 1 ? undefined : repeating(which === 'new' ? token : expired),
+		);
+		expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
+	});
 
-	test('when it took the place of one that was known to have expired, nor is that one', async () => {
+	test('if it replaces one that was known to have expired, and hides the expired one, too', async () => {
 		const { storedToken, token: expired } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
 		await fixture.engine.run({ parameters: getAll() });
-		// Another process writes the one that it has read before.
+		// Another process stores the old token, which it has read before.
 		fixture.engine.editCredential({ accessToken: storedToken });
 		fixture.sandbox.clearCalls();
 		fixture.sandbox.faults.plan(() => repeating(expired));
@@ -296,7 +294,7 @@ describe('An error does not repeat a token that is not the one stored,', () => {
 		expect(placesOf([expired], texts)).toEqual([]);
 	});
 
-	test('when another process has stored it', async () => {
+	test('if another process has stored it', async () => {
 		const stored = 'issued-to-another-process';
 		fixture.engine.storeAsOtherProcess(stored);
 		fixture.sandbox.faults.plan(() => repeating(stored));
@@ -305,7 +303,7 @@ describe('An error does not repeat a token that is not the one stored,', () => {
 		expect(placesOf([stored], texts)).toEqual([]);
 	});
 
-	test('when it is the sixteenth of an execution, nor is the first', async () => {
+	test('even if it is the first of sixteen in an execution', async () => {
 		const used: string[] = [];
 		fixture.meets('others', ({ token = 'no token' }) => {
 			if (used.includes(token)) return answer(401, {});
@@ -325,7 +323,7 @@ test.each<[string, Fault]>([
 	['400', answer(400)],
 	['500', answer(500)],
 	['a broken connection', { kind: 'break', when: 'afterActing' }],
-])('No error and no log has the body that was sent: %s', async (_, fault) => {
+])('No error and no log contains the body that was sent: %s', async (_, fault) => {
 	fixture.meets('others', () => fault);
 	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
 	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));

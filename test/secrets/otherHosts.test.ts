@@ -8,7 +8,8 @@ import { everyText } from './everyText';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
- * The token goes to no other host, whether the service sends it there or a node that uses the credential.
+ * The token is never sent to another host, neither if the service redirects to it nor if a node uses the credential for
+ * it.
  */
 
 const fixture = useTraces();
@@ -32,7 +33,7 @@ afterEach(() => {
 });
 
 test.each([301, 302, 303, 307, 308] as const)(
-	'Another host gets no request where the service redirects to it: %i',
+	'Another host gets no request if the service redirects to it: %i',
 	async (status) => {
 		const redirect: Fault = { kind: 'redirect', status, location: `http://${host}/x` };
 		fixture.meets('others', redirect);
@@ -43,7 +44,7 @@ test.each([301, 302, 303, 307, 308] as const)(
 	},
 );
 
-/** Sends a request as another node does; `{host}` is another host, `{service}` the service. */
+/** Sends a request as another node does. `{host}` stands for the other host, and `{service}` for the service. */
 async function send(request: OtherRequest): Promise<unknown> {
 	await fixture.engine.run({ parameters: getAll() });
 	const filled = JSON.stringify({ method: 'GET', ...request })
@@ -56,7 +57,7 @@ test.each<OtherRequest>([
 	{ url: '{service}/api/v1/clusters' },
 	{ uri: '{service}/api/v1/clusters' },
 	{ url: '/api/v1/clusters', baseURL: '{service}' },
-])("a request to the credential's own service is sent: %j", async (request) => {
+])('a request to the service of the credential is sent: %j', async (request) => {
 	await send(request);
 	expect(fixture.sandbox.calls.map(({ operation, status }) => [operation, status])).toEqual([
 		['login', 200],

@@ -1,14 +1,15 @@
 import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
 
 /*
- * What is taken for a secret, and what is not.
+ * The search for secrets finds every spelling of the password and of the last tokens, and doesn't mistake ordinary
+ * words for a secret.
  */
 
 const of = (password: unknown, userName = 'me') => new Secrets({ userName, password });
 
 test.each([
-	['with signs of a pattern', 'a.*[b', 'in a.*[b, b'],
-	['with a pair of surrogates', 'key🔑', 'key\\ud83d\\udd11'],
+	['with special characters of regular expressions', 'a.*[b', 'in a.*[b, b'],
+	['with a surrogate pair', 'key🔑', 'key\\ud83d\\udd11'],
 	['with a plus', 'se+ret', 'a=se%2Bret'],
 	['in base64 in an address', '>>>???', 'x Pj4%2BPz8%2F y'],
 ])('the search finds a secret %s', (_, password, text) => {
@@ -18,7 +19,7 @@ test.each([
 test.each([
 	['without its last character', 'secret', 'a secre, b'],
 	['in another case', 'secret', 'Secret'],
-	['with something in between', 'secret', 'sec ret'],
+	['with another character in between', 'secret', 'sec ret'],
 	['that decodes to an ordinary text', '%41%42', 'an AB'],
 	['in an empty text', 'secret', ''],
 ])('the search does not find a secret %s', (_, password, text) => {
@@ -38,7 +39,7 @@ describe('A password of fewer than four characters', () => {
 	});
 
 	test.each([['a'], ['ab'], ['abc'], [''], [undefined], [1234]])(
-		'%j is not found in words',
+		'%j is not found in ordinary words',
 		(password) => {
 			expect(
 				of(password).findIn('a password is wanted; abc and 1234 and undefined'),
@@ -47,7 +48,7 @@ describe('A password of fewer than four characters', () => {
 	);
 });
 
-test('the search finds the last twenty tokens, if they are texts of four characters or more', () => {
+test('the search finds the last twenty tokens, if they are texts of at least four characters', () => {
 	const secrets = of('secret');
 	for (const token of ['abc', '', undefined, null, 1234567, ['list-token']]) secrets.add(token);
 	expect(secrets.findIn('abc undefined null 1234567 list-token')).toBeUndefined();
@@ -63,7 +64,7 @@ test.each([
 	['percent signs', '%25'.repeat(300), '%25'.repeat(400_000)],
 	['backslashes', `${'\\'.repeat(100)}b`, '\\'.repeat(1_000_000)],
 	['letters', `${'a'.repeat(4_000)}b`, 'a'.repeat(1_000_000)],
-])('a search through a million %s takes a moment', (_, password, text) => {
+])('a search through a million %s takes less than half a second', (_, password, text) => {
 	const since = performance.now();
 	of(password).redact(text);
 	expect(performance.now() - since).toBeLessThan(500);

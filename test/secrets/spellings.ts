@@ -7,7 +7,7 @@ const escapes = (text: string) =>
 		.split('')
 		.map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 		.join('');
-/** How a service may write a secret that it repeats. */
+/** The encodings in which a service may repeat a secret. */
 export const spellings: Array<[name: string, spell: (secret: string) => string]> = [
 	['as is', (text) => text],
 	['JSON', inJson],
@@ -28,7 +28,10 @@ export const spellings: Array<[name: string, spell: (secret: string) => string]>
 	['Basic authentication', (text) => base64(`demo:${text}`)],
 ];
 
-/** All that a trace of a secret may look like. Of base64, what is the same whatever stands beside the secret. */
+/**
+ * Returns every text that shows that a secret was left behind. For base64, this is the part that doesn't depend on the
+ * text around the secret.
+ */
 export function spellingsOf(secret: string): string[] {
 	const amid = [secret, inJson(secret)].flatMap((text) =>
 		['', '?', '??'].flatMap((before) => {

@@ -13,34 +13,34 @@ import { spellingsOf } from './spellings';
 import { everyText } from './everyText';
 
 /*
- * A search of everything that a run leaves, for the password and the tokens: the output, the error with its
- * causes, n8n's log, the execution as n8n stores it.
+ * Searches everything that a run leaves behind for the password and the tokens: the output, the error with its causes,
+ * n8n's log, and the stored execution.
  */
 
-/** A password that looks different in each encoding: in JSON, in an address, in HTML, in both kinds of base64. */
+/** A password that has a different spelling in JSON, in an address, in HTML and in both kinds of base64. */
 export const PASSWORD = 'pass"wörd /7&%<secret>\\~~~???>>>';
 
-/** What a run has left. */
+/** What a run has left behind. */
 export interface Traces {
-	/** By where they were found. */
+	/** The texts, by the place where they were found. */
 	texts: Map<string, string>;
 	/** The tokens that were sent or stored. */
 	tokens: string[];
 	failed: boolean;
 }
 
-/** An operation for each call of the service, with the parameters of a run. */
+/** The parameters of one operation for each call of the service. */
 export const operations = oneOfEachCall.map(({ parameters }) =>
 	parameters({ options: { maxRetries: 0 } }),
 );
 
 const levels = ['error', 'warn', 'info', 'debug'] as const;
 
-/** A sandbox with this password for each test of a file, and the search of what is left by runs against it. */
+/** Gives each test of a file a sandbox with this password, and returns functions that search what runs leave behind. */
 export function useTraces() {
 	const fixture = useSandbox({ password: PASSWORD });
 	let limits: Limits;
-	/** What n8n logs at any level, and what is printed without its log. */
+	/** What n8n logs at any level, and what is printed directly. */
 	let logged: unknown[];
 	let printed: string[];
 
@@ -48,7 +48,7 @@ export function useTraces() {
 		limits = hurry();
 		logged = [];
 		printed = [];
-		// n8n's own logger is made with it.
+		// n8n creates its own logger together with this object.
 		const { logger } = Container.get(ErrorReporter) as unknown as { logger: Logger };
 		const print = (...texts: unknown[]) => printed.push(inspect(texts, { depth: 10 })) > 0;
 		for (const level of levels) {
@@ -63,12 +63,12 @@ export function useTraces() {
 		jest.spyOn(console, 'log').mockImplementation(print);
 	});
 
-	/** Everything that is left by running something. */
+	/** Runs something, and returns everything that it has left behind. */
 	async function leftBy(run: () => Promise<Result>): Promise<Traces> {
 		logged.length = 0;
 		const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
 		const result = await run();
-		// What the node itself threw, before n8n made its own of it.
+		// The errors of the node itself, before n8n wraps them.
 		const ends = await Promise.allSettled(
 			execute.mock.results.map(({ value }) => value as unknown),
 		);
@@ -94,7 +94,7 @@ export function useTraces() {
 		return { texts, tokens, failed };
 	}
 
-	/** Everything that is left by the node with these parameters. */
+	/** Runs the node with two items, and returns everything that it has left behind. */
 	async function leftByNode(
 		parameters: INodeParameters,
 		onError: OnError = 'stopWorkflow',
@@ -102,7 +102,7 @@ export function useTraces() {
 		return await leftBy(async () => await fixture.engine.run({ parameters, onError }, numbered(2)));
 	}
 
-	/** Runs the node, and expects that it fails and leaves no secret; gives what it has left. */
+	/** Runs the node, and expects that it fails and leaves no secret behind. Returns what it has left behind. */
 	async function expectNoLeak(parameters: INodeParameters, onError?: OnError): Promise<Traces> {
 		const traces = await leftByNode(parameters, onError);
 		expect(traces.failed).toBe(true);
@@ -117,7 +117,7 @@ export function useTraces() {
 		get engine() {
 			return fixture.engine;
 		},
-		/** The time that the node waits goes by at once. */
+		/** The functions that control the time limits of requests; the waits of the node are skipped. */
 		get limits() {
 			return limits;
 		},
@@ -130,8 +130,8 @@ export function useTraces() {
 }
 
 /**
- * What a failed run keeps for n8n's Retry are the service's own answers, which are handed on as they came: no text
- * of this node's.
+ * Removes the data that a failed run stores for n8n's Retry. They are unchanged responses of the service and contain no
+ * text of the node.
  */
 function forgetKeptAnswers({ run }: Result): void {
 	for (const { data } of run.data.executionData?.nodeExecutionStack ?? []) {
@@ -139,12 +139,15 @@ function forgetKeptAnswers({ run }: Result): void {
 	}
 }
 
-/** Expects the password and the tokens nowhere. A run that sent no token proves nothing of it. */
+/**
+ * Expects that no text contains the password or a token. If the run has sent no token, this proves nothing about
+ * tokens.
+ */
 export function expectNoSecretIn({ texts, tokens }: Traces): void {
 	expect(placesOf([PASSWORD, ...tokens], texts)).toEqual([]);
 }
 
-/** Where secrets are found, and in which form. */
+/** Returns each place where a secret is found, and its spelling there. */
 export function placesOf(secrets: string[], texts: Map<string, string>): string[] {
 	return [...texts].flatMap(([place, text]) =>
 		secrets
