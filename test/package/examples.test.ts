@@ -12,7 +12,7 @@ import {
 import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
 
 /*
- * The examples as n8n's editor sees them. They are run by test/host/examples.test.ts.
+ * The examples are valid in n8n's editor, and agree with the documentation. test/host/examples.test.ts runs them.
  */
 
 const root = join(__dirname, '../..');
@@ -23,21 +23,24 @@ const allNodes = files.flatMap((file) => {
 	const { nodes } = JSON.parse(read(file)) as IWorkflowBase;
 	return nodes.map((node) => ({ file, name: node.name, node }));
 });
-/** The nodes of this package. */
+/** The nodes that belong to this package. */
 const ownNodes = allNodes.filter(({ node }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(node.type));
 
-test.each(files)('%s is named after its workflow, and has a row in README', (file) => {
-	const { name } = JSON.parse(read(file)) as IWorkflowBase;
-	expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
-	expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
-});
+test.each(files)(
+	'%s is named after its workflow, and README.md links to its documentation',
+	(file) => {
+		const { name } = JSON.parse(read(file)) as IWorkflowBase;
+		expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
+		expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
+	},
+);
 
 /*
- * n8n drops the parameters that the node doesn't have or doesn't show, and marks in red those that are missing or wrong.
+ * n8n drops parameters that the node doesn't have or doesn't show, and marks missing or wrong ones in red.
  */
 test.each(ownNodes)('n8n knows all parameters of $file: $name', async ({ node: example }) => {
 	const { node } = await loadPackage();
-	// n8n itself adds these two to a tool.
+	// n8n itself adds these two parameters to a tool.
 	const { descriptionType, toolDescription, ...parameters } = example.parameters;
 	expect(typeof descriptionType).toBe(typeof toolDescription);
 	const description = { ...node.description, name: example.type };
@@ -47,24 +50,24 @@ test.each(ownNodes)('n8n knows all parameters of $file: $name', async ({ node: e
 		NodeHelpers.getNodeParameters(properties, parameters, true, false, example, description),
 	).toMatchObject(parameters);
 	expect(NodeHelpers.getNodeParametersIssues(properties, own, description)).toBeNull();
-	// As the service spells it.
+	// This is the spelling of the service.
 	const { phase = 'Running' } = Object(parameters.filters) as { phase?: string };
 	expect(phase).toBe('Running');
 });
 
-test('the webhook of the examples answers a job with the 202 that it waits for', () => {
+test('the webhook of the examples answers a job with the status 202 that the job expects', () => {
 	const { node } = allNodes.find((each) => each.name === 'A job is done') ?? {};
 	expect(JSON.stringify(node?.parameters)).toMatch(/"(customCode|responseCode)":202\b/);
 });
 
-test('queue-mode/compose.yaml gives n8n more time than it takes to stop', () => {
+test('queue-mode/compose.yaml waits longer for the end of n8n than n8n needs to stop', () => {
 	const compose = read('queue-mode/compose.yaml');
 	const [, minutes] = /^ {2}stop_grace_period: (\d+)m$/m.exec(compose) ?? [];
 	const [, seconds] = /N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '(\d+)'/.exec(compose) ?? [];
 	expect(Number(minutes) * 60).toBeGreaterThan(Number(seconds));
 });
 
-/** What an expression of a workflow gives for an item. */
+/** Returns the value of an expression for an item. */
 async function evaluated(expression: string, json: IDataObject): Promise<unknown> {
 	const { nodeTypes } = await loadPackage();
 	const node: INode = {
@@ -78,7 +81,7 @@ async function evaluated(expression: string, json: IDataObject): Promise<unknown
 	return expressions.getParameterValue(expression, null, 0, 0, 'Here', items, 'manual', {});
 }
 
-test('crash-safe-batch.json names a job after the key of its row, by which it looks for the job', async () => {
+test('crash-safe-batch.json includes the key of a row in the name of its job', async () => {
 	const [create] = ownNodes.filter(
 		({ file, node }) => file === 'crash-safe-batch.json' && node.parameters.operation === 'create',
 	);
@@ -92,7 +95,7 @@ test.each([
 	[{ message: 'no answer', error: { jobMayExist: true } }, 'may exist'],
 	[{ message: 'of another kind', error: {} }, 'may exist'],
 	[{}, 'may exist'],
-])('crash-safe-batch.json takes %j for a job that is "%s"', async (json, state) => {
+])('crash-safe-batch.json records the result %j with the state "%s"', async (json, state) => {
 	const [, expression = ''] =
 		/\\n {2}state: (.*?),\\n {2}jobId:/.exec(read('crash-safe-batch.json')) ?? [];
 	expect(await evaluated(`={{ ${expression} }}`, json)).toBe(state);
@@ -109,7 +112,7 @@ test.each([
 	expect(await evaluated(expression, { error: { httpStatus, jobMayExist: false } })).toBe(again);
 });
 
-test('the docs call only webhooks that the examples have', () => {
+test('the documentation calls only webhooks that the examples have', () => {
 	const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 	const called = docs.flatMap((name) => [
 		...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/\/webhook\/([\w-]+)/g),
@@ -121,7 +124,7 @@ test('the docs call only webhooks that the examples have', () => {
 	expect(paths).toEqual(expect.arrayContaining(called.map(([, path]) => path)));
 });
 
-test('the examples read only what an error item holds', () => {
+test('the examples only read fields that an error item has', () => {
 	const fields = files.flatMap((file) => [...read(file).matchAll(/\$json\.error\.(\w+)/g)]);
 	const names = new Set(fields.map(([, name]) => name));
 	const held = ['description', 'itemIndex', 'httpStatus', 'jobMayExist'];

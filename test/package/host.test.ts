@@ -6,7 +6,8 @@ import { settings } from '../../host/n8n';
 import { ownerOf } from '../../host/owner';
 
 /*
- * The n8n of "npm start" runs programs for its owner on this machine, so only this user may become its owner.
+ * Other users and machines can't use the n8n of "npm start": it listens on loopback only, and its owner's password is
+ * readable for this user only. The owner of an n8n can run programs on the machine.
  */
 
 let folder: string;
@@ -18,7 +19,7 @@ afterEach(async () => {
 	await rm(folder, { recursive: true });
 });
 
-test('n8n, its workers and its broker of runners listen on loopback only', () => {
+test('n8n, its workers and its task broker listen on loopback only', () => {
 	expect(settings(folder, 5678, 5679)).toMatchObject({
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',

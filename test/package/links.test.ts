@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /*
- * No link leads nowhere: those of the pages to each other, to headings, to images and to files, and those that n8n
- * shows, which name this repository.
+ * Every link leads to an existing file or heading. This includes the links between the pages, to images and to files,
+ * and the links to this repository that n8n shows.
  */
 
 const root = join(__dirname, '../..');
@@ -20,7 +20,7 @@ const files = ['.', 'docs', 'credentials', 'nodes/JobOrchestration', 'examples']
 const textOf = (path: string) =>
 	readFileSync(join(root, path), 'utf8').replace(/^```.*?^```/gms, '');
 
-/** The files and headings of this repository that a file leads to, from its root. */
+/** Returns the files and headings of this repository to which a file links, relative to the root. */
 function targetsOf(file: string): string[] {
 	const text = textOf(file);
 	const relative = file.endsWith('.md')
@@ -37,7 +37,7 @@ function targetsOf(file: string): string[] {
 	return [...relative, ...absolute.map((target) => target.replace(/#readme$/, ''))];
 }
 
-/** Whether there is such a file, and a heading whose anchor, as GitHub makes it, is that. */
+/** Returns whether the file exists, and has a heading with this anchor, in GitHub's spelling. */
 function isThere(target: string): boolean {
 	const [path = '', anchor] = target.split('#');
 	if (anchor === undefined || !existsSync(join(root, path))) return existsSync(join(root, path));
@@ -57,7 +57,7 @@ test.each(files)(
 	},
 );
 
-test('the test of links follows all kinds of them', () => {
+test('the test of links recognizes all kinds of links', () => {
 	const all = files.flatMap(targetsOf);
 	const some = ['docs/examples.md#nightly-job', 'docs/images/error-dark.png', 'README.md'];
 	expect(all).toEqual(expect.arrayContaining([...some, 'README.md#credential']));

@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { operations } from '../support/operations';
 import { loadPackage } from '../support/packageUnderTest';
 
+/*
+ * The package contains all that n8n needs and nothing else, and its descriptions name all operations.
+ */
+
 const root = join(__dirname, '../..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(textOf('package.json')) as {
@@ -17,7 +21,7 @@ interface Packed {
 	files: Array<{ path: string; size: number }>;
 }
 
-/** What `npm pack` would ship. */
+/** The files that `npm pack` would include. */
 let packed: Packed;
 beforeAll(() => {
 	const [result] = JSON.parse(
@@ -27,7 +31,7 @@ beforeAll(() => {
 	packed = result;
 });
 
-test('the package has only dist, in less than 250 kB, README, licence and package.json', () => {
+test('the package contains only dist (less than 250 kB), README.md, the licence and package.json', () => {
 	const { files } = packed;
 	const others = files
 		.map(({ path }) => path)
@@ -42,11 +46,11 @@ test('the package has only dist, in less than 250 kB, README, licence and packag
 	expect(inDist.reduce((total, { size }) => total + size, 0)).toBeLessThan(250_000);
 });
 
-test('README names the file that npm pack makes', () => {
+test('README.md names the file that npm pack creates', () => {
 	expect(textOf('README.md')).toContain(`docker cp ${packed.filename} `);
 });
 
-test('the package has all that n8n reads: node and credential, the place in the panel, the schemas', () => {
+test('the package contains all files that n8n reads: node, credential, codex and schemas', () => {
 	const folder = 'dist/nodes/JobOrchestration';
 	const schemas = operations.map(
 		({ resource, value }) => `${folder}/__schema__/v1.0.0/${resource}/${value}.json`,
@@ -57,7 +61,7 @@ test('the package has all that n8n reads: node and credential, the place in the 
 	expect(paths).toEqual(expect.arrayContaining([...named, ...schemas]));
 });
 
-test("README, package.json and the node's description name all that can be done with jobs", async () => {
+test("README.md, package.json and the node's description name all operations on jobs", async () => {
 	const { node } = await loadPackage();
 	const [introduction] = textOf('README.md').split('\n## ');
 	const verbs = operations.filter(({ resource }) => resource === 'job').map(({ value }) => value);
@@ -71,7 +75,7 @@ test('the package has no runtime dependency', () => {
 	expect(manifest).toMatchObject({ peerDependencies: { 'n8n-workflow': '*' } });
 });
 
-test('the node and the credential have an icon for light and another for dark, both in the package', async () => {
+test('the package contains different icons of the node and the credential for the light and the dark theme', async () => {
 	const { node, credentialType } = await loadPackage();
 	const paths = packed.files.map(({ path }) => path);
 	for (const { iconUrl } of [node.description, credentialType('jobOrchestrationApi')]) {

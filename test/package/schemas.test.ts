@@ -10,7 +10,8 @@ import { loadPackage } from '../support/packageUnderTest';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
 
 /*
- * What n8n shows of a node before it has run: the schemas that the build makes, held against what the node gives.
+ * The output of each operation matches its schema. The build generates the schemas, and n8n shows them before the first
+ * run.
  */
 
 const fixture = useSandbox();
@@ -21,14 +22,14 @@ interface Schema {
 	properties?: Record<string, Schema>;
 }
 
-/** The schema, with nothing allowed that it doesn't name. */
+/** Returns the schema, without permission for properties that it doesn't name. */
 function closed({ properties, ...schema }: Schema): object {
 	if (properties === undefined) return schema;
 	const fields = Object.entries(properties).map(([name, field]) => [name, closed(field)] as const);
 	return { ...schema, properties: Object.fromEntries(fields), additionalProperties: false };
 }
 
-/** Parameters with which each operation gives all that it can. */
+/** Returns parameters with which an operation returns all its possible fields. */
 async function parametersFor(operation: KnownOperation): Promise<INodeParameters> {
 	const { kind, value, parameters } = operation;
 	if (kind !== 'change')
@@ -41,7 +42,7 @@ async function parametersFor(operation: KnownOperation): Promise<INodeParameters
 }
 
 test.each(operations)(
-	'$resource $value gives what its schema says, and nothing else',
+	'the output of $resource $value has the properties of its schema, and no others',
 	async (operation) => {
 		const folder = join(__dirname, '../../dist/nodes/JobOrchestration/__schema__/v1.0.0');
 		const path = join(folder, operation.resource, `${operation.value}.json`);
@@ -54,12 +55,12 @@ test.each(operations)(
 		for (const { json } of items) expect([validate(json), validate.errors]).toEqual([true, null]);
 		const given = items.flatMap(({ json }) => Object.keys(json));
 		expect(given).toEqual(expect.arrayContaining(Object.keys(schema.properties ?? {})));
-		// What a state change is answered with is not in the interface.
+		// The interface document doesn't describe the response to a state change, so any JSON type is allowed.
 		if (operation.kind === 'change') expect(schema.properties?.response?.type).toHaveLength(6);
 	},
 );
 
-test('An agent can be given each field of a job that the interface shows', async () => {
+test('Selected Fields offers every field of a job that the interface has', async () => {
 	const { description } = (await loadPackage()).node;
 	const { options = [] } = description.properties.find(({ name }) => name === 'outputFields') ?? {};
 	const offered = options.map((option) => 'value' in option && option.value);

@@ -7,14 +7,14 @@ import {
 	type Verb,
 } from '../../sandbox';
 
-/** An answer. A JSON body is parsed; an empty one is undefined. */
+/** A response. A JSON body is parsed; an empty body is undefined. */
 export interface Answer {
 	status: number;
 	headers: Headers;
 	body: unknown;
 }
 
-/** What to send; the body goes out as JSON, a text as it is. */
+/** The parts of a request. The body is sent as JSON, or unchanged if it is a text. */
 export interface Sent {
 	method?: string;
 	token?: string;
@@ -22,7 +22,7 @@ export interface Sent {
 	headers?: Record<string, string>;
 }
 
-/** Sends a call and takes whatever comes. */
+/** Sends a request and returns the response, whatever its status is. */
 export async function send(url: string, sent: Sent = {}): Promise<Answer> {
 	const { method = 'GET', token, body, headers = {} } = sent;
 	const answer = await fetch(url, {
@@ -44,7 +44,7 @@ export async function send(url: string, sent: Sent = {}): Promise<Answer> {
 	};
 }
 
-/** The smallest job that can be asked for. */
+/** A job with only the required fields. */
 export const smallestJob: NewJob = {
 	displayName: 'Nightly report',
 	group: '',
@@ -52,7 +52,7 @@ export const smallestJob: NewJob = {
 	workflow: { uid: 'wf-report' },
 };
 
-/** Calls a sandbox the way a client would, and fails where an answer is not what the contract says. */
+/** A client of the sandbox. It throws an error if a response violates the contract. */
 export class Client {
 	token = '';
 
@@ -71,7 +71,7 @@ export class Client {
 		return await this.call('createJob', path, { method: 'POST', token: this.token, body });
 	}
 
-	/** Creates a job that must be created. */
+	/** Creates a job, and throws an error if the service doesn't create it. */
 	async createdJob(job: object = smallestJob): Promise<Job> {
 		const answer = await this.create({ namespace: 'default', job });
 		if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -91,17 +91,21 @@ export class Client {
 	}
 }
 
-/** The message of an error's body. */
+/** Returns the message in the body of an error response. */
 export function messageOf({ body }: Answer): string {
 	return (body as { message: string }).message;
 }
 
-/** How long, in milliseconds, a test waits for something: less than Jest gives it, so that it says for what. */
+/**
+ * How long a test waits for a condition, in milliseconds. The wait is shorter than Jest's time limit, so that the error
+ * names the condition.
+ */
 const LONGEST_WAIT = 15_000;
 
 /**
- * Resolves as soon as something is so.
- * @throws Error with the condition in it, where it isn't so in time
+ * Waits until a condition is true.
+ *
+ * @throws Error with the code of the condition, if it isn't true in time
  */
 export async function until(isSo: () => boolean): Promise<void> {
 	const began = process.hrtime.bigint();

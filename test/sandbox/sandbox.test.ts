@@ -8,6 +8,11 @@ import { contractOperation } from '../../sandbox/contract/contract';
 import type { Snapshot } from '../../sandbox/page/snapshot';
 import { Client, messageOf, send, smallestJob } from './client';
 
+/*
+ * The contract is valid, and the sandbox follows it: it sends what the contract describes, and refuses other requests
+ * with a reason. Its command line and its page show what they promise.
+ */
+
 let sandbox: Sandbox;
 let client: Client;
 
@@ -20,7 +25,7 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => sandbox.clearCalls());
 
 describe('The contract', () => {
-	it('is valid by a standard OpenAPI linter, with its examples and without a warning', async () => {
+	it('is valid according to a standard OpenAPI linter, including its examples and without warnings', async () => {
 		const linter = join(dirname(require.resolve('@redocly/cli/package.json')), 'bin', 'cli.js');
 		const { stdout } = await promisify(execFile)(
 			process.execPath,
@@ -46,7 +51,7 @@ describe('The contract', () => {
 		},
 	);
 
-	it('shows the job that the sandbox gives, but for its id, its time and its engine', async () => {
+	it('has the same example of a job as the sandbox, except for its ID, its time and its engine', async () => {
 		const exampleOf = (wanted: string): unknown =>
 			contractOperation('createJob').examples.find(({ name }) => name === wanted)?.value;
 		const { body } = await client.create(exampleOf('everything'));
@@ -82,7 +87,7 @@ describe('The sandbox refuses', () => {
 		[404, 'GET', '/oauth/login', undefined, 'There is no call GET /oauth/login'],
 		[404, 'GET', '/api/v2/clusters', undefined, 'There is no call GET /api/v2/clusters'],
 	])(
-		'a wrong request by a %i that names what is wrong: %s %s with %j',
+		'a wrong request with a %i that names the fault: %s %s with %j',
 		async (status, method, path, body, message) => {
 			const before = sandbox.store.jobs.size;
 			const answer = await send(sandbox.url + path, { method, body, token: client.token });
@@ -92,7 +97,7 @@ describe('The sandbox refuses', () => {
 		},
 	);
 
-	it('a port that is taken, and listens on loopback', async () => {
+	it('a port that is in use, and listens on loopback', async () => {
 		const { hostname, port } = new URL(sandbox.url);
 		expect(hostname).toBe('127.0.0.1');
 		const second = startSandbox({ port: Number(port) });
@@ -126,7 +131,7 @@ describe('The page', () => {
 		['/page/page.css', 'css'],
 		['/page/page.js', 'javascript'],
 		['/page/lit-html.js', 'javascript'],
-	])('loads %s, which loads nothing from anywhere else', async (path, type) => {
+	])('loads %s, which loads nothing from other hosts', async (path, type) => {
 		const { status, body, headers } = await send(sandbox.url + path);
 		expect(status).toBe(200);
 		expect(headers.get('content-type')).toBe(`text/${type}; charset=utf-8`);
@@ -136,7 +141,7 @@ describe('The page', () => {
 		);
 	});
 
-	it('shows the newest jobs, the first clusters, and the number of all', async () => {
+	it('shows the newest jobs, the first clusters, and the total numbers', async () => {
 		const before = await snapshot();
 		await Promise.all(Array.from({ length: 101 }, async () => await client.createdJob()));
 		const uid = [...sandbox.store.jobs.keys()].at(-1);
@@ -152,7 +157,7 @@ describe('The page', () => {
 		});
 	});
 
-	it('shows the latest calls, and why they were refused, but no token', async () => {
+	it('shows the latest calls and the reasons for refusals, but no token', async () => {
 		const { metadata } = await client.createdJob();
 		await client.change('stop', metadata.uid);
 		await client.change('resume', metadata.uid);
@@ -168,11 +173,14 @@ describe('The page', () => {
 	it.each([
 		['demo', 'demo-password', 'demo-password'],
 		['ann', 'not-for-the-page', null],
-	])('shows for the login of %s with %s the password %s', async (userName, password, shown) => {
-		const other = await startSandbox({ userName, password });
-		const { logIn, ...others } = await snapshot(other);
-		await other.close();
-		expect(logIn).toEqual({ pathPrefix: '', userName, password: shown });
-		expect(JSON.stringify(others)).not.toContain(password);
-	});
+	])(
+		'for the user %s with the password %s, shows the password %s',
+		async (userName, password, shown) => {
+			const other = await startSandbox({ userName, password });
+			const { logIn, ...others } = await snapshot(other);
+			await other.close();
+			expect(logIn).toEqual({ pathPrefix: '', userName, password: shown });
+			expect(JSON.stringify(others)).not.toContain(password);
+		},
+	);
 });

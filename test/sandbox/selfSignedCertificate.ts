@@ -1,4 +1,6 @@
-/** A key and a certificate for 127.0.0.1 that only it has signed, both PEM. It protects nothing. */
+/**
+ * A private key and a self-signed certificate for 127.0.0.1, both as PEM. Only tests use the key, so it isn't a secret.
+ */
 export const selfSignedCertificate = {
 	key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjNV/Pv3yFyVVwMTx

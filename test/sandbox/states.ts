@@ -1,6 +1,6 @@
 import type { JobState, StoredJob, Verb } from '../../sandbox';
 
-/** From which state of a job to which each verb leads. A verb that is missing does not compile. */
+/** The state of a job before and after each verb. The code doesn't compile if a verb is missing. */
 export const states: Record<Verb, { from: JobState; to: JobState }> = {
 	suspend: { from: 'running', to: 'suspended' },
 	resume: { from: 'suspended', to: 'running' },
@@ -10,7 +10,7 @@ export const states: Record<Verb, { from: JobState; to: JobState }> = {
 
 export const verbs = Object.keys(states) as Verb[];
 
-/** Brings a job that runs into the state in which a verb changes something. */
+/** Changes the state of a running job, so that the verb can then change it. */
 export function makeReadyFor(verb: Verb, job: Pick<StoredJob, 'change'>): void {
 	const { from } = states[verb];
 	if (from === 'running') return;
