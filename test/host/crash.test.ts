@@ -7,7 +7,7 @@ import { LONGEST_MS, useOwnHost } from './ownHost';
 import { createNode, createsIn, inALoop } from './workflows';
 
 /*
- * An n8n that is killed while it creates jobs, and started again: its Retry of the crashed execution creates none twice.
+ * If n8n is killed while it creates jobs, Retry of the crashed execution in the restarted n8n creates no job twice.
  */
 
 const host = useOwnHost('crash', { latency: 300 });
@@ -19,14 +19,18 @@ beforeAll(() =>
 
 const items = JSON.stringify(Array.from({ length: 40 }, (_, n) => ({ n })));
 const create = (name: string, n = '$json.n') => createNode(`=${name} {{ ${n} }}`, {}, { name });
-/** A node whose call the service doesn't answer. */
+/** A node whose request the service never answers. */
 const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
 const batch = (...nodes: Array<ReturnType<typeof jobNode>>) =>
 	inARow('Crash', [webhook('crash'), ...rows(items), ...nodes]);
 
 const displayNames = () => createsIn(host.sandbox).map(({ displayName }) => displayName);
 
-/** Runs a workflow, kills n8n once this many calls were made, and starts it again. @returns the crashed execution */
+/**
+ * Runs a workflow, kills n8n as soon as the service has received this many calls, and starts n8n again.
+ *
+ * @returns the crashed execution
+ */
 async function crashAfter(calls: number, workflow: WorkflowFile) {
 	const { sandbox } = host;
 	sandbox.clearCalls();
@@ -41,12 +45,12 @@ async function crashAfter(calls: number, workflow: WorkflowFile) {
 		async () => (await host.api.executions(workflowId, ['crashed'])).at(0),
 		{ timeout: LONGEST_MS },
 	);
-	// Its path is free for the next workflow.
+	// This frees the path of the webhook for the next workflow.
 	await host.api.call('POST', `/rest/workflows/${workflowId}/deactivate`, {});
 	return { id: crashed?.id ?? '', workflowId };
 }
 
-/** Presses Retry, with the currently saved workflow. */
+/** Retries an execution with the currently saved workflow, and waits until it has ended. */
 async function retry({ id, workflowId }: { id: string; workflowId: string }) {
 	const { api } = host;
 	const retried = await pressRetry(api, id, true);
@@ -61,7 +65,7 @@ test.each<[string, calls: number, WorkflowFile]>([
 	['in the second of two Create nodes', 52, batch(create('Job'), create('Other', '$itemIndex'))],
 	['in the third round of a loop', 3, inALoop(webhook('crash'), items, create('Job'))],
 ])(
-	'n8n is killed %s: Retry creates no job twice, and says what to do',
+	'after n8n was killed %s, Retry creates no job twice, and says that the jobs may exist',
 	async (_, calls, workflow) => {
 		const { id, workflowId } = await crashAfter(calls, workflow);
 		const { error } = await retry({ id, workflowId });
@@ -73,7 +77,7 @@ test.each<[string, calls: number, WorkflowFile]>([
 	},
 );
 
-test('once the user has looked, Create Again If Uncertain creates those that are missing', async () => {
+test('after the user has looked for the jobs, Create Again If Uncertain creates the missing ones', async () => {
 	const workflow = batch(create('Looked'));
 	const crashed = await crashAfter(12, workflow);
 	const retried = await retry(crashed);

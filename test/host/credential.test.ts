@@ -10,8 +10,8 @@ import { runToEnd, useHost } from './host';
 import { running } from './setUp';
 
 /*
- * The credential in a real n8n: what its form tests after an edit, what runs do then, and what n8n's HTTP Request node
- * does with it.
+ * In a real n8n, the test of the credential and every run use the edited values at once, and n8n's HTTP Request node
+ * sends no POST twice.
  */
 
 const host = useHost('credential');
@@ -35,21 +35,21 @@ afterEach(() => {
 
 type Form = Record<string, unknown>;
 
-/** The credential as its form gets it: what is secret is blanked. */
+/** Returns the credential as its form gets it, with blanked secrets. */
 async function form(): Promise<{ id: string; name: string; type: string; data: Form }> {
 	const all = await host.api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
 	const { id } = all.find(({ name }) => name === host.credential) ?? {};
 	return await host.api.call('GET', `/rest/credentials/${id}?includeData=true`);
 }
 
-/** Saves the credential as its form does, with some fields changed. */
+/** Saves the credential with these changes, as its form does. */
 async function edit(change: Form): Promise<void> {
 	const { id, name, type, data } = await form();
 	const saved = { name, type, data: { ...data, ...change } };
 	await host.api.call('PATCH', `/rest/credentials/${id}`, saved);
 }
 
-/** What the form says of the credential with some fields changed, before it is saved. */
+/** Returns the result of testing the credential with these changes, before it is saved. */
 async function tested(change: Form): Promise<{ status: string; message: string }> {
 	const { id, name, type, data } = await form();
 	const credentials = { id, name, type, data: { ...data, ...change } };
@@ -60,7 +60,7 @@ const getMany: Partial<WorkflowNode> = {
 	parameters: { resource: 'cluster', operation: 'getAll', limit: 1 },
 };
 
-/** n8n's HTTP Request node with the credential. */
+/** Returns n8n's HTTP Request node with the credential. */
 const httpRequest = (parameters: Form): Partial<WorkflowNode> => ({
 	type: 'n8n-nodes-base.httpRequest',
 	typeVersion: 4.2,
@@ -72,7 +72,11 @@ const httpRequest = (parameters: Form): Partial<WorkflowNode> => ({
 	},
 });
 
-/** Runs one node. @returns how it ended, and what stopped it */
+/**
+ * Runs one node.
+ *
+ * @returns the status of the execution and its error
+ */
 async function run(node: Partial<WorkflowNode>): Promise<{ status: string; error?: string }> {
 	const { name, ...more } = { name: 'Node', ...node };
 	const { id } = await host.api.createWorkflow(
@@ -90,7 +94,7 @@ const tokensAt = ({ calls }: Sandbox) =>
 describe('An edited credential', () => {
 	const refused = 'The username or the password is wrong';
 
-	test('is logged in with by its test, and nothing is sent with the token of before', async () => {
+	test('is used by its test for a login, and the old token is not sent', async () => {
 		expect(await tested({ password: 'mistyped' })).toMatchObject({
 			status: 'Error',
 			message: expect.stringContaining(refused),
@@ -98,7 +102,7 @@ describe('An edited credential', () => {
 		expect(operations(host.sandbox)).toEqual(['login']);
 	});
 
-	test('is logged in with by a run', async () => {
+	test('is used by a run for a login', async () => {
 		await edit({ password: 'mistyped as well' });
 		expect(await run(getMany)).toMatchObject({
 			status: 'error',
@@ -108,7 +112,7 @@ describe('An edited credential', () => {
 	});
 
 	test.each(['its test', 'a run'])(
-		'gives a new address no token of the old one, in %s',
+		'does not send the token of the old address to a new one, in %s',
 		async (by) => {
 			const before = await run(getMany);
 			expect(before.status).toBe('success');
@@ -125,14 +129,14 @@ describe('An edited credential', () => {
 		},
 	);
 
-	test('that is unchanged is logged in with by its test, and not by a run after it', async () => {
+	test('that is unchanged causes a login in its test, but not in the run after it', async () => {
 		expect((await tested({})).status).toBe('OK');
 		expect((await run(getMany)).status).toBe('success');
 		expect(operations(host.sandbox)).toEqual(['login', 'listClusters', 'listClusters']);
 	});
 });
 
-test("n8n's database has neither the password nor a token in plain text", async () => {
+test("n8n's database contains neither the password nor a token in plain text", async () => {
 	const folder = join(running().dataFolder, 'n8n', '.n8n');
 	const files = (await readdir(folder)).filter((name) => name.startsWith('database.sqlite'));
 	const contents = await Promise.all(files.map(async (name) => await readFile(join(folder, name))));
@@ -174,7 +178,7 @@ describe("n8n's HTTP Request node", () => {
 		expect(operations(host.sandbox)).not.toContain('login');
 	});
 
-	test('sends it once more where its token was rejected', async () => {
+	test('sends it once more if its token was rejected', async () => {
 		host.sandbox.tokens.expireAll();
 		expect((await run(post())).status).toBe('success');
 		expect(operations(host.sandbox)).toEqual([
@@ -204,7 +208,7 @@ describe("n8n's HTTP Request node", () => {
 			},
 		],
 		['Never Error', { response: { response: { neverError: true, fullResponse: true } } }],
-	])('gets no new token with %s, until a Get Many gets one', async (_, options) => {
+	])('gets no new token with %s until Get Many gets one', async (_, options) => {
 		const list = httpRequest({ url: `${host.sandbox.url}/api/v1/clusters`, options });
 		host.sandbox.tokens.expireAll();
 		await run(list);

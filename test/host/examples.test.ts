@@ -13,13 +13,13 @@ import { hasEnded, useHost } from './host';
 import { createNode, fillIn, json, run, say } from './workflows';
 
 /*
- * Every example, run in a real n8n as it is imported. Only what a user has to fill in is filled in: the ids
- * of jobs, and an address. (The AI agent's is run with the browser tests.)
+ * Every example works in a real n8n as it is imported, once the user has filled in job IDs and addresses. The browser
+ * tests run the example with the AI agent.
  */
 
 const host = useHost('examples');
 
-/** The executions of a workflow, once there is one that has ended. */
+/** Waits until an execution of a workflow has ended, and returns all that have ended. */
 async function endedOf(workflowId: string): Promise<Execution[]> {
 	const executions = await waitFor(
 		async () => {
@@ -31,7 +31,7 @@ async function endedOf(workflowId: string): Promise<Execution[]> {
 	return executions ?? [];
 }
 
-/** A new job on the sandbox, made by an example. */
+/** Creates a job by an example, and returns its ID. */
 async function newJob(): Promise<string> {
 	const { output } = await run(host, 'wait-for-room.json');
 	return uidOf(output['Create job']?.[0]);
@@ -44,7 +44,8 @@ const stateOf = (uid: string) => jobWith(uid)?.state;
 
 const waits = 'continue-when-done.json';
 
-// The last test looks at it: n8n's minute, after which Juniper's job is waited for no longer, passes meanwhile.
+// The last test checks this execution. Meanwhile, the minute passes in which n8n notices that the wait for Juniper's
+// job is over.
 beforeAll(async () => {
 	const { id } = await fillIn(host, waits, {
 		'Create job': {
@@ -57,7 +58,7 @@ beforeAll(async () => {
 	await waitFor(() => host.sandbox.store.jobs.size === 10 || undefined, { timeout: 80_000 });
 });
 
-test('the examples that npm start brings in have a tag', async () => {
+test('the examples that npm start imports have a tag', async () => {
 	const held = await host.api.workflows();
 	const tagged = held.filter(({ tags = [] }) => tags.some(({ name }) => name === exampleTag));
 	const names = new Set(tagged.map(({ name }) => name));
@@ -69,7 +70,7 @@ test('the examples that npm start brings in have a tag', async () => {
 	}
 });
 
-test('a nightly job is made on a running cluster, by the real Schedule Trigger', async () => {
+test('a nightly job is created on a running cluster by the real Schedule Trigger', async () => {
 	const examples = new Map([[firstExample, await host.example(firstExample)]]);
 	const { jobs, execution } = await firstRun({ ...host, examples });
 	expect(execution).toMatchObject({ mode: 'trigger', status: 'success' });
@@ -82,7 +83,7 @@ test('a nightly job is made on a running cluster, by the real Schedule Trigger',
 	]);
 });
 
-test('while no cluster is running, no nightly job is made', async () => {
+test('while no cluster is running, no nightly job is created', async () => {
 	const pending = { metadata: { uid: 'wc-1' }, type: 'master', status: { phase: 'Pending' } };
 	host.sandbox.faults.plan(({ operation }) =>
 		operation === 'listClusters' ? answer(200, { items: [pending] }) : undefined,
@@ -93,7 +94,7 @@ test('while no cluster is running, no nightly job is made', async () => {
 	expect(host.sandbox.store.jobs.size).toBe(before);
 });
 
-test('a batch makes a job a row, and what fails leaves through the error output', async () => {
+test('a batch creates a job for each row, and failed rows leave through the error output', async () => {
 	const { output } = await run(host, 'batch-with-error-branch.json');
 	const created = output['Created'] ?? [];
 	expect(created.map(({ customer }) => customer)).toEqual(['Alder', 'Birch', 'Dogwood', 'Elm']);
@@ -140,7 +141,7 @@ test('a webhook stops or terminates a job', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test('what failed is tried again without making a job twice', async () => {
+test('failed creates are tried again without creating a job twice', async () => {
 	let broken = false;
 	host.sandbox.faults.plan(({ operation }) => {
 		if (operation !== 'createJob' || broken) return undefined;
@@ -156,7 +157,7 @@ test('what failed is tried again without making a job twice', async () => {
 	expect(output['Given up']).toMatchObject([{ customer: 'Cedar' }]);
 });
 
-test('a batch writes down what it makes, makes each job once, and leaves the rest to a person', async () => {
+test('a crash-safe batch records each job, creates it once, and leaves failed rows to a person', async () => {
 	const before = host.sandbox.store.jobs.size;
 	await run(host, 'crash-safe-batch.json', 'Fill the ledger by hand');
 	await run(host, 'crash-safe-batch.json', 'Fill the ledger by hand');
@@ -198,7 +199,7 @@ test('a workflow starts when a job is done', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test("n8n's HTTP Request node calls the rest of the service with the same credential", async () => {
+test("n8n's HTTP Request node calls other endpoints of the service with the same credential", async () => {
 	const url = { id: 'baseUrl', name: 'baseUrl', value: host.sandbox.url, type: 'string' };
 	await fillIn(host, 'call-other-endpoints.json', {
 		Service: { assignments: { assignments: [url] } },
@@ -208,7 +209,11 @@ test("n8n's HTTP Request node calls the rest of the service with the same creden
 });
 
 describe('an error workflow', () => {
-	/** Has a workflow that a webhook starts fail with these answers to its creates. @returns what the message says */
+	/**
+	 * Starts a workflow by a webhook and makes its creates fail.
+	 *
+	 * @returns the message of the error workflow, and the address of the failed execution
+	 */
 	async function messageAfter(path: string, faultFor: (customer: string) => Fault | undefined) {
 		const notify = await host.example('notify-of-uncertain-jobs.json');
 		await host.api.activate(notify);
@@ -259,7 +264,7 @@ describe('an error workflow', () => {
 		]);
 	}, 60_000);
 
-	test('tells of a failure that leaves no job behind, too', async () => {
+	test('also reports a failure that leaves no job behind', async () => {
 		const refused = answer(400, { message: 'no such template' });
 		const { subject, text, url } = await messageAfter('refused', () => refused);
 		expect(subject).toMatch(/^Workflow 'Nightly reports' failed: .*no such template/);
@@ -287,7 +292,7 @@ test('a chat message stops a job', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test('each of ten jobs goes on with what it brings, or says that it did not call', async () => {
+test('the workflow continues with the result of each of ten jobs, or says that the job did not call', async () => {
 	const { id } = await host.example(waits);
 	const all = await waitFor(
 		async () => {

@@ -8,17 +8,19 @@ import { waitFor } from '../../host/wait';
 import { startSandbox, type Sandbox } from '../../sandbox';
 import { running, type Running } from './setUp';
 
-/** What the tests of a file find: the n8n of all files, and a sandbox and a credential that no other file uses. */
+/**
+ * What the tests of a file use: the n8n that all files share, and a sandbox and a credential that no other file uses.
+ */
 export interface HostUnderTest extends Pick<Running, 'url' | 'logFile'> {
 	api: N8nApi;
 	sandbox: Sandbox;
 	/** The name of the credential. */
 	credential: string;
-	/** The example of this file name, brought in when it is first asked for. */
+	/** Returns the example with this file name, and imports it at the first call. */
 	example(file: string): Promise<SavedWorkflow>;
 }
 
-/** Has all workflows use the credential of their file, not the one that they name. */
+/** Replaces the credential that workflows name by that of the test file. */
 class OwnApi extends N8nApi {
 	constructor(
 		url: string,
@@ -42,8 +44,9 @@ class OwnApi extends N8nApi {
 }
 
 /**
- * Gives the tests of a file what they share. It is there while tests run.
- * @param name tells the file from the others
+ * Gives the tests of a file the shared n8n, a sandbox and a credential. They are available while tests run.
+ *
+ * @param name unique name of the file
  */
 export function useHost(name: string): HostUnderTest {
 	const credential = `Sandbox of ${name}`;
@@ -70,11 +73,14 @@ export function useHost(name: string): HostUnderTest {
 	return host;
 }
 
-/** Whether an execution has ended. One that is resumed has a time at which it stopped, from when it began to wait. */
+/**
+ * Returns whether an execution has ended. Its `stoppedAt` doesn't show this, because a resumed execution keeps the time
+ * at which it began to wait.
+ */
 export const hasEnded = ({ status }: Execution): boolean =>
 	['success', 'error', 'crashed', 'canceled'].includes(status);
 
-/** Runs a workflow by one of its triggers, as the editor's button does, to its end. */
+/** Runs a workflow by one of its triggers, as the editor's button does, and waits for its end. */
 export async function runToEnd(
 	{ api }: Pick<HostUnderTest, 'api'>,
 	workflowId: string,
@@ -85,6 +91,7 @@ export async function runToEnd(
 
 /**
  * Waits for the end of an execution.
+ *
  * @throws Error if it doesn't end within a minute
  */
 export async function endOf(api: N8nApi, workflowId: string, id: string): Promise<Execution> {
@@ -100,9 +107,10 @@ export async function endOf(api: N8nApi, workflowId: string, id: string): Promis
 }
 
 /**
- * Presses Retry.
- * @param loadWorkflow whether it is run with the workflow as it is saved now
- * @returns the id of the new execution
+ * Retries an execution, as the editor's button does.
+ *
+ * @param loadWorkflow whether to use the currently saved workflow
+ * @returns the ID of the new execution
  */
 export async function pressRetry(api: N8nApi, id: string, loadWorkflow: boolean): Promise<string> {
 	const path = `/rest/executions/${id}/retry`;

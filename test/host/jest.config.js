@@ -1,6 +1,6 @@
 const base = require('../../jest.config.js');
 
-/** @type {import('jest').Config} Tests on a real n8n: the first run installs it. */
+/** @type {import('jest').Config} Tests in a real n8n. The first run installs n8n. */
 module.exports = {
 	...base,
 	displayName: 'host',

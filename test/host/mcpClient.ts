@@ -1,4 +1,4 @@
-/** A client of an MCP server over streamable HTTP, as far as it takes to call a tool. */
+/** A client of an MCP server over streamable HTTP. It can only call tools. */
 export class McpClient {
 	private session: string | undefined;
 	private lastId = 0;
@@ -16,7 +16,7 @@ export class McpClient {
 		return client;
 	}
 
-	/** @returns the text of what the tool gives, or of its error */
+	/** @returns the text of the tool's result or error */
 	async callTool(name: string, args: Record<string, unknown>): Promise<string> {
 		const result = (await this.request('tools/call', { name, arguments: args })) as {
 			content: Array<{ text?: string }>;
@@ -24,11 +24,11 @@ export class McpClient {
 		return result.content.map(({ text }) => text ?? '').join('\n');
 	}
 
-	/** @throws Error with what the server says where it refuses */
+	/** @throws Error with the server's error, if the server refuses the request */
 	private async request(method: string, params: object): Promise<unknown> {
 		this.lastId += 1;
 		const text = await this.post({ jsonrpc: '2.0', id: this.lastId, method, params });
-		// An answer is one JSON text, or an event whose data is one.
+		// The response is JSON, or an event whose data is JSON.
 		const json = /^data: (.*)$/m.exec(text)?.[1] ?? text;
 		const { result, error } = JSON.parse(json) as { result?: unknown; error?: unknown };
 		if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);

@@ -5,21 +5,21 @@ import { Steps } from '../../host/steps';
 import { startSandbox, type SandboxOptions } from '../../sandbox';
 import { dataFolderOf, hostFolder } from './setUp';
 
-/** How long something may take that a test of such an n8n waits for. */
+/** How long a test with its own n8n waits for something, in milliseconds. */
 export const LONGEST_MS = 300_000;
 
-/** An n8n that no other file uses, with a sandbox of its own that the credential leads to. */
+/** An n8n that no other file uses, and a sandbox to which its credential leads. */
 export interface OwnHost extends Host {
 	/**
-	 * The address that the credential has. It isn't written as the host's own sandbox, so that it is a service elsewhere,
-	 * as a user may have set it: each start gives the credential the address of the host's own.
+	 * The address in the credential. It differs from that of the host's own sandbox, as if the user had entered another
+	 * service: otherwise, each start would replace it by the address of the host's own sandbox.
 	 */
 	credentialUrl: string;
-	/** Stops n8n, or kills it, and starts it again on its port. */
+	/** Stops or kills n8n, and starts it again on the same port. */
 	restart(how?: { kill?: boolean; meanwhile?: () => Promise<void> }): Promise<void>;
 }
 
-/** Gives the tests of a file an n8n that they may end. It is there while tests run. */
+/** Gives the tests of a file an n8n that they may stop. It is available while tests run. */
 export function useOwnHost(name: string, options?: SandboxOptions): OwnHost {
 	jest.setTimeout(LONGEST_MS);
 	const dataFolder = dataFolderOf(name);

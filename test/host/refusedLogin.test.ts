@@ -6,12 +6,17 @@ import { runToEnd, useHost } from './host';
 import { createNode } from './workflows';
 
 /*
- * A service that restarts in the middle of a batch ends its tokens, and may refuse to log anybody in.
+ * If the service restarts during a batch, so that its tokens expire, and then refuses logins, the execution ends and
+ * n8n stays responsive.
  */
 
 const host = useHost('refused logins');
 
-/** Asks n8n whether it is well until something is over. @returns how long an answer took at most, in milliseconds */
+/**
+ * Requests n8n's health endpoint until `isOver` returns true.
+ *
+ * @returns the longest time that a response took, in milliseconds
+ */
 async function longestAnswer(isOver: () => boolean): Promise<number> {
 	let longestMs = 0;
 	while (!isOver()) {
@@ -23,7 +28,7 @@ async function longestAnswer(isOver: () => boolean): Promise<number> {
 	return longestMs;
 }
 
-test('if logins are refused in mid-batch, n8n goes on, and the execution ends', async () => {
+test('if logins are refused during a batch, n8n stays responsive and the execution ends', async () => {
 	const numbers = Array.from({ length: 12 }, (_, n) => ({ n }));
 	const { id } = await host.api.createWorkflow(
 		inARow('Restarted', [

@@ -20,8 +20,8 @@ import {
 } from './workflows';
 
 /*
- * An n8n that is killed, started, stopped and started again: what waits goes on, and what a user changed stays. No other
- * file uses it, so that this one also looks at how it bears many calls.
+ * After n8n was killed or stopped and started again, waiting executions continue, and the user's changes stay. Because
+ * no other file uses this n8n, the file also tests many concurrent calls of a webhook.
  */
 
 const host = useOwnHost('restarts');
@@ -57,7 +57,7 @@ let parent: string;
 const inBatch = async (status?: string) =>
 	await host.api.executions(batch, status === undefined ? undefined : [status]);
 
-/** Calls n8n in place of the jobs with such a name, in the same moment, until each call is taken. */
+/** Calls n8n at the same time for all jobs with such a name, each until the call is accepted. */
 async function callFor(name: RegExp): Promise<void> {
 	const jobs = createsIn(host.sandbox).filter(({ displayName }) => name.test(displayName));
 	await Promise.all(
@@ -67,7 +67,7 @@ async function callFor(name: RegExp): Promise<void> {
 	);
 }
 
-test('n8n is killed while it waits for fifty jobs, and off when some waits end: it takes all other calls', async () => {
+test('if n8n is killed while it waits for fifty jobs, and is off when some waits end, it accepts all other calls', async () => {
 	const { id: example = '' } = host.examples.get('continue-when-all-done.json') ?? {};
 	const { id } = await host.api.createWorkflow(
 		changed(await host.api.workflow(example), {
@@ -82,13 +82,14 @@ test('n8n is killed while it waits for fifty jobs, and off when some waits end: 
 					waitLimit: "={{ $json.customer.startsWith('Silent') ? 1 : 60 }}",
 				},
 			},
-			// Five seconds less than the whole batch waits, which would else look just before the last row is written.
+			// This wait is five seconds shorter than that of the whole batch. With equal waits, the batch would check
+			// its rows just before the last row is written.
 			'Wait before the next try': { amount: 65 },
 		}),
 	);
 	batch = id;
 	parent = await host.api.run(batch, 'Run by hand');
-	// The batch itself waits, too.
+	// The batch itself also waits.
 	await expectSoon(async () => (await inBatch('waiting')).length === 5 + 42 + 1);
 	const soon = Date.now() + 5 * 60_000;
 	const ends = (await inBatch('waiting'))
@@ -100,18 +101,18 @@ test('n8n is killed while it waits for fifty jobs, and off when some waits end: 
 	await host.restart({ kill: true, meanwhile: allEnd });
 	await callFor(/Customer/);
 	await expectSoon(async () => (await inBatch('success')).length >= names.length);
-	// One that runs when n8n is stopped would be taken for crashed.
+	// n8n would treat an execution that is running when it stops as crashed.
 	await expectSoon(async () => (await inBatch('running')).length === 0);
 });
 
-test('an archived example and a credential of another service stay as they are', async () => {
+test('an archived example and a credential for another service do not change', async () => {
 	expect(host).toMatchObject({ api: { isNew: false }, notBroughtIn: undefined });
 	expect(host.examples.get(firstExample)).toMatchObject({ isArchived: true });
 	const credential = await host.api.credentialData(credentialName, 'jobOrchestrationApi');
 	expect(credential).toMatchObject({ baseUrl: host.credentialUrl });
 });
 
-test("n8n starts also if its owner's password was changed, and an execution that waited continues", async () => {
+test("n8n also starts if its owner's password was changed, and a waiting execution continues", async () => {
 	const options = { waitUntilCalled: 'callbackUrl', waitLimit: 60 };
 	const next = node('Next', 'n8n-nodes-base.noOp', {});
 	const { id } = await host.api.createWorkflow(
@@ -136,8 +137,8 @@ test("n8n starts also if its owner's password was changed, and an execution that
 	).toHaveLength(1);
 });
 
-// While the batch waits for its next look.
-test('200 calls of a webhook share a limiter: where the service takes ten at a time, few jobs are uncertain', async () => {
+// This test runs while the batch waits for its next check.
+test('200 calls of a webhook share a limiter, so few jobs are uncertain if the service processes ten at a time', async () => {
 	const create = createNode('=Job of execution {{ $execution.id }}');
 	const { id } = await publish(
 		host.api,

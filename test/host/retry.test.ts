@@ -12,8 +12,8 @@ import { isNewest } from './setUp';
 import { createNode, say } from './workflows';
 
 /*
- * Whatever runs the node again in a real n8n, no job is made twice: n8n's Retry button, and Retry On Fail of
- * a tool, of an MCP client's and of agents that run their tools in either way.
+ * In a real n8n, no job is created twice by n8n's Retry, or by Retry On Fail of a tool that an MCP client or an agent
+ * calls.
  */
 
 const host = useHost('retry');
@@ -32,11 +32,11 @@ beforeEach(() => {
 });
 
 const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
-/** The names of the jobs that a test has made, in their order. */
+/** Returns the names of the jobs that the test has created, in order. */
 const jobs = () =>
 	[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ displayName }) => displayName);
 
-/** One row for each number, and a job for each row, one after the other. */
+/** Returns a workflow with a row for each number. It creates a job for each row, one at a time. */
 function batchOf(numbers: number[], displayName = '=Job {{ $json.n }}'): WorkflowFile {
 	return inARow('Batch', [
 		manualTrigger(),
@@ -46,7 +46,11 @@ function batchOf(numbers: number[], displayName = '=Job {{ $json.n }}'): Workflo
 	]);
 }
 
-/** Runs a batch in which one item meets a fault. @returns the id of the execution */
+/**
+ * Runs a batch in which one item gets a fault.
+ *
+ * @returns the ID of the execution
+ */
 async function failedAt(workflowId: string, item: number, fault: Fault): Promise<string> {
 	host.sandbox.faults.plan((call) =>
 		call.operation === 'createJob' && itemOf(call) === item ? fault : undefined,
@@ -59,16 +63,16 @@ async function failedAt(workflowId: string, item: number, fault: Fault): Promise
 const retry = async (executionId: string, loadWorkflow: boolean) =>
 	await host.api.executionResult(await pressRetry(host.api, executionId, loadWorkflow));
 
-describe("n8n's Retry button", () => {
+describe("n8n's Retry", () => {
 	test.each([
 		['the original workflow', false, ['Job 0', 'Job 1', 'Job 2', 'Job 3']],
 		['the currently saved workflow', true, ['Job 0', 'Job 1', 'New 2', 'New 3']],
-	])('with %s makes what is missing, once', async (_, loadWorkflow, expected) => {
+	])('with %s creates the missing jobs once', async (_, loadWorkflow, expected) => {
 		const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
 		const failed = await failedAt(workflow.id, 2, refused);
 		expect(jobs()).toEqual(['Job 0', 'Job 1']);
 
-		// The rows of a retry are those of the execution, whatever they would be now.
+		// A retry uses the rows of the execution, even if the workflow would now have other rows.
 		const { nodes } = batchOf([7, 8, 9], '=New {{ $json.n }}');
 		await host.api.changeWorkflow(workflow.id, { nodes });
 		const { error, output } = await retry(failed, loadWorkflow);
@@ -77,7 +81,7 @@ describe("n8n's Retry button", () => {
 		expect(jobs()).toEqual(expected);
 	});
 
-	test('has n8n store hardly more than of a success, and nothing once it has succeeded', async () => {
+	test('needs little more storage than a success, and none after it has succeeded', async () => {
 		const count = 300;
 		const numbers = Array.from({ length: count }, (_, n) => n);
 		const stored = async (id: string) => (await host.api.execution(id)).data;
@@ -95,7 +99,7 @@ describe("n8n's Retry button", () => {
 
 const onNewest = isNewest ? test : test.skip;
 
-onNewest("n8n's redaction hides all that Retry needs, and Retry works", async () => {
+onNewest("n8n's redaction hides the data that Retry needs, and Retry still works", async () => {
 	const workflow = await host.api.createWorkflow(batchOf([0, 1, 2, 3]));
 	const reason = 'Quota 4711 is used up';
 	const failed = await failedAt(workflow.id, 2, answer(400, { message: reason }));
@@ -111,7 +115,11 @@ onNewest("n8n's redaction hides all that Retry needs, and Retry works", async ()
 	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
-/** A workflow that has a sub-workflow create a batch of four. @returns both */
+/**
+ * Creates a workflow that runs a sub-workflow with a batch of four.
+ *
+ * @returns both workflows
+ */
 async function parentOfBatch() {
 	const { nodes } = batchOf([0, 1, 2, 3]);
 	const start = node('Start', 'n8n-nodes-base.executeWorkflowTrigger', {
@@ -130,7 +138,7 @@ async function parentOfBatch() {
 	return { parent, sub };
 }
 
-test("a sub-workflow's error, which the parent shows, names the execution whose Retry makes what is missing", async () => {
+test("a sub-workflow's error, which the parent shows, names the execution whose Retry creates the missing jobs", async () => {
 	const { parent, sub } = await parentOfBatch();
 	const failed = await failedAt(parent.id, 2, refused);
 	const { error } = await host.api.executionResult(failed);
@@ -141,7 +149,7 @@ test("a sub-workflow's error, which the parent shows, names the execution whose 
 	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
-test('Retry of the execution whose sub-workflow has failed makes every job again, as its error says', async () => {
+test('Retry of the execution whose sub-workflow has failed creates every job again, as its error warns', async () => {
 	const { parent } = await parentOfBatch();
 	const failed = await failedAt(parent.id, 2, refused);
 	const { error } = await host.api.executionResult(failed);
@@ -150,7 +158,7 @@ test('Retry of the execution whose sub-workflow has failed makes every job again
 	expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 0', 'Job 1', 'Job 2', 'Job 3']);
 });
 
-test("a workflow's timeout is a cancel without Retry, after which n8n's log has the jobs", async () => {
+test("the timeout of a workflow is a cancel without Retry, after which n8n's log lists the jobs", async () => {
 	const timed = batchOf([0, 1, 2, 3], '=Timed {{ $json.n }}');
 	timed.settings = { ...timed.settings, executionTimeout: 2 };
 	const workflow = await host.api.createWorkflow(timed);
@@ -179,14 +187,14 @@ describe('Retry On Fail of a tool', () => {
 		},
 	);
 
-	/** One of n8n's nodes for AI, by its name, its type and its version. */
+	/** Returns one of n8n's AI nodes, with this name, type and version. */
 	const langchain = (
 		[name, type, typeVersion]: [string, string, number],
 		parameters: object,
 		more = {},
 	) => node(name, `@n8n/n8n-nodes-langchain.${type}`, { ...parameters }, { typeVersion, ...more });
 
-	/** The first create is carried out, and never answered. */
+	/** Makes the service carry out the first create without answering it. */
 	function loseTheFirstAnswer(): void {
 		host.sandbox.faults.plan(({ operation, nOfOperation }) =>
 			operation === 'createJob' && nOfOperation === 1
@@ -195,7 +203,7 @@ describe('Retry On Fail of a tool', () => {
 		);
 	}
 
-	test('by an MCP client: one create for each call', async () => {
+	test('sends one create for each call of an MCP client', async () => {
 		const path = 'retry-tools';
 		const workflow = await host.api.createWorkflow({
 			name: 'MCP',
@@ -219,58 +227,61 @@ describe('Retry On Fail of a tool', () => {
 		expect(await call()).toMatch(/the job may exist/);
 		expect(creates()).toHaveLength(1);
 
-		// The same arguments once more are another wish.
+		// A second call with the same arguments asks for another job.
 		expect(await call()).toContain('"uid"');
 		expect(jobs()).toEqual(['Report', 'Report']);
 		await host.api.deactivate(workflow.id);
 	});
 
-	test.each([2.2, 3])('by an AI Agent of version %d: one create for each call', async (version) => {
-		const name = 'Stand-in for OpenAI';
-		const data = { apiKey: 'none', url: openAi.url, header: false };
-		const id = await host.api.saveCredential({ name, type: 'openAiApi', data });
-		const credentials = { openAiApi: { id, name } };
-		const model = { __rl: true, mode: 'list', value: 'gpt-4.1-mini' };
-		const webhookId = `retry-chat-${version}`;
-		const workflow = await host.api.createWorkflow({
-			name: `Agent ${version}`,
-			nodes: [
-				langchain(
-					['Chat', 'chatTrigger', 1.3],
-					{ public: true, options: { responseMode: 'lastNode' } },
-					{ webhookId },
-				),
-				langchain(['Agent', 'agent', version], { options: {} }),
-				langchain(['Model', 'lmChatOpenAi', 1.2], { model, options: {} }, { credentials }),
-				tool,
-			],
-			connections: {
-				Chat: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
-				Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
-				[tool.name]: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
-			},
-			settings: { executionOrder: 'v1' },
-		});
-		await host.api.activate(workflow);
+	test.each([2.2, 3])(
+		'sends one create for each call of an AI Agent of version %d',
+		async (version) => {
+			const name = 'Stand-in for OpenAI';
+			const data = { apiKey: 'none', url: openAi.url, header: false };
+			const id = await host.api.saveCredential({ name, type: 'openAiApi', data });
+			const credentials = { openAiApi: { id, name } };
+			const model = { __rl: true, mode: 'list', value: 'gpt-4.1-mini' };
+			const webhookId = `retry-chat-${version}`;
+			const workflow = await host.api.createWorkflow({
+				name: `Agent ${version}`,
+				nodes: [
+					langchain(
+						['Chat', 'chatTrigger', 1.3],
+						{ public: true, options: { responseMode: 'lastNode' } },
+						{ webhookId },
+					),
+					langchain(['Agent', 'agent', version], { options: {} }),
+					langchain(['Model', 'lmChatOpenAi', 1.2], { model, options: {} }, { credentials }),
+					tool,
+				],
+				connections: {
+					Chat: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
+					Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
+					[tool.name]: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
+				},
+				settings: { executionOrder: 'v1' },
+			});
+			await host.api.activate(workflow);
 
-		loseTheFirstAnswer();
-		const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
-		openAi.willAnswer(createJob, createJob, { says: 'Done.' });
-		const text = await say(host, webhookId, 'A report');
-		await host.api.deactivate(workflow.id);
-		// Up to 2.20 at least, a tool's error ends an agent of version 3.
-		if (version === 3 && !isNewest && !text.includes('Done.')) {
-			expect(creates()).toHaveLength(1);
-			const [execution] = await host.api.executions(workflow.id);
-			const { error } = await host.api.executionResult(String(execution?.id));
-			expect(error).toMatch(/the job may exist/);
-			return;
-		}
-		expect(text).toContain('Done.');
-		const told = openAi.requests.slice(-2).map(({ messages }) => JSON.stringify(messages.at(-1)));
-		// An agent of version 2 shows its model nothing of a tool's error.
-		if (version === 3) expect(told[0]).toMatch(/the job may exist/);
-		expect(told[1]).toMatch(/uid/);
-		expect(creates()).toHaveLength(2);
-	});
+			loseTheFirstAnswer();
+			const createJob = { tool: 'Create_a_job', arguments: { displayName: 'Report' } };
+			openAi.willAnswer(createJob, createJob, { says: 'Done.' });
+			const text = await say(host, webhookId, 'A report');
+			await host.api.deactivate(workflow.id);
+			// At least up to n8n 2.20, the error of a tool ends an agent of version 3.
+			if (version === 3 && !isNewest && !text.includes('Done.')) {
+				expect(creates()).toHaveLength(1);
+				const [execution] = await host.api.executions(workflow.id);
+				const { error } = await host.api.executionResult(String(execution?.id));
+				expect(error).toMatch(/the job may exist/);
+				return;
+			}
+			expect(text).toContain('Done.');
+			const told = openAi.requests.slice(-2).map(({ messages }) => JSON.stringify(messages.at(-1)));
+			// An agent of version 2 doesn't show the error of a tool to its model.
+			if (version === 3) expect(told[0]).toMatch(/the job may exist/);
+			expect(told[1]).toMatch(/uid/);
+			expect(creates()).toHaveLength(2);
+		},
+	);
 });

@@ -7,25 +7,28 @@ import { Steps } from '../../host/steps';
 
 const projectHost = join(__dirname, '../../host');
 
-/** Where the n8n under test is installed: the host's own, or the release that test/versions/run.ts names. */
+/**
+ * The folder in which the n8n under test is installed: that of the host, or of the release that test/versions/run.ts
+ * sets.
+ */
 export const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
 
-/** Whether that n8n is the host's own, the newest that is tested. */
+/** Whether this is the n8n of the host, the newest one that is tested. */
 export const isNewest = hostFolder === projectHost;
 
-/** Where a test's n8n keeps its data. */
+/** Returns the data folder of a test's n8n. */
 export const dataFolderOf = (name: string) => join(projectHost, '.data', name);
 
-/** What all test files share. */
+/** The properties of the n8n that all test files share. */
 export interface Running {
-	/** Where n8n is, without a slash at the end. */
+	/** The address of n8n, without a slash at its end. */
 	url: string;
 	owner: Owner;
 	logFile: string;
 	dataFolder: string;
 }
 
-/** By the environment, the only thing that Jest hands on from its set-up to the test files. */
+/** The set-up uses an environment variable, because Jest passes nothing else from it to the test files. */
 const variable = 'N8N_OF_TESTS';
 
 export function running(): Running {
@@ -36,7 +39,7 @@ export function running(): Running {
 
 let stop = async (): Promise<void> => {};
 
-/** Starts an n8n with the packed node, once, in a data folder that is named after the suite. */
+/** Starts one n8n with the packed node for all tests. Its data folder is named after the suite. */
 export default async function setUp(_: unknown, suite: { displayName: { name: string } }) {
 	const dataFolder = await emptyFolder(dataFolderOf(suite.displayName.name));
 	const host = await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
@@ -46,7 +49,7 @@ export default async function setUp(_: unknown, suite: { displayName: { name: st
 	process.env[variable] = JSON.stringify(shared);
 }
 
-/** Stops what `setUp` has started. */
+/** Stops the n8n that `setUp` has started. */
 export async function tearDown(): Promise<void> {
 	await stop();
 }

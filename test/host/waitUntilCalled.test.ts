@@ -18,16 +18,16 @@ import {
 } from './workflows';
 
 /*
- * Create with Wait Until Called, in a real n8n: an execution continues with what its own job says, and nothing else.
- * restarts.test.ts has what becomes of it when n8n ends.
+ * In a real n8n, an execution with Wait Until Called continues with the call of its own job, and with no other call.
+ * restarts.test.ts tests waits that n8n's end interrupts.
  */
 
 const host = useHost('wait');
 
-/** n8n looks once a minute for what waits, so a limit of a second is over after up to a minute. */
+/** n8n checks waiting executions once a minute, so it can take up to a minute until it notices that a limit is over. */
 const SLOWEST_MS = 80_000;
 
-/** The creates of jobs with this name. */
+/** Returns the jobs with this name that the creates asked for. */
 const createsOf = (displayName: string) =>
 	createsIn(host.sandbox).filter((job) => job.displayName === displayName);
 
@@ -44,13 +44,13 @@ const next = node('Next', 'n8n-nodes-base.noOp', {});
 
 interface Create {
 	name?: string;
-	/** The job calls when it has run this long. Without it, the test calls in its place. */
+	/** The number of seconds after which the job calls. If it is missing, the test calls instead of the job. */
 	seconds?: string;
 	limit?: number | string;
 	settings?: Record<string, unknown>;
 }
 
-/** A create of a job with a name that no other test has. */
+/** Returns a node that creates a job. The name must be unique among all tests. */
 function create(
 	displayName: string,
 	{ name = 'Create', seconds, limit = 60, settings }: Create = {},
@@ -68,7 +68,7 @@ function create(
 interface Started {
 	id: string;
 	workflowId: string;
-	/** Waits for one of these statuses. */
+	/** Waits until the execution has one of these statuses, and returns it. */
 	reaches: (...statuses: string[]) => Promise<string>;
 	result: () => Promise<ExecutionResult>;
 	retry: (from: { savedWorkflow: boolean }) => Promise<Started>;
@@ -101,7 +101,7 @@ function follow(workflowId: string, id: string): Started {
 	};
 }
 
-/** The address that a job was given. */
+/** Waits for the create of a job, and returns the address that the job should call. */
 async function addressOf(displayName: string): Promise<string> {
 	const address = await waitFor(() => createsOf(displayName).map(addressIn)[0], {
 		timeout: SLOWEST_MS,
@@ -110,14 +110,14 @@ async function addressOf(displayName: string): Promise<string> {
 	return address;
 }
 
-/** What the next node has been given. */
+/** Returns the input of the node after Create. */
 const given = async ({ result }: Started) => (await result()).output['Next'];
 
 const called = expect.objectContaining({
 	callback: expect.objectContaining({ state: 'succeeded', outputs: { report: 'alder.pdf' } }),
 }) as unknown;
 
-/** Two rounds, of which only the first has a limit. */
+/** Returns a loop with two rounds, of which only the first has a short limit. */
 const limited = (name: string) =>
 	inALoop(
 		trigger,
@@ -129,7 +129,7 @@ const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'
 let late: Started;
 let past: Started[];
 
-// The last tests look at these: n8n's minute passes meanwhile.
+// The last tests check these executions. Meanwhile, the minute passes in which n8n notices that their limits are over.
 beforeAll(async () => {
 	late = await start(limited('Late'));
 	past = await Promise.all(
@@ -140,14 +140,14 @@ beforeAll(async () => {
 	);
 });
 
-test('the next node has the job and the body of its call', async () => {
+test('the next node gets the job and the body of its call', async () => {
 	const execution = await start(inARow('One', [trigger, create('One', { seconds: '1' }), next]));
 	expect(await execution.reaches('success', 'error')).toBe('success');
 	expect(await given(execution)).toEqual([called]);
 	expect(createsOf('One')).toHaveLength(1);
 });
 
-describe('what the job says is handed on', () => {
+describe('the body of the call is passed on', () => {
 	const form = (fields: Record<string, string | Blob>) => {
 		const body = new FormData();
 		for (const [name, value] of Object.entries(fields)) body.append(name, value);
@@ -190,7 +190,7 @@ describe('what the job says is handed on', () => {
 	];
 	const names = ['a }} b', '{{ $json }}', 'constructor', `it's "x" \\ \`\``];
 
-	test('whatever its type and whatever the name of the node', async () => {
+	test('for every content type and every name of the node', async () => {
 		const cases = [
 			...bodies.map(([what, ...rest]) => ({ what, rest, name: 'Create' })),
 			...names.map((name) => ({
@@ -216,11 +216,11 @@ describe('what the job says is handed on', () => {
 	}, 300_000);
 });
 
-describe('a call that is not the one waited for', () => {
+describe('a call that the execution does not wait for', () => {
 	const jobs = async (execution: Started) =>
 		(await given(execution))?.map(({ displayName, callback }) => ({ displayName, callback }));
 
-	test('the repeated call of an earlier round gets 409, and the round continues with its own', async () => {
+	test('a repeated call of an earlier round gets 409, and the round continues with its own call', async () => {
 		const execution = await start(
 			inALoop(trigger, '["A", "B"]', create('=Repeated {{ $json.rows }}')),
 		);
@@ -235,7 +235,7 @@ describe('a call that is not the one waited for', () => {
 		]) {
 			expect(await call(address, json('wrong'))).toBe(409);
 		}
-		// n8n 1.x doesn't check its signature of the address for a node like this one.
+		// n8n 1.x doesn't verify the signature in the address for a node like this one.
 		if (second.includes('signature=')) {
 			expect(await call(second.replace(/signature=/, 'signature=x'), json('wrong'))).toBe(401);
 		}
@@ -248,7 +248,7 @@ describe('a call that is not the one waited for', () => {
 		]);
 	});
 
-	test('a call after its limit, while the next job is waited for, gets 409', async () => {
+	test('a call after its limit gets 409 while the execution waits for the next job', async () => {
 		const first = await addressOf('Late A');
 		const second = await addressOf('Late B');
 		await late.reaches('waiting');
@@ -261,7 +261,7 @@ describe('a call that is not the one waited for', () => {
 		]);
 	});
 
-	test('a late call does not answer a Wait node further on', async () => {
+	test('a late call does not resume a later Wait node', async () => {
 		const wait = node(
 			'Wait',
 			'n8n-nodes-base.wait',
@@ -283,7 +283,7 @@ describe('a call that is not the one waited for', () => {
 	});
 });
 
-test('after the limit, the job leaves with no callback, whatever On Error is', async () => {
+test('after the limit, the job is returned without a callback, for every setting of On Error', async () => {
 	for (const [n, execution] of past.entries()) {
 		expect(await execution.reaches('success', 'error')).toBe('success');
 		expect(await given(execution)).toEqual([
@@ -296,10 +296,10 @@ test('a cancel ends the wait, and Retry creates no second job', async () => {
 	const execution = await start(inARow('Cancel', [trigger, create('Cancelled'), next]));
 	const highlighted = async () => (await host.api.execution(execution.id)).customData;
 	expect(await execution.reaches('waiting')).toBe('waiting');
-	// n8n 1.x gives nodes no access to it.
+	// n8n 1.x gives nodes no access to the highlighted data.
 	if (isNewest) {
 		expect(await highlighted()).toEqual({ job: jobIdOf('Cancelled') });
-		// The workflow's own name, and the node's field, are no execution data.
+		// The name of the workflow and the field of the node aren't data of the execution.
 		const { workflowData: _, ...redacted } = JSON.parse(
 			await host.api.redactedExecution(execution.id),
 		) as Record<string, unknown>;

@@ -6,10 +6,14 @@ import type { NewJob, Sandbox } from '../../sandbox';
 import { CLUSTER, clusterById } from '../support/fixture';
 import { runToEnd, type HostUnderTest } from './host';
 
-/** What is set in a node. */
+/** The parameters of a node. */
 type Fields = WorkflowNode['parameters'];
 
-/** A node that creates a job. @param parameters what differs from a usual one */
+/**
+ * Returns a node that creates a job.
+ *
+ * @param parameters parameters that differ from the default ones
+ */
 export const createNode = (
 	displayName: string,
 	parameters: Fields = {},
@@ -21,7 +25,7 @@ export const createNode = (
 		more,
 	);
 
-/** Runs an example by one of its triggers, as the editor's button does, to its end. */
+/** Runs an example by one of its triggers, as the editor's button does, and expects that it succeeds. */
 export async function run(
 	host: HostUnderTest,
 	file: string,
@@ -33,8 +37,9 @@ export async function run(
 }
 
 /**
- * A workflow with other parameters.
- * @param parameters the name of a node to what is set in it
+ * Returns a workflow with changed parameters.
+ *
+ * @param parameters changed parameters, by the name of the node
  */
 export function changed(
 	{ name, nodes, connections, settings }: WorkflowFile,
@@ -47,7 +52,7 @@ export function changed(
 	return { name, nodes: others, connections, ...(settings && { settings }) };
 }
 
-/** Fills in an example what a user has to. What was filled in before is gone. */
+/** Fills in the parameters of an example that a user has to fill in. Earlier values are lost. */
 export async function fillIn(
 	host: HostUnderTest,
 	file: string,
@@ -57,7 +62,7 @@ export async function fillIn(
 	return await host.api.changeWorkflow(workflow.id, changed(workflow, parameters));
 }
 
-/** The customers for whom the examples that continue create a job each, as their node holds them. */
+/** Returns the parameters of the node that contains the customers in the examples that wait for jobs. */
 export const customers = (names: string[]): Fields => ({
 	assignments: {
 		assignments: [
@@ -67,8 +72,9 @@ export const customers = (names: string[]): Fields => ({
 });
 
 /**
- * Loop Over Items: a node for one item after the other. What has come of all of them reaches the node Next.
- * @param list the items as JSON, each in the field `rows`
+ * Returns a workflow with Loop Over Items, which runs a node for one item at a time. The node Next gets all results.
+ *
+ * @param list items as JSON, each of which becomes the field `rows`
  */
 export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowNode): WorkflowFile {
 	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', {}, { typeVersion: 3 });
@@ -80,13 +86,13 @@ export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowN
 	return workflow;
 }
 
-/** The jobs that a sandbox was asked to create. */
+/** Returns the jobs that a sandbox was asked to create. */
 export const createsIn = ({ calls }: Sandbox): NewJob[] =>
 	calls
 		.filter(({ operation }) => operation === 'createJob')
 		.map(({ body }) => (body as { job: NewJob }).job);
 
-/** The address that a job was given to call. */
+/** Returns the address that a job should call. */
 export const addressIn = ({ inputs = [] }: NewJob): string | undefined =>
 	inputs.find(({ id }) => id === 'callbackUrl')?.default;
 
@@ -97,7 +103,11 @@ export const json = (body: unknown): Call => ({
 	body: JSON.stringify(body),
 });
 
-/** Calls n8n once. @returns the status of its answer */
+/**
+ * Calls n8n once.
+ *
+ * @returns the status of the response
+ */
 export async function call(
 	address: string,
 	request: Call = json({ from: 'job' }),
@@ -106,7 +116,11 @@ export async function call(
 	return status;
 }
 
-/** Says something to a workflow's Chat Trigger. @returns its answer as it is */
+/**
+ * Sends a message to the Chat Trigger of a workflow.
+ *
+ * @returns the body of the response
+ */
 export async function say(
 	{ url }: Pick<HostUnderTest, 'url'>,
 	webhookId: string,
@@ -117,7 +131,7 @@ export async function say(
 	return await response.text();
 }
 
-/** Calls n8n as a job does: until the call is taken. An execution that is called as it begins to wait refuses. */
+/** Calls n8n until it accepts the call, as a job does. n8n refuses a call while the execution is about to wait. */
 export async function callUntilTaken(address: string, request?: Call): Promise<void> {
 	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {
 		timeout: 80_000,
