@@ -8,6 +8,11 @@ import { takePictures } from './images';
 import { startOpenAi, type OpenAi } from './openAi';
 import { useStage } from './stage';
 
+/*
+ * An AI Agent can use the node as a tool in n8n's editor: with the example, as a tool that a user adds, and with fields
+ * that the model fills in.
+ */
+
 const it = useStage({ jobDuration: 600_000 });
 
 describe("the node as a tool of n8n's AI Agent", () => {
@@ -35,7 +40,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 			displayName: 'Sales report',
 			cluster: { metadata: { uid: 'wc-000002' } },
 		});
-		// Closes the details of the log, which take its place away.
+		// Closes the details of the log, which hide the picture's subject.
 		await page.getByTestId('logs-overview').getByText('AI Agent').click();
 		await takePictures(page, 'agent');
 
@@ -57,7 +62,11 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(job?.state).toBe('stopped');
 	});
 
-	it('is added to an agent, one field left to the model', async ({ editor, api, sandbox }) => {
+	it('can be added to an agent, with one field left to the model', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;
@@ -83,7 +92,11 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		);
 	});
 
-	it('sends what a model gives for inputs and outputs', async ({ editor, api, sandbox }) => {
+	it('sends the values that a model gives for inputs and outputs', async ({
+		editor,
+		api,
+		sandbox,
+	}) => {
 		await editor.open(await exampleWith(api, openAi));
 		const form = await editor.openNode('Create job');
 		for (const { group, button, id } of [
@@ -124,7 +137,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 	});
 });
 
-/** Sends a message to the workflow by the chat below the canvas. */
+/** Sends a message to the workflow with the chat below the canvas. */
 async function ask({ page }: Editor, text: string): Promise<void> {
 	const input = page.getByTestId('canvas-chat').getByTestId('chat-input');
 	if (!(await input.isVisible())) {
@@ -137,7 +150,7 @@ async function ask({ page }: Editor, text: string): Promise<void> {
 	await page.keyboard.press('Enter');
 }
 
-/** Waits until the chat shows what the agent says, and the workflow has ended. */
+/** Waits until the chat shows the agent's answer and the workflow has ended. */
 async function said({ page }: Editor, text: string): Promise<void> {
 	await page.getByTestId('canvas-chat').getByText(text).waitFor();
 	await page
@@ -152,7 +165,7 @@ async function said({ page }: Editor, text: string): Promise<void> {
 		.waitFor({ state: 'detached' });
 }
 
-/** The example with an agent, whose chat model is the stand-in. */
+/** Imports the example with an agent whose chat model is the stand-in, and returns its ID. */
 async function exampleWith(api: N8nApi, { url }: OpenAi): Promise<string> {
 	const name = 'Stand-in for OpenAI';
 	const data = { apiKey: 'none', url, header: false };

@@ -6,10 +6,10 @@ import { chromium, type BrowserContext } from 'playwright-core';
 
 import { Problem } from '../../host/problem';
 
-/** Where Debian, Ubuntu and Google put it. */
+/** The paths at which Debian, Ubuntu and Google install Chromium or Chrome. */
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Neither a sandbox, which root can't have, nor a display, nor calls to the internet. */
+/** Turns off the sandbox, which root can't use, the GPU, and connections to the internet. */
 const flags = [
 	'--no-sandbox',
 	'--disable-gpu',
@@ -21,7 +21,8 @@ const flags = [
 ];
 
 /**
- * The Chromium of this machine.
+ * Returns the path of Chromium on this machine.
+ *
  * @throws Problem if it isn't installed
  */
 function findChromium(): string {
@@ -35,11 +36,12 @@ function findChromium(): string {
 }
 
 /**
- * Starts it without a window, for n8n's editor.
- * @param folder keeps what it has loaded and compiled, so that each file of tests after the first starts faster
+ * Starts Chromium without a window, for n8n's editor.
+ *
+ * @param folder folder for the cache, so that Chromium starts faster for all test files but the first
  */
 export async function openChromium(folder: string, baseURL: string): Promise<BrowserContext> {
-	// What n8n's editor remembers of its user, such as an open panel, is another matter in each file.
+	// Each test file starts without the state that n8n's editor stores for its user, such as an open panel.
 	await rm(join(folder, 'Default', 'Local Storage'), { recursive: true, force: true });
 	return await chromium.launchPersistentContext(folder, {
 		executablePath: findChromium(),

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** The field Work Cluster: its drop-down, and giving an ID instead. */
+/** The field Work Cluster, with its drop-down and its mode By ID. */
 export class ClusterList {
 	readonly entries: Locator;
 	readonly input: Locator;
@@ -18,17 +18,17 @@ export class ClusterList {
 		this.search = page.getByTestId('rlc-search');
 	}
 
-	/** The field while it has the cursor: with it, the drop-down opens, and its search takes the cursor over. */
+	/** The field while it has the focus. It then opens the drop-down, whose search takes over the focus. */
 	get withCursor(): Locator {
 		return this.search.or(this.input.and(this.page.locator(':focus')));
 	}
 
-	/** Waits until the drop-down shows something. */
+	/** Waits until the drop-down shows an entry. */
 	async opened(): Promise<void> {
 		await this.entries.first().waitFor();
 	}
 
-	/** Types into its search, which has the cursor from the start, and waits until this entry alone is left. */
+	/** Types into the search of the drop-down, which has the focus, and waits until only this entry is left. */
 	async searchFor(text: string, found: string): Promise<void> {
 		await this.search.fill('');
 		await this.page.keyboard.type(text);

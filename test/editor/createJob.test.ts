@@ -6,6 +6,10 @@ import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart } from './workflows';
 
+/*
+ * A user can create a job in n8n's editor with six clicks, and can also enter IDs, expressions and JSON.
+ */
+
 const it = useStage({ clusters: 350 });
 
 describe('creating a job', () => {
@@ -91,7 +95,7 @@ describe('creating a job', () => {
 	});
 });
 
-/** Counts how often the button of the mouse goes down in the page that is opened next. */
+/** Counts the clicks in the page that is opened next. */
 async function countClicks(page: Page): Promise<() => number> {
 	let clicks = 0;
 	await page.exposeFunction('countClick', () => {

@@ -8,6 +8,10 @@ import { CredentialForm } from './credentialForm';
 import { takePictures } from './images';
 import { useStage } from './stage';
 
+/*
+ * The form of the credential tests the entries, and says what is wrong with them.
+ */
+
 const it = useStage();
 
 describe('the form of the credential', () => {
@@ -57,7 +61,7 @@ describe('the form of the credential', () => {
 	});
 });
 
-/** The other tests want one credential, which n8n then chooses by itself. */
+/** Deletes all other credentials. If there is only one, n8n chooses it by itself, on which the other tests rely. */
 async function forgetAllBut(kept: string, api: N8nApi): Promise<void> {
 	const all = await api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
 	for (const { id, name } of all) {

@@ -1,15 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** What is filled into the form of a credential. */
+/** The entries in the form of a credential. */
 export interface Entries {
 	baseUrl: string;
 	userName: string;
 	password: string;
 }
 
-/** The form of a credential. */
 export class CredentialForm {
-	/** The window that it is in. */
+	/** The window that contains the form. */
 	readonly dialog: Locator;
 	private readonly element: Locator;
 	private readonly success: Locator;
@@ -24,12 +23,12 @@ export class CredentialForm {
 			.filter({ visible: true, hasText: 'Couldn’t connect with these settings' });
 	}
 
-	/** Opens an empty one, as the button Create Credential does, found by the type's name. */
+	/** Opens an empty form, as the button Create Credential does. It finds the type by its name. */
 	async openNew(type: string): Promise<void> {
 		await this.page.goto('/home/credentials/create');
 		const search = this.page.getByTestId('new-credential-type-select').locator('input');
 		await search.fill(type);
-		// n8n 1.x hides those that don't match.
+		// n8n 1.x hides the types that don't match.
 		const options = this.page.getByTestId('new-credential-type-select-option');
 		await options.filter({ visible: true }).first().click();
 		await this.page.getByTestId('new-credential-type-button').click();
@@ -46,7 +45,7 @@ export class CredentialForm {
 		return this.element.getByTestId(`parameter-input-${name}`);
 	}
 
-	/** Saves it, by which n8n tests it, and waits until the form says that it succeeded. */
+	/** Saves the credential, which makes n8n test it, and waits until the form shows that the test has succeeded. */
 	async saveAndSucceed(): Promise<string> {
 		await this.save();
 		const [said] = (await this.success.innerText()).split('\n');
@@ -54,8 +53,9 @@ export class CredentialForm {
 	}
 
 	/**
-	 * Saves it, by which n8n tests it, and waits until the form says that it failed.
-	 * @returns the reason that the form gives below More Details
+	 * Saves the credential, which makes n8n test it, and waits until the form shows that the test has failed.
+	 *
+	 * @returns the reason that the form shows below More Details
 	 */
 	async saveAndFail(): Promise<string> {
 		const { message } = await this.save();
@@ -67,13 +67,13 @@ export class CredentialForm {
 		return await reason.innerText();
 	}
 
-	/** @returns what n8n says of its test */
+	/** @returns n8n's message about the test */
 	private async save(): Promise<{ message: string }> {
 		const tested = this.page.waitForResponse('**/rest/credentials/test');
 		const button = this.page.getByTestId('credential-save-button');
 		await button.click();
 		const { data } = (await (await tested).json()) as { data: { message: string } };
-		// What is typed while the button still says "Saving" or "Testing" is no change to n8n, and can't be saved.
+		// n8n ignores changes while the button still says "Saving" or "Testing", and they can't be saved.
 		await button.filter({ hasText: /^\s*Saved?\s*$/ }).waitFor();
 		return data;
 	}

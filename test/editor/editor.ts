@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { NodeForm } from './nodeForm';
 import { NodePanel } from './nodePanel';
 
-/** n8n's editor with a workflow in it. */
+/** n8n's editor with a workflow. */
 export class Editor {
 	readonly panel: NodePanel;
 	readonly form: NodeForm;
@@ -13,13 +13,13 @@ export class Editor {
 		this.form = new NodeForm(page);
 	}
 
-	/** Opens it with a new workflow. */
+	/** Opens the editor with a new workflow. */
 	async openNew(): Promise<void> {
 		await this.page.goto('/workflow/new');
 		await this.addFirstStep.waitFor();
 	}
 
-	/** Opens it with a workflow that n8n holds. */
+	/** Opens the editor with a saved workflow. */
 	async open(workflowId: string): Promise<void> {
 		await this.page.goto(`/workflow/${workflowId}`);
 		await this.page.getByTestId('canvas-node').first().waitFor();
@@ -29,19 +29,19 @@ export class Editor {
 		return this.page.getByTestId('canvas-add-button').first();
 	}
 
-	/** A node on the canvas. */
+	/** Returns a node on the canvas. */
 	node(name: string): Locator {
 		return this.page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`);
 	}
 
-	/** Opens a node's window. */
+	/** Opens the window of a node. */
 	async openNode(name: string): Promise<NodeForm> {
 		await this.node(name).dblclick();
 		await this.page.getByTestId('node-parameters').waitFor();
 		return this.form;
 	}
 
-	/** Adds the node to a new workflow by one of its actions, which opens its window. */
+	/** Adds the node to a new workflow by one of its actions, which opens the window of the node. */
 	async addAction(action: string): Promise<NodeForm> {
 		await this.addFirstStep.click();
 		await this.panel.find('job orchestration');
@@ -51,9 +51,9 @@ export class Editor {
 		return this.form;
 	}
 
-	/** Adds a node to an agent as a tool, by the plus below it, which opens its window. */
+	/** Adds a node to an agent as a tool with the plus below the agent, which opens the window of the node. */
 	async addTool(agent: string, tool: string): Promise<void> {
-		// Clicked before the editor knows all nodes, the plus opens a list without tools.
+		// If the plus is clicked before the editor knows all nodes, it opens a list without tools.
 		await this.page.waitForLoadState('networkidle');
 		const handle = this.node(agent).locator('[data-handleid="inputs/ai_tool/0"]');
 		await handle.getByTestId('canvas-handle-plus').click();
@@ -63,12 +63,12 @@ export class Editor {
 		await this.page.getByTestId('node-parameters').waitFor();
 	}
 
-	/** Starts the workflow by its button. */
+	/** Starts the workflow with its button. */
 	async execute(): Promise<void> {
 		await this.page.getByTestId('execute-workflow-button').click();
 	}
 
-	/** A notice that passes, at the lower right. */
+	/** Returns a temporary notification at the lower right. */
 	notice(text: string): Locator {
 		return this.page.locator('.el-notification').filter({ hasText: text });
 	}

@@ -4,9 +4,13 @@ import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart, createJob } from './workflows';
 
+/*
+ * The editor shows an error with the failed item, the advice and the jobs, and shows markup in it as text.
+ */
+
 const it = useStage({ jobDuration: 600_000 });
 
-/** Creates a job for each row, one after the other. */
+/** Returns a node that creates a job for each row, one at a time. */
 const create = (parameters = {}) =>
 	createJob({
 		...{ displayName: '=Report {{ $json.name }}', options: { concurrency: 1 } },
@@ -33,7 +37,7 @@ describe('an item that fails', () => {
 		);
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
-		// As it is shown, each job in a line of its own.
+		// The editor shows each job in its own line.
 		expect(description).toMatch(
 			new RegExp(`\\n.*${north?.uid} \\('Report North'.*\\n.*${south?.uid} \\('Report South'`),
 		);
@@ -74,7 +78,11 @@ describe('an item that fails', () => {
 		expect(await page.evaluate('typeof ranFromText')).toBe('undefined');
 	});
 
-	it('makes no link of a job ID in the notice that passes', async ({ page, editor, api }) => {
+	it('does not turn a job ID into a link in the temporary notification', async ({
+		page,
+		editor,
+		api,
+	}) => {
 		const stop = jobNode('Stop', {
 			...{ operation: 'stop', jobId: '<a href="evil:example">Session expired' },
 		});

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 
 import { isNewest, running } from '../host/setUp';
 
-/** What pictures do without: n8n's passing notices, the dots of its canvas, which compress badly, and round corners. */
+/** Hides n8n's temporary notifications, the dots of its canvas, which compress badly, and rounded corners. */
 const style = `
 	.el-notification, .el-popper[role=tooltip], [data-test-id=canvas-background] {
 		display: none !important;
@@ -14,8 +14,8 @@ const style = `
 	}`;
 
 /**
- * What is another at each run, and what pictures show in its place, so that they change only with what they are
- * about: the first text for what comes first, the next for what differs from it.
+ * Texts that differ in each run, and the texts that pictures show instead, so that a picture only changes with its
+ * subject. The first different text is replaced by the first of `shown`, and so on.
  */
 const steady: Array<{ changing: string; shown: string[] }> = [
 	{ changing: '(?<=127\\.0\\.0\\.1:)\\d+', shown: ['8765'] },
@@ -32,7 +32,7 @@ const steady: Array<{ changing: string; shown: string[] }> = [
 	{ changing: '(?<=^Session: )[\\da-f]+', shown: ['4f0c2'] },
 ];
 
-/** Runs in the page: replaces texts wherever they are shown, in fields too. */
+/** Runs in the page, and replaces texts wherever they are shown, including input fields. */
 const replaceTexts = `(steady) => {
 	const kinds = steady.map((kind) => ({ ...kind, known: new Map() }));
 	const replaceKind = (text, { changing, shown, known }) =>
@@ -46,16 +46,19 @@ const replaceTexts = `(steady) => {
 	for (const field of document.querySelectorAll('input')) field.value = steadied(field.value);
 }`;
 
-/** The docs show the host's n8n. */
+/** The documentation shows the n8n of the host. */
 const folder = isNewest
 	? join(__dirname, '../../docs/images')
 	: join(running().dataFolder, 'images');
 
-/** Whether all images have come that are not left until somebody scrolls to them. */
+/** Whether all images are loaded, except those that are only loaded when the user scrolls to them. */
 const imagesAreThere =
 	"Array.from(document.images).every((image) => image.complete || image.loading === 'lazy')";
 
-/** Takes a picture in the light theme and one in the dark, which is named so: of the parts named, or of the page. */
+/**
+ * Takes a picture in the light theme, and one in the dark theme with the suffix `-dark`. They show the given parts, or
+ * the whole page.
+ */
 export async function takePictures(page: Page, name: string, parts?: Locator[]): Promise<void> {
 	await takePicture(page, name, parts);
 	await page.emulateMedia({ colorScheme: 'dark' });
@@ -63,10 +66,10 @@ export async function takePictures(page: Page, name: string, parts?: Locator[]):
 	await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Takes a picture for the docs: of the parts named, or of the page. */
+/** Takes a picture of the given parts, or of the whole page, for the documentation. */
 export async function takePicture(page: Page, name: string, parts: Locator[] = []): Promise<void> {
 	await page.mouse.move(0, 0);
-	// The other theme has other icons.
+	// After a change of the theme, other icons are loaded.
 	await page.waitForFunction(imagesAreThere);
 	await page.evaluate(`(${replaceTexts})(${JSON.stringify(steady)})`);
 	const boxes = await Promise.all(parts.map(async (part) => await part.boundingBox()));
@@ -81,7 +84,7 @@ export async function takePicture(page: Page, name: string, parts: Locator[] = [
 
 type Box = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>;
 
-/** The smallest box that all of these lie in. */
+/** Returns the smallest box that contains all of these boxes. */
 function around(boxes: Array<Box | null>): Box {
 	const seen = boxes.filter((box) => box !== null);
 	const x = Math.min(...seen.map((box) => box.x));

@@ -1,11 +1,12 @@
 const host = require('../host/jest.config.js');
 
-/** @type {import('jest').Config} Tests in a real browser: they need Chromium. */
+/** @type {import('jest').Config} Tests in a real browser. They need Chromium. */
 module.exports = {
 	...host,
 	displayName: 'editor',
 	testMatch: ['<rootDir>/test/editor/*.test.ts'],
 	testTimeout: 120_000,
-	// One credential serves the files one after the other, as n8n chooses the only one by itself.
+	// The files run one at a time, because they share one credential: n8n only chooses a credential by itself if it is
+	// the only one.
 	maxWorkers: 1,
 };

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** The window in which one works on a node: what comes in, its form, what comes out. */
+/** The window of a node, with its input, its form and its output. */
 export class NodeForm {
 	readonly element: Locator;
 	readonly output: Locator;
@@ -16,12 +16,12 @@ export class NodeForm {
 		this.executeButton = page.getByTestId('node-execute-button');
 	}
 
-	/** What a picture of it is to show: not the input, which is empty at a first step. */
+	/** The parts for a picture of the form and the output. The input is empty if the node is the first step. */
 	get formAndOutput(): Locator[] {
 		return [...this.parameters, this.output];
 	}
 
-	/** What a picture of it is to show before there is an output. */
+	/** The parts for a picture before there is an output. */
 	get inputAndForm(): Locator[] {
 		return [this.page.getByTestId('ndv-input-panel'), ...this.parameters];
 	}
@@ -30,7 +30,7 @@ export class NodeForm {
 		return [this.page.getByTestId('tab-params'), this.page.getByTestId('node-parameters')];
 	}
 
-	/** A field, in the whole form or in a part of it. */
+	/** Returns a field of the form, or of a part of it. */
 	field(name: string, within: Locator = this.element): Locator {
 		return within.getByTestId(`parameter-input-${name}`).first();
 	}
@@ -39,17 +39,17 @@ export class NodeForm {
 		await this.field(name, within).locator('input, textarea').first().fill(text);
 	}
 
-	/** Puts the cursor into a text field with the mouse. */
+	/** Clicks a text field. */
 	async click(name: string): Promise<void> {
 		await this.field(name).locator('input').click();
 	}
 
-	/** A text field while it has the cursor. */
+	/** Returns a text field while it has the focus. */
 	withCursor(name: string): Locator {
 		return this.field(name).locator('input:focus');
 	}
 
-	/** Takes the cursor on with the Tab key, which stops at the small buttons between fields, too. */
+	/** Presses Tab until an element is reached. Tab also stops at the small buttons between the fields. */
 	async tabTo(reached: Locator): Promise<void> {
 		for (let presses = 0; presses < 8; presses += 1) {
 			await this.page.keyboard.press('Tab');
@@ -58,7 +58,7 @@ export class NodeForm {
 		throw new Error('The Tab key led to other fields');
 	}
 
-	/** Switches a field to an expression, and writes one. */
+	/** Switches a field to an expression, and enters it. */
 	async fillExpression(name: string, expression: string): Promise<void> {
 		const head = this.element.getByTestId(`${name}-parameter-input-options-container`).first();
 		await this.field(name).hover();
@@ -66,37 +66,37 @@ export class NodeForm {
 		await this.write(this.field(name), expression);
 	}
 
-	/** Drags a field of what comes in into a field of the form, with the mouse. */
+	/** Drags a field of the input into a field of the form with the mouse. */
 	async drag(source: Locator, target: Locator): Promise<void> {
 		await source.hover();
 		await this.page.mouse.down();
-		// n8n takes it for a drag once the mouse has moved, and looks for a field below it as it moves on.
+		// n8n detects a drag at the first movement of the mouse, and looks for a field below the mouse at the next one.
 		await target.hover();
 		await target.hover({ position: { x: 20, y: 10 } });
 		await this.page.mouse.up();
 	}
 
-	/** Replaces what is in an editor for code. */
+	/** Replaces the content of a code editor. */
 	async write(field: Locator, text: string): Promise<void> {
 		await field.locator('.cm-content').click();
 		await this.page.keyboard.press('Control+a');
 		await this.page.keyboard.insertText(text);
 	}
 
-	/** Lets the model of an agent fill a field. */
+	/** Lets the model of an agent fill in a field. */
 	async leaveToModel(name: string, within = this.element): Promise<void> {
 		await this.field(name, within).hover();
 		await this.field(name, within).getByTestId('from-ai-override-button').click();
 		await within.getByTestId('fromAI-override-field').waitFor();
 	}
 
-	/** Chooses from a drop-down. */
+	/** Chooses an entry of a drop-down. */
 	async choose(name: string, option: string): Promise<void> {
 		await this.field(name).click();
 		await this.option(option).click();
 	}
 
-	/** An entry of the drop-down that is open. */
+	/** Returns an entry of the open drop-down. */
 	option(text: string): Locator {
 		return this.page
 			.locator('.el-select-dropdown__item, [role=option]')
@@ -104,7 +104,7 @@ export class NodeForm {
 			.filter({ has: this.page.getByText(text, { exact: true }) });
 	}
 
-	/** A group of records such as Inputs. */
+	/** Returns a group of records, such as Inputs. */
 	group(name: string): Locator {
 		return this.element.getByTestId(`fixed-collection-${name}`);
 	}
@@ -114,25 +114,25 @@ export class NodeForm {
 		await group.getByRole('button', { name: button }).click();
 	}
 
-	/** Adds a field to the only record of a group, by the drop-down at the record's end. */
+	/** Adds a field to the only record of a group, with the drop-down at the end of the record. */
 	async addField(group: Locator, field: string): Promise<void> {
-		// Takes the cursor out of the field before, whose tip lies over the button.
+		// Moves the focus away from the previous field, because its tooltip covers the button.
 		await group.getByTestId('input-label').first().click();
 		await group.getByTestId('fixed-collection-add-property').click();
 		await this.option(field).click();
 	}
 
-	/** Adds a field to a collection such as Options, by its drop-down. */
+	/** Adds a field to a collection, such as Options, with its drop-down. */
 	async addTo(collection: string, field: string): Promise<void> {
 		const label = this.page.getByText(collection, { exact: true });
 		const section = this.element.getByTestId('parameter-item').filter({ has: label });
-		// Takes the cursor out of the field before, whose tip may lie over the drop-down.
+		// Moves the focus away from the previous field, because its tooltip may cover the drop-down.
 		await section.getByTestId('input-label').first().click();
 		await section.getByTestId('collection-parameter-add').click();
 		await this.option(field).click();
 	}
 
-	/** Runs the node by its button, and waits until it has succeeded or failed. */
+	/** Runs the node with its button, and waits until it has succeeded or failed. */
 	async execute(): Promise<void> {
 		const begun = this.page.waitForResponse('**/rest/workflows/*/run');
 		await this.executeButton.click();
@@ -146,12 +146,12 @@ export class NodeForm {
 			.waitFor();
 	}
 
-	/** Chooses how the panel shows what came out. */
+	/** Chooses how the panel shows the output. */
 	async showOutputAs(way: 'schema' | 'table' | 'json'): Promise<void> {
 		await this.output.getByTestId(`radio-button-${way}`).click();
 	}
 
-	/** What came out, as the panel shows it as JSON. */
+	/** Returns the output, as the panel shows it as JSON. */
 	async outputAsJson(): Promise<string> {
 		await this.showOutputAs('json');
 		const json = this.output.locator('.json-data, .vjs-tree').first();
@@ -159,7 +159,7 @@ export class NodeForm {
 		return await json.innerText();
 	}
 
-	/** The error box: its title and its description, as they can be read. */
+	/** Returns the visible title and description of the error. */
 	async error(): Promise<{ title: string; description: string }> {
 		await this.errorTitle.waitFor();
 		return {
@@ -169,7 +169,7 @@ export class NodeForm {
 	}
 
 	async close(): Promise<void> {
-		// The second is n8n 1.x's.
+		// n8n 1.x has the second one.
 		const close = this.page.getByTestId('ndv-close-button');
 		await close.or(this.page.getByTestId('back-to-canvas')).click();
 		await this.element.waitFor({ state: 'hidden' });

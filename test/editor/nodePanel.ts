@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** The panel at the right, in which one looks for a node. */
+/** The panel at the right in which users search for nodes. */
 export class NodePanel {
 	readonly element: Locator;
 	private readonly search: Locator;
@@ -10,29 +10,29 @@ export class NodePanel {
 		this.search = page.getByTestId('node-creator-search-bar');
 	}
 
-	/** Types into its search, which has the cursor from the start. */
+	/** Types into the search of the panel, which has the focus. */
 	async find(text: string): Promise<void> {
 		await this.search.waitFor();
 		await this.search.fill('');
 		await this.page.keyboard.type(text);
 	}
 
-	/** The nodes, or the actions of a node, with this name. */
+	/** Returns the nodes, or the actions of a node, with this name. */
 	named(name: string): Locator {
 		return this.element
 			.getByTestId('item-iterator-item')
 			.filter({ has: this.page.getByText(name, { exact: true }) });
 	}
 
-	/** Opens a node, to see its actions. */
+	/** Opens the actions of a node. */
 	async open(name: string): Promise<void> {
 		await this.named(name).click();
 		await this.element.getByText('Node details').waitFor();
-		// The list glides out while the actions glide in.
+		// During the animation, the panel shows both the list and the actions.
 		await this.element.nth(1).waitFor({ state: 'detached' });
 	}
 
-	/** Headings and actions, as they stand there from top to bottom, below the heading of all actions. */
+	/** Returns the headings and the actions from top to bottom, below the heading of all actions. */
 	async actions(): Promise<string[]> {
 		const list = this.element.locator('[is-trigger=false]').getByTestId('item-iterator-item');
 		await list.first().waitFor();

@@ -1,9 +1,9 @@
 import fastify from 'fastify';
 
-/** What a model answers: it asks for a tool, or says something. */
+/** An answer of the model: a call of a tool, or a text. */
 export type Answer = { tool: string; arguments: Record<string, unknown> } | { says: string };
 
-/** What a model is sent, as far as it is read here. */
+/** The parts of a request to the model that the tests read. */
 export interface ChatRequest {
 	model: string;
 	messages: Array<{ role: string; content: unknown }>;
@@ -11,18 +11,18 @@ export interface ChatRequest {
 	stream?: boolean;
 }
 
-/** A stand-in for OpenAI's API: what it answers is laid down beforehand. */
+/** A stand-in for OpenAI's API with predefined answers. */
 export interface OpenAi {
-	/** Its base URL. */
+	/** The base URL of the stand-in. */
 	url: string;
-	/** What it was sent. */
+	/** The requests that it has received. */
 	requests: ChatRequest[];
-	/** What it answers next, in turn, instead of what was laid down before. */
+	/** Sets the next answers, in order. They replace the earlier ones. */
 	willAnswer(...answers: Answer[]): void;
 	close(): Promise<void>;
 }
 
-/** Starts one on loopback. It knows `POST /v1/chat/completions` alone, whole or as a stream. */
+/** Starts a stand-in on loopback. It only has `POST /v1/chat/completions`, and answers at once or as a stream. */
 export async function startOpenAi(): Promise<OpenAi> {
 	const requests: ChatRequest[] = [];
 	const answers: Answer[] = [];
@@ -54,7 +54,7 @@ export async function startOpenAi(): Promise<OpenAi> {
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** @param n which answer it is: a tool is asked for by an id that no other answer has */
+/** @param n number of the answer, which makes the ID of a tool call unique */
 function messageOf(answer: Answer, n: number) {
 	if ('says' in answer) return { role: 'assistant', content: answer.says };
 	const call = { name: answer.tool, arguments: JSON.stringify(answer.arguments) };

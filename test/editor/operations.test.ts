@@ -1,9 +1,13 @@
 import { takePictures } from './images';
 import { useStage } from './stage';
 
+/*
+ * The editor shows the work clusters that the node lists.
+ */
+
 const it = useStage();
 
-describe('what else the node does', () => {
+describe('Get Many', () => {
 	it('lists the work clusters', async ({ page, editor, sandbox }) => {
 		await page.setViewportSize({ width: 2400, height: 765 });
 		await editor.openNew();

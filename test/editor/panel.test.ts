@@ -1,6 +1,10 @@
 import { takePicture } from './images';
 import { useStage } from './stage';
 
+/*
+ * The panel of n8n's editor finds the node by many words, and shows its icon and its actions.
+ */
+
 const it = useStage();
 
 const otherWords = [

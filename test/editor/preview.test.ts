@@ -3,6 +3,10 @@ import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart, createJob } from './workflows';
 
+/*
+ * Before the first run, the editor shows the fields of the output, so that a user can drag them into the next node.
+ */
+
 const it = useStage();
 
 describe('before anything has run', () => {

@@ -9,26 +9,27 @@ import { running } from '../host/setUp';
 import { openChromium } from './chromium';
 import { Editor } from './editor';
 
-/** What a test finds: a page of its own, and what the tests of its file share. */
+/** What a test uses: its own page, and the n8n and the sandbox that it shares with the other tests of its file. */
 export interface Stage {
 	page: Page;
 	editor: Editor;
 	api: N8nApi;
 	sandbox: Sandbox;
-	/** Has something ended when the test is over, whichever way. */
+	/** Registers a function that is called at the end of the test, even if the test fails. */
 	atEnd(end: () => Promise<void>): void;
 }
 
-/** A test as `useStage` gives it. */
+/** Declares a test, as `it` does. */
 export type StageTest = (name: string, play: (stage: Stage) => Promise<void>) => void;
 
-/** How long an element may take to come. */
+/** How long an element may take to appear, in milliseconds. */
 const patience = 30_000;
 
 /**
- * Gives the tests of a file a sandbox, a credential for it in n8n, and each of them a page of its own in
- * the browser, logged in.
- * @returns what declares a test, as `it` does; one that fails leaves a picture of its page
+ * Gives the tests of a file a sandbox and a credential for it in n8n. Each test gets its own page in the browser, and
+ * is logged in.
+ *
+ * @returns a function that declares a test, as `it` does; if the test fails, it takes a picture of the page
  */
 export function useStage(options: SandboxOptions = {}): StageTest {
 	const { url, owner, dataFolder } = running();

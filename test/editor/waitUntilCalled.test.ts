@@ -3,9 +3,13 @@ import { takePictures } from './images';
 import { useStage } from './stage';
 import { afterStart, createJob } from './workflows';
 
+/*
+ * The editor shows the call that Wait Until Called has received, and names the job while the execution waits.
+ */
+
 const it = useStage();
 
-it('the option Wait Until Called shows the body of the call beside the job', async ({
+it('the output of Wait Until Called shows the body of the call next to the job', async ({
 	page,
 	editor,
 	api,
@@ -25,12 +29,12 @@ it('the option Wait Until Called shows the body of the call beside the job', asy
 	await form.showOutputAs('schema');
 	await page.getByText('callback', { exact: true }).waitFor();
 	await page.getByText('reports/alder.pdf').last().waitFor();
-	// What was shown while it waited is gone.
+	// The hint that is shown during the wait is gone.
 	expect(await page.getByTestId('node-hint').count()).toBe(0);
 	await takePictures(page, 'wait-until-called', form.formAndOutput);
 });
 
-it('an execution names the job while it waits, and says that a cancel does not end it and where its ID is then', async ({
+it('a waiting execution names its job, says that a cancel does not end the job, and says where to find its ID afterwards', async ({
 	page,
 	editor,
 	api,

@@ -2,17 +2,17 @@ import type { WorkflowFile, WorkflowNode } from '../../host/api';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import { CLUSTER, clusterById } from '../support/fixture';
 
-/** The node that creates a job in these workflows. */
+/** Returns the node that creates a job in these workflows. */
 export const createJob = (parameters: WorkflowNode['parameters'] = {}) =>
 	jobNode('Create job', {
 		...{ workflowUid: 'report', displayName: 'Report', workCluster: clusterById(CLUSTER) },
 		...parameters,
 	});
 
-/** The trigger that a click on the button Execute Workflow starts. */
+/** The trigger that the button Execute Workflow starts. */
 const start = manualTrigger('Start');
 
-/** A workflow that begins with Start, whose items are those given, followed by the nodes in a row. */
+/** Returns a workflow that begins with Start, which outputs these items, followed by a chain of nodes. */
 export function afterStart(
 	name: string,
 	nodes: WorkflowNode[],
