@@ -1,6 +1,6 @@
 /*
- * `npm run demo`: runs this node in n8n's engine against a sandbox of the service, and prints each step with the
- * requests that were sent. The exit status is 0 only if all of it worked.
+ * `npm run demo` runs this node in n8n's engine against a sandbox of the service, and prints each step with its
+ * requests. The exit status is 0 only if every step succeeds.
  */
 import './support/quiet.cjs';
 
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
 	print(`\nAll of it worked, in ${((Date.now() - start) / 1000).toFixed(1)} s.`);
 }
 
-/** A workflow of three nodes: each uses the output of the one before. */
+/** Runs a workflow of three nodes, each of which uses the output of the one before. */
 async function runSteps(engine: Engine, sandbox: Sandbox): Promise<void> {
 	const { error, run } = await engine.start(steps, [{}]).result;
 	for (const [index, { title, operations, result }] of steps.entries()) {
@@ -66,7 +66,7 @@ async function runSteps(engine: Engine, sandbox: Sandbox): Promise<void> {
 	}
 }
 
-/** A batch that meets a rate limit and has a bad row, which leaves through the error output. */
+/** Runs a batch at a service with a rate limit. One row is wrong, and leaves through the error output. */
 async function runBatch(engine: Engine, sandbox: Sandbox): Promise<void> {
 	print(`\n4. Job: Create, for ${ROWS} rows. The service takes 10 requests per second, 5 at once,`);
 	print(`   and row ${BAD_ROW} names a cluster that doesn't exist`);
@@ -92,7 +92,7 @@ async function runBatch(engine: Engine, sandbox: Sandbox): Promise<void> {
 	}
 }
 
-/** The requests of some operations, one line for those that look alike. */
+/** Prints the requests of these operations. Equal requests share a line. */
 function printRequests(sandbox: Sandbox, operations: string[]): void {
 	const counts = new Map<string, number>();
 	for (const { operation, method, path, status } of sandbox.calls) {

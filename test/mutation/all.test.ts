@@ -1,19 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Imported here, its hooks hold for all blocks. Otherwise they would hold for the first block that imports it.
+// The import is here so that the hooks of this module apply to all blocks. Otherwise, they would only apply to the
+// first block that imports it.
 import '../support/hurry';
 
 /*
- * The tests that mutants are held against, in one file: Stryker would run each of them by itself. Each has a block of
- * its own, so that its hooks are its own.
+ * Mutants are tested by all these tests in one file, because Stryker would run each file separately. Each test file has
+ * its own block, so that its hooks only apply to its own tests.
  */
 
-/** The folders with the quickest tests come first, so that most mutants die early. */
+/** The folders with the fastest tests come first, so that most mutants are killed early. */
 const folders = ['pace', 'node', 'login', 'reliability'];
 
 const leftOut = [
-	// They need an n8n whose environment names a proxy, or what it must not reach.
+	// These tests change n8n's environment, which n8n only reads when it is loaded.
 	'node/n8nProxy',
 	'node/n8nBlocks',
 ];
@@ -27,7 +28,7 @@ const files = folders.flatMap((folder) =>
 for (const file of ['secrets/secrets', ...files]) {
 	if (leftOut.includes(file)) continue;
 	const load = () => void jest.requireActual(`../${file}.test`);
-	// Its snapshots are found by the names of its tests alone.
+	// Jest finds its snapshots by the names of its tests, without the name of a block.
 	if (file === 'node/form') load();
 	else describe(file, load);
 }

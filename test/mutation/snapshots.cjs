@@ -1,6 +1,6 @@
 const { join } = require('node:path');
 
-/** Where the snapshots of form.test.ts are, which is a part of all.test.ts here. */
+/** Finds the snapshots of form.test.ts, which is a part of all.test.ts here. */
 module.exports = {
 	resolveSnapshotPath: () => join(__dirname, '../node/__snapshots__/form.test.ts.snap'),
 	resolveTestPath: () => join(__dirname, 'all.test.ts'),

@@ -1,8 +1,8 @@
 const TestEnvironment = require('../support/environment.cjs');
 
 /**
- * Skips the rest after the first test that fails: the mutant is dead then. Jest's own `bail` counts files,
- * and for mutants there is one (all.test.ts).
+ * Skips all tests after the first failure, because the mutant is then killed. Jest's own `bail` counts failed files,
+ * but all tests of mutants are in one file (all.test.ts).
  */
 module.exports = class StopAtFirstFailure extends TestEnvironment {
 	handleTestEvent(event, state) {

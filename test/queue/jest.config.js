@@ -1,6 +1,6 @@
 const base = require('../../jest.config.js');
 
-/** @type {import('jest').Config} Tests on an n8n in queue mode; needs Debian's Redis and PostgreSQL. */
+/** @type {import('jest').Config} Tests in an n8n in queue mode. They need Debian's Redis and PostgreSQL. */
 module.exports = {
 	...base,
 	rootDir: '../..',

@@ -10,24 +10,24 @@ import { publish } from './load';
 
 const example = join(__dirname, '../../examples/crash-safe-batch.json');
 
-/** How many rows the example marks at once. */
+/** The number of rows that the example marks at a time. */
 export const CHUNK = 50;
 
-/** What became of the rows of a batch, counted against the jobs that there are. */
+/** The results of a batch, from its rows and from the jobs that exist. */
 export interface LedgerCount {
-	/** Rows that say they were created, and have a job. */
+	/** Rows with the state "created" whose job exists. */
 	created: number;
-	/** Rows that a person has to look into, though some of their keys may be recorded as created, too. */
+	/** Rows that a person has to check. Some of their keys may also be recorded as created. */
 	setAside: number;
-	/** Of those, how many each execution that died had marked: it reported nothing back. */
+	/** For each killed execution, the number of these rows that it had marked without reporting a result. */
 	leftBehind: number[];
-	/** Jobs that are there more than once. */
+	/** The number of jobs that exist more than once. */
 	doubled: number;
 	/** Jobs that are neither recorded nor in a row that was set aside. */
 	lost: string[];
 }
 
-/** The example of the batch that survives a crash, which looks for work every two seconds. */
+/** The example of the crash-safe batch, which looks for waiting rows every two seconds. */
 export class Ledger {
 	private constructor(
 		private readonly api: N8nApi,
@@ -35,9 +35,10 @@ export class Ledger {
 	) {}
 
 	/**
-	 * Brings the example in, has it make its table, and lets it run.
-	 * @param secondsLeft after how many seconds a row that is still marked is set aside, instead of ten minutes
-	 * @param others what else is changed, by the names of the nodes
+	 * Imports the example, makes it create its table, and activates it.
+	 *
+	 * @param secondsLeft number of seconds, instead of ten minutes, after which a row that is still marked is set aside
+	 * @param others other changed parameters, by the name of the node
 	 */
 	static async open(
 		api: N8nApi,
@@ -65,7 +66,7 @@ export class Ledger {
 		return new Ledger(api, workflow);
 	}
 
-	/** Adds rows that wait. Their keys begin with the batch's name. */
+	/** Adds waiting rows. Their keys begin with the name of the batch. */
 	async add(batch: string, size: number): Promise<void> {
 		const rows = Array.from({ length: size }, (_, index) => ({
 			key: `${batch} ${String(index).padStart(3, '0')}`,
@@ -76,13 +77,13 @@ export class Ledger {
 		await this.api.addDataTableRows('Job ledger of crash-safe-batch', rows);
 	}
 
-	/** The rows of a batch. */
+	/** Returns the rows of a batch. */
 	async rows(batch: string): Promise<Array<Record<string, unknown>>> {
 		const all = await this.api.dataTableRows('Job ledger of crash-safe-batch');
 		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
 	}
 
-	/** Waits until nothing of a batch waits or runs, and n8n says so. */
+	/** Waits until no row of a batch is waiting or being sent. Returns false if this takes too long. */
 	async settle(batch: string): Promise<boolean> {
 		const done = async () => {
 			const rows = await this.rows(batch);
@@ -91,13 +92,13 @@ export class Ledger {
 		return (await waitFor(done, { timeout: 150_000, interval: 500 })) ?? false;
 	}
 
-	/** The execution that has marked the row of a job. */
+	/** Returns the ID of the execution that has marked the row of a job. */
 	async execution(batch: string, displayName: string): Promise<string | undefined> {
 		const row = (await this.rows(batch)).find((each) => nameOf(each) === displayName);
 		return row?.['execution'] ? String(row['execution']) : undefined;
 	}
 
-	/** Counts the rows of a batch against what a sandbox holds. */
+	/** Compares the rows of a batch with the jobs in a sandbox. */
 	async count(batch: string, { store }: Sandbox): Promise<LedgerCount> {
 		const rows = await this.rows(batch);
 		const created = rows.filter(
@@ -121,13 +122,13 @@ export class Ledger {
 	}
 }
 
-/** How often each text occurs that isn't empty. */
+/** Returns how often each text occurs, except the empty text. */
 function countsOf(texts: string[]): number[] {
 	const named = new Set(texts.filter((text) => text !== ''));
 	return [...named].map((name) => texts.filter((text) => text === name).length);
 }
 
-/** What the example calls the job of a row. */
+/** Returns the name that the example gives the job of a row. */
 function nameOf({ key }: Record<string, unknown>): string {
 	return `Invoice ${String(key)}`;
 }

@@ -3,19 +3,20 @@ import { readFile } from 'node:fs/promises';
 import type { N8nApi, SavedWorkflow, WorkflowFile } from '../../host/api';
 import type { RunningN8n } from '../../host/n8n';
 
-/** Brings a workflow in and lets it run by its triggers. */
+/** Imports a workflow and activates its triggers. */
 export async function publish(api: N8nApi, workflow: WorkflowFile): Promise<SavedWorkflow> {
 	const saved = await api.createWorkflow(workflow);
 	await api.activate(saved);
 	return saved;
 }
 
-/** Milliseconds after which a call is no longer waited for. */
+/** How long a call waits for its response, in milliseconds. */
 const LONGEST_CALL = 60_000;
 
 /**
- * Posts to a webhook a number of times, a few calls at once.
- * @returns the statuses of the answers; 0 for a call that was not answered in time
+ * Posts to a webhook a number of times, with `atOnce` concurrent calls.
+ *
+ * @returns the statuses of the responses; 0 for a call without a response in time
  */
 export async function post(url: string, times: number, atOnce: number): Promise<number[]> {
 	const statuses: number[] = [];
@@ -43,7 +44,7 @@ async function postOnce(url: string): Promise<number> {
 	}
 }
 
-/** The ids of the executions that a worker has begun, by its log. */
+/** Returns the IDs of the executions that a worker has started, from its log. */
 export async function begunBy({ logFile }: Pick<RunningN8n, 'logFile'>): Promise<string[]> {
 	const log = await readFile(logFile, 'utf8');
 	return [...log.matchAll(/Worker started execution (\d+)/g)].map(([, id]) => String(id));

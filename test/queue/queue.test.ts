@@ -20,13 +20,13 @@ import { CHUNK, Ledger } from './ledger';
 import { begunBy, post, publish } from './load';
 
 /*
- * An n8n in queue mode, whose two workers share an account: one token, a cancel, and a retry reach the other worker;
- * one that is killed loses and doubles nothing. What exists is asked of the sandbox, not of n8n.
+ * In queue mode, two workers share the token of an account, a cancel and a Retry work across workers, and a killed
+ * worker loses no job and creates none twice. The tests find out from the sandbox, not from n8n, which jobs exist.
  */
 
 /**
- * A worker says every second that it is alive, and is taken for dead after ten, while a test still looks. n8n's own
- * settings are ten seconds and sixty.
+ * Each worker renews its lock every second and counts as dead after ten seconds, so that a test needn't wait for long.
+ * n8n's defaults are ten and sixty seconds.
  */
 const soonTakenForDead = {
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => await cluster.stop());
 afterEach(async () => await sandbox.close());
 
-/** Starts a sandbox for the rest of the test, and has the credential lead to it. */
+/** Starts a sandbox for the rest of the test, and changes the credential to its address. */
 async function useSandbox(options?: SandboxOptions): Promise<void> {
 	sandbox = await startSandbox(options);
 	await saveCredential(cluster.api, sandbox);
@@ -58,7 +58,7 @@ const jobNames = () => [...sandbox.store.jobs.values()].map(({ displayName }) =>
 
 const callsOf = (operation: string) => sandbox.calls.filter((call) => call.operation === operation);
 
-test('a cancel ends an execution on its worker, and terminates its jobs where it is set so', async () => {
+test('a cancel ends an execution on its worker, and terminates its jobs if the node is set to do so', async () => {
 	await useSandbox();
 	const { api, main } = cluster;
 	const workflow = await publish(
@@ -89,16 +89,17 @@ test('a cancel ends an execution on its worker, and terminates its jobs where it
 	const stopped = async () => (await api.executions(workflow.id, ['canceled'])).length;
 	expect(await waitFor(async () => (await stopped()) || undefined, soon)).toBe(1);
 	await api.deactivate(workflow.id);
-	// The sixth waits for itself; the seventh is sent meanwhile, and turned away as well. Neither is sent again.
+	// The sixth create waits before it is sent again. The seventh is sent in the meantime, and is throttled, too.
+	// Neither is sent again.
 	expect(callsOf('createJob').length).toBeLessThanOrEqual(7);
 });
 
-test('an execution that waits for each of its jobs continues, on either worker, with what that job says', async () => {
+test('an execution that waits for each of its jobs continues on either worker with the call of that job', async () => {
 	await useSandbox();
 	const { api, main } = cluster;
 	const parameters = {
 		workflowUid: 'call-when-done',
-		// Each job calls again while the execution waits for the next one.
+		// Each job calls a second time while the execution waits for the next job.
 		inputs: {
 			input: Object.entries({ seconds: '1', calls: '2', contentType: 'text/plain' }).map(
 				([id, value]) => ({ id, value }),
@@ -128,7 +129,7 @@ test('an execution that waits for each of its jobs continues, on either worker, 
 	await api.deactivate(workflow.id);
 }, 150_000);
 
-test('executions whose logins end the token before share it: few logins, no job twice', async () => {
+test('executions share a token even if each login ends the previous one: few logins, and no job twice', async () => {
 	const tokenLifetime = 3;
 	const total = 120;
 	await useSandbox({ tokenLifetime, oneSession: true });
@@ -139,13 +140,13 @@ test('executions whose logins end the token before share it: few logins, no job 
 		inARow('Nightly', [webhook('nightly', 'lastNode'), clusters, create]),
 	);
 	const startedAt = performance.now();
-	// Both workers have their hands full.
+	// Both workers are fully loaded.
 	const answers = await post(`${cluster.main.url}/webhook/nightly`, total, 20);
 	const lives = Math.ceil((performance.now() - startedAt) / 1000 / tokenLifetime);
 
 	expect(answers.filter((status) => status !== 200 && status !== 0)).toEqual([]);
-	// n8n's main process misses, about once in a thousand quick executions, that a worker has brought one to its end:
-	// the job is made, the worker's log has the end, and the caller waits for ever.
+	// About once in a thousand short executions, n8n's main process misses that a worker has finished one: the job is
+	// created and the worker logs the end, but the caller never gets a response.
 	expect(answers.filter((status) => status === 0).length).toBeLessThanOrEqual(2);
 	expect(jobNames()).toHaveLength(total);
 	expect(new Set(jobNames()).size).toBe(total);
@@ -153,7 +154,7 @@ test('executions whose logins end the token before share it: few logins, no job 
 	expect(await cluster.api.executions(nightly.id, ['error', 'crashed'])).toEqual([]);
 }, 300_000);
 
-/** Waits until executions have ended well. */
+/** Waits until executions have ended, and expects that they have succeeded. */
 async function endWell(workflowId: string, ...ids: string[]): Promise<void> {
 	for (const id of ids) {
 		expect(await endOf(cluster.api, workflowId, id)).toMatchObject({ status: 'success' });
@@ -163,12 +164,12 @@ async function endWell(workflowId: string, ...ids: string[]): Promise<void> {
 /** Conditions that no row meets. */
 const never = { conditions: [{ keyName: 'state', condition: 'eq', keyValue: 'none' }] };
 
-test('four executions that begin at once never take the same row', async () => {
+test('four executions that start at the same time never process the same row', async () => {
 	await useSandbox({ latency: 20 });
 	const { api } = cluster;
 	const size = 400;
 	const batch = 'at once';
-	// Nothing keeps them apart but the step of the database that marks the rows.
+	// Only the database operation that marks the rows keeps the executions apart.
 	const ledger = await Ledger.open(cluster.api, 600, {
 		'Only if none is being sent': { filters: never },
 	});
@@ -178,7 +179,7 @@ test('four executions that begin at once never take the same row', async () => {
 		[1, 2, 3, 4].map(async () => await api.run(ledger.workflow.id, 'Every minute')),
 	);
 	await endWell(ledger.workflow.id, ...runs);
-	// One that finds its rows taken ends, and leaves the rest to the next.
+	// An execution that finds no free rows ends, and leaves the remaining rows to the next one.
 	await endWell(ledger.workflow.id, await api.run(ledger.workflow.id, 'Every minute'));
 
 	const count = await ledger.count(batch, sandbox);
@@ -186,7 +187,7 @@ test('four executions that begin at once never take the same row', async () => {
 	expect(count).toMatchObject({ created: size, doubled: 0, lost: [] });
 });
 
-/** The worker that has begun this execution. */
+/** Waits until a worker has started this execution, and returns the worker. */
 async function workerWith(executionId: string): Promise<RunningN8n> {
 	const found = await waitFor(
 		async () => {
@@ -201,15 +202,15 @@ async function workerWith(executionId: string): Promise<RunningN8n> {
 	return found;
 }
 
-/** A create that is held, so that something can be killed just then. */
+/** A create that is delayed, so that a test can kill a worker at this moment. */
 interface Held {
-	/** Resolves with the call when it is held. */
+	/** Resolves with the call as soon as it is delayed. */
 	reached: Promise<PlannedCall>;
-	/** Lets the call go on. */
+	/** Ends the delay. */
 	release(): void;
 }
 
-/** Which create is held, counted from now, and what happens to it when it is let go. */
+/** The number of the create that is delayed, counted from now, and what happens to it afterwards. */
 type Hold = [which: number, then: 'made, not answered' | 'never made'];
 
 function holdCreates(holds: Hold[]): Held[] {
@@ -232,13 +233,13 @@ function holdCreates(holds: Hold[]): Held[] {
 	return held;
 }
 
-/** At which creates a worker is killed, each in rows that are marked together. */
+/** The creates at which a worker is killed. They are in different groups of rows that are marked together. */
 const kills: Hold[] = [
 	[30, 'made, not answered'],
 	[110, 'never made'],
 ];
 
-test('a batch that writes down what it does loses and doubles nothing when workers are killed', async () => {
+test('a crash-safe batch loses no job and creates none twice if workers are killed', async () => {
 	await useSandbox({ latency: 100 });
 	const { api, addWorker } = cluster;
 	const size = 200;
@@ -263,7 +264,8 @@ test('a batch that writes down what it does loses and doubles nothing when worke
 	const count = await ledger.count(batch, sandbox);
 	expect(count).toMatchObject({ doubled: 0, lost: [] });
 	expect(count.created + count.setAside).toBe(size);
-	// Each death leaves what was marked then; a create whose connection breaks is set aside by itself.
+	// Each killed worker leaves behind the rows that it had marked. A create whose connection breaks is set aside
+	// separately.
 	expect(count.leftBehind.length).toBeLessThanOrEqual(kills.length);
 	expect(Math.max(0, ...count.leftBehind)).toBeLessThanOrEqual(CHUNK);
 	const broken = kills.filter(([, then]) => then === 'never made');
@@ -274,8 +276,8 @@ test('a batch that writes down what it does loses and doubles nothing when worke
 	}
 }, 300_000);
 
-// The last of these, since only one worker is left after it: that which was started last.
-test("n8n's Retry by another worker makes what is missing, once", async () => {
+// This must be the last test, because it leaves only the worker that was started last.
+test("n8n's Retry on another worker creates the missing jobs once", async () => {
 	await useSandbox();
 	const { api, main, workers, addWorker } = cluster;
 	const [first = await addWorker(), ...others] = workers.toReversed();

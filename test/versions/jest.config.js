@@ -2,12 +2,12 @@ const { dirname, join } = require('node:path');
 
 const base = require('../../jest.config.js');
 
-/** Where a package lies that the engine uses whose folder N8N_UNDER_TEST names. */
+/** Returns the folder of a package that the engine in the folder N8N_UNDER_TEST uses. */
 function folderOf(name, from = folderOf('n8n-core', process.env.N8N_UNDER_TEST)) {
 	return dirname(require.resolve(`${name}/package.json`, { paths: [from] }));
 }
 
-/** Has the engine's package, and the files in it, taken from there. */
+/** Returns mappings that load the engine's copy of a package and of its files. */
 function fromThere(name) {
 	return [
 		[`^${name}$`, require.resolve(name, { paths: [folderOf('n8n-core')] })],
@@ -16,13 +16,14 @@ function fromThere(name) {
 }
 
 /**
- * Tests that needn't or can't be run in this n8n. Its HTTP client, axios, loses before 1.16 the error of an answer that
- * says it is compressed and isn't: its sender waits for ever. Older releases block no address.
+ * Returns the tests that needn't or can't run in this n8n. Before 1.16, its HTTP client axios loses the error of a
+ * response that claims to be compressed but isn't, so the request never ends. Older releases of n8n can't block
+ * addresses.
  */
 function leftOut() {
 	const { version } = require(join(folderOf('axios'), 'package.json'));
 	const losesErrors = version.localeCompare('1.16.0', 'en', { numeric: true }) < 0;
-	// No engine has a part in these.
+	// The results of these tests don't depend on the release of the engine.
 	const withoutEngine = ['rules', 'failureFromError', 'anyRun', 'ids'];
 	return [
 		...withoutEngine.map((name) => `<rootDir>/test/reliability/${name}.test.ts`),
@@ -32,13 +33,16 @@ function leftOut() {
 	];
 }
 
-/** Whether this n8n has what can do that: a release that hasn't would find another one's in the folders above. */
+/**
+ * Returns whether this n8n can block addresses. The package can't simply be resolved, because Node.js would find a copy
+ * of another release in a parent folder.
+ */
 function blocksAddresses() {
 	const { dependencies } = require(join(folderOf('n8n-core'), 'package.json'));
 	return '@n8n/backend-network' in dependencies;
 }
 
-/** @type {import('jest').Config} The tests of the node in the engine of another n8n: run.ts runs them. */
+/** @type {import('jest').Config} The tests of the node in the engine of another n8n. run.ts runs them. */
 module.exports = {
 	...base,
 	rootDir: '../..',
@@ -48,10 +52,11 @@ module.exports = {
 	testPathIgnorePatterns: leftOut(),
 	moduleNameMapper: {
 		...Object.fromEntries(['n8n-core', 'n8n-workflow', '@n8n/di'].flatMap(fromThere)),
-		// An ES module that the engine of n8n 2.0 requires: Node.js can do that since 20.19, jest only on 24.9.
+		// The engine of n8n 2.0 requires this ES module. Node.js supports this since 20.19, but Jest only on Node.js
+		// 24.9.
 		'^p-retry$': '<rootDir>/test/versions/noRetry.ts',
 	},
 	setupFilesAfterEnv: ['<rootDir>/test/versions/letGo.ts'],
-	// What is looked at is what the node does, not how fast.
+	// These tests check what the node does, not how fast it is.
 	testTimeout: 60_000,
 };

@@ -1,2 +1,2 @@
-// Instead of p-retry (see jest.config.js), by which LangChain repeats calls to a model. No test makes one.
+// Replaces p-retry (see jest.config.js), with which LangChain repeats calls of a model. No test makes such a call.
 export {};

@@ -19,7 +19,10 @@ const root = join(__dirname, '..', '..');
 const hostFolder = join(root, 'host');
 const oldestFolder = join(hostFolder, 'versions', '1.123.81');
 
-/** What `--all` adds: what differs between releases in the server, and the way from an empty editor to a job. */
+/**
+ * The tests that `--all` adds: the server's behaviour that differs between releases, and the steps from an empty editor
+ * to a job.
+ */
 const others = [
 	[
 		'--config',
@@ -52,7 +55,7 @@ async function main(): Promise<void> {
 	const logFile = join(folder, '.data', 'install.log');
 	await installIfNeeded({ hostFolder: folder, logFile }, new Steps(1));
 	const { node } = await findRuntime(folder);
-	// n8n's server runs on its own Node.js; the one that drives it doesn't matter.
+	// n8n's server runs on its own Node.js, so the Node.js that runs these tests doesn't matter.
 	const runs = [
 		{ node, args: ['--config', 'test/versions/jest.config.js'] },
 		...(values.all ? others : []).map((args) => ({ node: process.execPath, args })),
@@ -65,7 +68,7 @@ async function main(): Promise<void> {
 	}
 }
 
-/** A folder like the host's that asks for the newest n8n. */
+/** Creates a folder like that of the host, but with the newest n8n, and returns its path. */
 async function newestFolder(): Promise<string> {
 	const folder = join(hostFolder, '.data', 'newest');
 	await mkdir(folder, { recursive: true });
