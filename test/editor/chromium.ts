@@ -9,7 +9,7 @@ import { Problem } from '../../host/problem';
 /** The paths at which Debian, Ubuntu and Google install Chromium or Chrome. */
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Turns off the sandbox, which root can't use, the GPU, and connections to the internet. */
+/** Turns off the sandbox, which root can't use, the GPU, and background connections to the internet. */
 const flags = [
 	'--no-sandbox',
 	'--disable-gpu',

@@ -11,7 +11,7 @@ import { running } from './setUp';
 
 /*
  * In a real n8n, the test of the credential and every run use the edited values at once, and n8n's HTTP Request node
- * sends no POST twice.
+ * sends no POST again that the service may have carried out.
  */
 
 const host = useHost('credential');

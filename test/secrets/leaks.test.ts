@@ -8,8 +8,8 @@ import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
- * A run leaves neither the password nor a token behind, in its output, its error, the stored execution or the log. This
- * holds after any failure, and if the service repeats them.
+ * A run leaves neither the password nor a token in its error, the stored execution or the log, and in its output only
+ * as a part of an unchanged response. This holds after any failure, and even if the service repeats a secret.
  */
 
 const fixture = useTraces();
