@@ -13,11 +13,8 @@ import '../support/hurry';
 /** The folders with the fastest tests come first, so that most mutants are killed early. */
 const folders = ['pace', 'node', 'login', 'reliability'];
 
-const leftOut = [
-	// These tests change n8n's environment, which n8n only reads when it is loaded.
-	'node/n8nProxy',
-	'node/n8nBlocks',
-];
+// These tests change n8n's environment, which n8n only reads when it is loaded.
+const leftOut = ['node/n8nBlocks'];
 
 const files = folders.flatMap((folder) =>
 	readdirSync(join(__dirname, '..', folder))

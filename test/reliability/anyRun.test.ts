@@ -4,7 +4,7 @@ import type { OnError } from 'n8n-workflow';
 import type { Fault, Sandbox } from '../../sandbox';
 import { whenOf } from '../../sandbox/faults/fault';
 import { actAndAnswer, answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
 import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
@@ -24,8 +24,6 @@ import { SEED } from './seed';
  * - If the node is set to end its jobs, its error names the jobs that are still running.
  * - Each run ends and doesn't block the event loop, even if tokens expire during a batch and no further login succeeds.
  */
-
-const MINUTE_MS = 61_000;
 
 /** Returns faults after which the node can't know whether the service has acted. */
 const unclear = (when: 'beforeActing' | 'afterActing'): Fault[] => [

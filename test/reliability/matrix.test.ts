@@ -2,7 +2,7 @@ import type { Fault, Sandbox, When } from '../../sandbox';
 import { makeReadyFor } from '../sandbox/states';
 import { Client } from '../sandbox/client';
 import { actAndAnswer, answer, answerWhen } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { useSandbox } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
 import { type KnownOperation, operations, verbOf } from '../support/operations';
@@ -144,9 +144,9 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 	const { sandbox, engine } = fixture;
 	sandbox.faults.clear();
 	// The node believes the rejection of a token that is a minute old. By then, it has also forgotten the run before.
-	pass(61_000);
+	pass(MINUTE_MS);
 	await engine.run({ parameters: list.parameters() });
-	pass(61_000);
+	pass(MINUTE_MS);
 	const client = new Client(sandbox);
 	await client.login();
 	const { metadata } = await client.createdJob();

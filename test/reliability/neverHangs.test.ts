@@ -11,7 +11,7 @@ import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limite
 import type { Fault, Plan } from '../../sandbox';
 import { clientWith } from '../pace/client';
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -28,7 +28,6 @@ watchEventLoop();
 const { fixture, cancel } = useBatch();
 const { callsOf } = fixture;
 
-const MINUTE_MS = 61_000;
 /** A request that waits for a service that accepts no requests fails after 70 s. */
 const PATIENCE_MS = 71_000;
 /** Returns a batch in which the error of an item doesn't end the others. */

@@ -1,5 +1,5 @@
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
+import { MINUTE_MS, pass } from '../support/clock';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { batch, contextOf, itemOf, oneByOne, tries, uncertainIn, useBatch } from './batch';
@@ -63,7 +63,7 @@ describe.each([
 			hurry();
 			const [, owner, method] = args;
 			await fixture.engine.run({ parameters: getAll() });
-			pass(2 * 61_000);
+			pass(2 * MINUTE_MS);
 			meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
 			throwAt(owner, method);
 			const first = await fixture.engine.run(node, numbered(2));
