@@ -6,6 +6,6 @@ export type { LimitOptions } from './limits/limits';
 export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';
 export type { Plan, PlannedCall } from './faults/faultPlan';
-export type { Job, JobState, StoredJob } from './service/jobs';
+export { transitions, type Job, type StoredJob, type Verb } from './service/jobs';
 export { wrongWithAnswer } from './contract/checks';
 export * from './messages';

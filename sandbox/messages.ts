@@ -39,8 +39,6 @@ export interface CreateJobRequest {
 	job: NewJob;
 }
 
-export type Verb = 'suspend' | 'resume' | 'stop' | 'terminate';
-
 /** The operationIds in the contract. */
 export const operationIds = ['login', 'createJob', 'changeJobState', 'listClusters'] as const;
 export type OperationId = (typeof operationIds)[number];

@@ -1,7 +1,7 @@
 import type { Parameter } from '../messages';
 import type { Service } from '../service/service';
 import type { Callback } from '../service/callbacks';
-import type { StoredJob } from '../service/jobs';
+import { isFinal, type StoredJob } from '../service/jobs';
 
 /** The maximum number of characters of a value that the page shows. */
 const longestShown = 2000;
@@ -57,7 +57,7 @@ function cut(text: string): string {
 
 function inWords({ url, tries, status, settled }: Callback, { state }: StoredJob): string {
 	if (tries === 0) {
-		return state === 'stopped' || state === 'terminated'
+		return isFinal(state) && state !== 'succeeded'
 			? `Makes no call, since it was ${state}`
 			: `Calls ${url.host} when it has succeeded`;
 	}

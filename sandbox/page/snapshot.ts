@@ -2,7 +2,7 @@ import { contractOperation } from '../contract/contract';
 import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
-import type { JobState } from '../service/jobs';
+import { type JobState, jobStates } from '../service/jobs';
 
 /** The maximum numbers of jobs (the newest), clusters (the first) and calls (the latest) that the page shows. */
 const jobsShown = 100;
@@ -18,13 +18,10 @@ export type Snapshot = ReturnType<typeof snapshot>;
 export function snapshot({ service, record, settings }: RouteContext) {
 	const { clusters } = service;
 	const jobs = [...service.jobs.values()];
-	const counts: Record<JobState, number> = {
-		running: 0,
-		suspended: 0,
-		stopped: 0,
-		terminated: 0,
-		succeeded: 0,
-	};
+	const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as Record<
+		JobState,
+		number
+	>;
 	const perCluster = new Map<string, number>();
 	for (const { state, asked } of jobs) {
 		counts[state] += 1;

@@ -1,21 +1,33 @@
 import { randomUUID } from 'node:crypto';
 
-import type { NewJob, Verb } from '../messages';
+import type { NewJob } from '../messages';
 import type { Cluster } from './clusters';
 import { Refusal } from './refusal';
 
-export type JobState = 'running' | 'suspended' | 'stopped' | 'terminated' | 'succeeded';
-
-/** The states that a call can set. A job succeeds without a call. */
-type AskedState = Exclude<JobState, 'succeeded'>;
-
 /** For each verb, the states in which it is allowed, and the state that it leads to. The other states are final. */
-const transitions: Record<Verb, { from: readonly JobState[]; to: AskedState }> = {
+export const transitions = {
 	suspend: { from: ['running'], to: 'suspended' },
 	resume: { from: ['suspended'], to: 'running' },
 	stop: { from: ['running', 'suspended'], to: 'stopped' },
 	terminate: { from: ['running', 'suspended'], to: 'terminated' },
-};
+} as const satisfies Record<string, { from: readonly string[]; to: string }>;
+
+export type Verb = keyof typeof transitions;
+
+/** The states that a call can set. A job succeeds without a call. */
+type AskedState = (typeof transitions)[Verb]['to'];
+export type JobState = AskedState | 'succeeded';
+
+/** All states, in the order in which the page counts the jobs. */
+export const jobStates: readonly JobState[] = [
+	...new Set<JobState>(['running', ...Object.values(transitions).map(({ to }) => to), 'succeeded']),
+];
+
+/** Returns whether no verb is allowed in a state any more. */
+export function isFinal(state: JobState): boolean {
+	const allowed: string[] = Object.values(transitions).flatMap(({ from }) => [...from]);
+	return !allowed.includes(state);
+}
 
 /**
  * A job in the sandbox. Its state is computed from the clock when it is read, so that jobs need no timers. Durations
@@ -54,11 +66,11 @@ export class StoredJob {
 		return this.askedAt + this.duration - this.ranBefore;
 	}
 
-	/** When the job succeeded, was stopped or was terminated; null until then. */
+	/** When the job reached its final state; null until then. */
 	get finishedAt(): number | null {
 		const { state } = this;
 		if (state === 'succeeded') return this.dueAt;
-		return state === 'stopped' || state === 'terminated' ? this.askedAt : null;
+		return isFinal(state) ? this.askedAt : null;
 	}
 
 	/**
@@ -67,7 +79,7 @@ export class StoredJob {
 	 * @throws Refusal 409, if the verb isn't allowed in the current state
 	 */
 	change(verb: Verb): void {
-		const { from, to } = transitions[verb];
+		const { from, to }: { from: readonly JobState[]; to: AskedState } = transitions[verb];
 		const { state } = this;
 		if (state === to) return;
 		if (!from.includes(state)) {

@@ -1,9 +1,9 @@
-import type { CreateJobRequest, LoginRequest, OperationId, Verb } from '../messages';
+import type { CreateJobRequest, LoginRequest, OperationId } from '../messages';
 import type { SandboxSettings } from '../options';
 import { Callbacks } from './callbacks';
 import { wishOf } from './callWhenDone';
 import { Clusters } from './clusters';
-import { StoredJob } from './jobs';
+import { StoredJob, type Verb } from './jobs';
 import { Refusal } from './refusal';
 import { Tokens } from './tokens';
 

@@ -1,7 +1,7 @@
 import { actAndAnswer } from '../support/answer';
 import { change, create, getAll, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
-import { states } from '../sandbox/states';
+import { transitions } from '../../sandbox';
 
 /*
  * Suspend, Resume, Stop and Terminate change the state of a job and return a confirmation. They are sent again if the
@@ -14,7 +14,7 @@ test.each(verbs)('%s changes the state of a job, and returns a confirmation', as
 	const job = await fixture.newJob(operation);
 	const jobId = job.uid;
 	const { items } = await fixture.succeeds(change(operation, { jobId }));
-	expect(job.state).toBe(states[operation].to);
+	expect(job.state).toBe(transitions[operation].to);
 	expect(items).toEqual([
 		{
 			json: {

@@ -1,12 +1,11 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import type { Fault } from '../../sandbox';
+import { transitions, type Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { numbered } from '../support/fixture';
 import { awayUntil, hurry } from '../support/hurry';
 import { jobEnds } from '../support/operations';
 import type { Result } from '../support/run';
-import { states as statesOf } from '../sandbox/states';
 import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './batch';
 import { listedIn, oneByOne, refused, refusedAt, tries, useBatch } from './batch';
 
@@ -81,7 +80,7 @@ describe('If an error stops the node', () => {
 	test.each(jobEnds)(
 		'the option %s ends all jobs, and the error names each of them',
 		async (ifStopped) => {
-			const state = statesOf[ifStopped].to;
+			const state = transitions[ifStopped].to;
 			// The first request is sent again, like that of any state change.
 			faults(refusedAt(12), (_, n) => (n === 1 ? answer(503) : undefined));
 			const options = { ifStopped, concurrency: 4 };
