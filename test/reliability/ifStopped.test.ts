@@ -203,6 +203,15 @@ describe('A later run', () => {
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1, jobMayExist: true });
 	});
 
+	test('of Retry On Fail ends what an earlier try could not end, also with nothing left to run', async () => {
+		const isLost = (item: number) => (item === 1 ? brokenAfter : undefined);
+		faults(isLost, (_, n) => (n === 1 ? answer(409) : undefined));
+		const result = await fixture.engine.run({ ...terminate(), settings: tries(2) }, numbered(2));
+		expect(states()).toEqual(['terminated', 'running']);
+		expect(endingsIn(result)).toEqual(ended(1));
+		expect(timesSent()).toEqual([1, 1]);
+	});
+
 	test("of Retry creates ended jobs again, but not one that couldn't be ended", async () => {
 		faults(refusedAt(2), refusedAt(1));
 		const failed = await fixture.engine.run(terminate(), numbered(3));
