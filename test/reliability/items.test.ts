@@ -157,6 +157,19 @@ describe('If the workflow continues', () => {
 			]);
 		});
 
+		test('says first which items failed, however much the service says beside its jobs', async () => {
+			creates((item) => {
+				const errors = [`No room for ${item}`];
+				return item === 7
+					? refused
+					: answer(200, { metadata: { uid: `j${item}` }, ok: false, errors });
+			});
+			const onError = 'continueRegularOutput';
+			const { hints } = await fixture.engine.run({ parameters: batch(), onError }, numbered(8));
+			expect(hints[0]).toBe('1 of 8 items failed: item 7 (counted from 0).');
+			expect(hints).toHaveLength(5);
+		});
+
 		test.each([
 			[[], undefined],
 			[[refused], '1 of 6 items failed: item 0 (counted from 0).'],
