@@ -146,6 +146,18 @@ test('each wait has an address of its own with a random part', async () => {
 	for (const call of calls) expect(call).toMatch(/^[\w-]{32,}$/);
 });
 
+test("the address keeps the signature that n8n's own address has", async () => {
+	const resumeUrl = 'https://n8n.example.com/webhook-waiting/1?signature=abc';
+	jest.spyOn(ExecuteContext.prototype, 'evaluateExpression').mockReturnValue(resumeUrl);
+	await fixture.engine.run({ parameters: waiting() });
+	const { origin, pathname, searchParams } = new URL(
+		fixture.sentJob().inputs?.at(-1)?.default ?? '',
+	);
+	expect(`${origin}${pathname}`).toBe('https://n8n.example.com/webhook-waiting/1/job-called');
+	expect([...searchParams.keys()]).toEqual(['signature', 'call']);
+	expect(searchParams.get('signature')).toBe('abc');
+});
+
 test('the longest wait is a year, which a date can hold', async () => {
 	const options = { waitUntilCalled: 'a', waitLimit: 525_600 };
 	const { run } = await fixture.engine.run({ parameters: create({ options }) });
