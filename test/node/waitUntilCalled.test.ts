@@ -158,6 +158,20 @@ test("the address keeps the signature that n8n's own address has", async () => {
 	expect(searchParams.get('signature')).toBe('abc');
 });
 
+test('of two Creates in a row, each waits for the call of its own job', async () => {
+	const nodes = [{ parameters: waiting() }, { parameters: waiting({ displayName: 'Mail' }) }];
+	const first = await fixture.engine.start(nodes, [{}]).result;
+	expect(first.run.waitTill).toBeDefined();
+	expect(fixture.sentJobs()).toHaveLength(1);
+	// n8n goes on in this way after the call, and after the limit.
+	const { run, items } = await fixture.engine.retry(first, nodes);
+	expect(fixture.sentJobs()).toHaveLength(2);
+	expect(run.waitTill).toBeDefined();
+	expect(items.map(({ json }) => json)).toEqual([
+		expect.objectContaining({ displayName: 'Mail', callback: null }),
+	]);
+});
+
 test('the longest wait is a year, which a date can hold', async () => {
 	const options = { waitUntilCalled: 'a', waitLimit: 525_600 };
 	const { run } = await fixture.engine.run({ parameters: create({ options }) });
