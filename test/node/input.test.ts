@@ -292,6 +292,16 @@ areRefused('a number that would lose digits', /put it in quotes/, {
 	'Job ID': [js('12345678901234567890')],
 });
 
+test('the node sends nothing if an expression within the JSON of any item gives nothing', async () => {
+	const inputsJson = '=[{ "id": "region", "default": "{{ $json.region }}" }]';
+	const parameters = fields['Job Inputs (JSON)'](inputsJson);
+	const { error } = await fixture.engine.run({ parameters }, [{ region: 'eu' }, {}]);
+	expect(error?.message).toBe(
+		"Nothing was sent. 'Job Inputs (JSON)' has an expression that gives nothing (undefined) for item 1 (counted from 0).",
+	);
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
 test('the node tells an agent which number would lose digits', async () => {
 	const parameters = fields['Job Inputs (JSON)']("={{ $fromAI('inputs', 'Inputs', 'string') }}");
 	const fenced = '```json\n[{ "id": "a", "default": "5" }]\n```';
