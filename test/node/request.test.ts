@@ -42,6 +42,8 @@ describe('The service gets the entered values:', () => {
 		[create({ namespace: '={{ 42 }}' }), { namespace: '42' }],
 		[create({ displayName: '👩‍🚀 e\u0301\u200b' }), { displayName: '👩‍🚀 e\u0301\u200b' }],
 		[create({ workflowUid: 'Zürich–東京 🚀' }), { workflow: { uid: 'Zürich–東京 🚀' } }],
+		// As Python writes an emoji.
+		[metadata('{"a":"\\ud83d\\ude80"}'), { metadata: { a: '🚀' } }],
 		[metadata('{"a":"```json\\n[]\\n```"}'), { metadata: { a: '```json\n[]\n```' } }],
 		[metadata('```\n{"a":1}\n```'), { metadata: { a: 1 } }],
 		...[
