@@ -122,6 +122,16 @@ test('A create succeeds if its response has a job and also says that something f
 	]);
 });
 
+test('That hint has nothing of the job itself, which n8n would not redact there', async () => {
+	const inputs = [{ id: 'customer', default: 'Alder' }];
+	const job = { metadata: { uid: 'j7' }, displayName: 'Report', group: 'reports', inputs };
+	fixture.answerWith('createJob', { ...job, status: { phase: 'Pending' }, ok: false, why: 'full' });
+	const { hints } = await fixture.succeeds(create());
+	expect(hints).toEqual([
+		'The service has created the job, and says beside it: {"ok":false,"why":"full"}',
+	]);
+});
+
 test.each(['login', 'listClusters'] as const)(
 	'The error after a 407 to %s says that a proxy requires a login',
 	async (of) => {
