@@ -1,3 +1,5 @@
+import { sleep } from 'n8n-workflow';
+
 import type { Fault, PlannedCall } from '../../sandbox';
 import { answer } from '../support/answer';
 import { create, useSandbox } from '../support/fixture';
@@ -76,6 +78,16 @@ test('All tries of Retry On Fail share the 45 seconds, and the last one quotes t
 	expect((performance.now() - began) / 1_000).toBeLessThan(2 * 46);
 	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
 	expect(jobs()).toHaveLength(0);
+});
+
+test('A tool waits for the response to a create that it sent within that time', async () => {
+	hurry();
+	const isLate = () => ({ kind: 'wait', when: 'afterActing', until: sleep(2_500) }) as const;
+	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? throttled(43) : isLate()));
+	const parameters = create({ options: { timeout: 20_000 } });
+	const { answers } = await fixture.engine.callTool({ parameters }, [{}]);
+	expect(answers[0]).toContain('"displayName":"Report"');
+	expect(jobs()).toHaveLength(1);
 });
 
 test('A tool that waits for less than 45 seconds creates its job', async () => {
