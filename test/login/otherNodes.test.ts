@@ -107,6 +107,14 @@ describe('A request of another node', () => {
 		expect(fixture.callsOf('createJob').map(({ status }) => status)).toEqual([500, 200]);
 	});
 
+	test('is sent again with a new token, though three tokens expire within a minute', async () => {
+		for (let request = 0; request < 4; request += 1) {
+			fixture.sandbox.tokens.expireAll();
+			await post();
+		}
+		expect(fixture.sandbox.store.jobs.size).toBe(4);
+	});
+
 	test('is sent again with a new token to a service whose certificate only the credential accepts', async () => {
 		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
