@@ -167,6 +167,15 @@ describe('A credential with expressions of the item', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
+	test("creates the other items' jobs, if it can't be read for the first and the workflow continues", async () => {
+		serveEverybody();
+		edit({ userName: '={{ $json.n === 0 ? $("No such node").item.json.user : $json.user }}' });
+		const onError = 'continueErrorOutput';
+		const { branches } = await fixture.engine.run({ ...node, onError }, items);
+		expect(branches.map(({ length }) => length)).toEqual([3, 1]);
+		expect(branches[1]).toMatchObject([{ json: { error: { itemIndex: 0, jobMayExist: false } } }]);
+	});
+
 	test('sends nothing if the Base URL is invalid for one item', async () => {
 		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
 		const result = await fixture.engine.run(node, numbered(4));
