@@ -154,6 +154,17 @@ test("The error of an item quotes the service's response to this item, and not t
 	expect(said).toEqual(['Too many, 0', 'Too many, 7', 'Too many, 8']);
 });
 
+test('The error of an execution that sent nothing has nothing of the response to the login of another', async () => {
+	meets('login', () => answer(429, { message: 'Ann has to wait' }, { 'retry-after': '3600' }));
+	const login = await fixture.engine.run({ parameters: create() });
+	expect(login.error?.description).toContain('Ann has to wait');
+	const { error } = await fixture.engine.run({ parameters: create() });
+	expect(error?.description).toMatch(/^Try again in 60 minutes/);
+	expect(error?.description).toContain('The service answered other requests so');
+	expect(`${error?.message} ${error?.description}`).not.toContain('Ann');
+	expect(callsOf('login')).toHaveLength(1);
+});
+
 /**
  * Returns headers whose Retry-After is the date one second later by the clock of the service, which is five minutes
  * fast.
