@@ -208,6 +208,18 @@ describe('Items that the service refuses', () => {
 	});
 });
 
+test('a token that expires is renewed each time, even if the service has refused all requests with it', async () => {
+	hurry();
+	const { tokens } = fixture.sandbox;
+	fixture.meets('createJob', ({ token = '' }) => (tokens.isGood(token) ? answer(400) : undefined));
+	for (let run = 1; run <= 5; run += 1) {
+		const result = await fixture.engine.run({ parameters: create() });
+		expect(contextOf(result)).toMatchObject({ httpStatus: 400 });
+		expect(logins()).toBe(run);
+		tokens.expireAll();
+	}
+});
+
 test('the error says that a login for a new token was never answered, and does not mention a cancel', async () => {
 	await logInBefore(HOUR_MS);
 	const { orRunOut } = hurry();
