@@ -167,6 +167,18 @@ describe('A credential with expressions of the item', () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
+	test('allows a Retry with fewer items, even if an item that is left out was done as another user', async () => {
+		serveEverybody({ refuses: 3 });
+		const others = ['ann', 'bob', 'bob', 'ann'].map((user, n) => ({ n, user }));
+		const failed = await fixture.engine.run(node, others);
+		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
+			data.main = (data.main ?? []).map((given) => given?.slice(0, 2) ?? null);
+		}
+		const again = await fixture.engine.retry(failed, [node]);
+		expect(again.error).toBeUndefined();
+		expect(again.hints).toEqual([expect.stringContaining('item 2: job-2')]);
+	});
+
 	test("creates the other items' jobs, if it can't be read for the first and the workflow continues", async () => {
 		serveEverybody();
 		edit({ userName: '={{ $json.n === 0 ? $("No such node").item.json.user : $json.user }}' });
