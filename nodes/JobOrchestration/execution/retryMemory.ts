@@ -34,12 +34,6 @@ const INPUT = 'jobOrchestration';
 /** The note that is added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
-/** The value of the expression `$('<node>')`. */
-interface EarlierRuns {
-	isExecuted: boolean;
-	all: (branch: number, run: number) => Array<{ json: unknown }>;
-}
-
 /** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
@@ -86,7 +80,11 @@ export function recall(
 function hasCrashed(context: IExecuteFunctions): boolean {
 	if (context.getMode() !== 'retry') return false;
 	// For a node that was not started, reading anything but `isExecuted` throws.
-	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as EarlierRuns;
+	// The value of the expression `$('<node>')`.
+	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
+		isExecuted: boolean;
+		all: (branch: number, run: number) => Array<{ json: unknown }>;
+	};
 	if (!earlier.isExecuted) return false;
 	try {
 		return earlier.all(0, 0).some(({ json }) => isJsonObject(json) && ARTIFICIAL in json);

@@ -16,14 +16,12 @@ export interface Call<Body> extends ServiceRequest<Body> {
 	 * Returns the texts of the call's errors. They are only made when an error occurs, since thousands of calls wait and
 	 * few fail.
 	 */
-	textsOf: (baseUrl: string) => CallTexts;
-}
-
-interface CallTexts extends Pick<About, 'action' | 'hint' | 'byStatus'> {
-	/** What was requested, for the end of a description, such as "stop job 'x' in namespace 'y'". */
-	request: string;
-	/** The advice on how to find out whether the call has worked. It isn't used if the call is idempotent. */
-	uncertain?: string;
+	textsOf: (baseUrl: string) => Pick<About, 'action' | 'hint' | 'byStatus'> & {
+		/** What was requested, for the end of a description, such as "stop job 'x' in namespace 'y'". */
+		request: string;
+		/** The advice on how to find out whether the call has worked. It isn't used if the call is idempotent. */
+		uncertain?: string;
+	};
 }
 
 interface Tries extends Omit<Denial, 'failure'> {

@@ -12,15 +12,17 @@ import { type Session, sessionOf } from './session';
  * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
  */
 
-/** What is known of another node's request, which is identified by its credentials object. */
-interface OtherRequest {
-	/** Time (ms since 1970) until which a failure may mean a rejected token; 0 if the request must not be sent at all. */
-	mayBeRejectedUntil: number;
-	/** Whether the request is n8n's test of the credential. If so, `token` is set once the test has logged in. */
-	isTest?: boolean;
-	token?: string;
-}
-const otherRequests = new WeakMap<object, OtherRequest>();
+/** What is known of other nodes' requests. Each is identified by its credentials object. */
+const otherRequests = new WeakMap<
+	object,
+	{
+		/** Time (ms since 1970) until which a failure may mean a rejected token; 0 if the request must not be sent at all. */
+		mayBeRejectedUntil: number;
+		/** Whether the request is n8n's test of the credential. If so, `token` is set once the test has logged in. */
+		isTest?: boolean;
+		token?: string;
+	}
+>();
 
 /** The request of n8n's test of the credential. `signedForOtherNode` recognises it, since the test always logs in. */
 export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs } as const;
