@@ -111,6 +111,14 @@ test('the list requests pages without a size if the service refuses a hundred cl
 	expect(asked).toEqual([{ 'ListOption.limit': '100' }, {}]);
 });
 
+test('the editor requests a list that does not exist only once, since no page size helps', async () => {
+	fixture.meets('listClusters', answer(404, { message: 'no such path' }));
+	await expect(search()).rejects.toMatchObject({
+		message: expect.stringMatching(/^No list of work clusters at /) as unknown,
+	});
+	expect(fixture.callsOf('listClusters')).toHaveLength(1);
+});
+
 test('the list offers each cluster once, and a search finds the last one, if the service sends smaller pages than requested and numbers them', async () => {
 	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
 	await fixture.start({ clusters: 120, ...smaller });

@@ -3,7 +3,7 @@ import { truncate } from '../../texts';
 import { ServiceError } from '../errors/problem';
 import type { ServiceClient } from '../client';
 import type { RequestOptions } from '../request';
-import { type Call, hasFailureStatus, hasFailureFlag } from './call';
+import { type Call, hasFailureFlag, hasFailureStatus } from './call';
 import { uidOf } from './jobs';
 
 /**
@@ -51,6 +51,7 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 					message: `No list of work clusters at ${truncate(baseUrl)}`,
 					advice:
 						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+					isWrongValue: false,
 				}),
 			},
 		}),
