@@ -151,7 +151,7 @@ async function isReady(url: string): Promise<boolean> {
 	return await isOk(`${url}/healthz/readiness`);
 }
 
-/** An n8n that answers later isn't ready, and the next look at it comes soon. */
+/** The time limit of one request in milliseconds. An n8n that takes longer isn't ready, and is asked again. */
 const LONGEST_ANSWER_MS = 10_000;
 
 /** Returns whether a GET request succeeds, and its response has a content type that contains `type`. */

@@ -57,13 +57,11 @@ export async function runBench({ command, about, cases, columns, summaryOf }: Be
 	if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}.\n\n${help}`);
 	const [some, only] = [positionals.length > 0, values.only.length > 0];
 	if (values.write && (some || only)) throw new Error('--write needs all cases and all contenders');
-	const rounds =
-		values.rounds === undefined ? undefined : number(values.rounds, { least: 1, whole: true });
 	const chosen = cases
 		.filter(({ name }) => !some || positionals.includes(name))
 		.map((of) => ({
 			...of,
-			rounds: rounds ?? of.rounds,
+			rounds: number(values.rounds ?? `${of.rounds}`, { least: 1, whole: true }),
 			contenders: of.contenders.filter((name) => !only || values.only.includes(name)),
 		}))
 		.filter(({ contenders }) => contenders.length > 0);

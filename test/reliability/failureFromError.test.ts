@@ -132,7 +132,7 @@ test.each([
 		for (const before of [75, 195]) {
 			const error = new Error(`${'x'.repeat(before)} secret-token`);
 			const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
-			expect(failureFromError(error, { isUnsent, redact })).toEqual(found);
+			expect(failureFromError(error, { isUnsent, secrets: { redact } })).toEqual(found);
 		}
 	},
 );

@@ -9,12 +9,9 @@ import { FieldError } from './fieldError';
  */
 export function parseJson(text: string, field: string): unknown {
 	const json = withoutFence(text);
+	const advice = 'Check quotes, commas and brackets.';
 	const parse = (): unknown => JSON.parse(json);
-	const value = orThrow(
-		parse,
-		(reason) =>
-			new FieldError(field, 'is not valid JSON', `${reason}. Check quotes, commas and brackets.`),
-	);
+	const value = orRefuse(field, 'is not valid JSON', advice, parse);
 	const sent = JSON.stringify(value);
 	refuseLostDigits(json, 'would lose', field);
 	refuseHalfCharacter(sent, field);
@@ -33,28 +30,28 @@ export function parseJson(text: string, field: string): unknown {
  * @throws FieldError if JSON would leave out or change a part of the value
  */
 export function toJson(value: unknown, field: string): unknown {
+	const advice = 'Check the expression that the field holds.';
 	const convert = () => JSON.stringify(value, refuseLoss);
-	const json = orThrow(
-		convert,
-		(reason) =>
-			new FieldError(
-				field,
-				"can't be sent as JSON",
-				`${reason}. Check the expression that the field holds.`,
-			),
-	);
+	const json = orRefuse(field, "can't be sent as JSON", advice, convert);
 	refuseHalfCharacter(json, field);
 	if (typeof value === 'string') return value;
 	refuseLostDigits(json, 'has lost', field);
 	return JSON.parse(json);
 }
 
-function orThrow<Result>(convert: () => Result, errorFor: (reason: string) => FieldError): Result {
+function orRefuse<Result>(
+	field: string,
+	problem: string,
+	advice: string,
+	convert: () => Result,
+): Result {
+	let reason: string;
 	try {
 		return convert();
 	} catch (error) {
-		throw errorFor(error instanceof Error ? error.message : String(error));
+		reason = error instanceof Error ? error.message : String(error);
 	}
+	throw new FieldError(field, problem, `${reason}. ${advice}`);
 }
 
 function refuseLostDigits(json: string, lose: 'would lose' | 'has lost', field: string): void {

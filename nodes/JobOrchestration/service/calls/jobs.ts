@@ -2,7 +2,7 @@ import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
 import { nameOf, shorten, truncate } from '../../texts';
-import { type Call, hasFailureStatus, hasFailureFlag } from './call';
+import { type Call, hasFailureFlag, hasFailureStatus } from './call';
 
 /** The values from which a new job is created. A value that is undefined is not sent. */
 export interface NewJob {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import type { Failure } from './kinds';
 import { ownFailures } from './problem';
+import type { Secrets } from './secrets';
 
 const CERTIFICATE =
 	/\b(?<code>CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/;
@@ -54,27 +55,29 @@ const PATTERNS: Array<[RegExp, (found: Partial<Record<string, string>>) => Failu
 	],
 ];
 
+const NO_SECRETS: Pick<Secrets, 'redact'> = { redact: (text) => text };
+
 /**
  * Returns the failure behind an error: the failure of this node's own error if n8n has wrapped one, or else that of the
  * request.
  *
  * @param isUnsent whether the request was certainly not sent
- * @param redact hides secrets
+ * @param secrets the secrets of the account, if they are known, which the failure must not contain
  */
 export function failureFromError(
 	error: unknown,
-	{ isUnsent = false, redact = (text: string) => text } = {},
+	{ isUnsent = false, secrets = NO_SECRETS } = {},
 ): Failure {
 	const chain = causesOf(error);
 	const own = chain
 		.map(({ context }) => (isJsonObject(context) ? context.failure : undefined))
 		.find((failure): failure is Failure => isJsonObject(failure) && ownFailures.has(failure));
 	if (own !== undefined) return own;
-	const failure = requestFailureIn(chain, redact);
+	const failure = requestFailureIn(chain, secrets);
 	if (!isUnsent || failure.kind === 'notAllowed') return failure;
 	if (failure.kind === 'cancelled') return { ...failure, sent: false };
 	const reason = error instanceof Error ? error.message : String(error);
-	return { kind: 'n8nFailed', reason: redact(reason).slice(0, 200) };
+	return { kind: 'n8nFailed', reason: secrets.redact(reason).slice(0, 200) };
 }
 
 /**
@@ -82,7 +85,7 @@ export function failureFromError(
  * NodeApiError. In n8n 1.x, only its text remains, among `messages`. An error that isn't recognised counts as a broken
  * connection.
  */
-function requestFailureIn(chain: JsonObject[], redact: (text: string) => string): Failure {
+function requestFailureIn(chain: JsonObject[], secrets: Pick<Secrets, 'redact'>): Failure {
 	const codes = chain.map(({ code }) => code).filter(isText);
 	const messages = chain.flatMap(({ message, messages: more }) => [message, more].flat());
 	const texts = messages.filter(isText).map((text) => text.slice(0, MAX_TEXT));
@@ -93,7 +96,7 @@ function requestFailureIn(chain: JsonObject[], redact: (text: string) => string)
 			if (match !== null) return failureFrom(match.groups ?? {});
 		}
 	}
-	return { kind: 'broken', code: redact(codes[0] ?? texts[0] ?? 'unknown').slice(0, 80) };
+	return { kind: 'broken', code: secrets.redact(codes[0] ?? texts[0] ?? 'unknown').slice(0, 80) };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -78,8 +78,8 @@ export class SignedRequests {
 			.then((response) => resultOf(response, request, session.secrets))
 			.catch((error: unknown) => {
 				const { isUnsent, failure } = attempt;
-				const redact = (text: string) => session.secrets.redact(text);
-				return { failure: failure ?? failureFromError(error, { isUnsent, redact }) };
+				const { secrets } = session;
+				return { failure: failure ?? failureFromError(error, { isUnsent, secrets }) };
 			});
 		attempt.end();
 		// The token isn't kept if another attempt has already got a newer one.

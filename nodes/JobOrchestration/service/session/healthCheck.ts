@@ -84,9 +84,8 @@ export class HealthChecks {
 		}
 		const meaning = meaningOf(result.failure);
 		if (meaning.notFoundBy === 'service or proxy') return 'away';
-		const isUnsent = NOTHING_KNOWN.includes(meaning.condition);
-		const isDecisive = !isUnsent && !mayResend(meaning, true);
-		if (isDecisive) return meaning.token ?? 'accepted';
+		const isUndecided = NOTHING_KNOWN.includes(meaning.condition) || mayResend(meaning, true);
+		if (!isUndecided) return meaning.token ?? 'accepted';
 		return meaning.token === undefined ? 'unknown' : 'failed';
 	}
 }

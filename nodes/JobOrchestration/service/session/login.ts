@@ -116,6 +116,6 @@ export async function sendDirectly<Body>(
 		return resultOf(answer, request, secrets);
 	} catch (error) {
 		if (abortSignal.aborted) return { failure: { kind: 'timeout' } };
-		return { failure: failureFromError(error, { redact: (text) => secrets.redact(text) }) };
+		return { failure: failureFromError(error, { secrets }) };
 	}
 }

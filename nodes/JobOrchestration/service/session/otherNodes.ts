@@ -4,7 +4,7 @@ import { type Failure, meaningOf } from '../errors/kinds';
 import { inTitleOnly, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { type Account, isBelow, resolveUrl } from './account';
-import { CHECK_TIMEOUT_MS, REUSE_MS, HEALTH_CHECK } from './healthCheck';
+import { CHECK_TIMEOUT_MS, HEALTH_CHECK, REUSE_MS } from './healthCheck';
 import { type Helpers, type HttpOptions, signed, type TokenResult } from './login';
 import { type Session, sessionOf } from './session';
 

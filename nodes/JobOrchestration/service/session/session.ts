@@ -11,7 +11,7 @@ import { MEMORY_MS } from '../retry/patience';
 import { backoffMs, unlessAborted, wait } from '../timers';
 import { type Account, accountOf } from './account';
 import type { Attempt } from './attempt';
-import { REUSE_MS, type Health, HEALTH_CHECK, HealthChecks } from './healthCheck';
+import { type Health, HEALTH_CHECK, HealthChecks, REUSE_MS } from './healthCheck';
 import type { Helpers, TokenResult } from './login';
 import { Logins } from './logins';
 import { Tokens } from './tokens';
@@ -120,8 +120,7 @@ export class Session {
 		const renewal = (this.renewal ??= this.findOrLogIn(helpers)
 			// Otherwise, the attempts that wait would report an exception as a cancelled request.
 			.catch((error: unknown) => {
-				const redact = (text: string) => this.secrets.redact(text);
-				return { failure: failureFromError(error, { isUnsent: true, redact }) };
+				return { failure: failureFromError(error, { isUnsent: true, secrets: this.secrets }) };
 			})
 			.finally(() => {
 				if (this.renewal === renewal) this.renewal = undefined;
