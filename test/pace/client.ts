@@ -1,5 +1,5 @@
 import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { cancelled, type Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
 import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
@@ -27,10 +27,10 @@ export function clientWith(
 		causeOf: async () => await Promise.resolve('call'),
 	};
 	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
-	const cancelled: End = { failure: { kind: 'cancelled', sent: true } };
+	const aborted: End = { failure: cancelled({ sent: true }) };
 	const attempt = async (request: ServiceRequest<unknown>, { signal }: RequestOptions) => {
 		const canEnd = request.method === 'GET' ? signal : undefined;
-		const result = await unlessAborted(endOf(request), canEnd).catch(() => cancelled);
+		const result = await unlessAborted(endOf(request), canEnd).catch(() => aborted);
 		return { result, token: 'token' };
 	};
 	return Object.assign(client, { attempt });

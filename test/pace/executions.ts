@@ -94,7 +94,7 @@ const CALL: Call<string> = {
 	expected: 'a text',
 	isExpected: (body): body is string => typeof body === 'string',
 	idempotent: true,
-	textsOf: () => ({ action: 'do it', request: 'it', byStatus: {} }),
+	texts: () => ({ action: 'do it', ifRefused: '' }),
 };
 
 export class Executions {
@@ -125,7 +125,7 @@ export class Executions {
 		const answerTo = async (what: number) => {
 			const answer = this.service(what, at());
 			const { failure, after = failure === undefined ? 20 : 5 } =
-				answer !== undefined && 'kind' in answer ? { failure: answer } : (answer ?? {});
+				answer !== undefined && 'condition' in answer ? { failure: answer } : (answer ?? {});
 			await clock.after(after);
 			return failure === undefined ? { body: 'done' } : { failure };
 		};

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
 import { type Execution, Executions, lastAt, mayExist, range, seconds } from './executions';
 import { atOnce, bucket, connections, open, rejected } from './services';

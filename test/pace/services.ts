@@ -1,6 +1,6 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { RateLimit } from '../../sandbox/limits/rateLimit';
-import { broken, statusFailure } from '../reliability/statusFailure';
+import { broken, statusFailure, timedOut } from '../reliability/statusFailure';
 
 /*
  * Simulated services with limits, in the virtual time of Executions.
@@ -19,7 +19,7 @@ type Answer = Failure | undefined | { failure?: Failure | undefined; after: numb
 export type Service = (n: number, at: number) => Answer;
 
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
-export const silence = { failure: { kind: 'timeout' }, after: 500 } as const;
+export const silence = { failure: timedOut, after: 500 } as const;
 
 /** Makes Math.random() return the same numbers in each test (Park and Miller's generator). */
 export function useSameRandomNumbers(): void {

@@ -1,15 +1,17 @@
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import { type Failure, failureOf } from '../../nodes/JobOrchestration/service/errors/failure';
+import type { Consequence } from '../../nodes/JobOrchestration/service/retry/facts';
+import { consequenceOf } from '../../nodes/JobOrchestration/service/retry/policy';
+
+/** Returns a failure with these consequences, whose texts don't matter. */
+export const failureWith = (consequence: Partial<Consequence>): Failure =>
+	failureOf({ title: 'failed', advice: '', ...consequence });
 
 /** Returns the failure of a request that was answered with this HTTP status and, if given, this Retry-After. */
-export const statusFailure = (
-	status: number,
-	retryAfterMs?: number,
-): Extract<Failure, { kind: 'status' }> => ({
-	kind: 'status',
-	status,
-	text: undefined,
-	retryAfterMs,
+export const statusFailure = (status: number, retryAfterMs?: number): Failure => ({
+	...failureWith(consequenceOf({ status, retryAfterMs })),
+	httpStatus: status,
 });
 
-export const unreachable = { kind: 'unreachable', code: 'ECONNREFUSED', address: 'a:1' } as const;
-export const broken = { kind: 'broken', code: 'ECONNRESET' } as const;
+export const unreachable = failureWith({ condition: 'unreachable', isAboutAllItems: true });
+export const broken = failureWith({ condition: 'broken', mayHaveActed: true });
+export const timedOut = failureWith({ condition: 'timedOut', mayHaveActed: true });

@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { type Call, callError } from './calls/call';
-import { type Failure, meaningOf } from './errors/kinds';
+import { cancelled, type Failure, timedOut } from './errors/failure';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from './request';
@@ -22,7 +22,7 @@ type End = { failure: Failure | undefined; decision: Decision };
 const NOT_SENT: Denial = { waitedMs: 0 };
 
 /** The end of an attempt that throws an unexpected exception. */
-const IF_THROWN: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
+const IF_THROWN: End = { failure: cancelled({ sent: true }), decision: { do: 'fail' } };
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
@@ -73,17 +73,13 @@ export class ServiceClient {
 	 * @throws StoppedBeforeSending if the call was aborted before anything was sent
 	 */
 	async send<Body>(call: Call<Body>, options: RequestOptions): Promise<Body> {
-		const { limiter, session } = this;
-		const about = { baseUrl: session.account.baseUrl, timeout: options.timeout };
+		const { limiter } = this;
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
 		const attempts = new CallAttempts(call, request.options);
 		/** The last failure of the call itself, not of a health check. */
 		let sentFailure: Failure | undefined;
-		let earlierMayHaveActed = false;
-		const errorOf = (failure: Failure = { kind: 'timeout' }, denial: Denial = {}) => {
-			const tries = { timesSent: attempts.timesSent, earlierMayHaveActed };
-			return callError(call, failure, { ...about, ...tries, ...denial });
-		};
+		const errorOf = (failure = timedOut(options.timeout), denial: Denial = {}) =>
+			callError(call, failure, { timesSent: attempts.timesSent, ...denial });
 
 		for (;;) {
 			const denial = await limiter.acquire(request);
@@ -109,22 +105,19 @@ export class ServiceClient {
 				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision } = end;
+			// The execution was stopped in the turn of the permit, or while the call waited for its first token.
+			const isCancelled = failure?.condition === 'unknown' && failure.isAboutAllItems !== true;
+			const isUnsent = isCancelled && !failure.mayHaveActed;
+			if (isUnsent && options.signal?.aborted === true && sentFailure === undefined)
+				throw new StoppedBeforeSending();
 			// If no new token could be obtained, the service's response to the last token says more than that failure.
-			const saysMore = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
+			const saysMore = failure?.noToken !== true || !isAboutToken(sentFailure);
 			if (!isHealthCheck && saysMore) sentFailure = failure;
 			if (decision.do !== 'send again') {
 				throw isHealthCheck ? errorOf(failure ?? sentFailure, NOT_SENT) : errorOf(sentFailure);
 			}
 			await limiter.sleep(request, decision.afterMs);
-			const isWrite = !isHealthCheck && call.method !== 'GET';
-			if (isWrite && failure !== undefined && options.signal?.aborted !== true)
-				earlierMayHaveActed ||= meaningOf(failure).mayHaveActed;
 		}
-	}
-
-	/** Returns the error of a call whose response has the expected form, but no usable content. */
-	unusableAnswerError(call: Call<unknown>, failure: Failure, { timeout }: RequestOptions) {
-		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
 	/**
@@ -153,18 +146,17 @@ export class ServiceClient {
 			remainingMs: limiter.remainingMs(request),
 			tokenAgeMs: session.tokens.ageOf(token),
 		});
-		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
+		const consequence = failure ?? ANSWERED;
 		const decision = attempts.decide(consequence, facts());
 		if (failure === undefined || decision.do !== 'check health') return { failure, decision };
 		const search = session.causeOf(context.helpers, token, failure, attempts.wasRejected);
 		const cause = await unlessAborted(search, signal).catch(() => undefined);
 		// Nothing is sent again after an abort.
 		if (cause === undefined) return { failure, decision: { do: 'fail' } };
-		const explained: Failure = { ...failure, cause };
-		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
-		// If the token was the cause, but the call can't be sent again, the error says that the login has expired.
-		const hasExpired = cause === 'token' && again.do === 'fail';
-		return { failure: hasExpired ? { ...failure, hasExpired } : explained, decision: again };
+		const isAway = cause === 'outage' && UNREACHABLE;
+		const explained: Failure = { ...failure, ...isAway, cause };
+		const again = attempts.decide(explained, { ...facts(), cause });
+		return { failure: explained, decision: again };
 	}
 
 	/** @param answerTimeoutMs time limit for the response, without the login */
@@ -179,5 +171,11 @@ export class ServiceClient {
 	}
 }
 
-const isAboutToken = (failure: Failure | undefined) =>
-	failure !== undefined && meaningOf(failure).token !== undefined;
+/** The consequence of an outage: what stands before the service has answered in its place. */
+const UNREACHABLE = {
+	condition: 'unreachable',
+	mayHaveActed: false,
+	isAboutAllItems: true,
+} as const;
+
+const isAboutToken = (failure: Failure | undefined) => failure?.token !== undefined;

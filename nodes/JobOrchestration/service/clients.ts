@@ -2,22 +2,32 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { ExpressionError, NodeOperationError, UserError } from 'n8n-workflow';
 
 import { ServiceClient } from './client';
-import { meaningOf } from './errors/kinds';
-import { failureFromError } from './errors/fromThrown';
+import { type Failure, failureOf } from './errors/failure';
 import { ServiceError } from './errors/problem';
+import { failureFromError } from './errors/thrown';
 import type { ClientOptions } from './request';
 import { CREDENTIAL, type N8nContext } from './session/credential';
 import { type Session, sessionOf } from './session/session';
 import { unlessAborted } from './timers';
 
 /**
- * The texts for a credential that was deleted or can't be used here. n8n throws a UserError then (its
- * credentials-helper.js).
+ * Returns the failure of a credential that was deleted, can't be used here, or has an expression that fails, such as one
+ * with a blocked $env. n8n's errors about the last have no description. Returns undefined for any other error.
  */
-const UNUSABLE = {
-	message: "n8n can't use this node's credential",
-	advice: 'Choose another credential in this node.',
-};
+function unusable(error: unknown): Failure | undefined {
+	const isKnown = [UserError, ExpressionError, NodeOperationError].some(
+		(known) => error instanceof known,
+	);
+	if (!isKnown) return undefined;
+	const { message, description } = error as { message: string; description?: string | null };
+	return failureOf({
+		title: "n8n can't use this node's credential",
+		words: message,
+		advice:
+			description ||
+			'Correct the expressions in the credential, or choose another credential in this node. Whether $env may be used is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE).',
+	});
+}
 
 /** The clients of one run of the node, one per account. With expressions, items may have different credentials. */
 export class Clients {
@@ -61,11 +71,7 @@ export class Clients {
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
 		const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
 		return await unlessAborted(reading, this.signal).catch((error: unknown) => {
-			// n8n's errors about the node's settings are clear, so they are not replaced.
-			if (error instanceof NodeOperationError || error instanceof ExpressionError) throw error;
-			const failure = failureFromError(error, { isUnsent: true });
-			const texts = error instanceof UserError ? UNUSABLE : {};
-			throw new ServiceError(failure, { ...meaningOf(failure), ...texts });
+			throw new ServiceError(unusable(error) ?? failureFromError(error, { isUnsent: true }));
 		});
 	}
 }

@@ -1,6 +1,7 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
+import type { RequestTexts } from './errors/failure';
 
 /** A request without Base URL and token, and the response that is expected. */
 export interface ServiceRequest<Body> {
@@ -17,13 +18,13 @@ export interface ServiceRequest<Body> {
 	/** A description of the expected response, as in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
+	/** Whether the request is the login. A successful response to it may hold a token in any field. */
+	isLogin?: boolean;
 	/**
-	 * Returns how the request failed, if the body of a response with a success status code says that it failed. 'refused'
-	 * means that the service has certainly not acted on the request.
+	 * Returns what the errors of the request say about it. The texts are only made when an error occurs, since thousands
+	 * of requests wait and few fail.
 	 */
-	failureIn?: (body: unknown, status: number) => 'refused' | 'failed' | undefined;
-	/** Whether errors omit each text of the response that isn't clearly a message, as it may be a token. */
-	isSecret?: boolean;
+	texts: (baseUrl: string) => RequestTexts;
 }
 
 /** The options for sending a request. */

@@ -1,6 +1,7 @@
-import { type Failure, meaningOf, withoutServiceText } from '../errors/kinds';
-import { ANSWERED } from '../retry/facts';
+import { type Failure, timedOut, toolCallOver, withoutResponse } from '../errors/failure';
+import { ANSWERED, type Consequence } from '../retry/facts';
 import { MEMORY_MS, mustFail, OUTAGE_MEMORY_MS, waitsSince } from '../retry/patience';
+import { RETRY } from '../retry/policy';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -94,7 +95,7 @@ export class AccountLimiter {
 	/** Takes a permit back. @param sleepMs milliseconds until the request is sent again; Infinity if it isn't */
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
-		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
+		const consequence: Consequence = failure ?? ANSWERED;
 		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
@@ -143,8 +144,10 @@ export class AccountLimiter {
 	}
 
 	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
-		const { failure = { kind: 'timeout' }, queue } = this.lastFailure;
-		const shown = queue === request.queue ? failure : withoutServiceText(failure);
+		if (Math.max(now, this.breaker.pausedUntil) >= request.options.runEndsAt)
+			return { failure: toolCallOver(RETRY.toolLimitMs), waitedMs: 0 };
+		const { failure = timedOut(0), queue } = this.lastFailure;
+		const shown = queue === request.queue ? failure : withoutResponse(failure);
 		const waitedMs = now - waitsSince(this.breaker, request);
 		const failedProbes = Math.max(0, Math.floor(this.breaker.failures) - 2);
 		return { failure: shown, waitedMs, failedProbes };

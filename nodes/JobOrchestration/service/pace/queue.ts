@@ -1,4 +1,4 @@
-import type { Failure } from '../errors/kinds';
+import type { Failure } from '../errors/failure';
 import type { ClientRun, RequestOptions } from '../request';
 
 /**

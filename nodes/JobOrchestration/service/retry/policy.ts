@@ -18,6 +18,8 @@ export const RETRY = {
 		['429', { condition: 'throttled', mayHaveActed: false }],
 		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
 		['404', { condition: 'answered', mayHaveActed: false, notFoundBy: 'service' }],
+		// Nothing has changed, as after a verb for a job that is already in the state. To a create, it means nothing.
+		['304', { condition: 'answered', mayHaveActed: true }],
 		['405 409 410 422', { condition: 'answered', mayHaveActed: false }],
 		['408 500 506-519', { condition: 'failed', mayHaveActed: true, token: 'suspect' }],
 		['307 308 400-498', { condition: 'answered', mayHaveActed: false, token: 'suspect' }],
@@ -30,12 +32,12 @@ export const RETRY = {
 	 */
 	throttledIfRetryAfter: '400 402-499 503',
 	/**
-	 * The conditions in which the service doesn't accept a call. The call is sent again after a backoff until its
-	 * patience is exhausted.
+	 * The conditions in which the service doesn't accept a call, or a proxy answers in its place. The call is sent again
+	 * after a backoff until its patience is exhausted.
 	 */
-	whileNotAccepted: ['unreachable', 'loginFailed', 'throttled'] as Condition[],
+	whileNotAccepted: ['unreachable', 'loginFailed', 'throttled', 'unavailable'] as Condition[],
 	/** The conditions after which a call is sent again after a backoff, up to Max Request Retries times. */
-	afterBackoff: ['failed', 'unavailable', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
+	afterBackoff: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
 	/**
 	 * The conditions of a failed login after which the call that waits for it is sent again, which repeats the login.
 	 * After any other failure of a login, the call fails.
@@ -81,7 +83,8 @@ export const RETRY = {
 };
 const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token: 'suspect' };
 
-const isIn = (ranges: string, status: number) =>
+/** Decides whether a list of numbers and ranges, such as '408 500-599', has a status code. */
+export const isIn = (ranges: string, status: number) =>
 	ranges.split(' ').some((range) => +range.slice(0, 3) <= status && status <= +range.slice(-3));
 
 /**

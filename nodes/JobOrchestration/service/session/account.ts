@@ -3,6 +3,7 @@ import { scryptSync } from 'node:crypto';
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { decodedPath } from '../../decodedPath';
+import { failureOf } from '../errors/failure';
 import { ServiceError } from '../errors/problem';
 
 /**
@@ -41,7 +42,7 @@ function notEmpty(field: string, text: string): string {
 	if (text !== '') return text;
 	const advice =
 		"Open the credential and fill it in. n8n's source control keeps expressions in credentials, but not texts.";
-	throw new ServiceError({ kind: 'credentialField', field, problem: 'is empty', advice });
+	throw unusable(field, 'is empty', advice);
 }
 
 /**
@@ -76,8 +77,14 @@ function readBaseUrl(value: unknown): string {
 		corrected === undefined
 			? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
 			: `Open the credential and enter ${corrected}.`;
-	throw new ServiceError({ kind: 'credentialField', field: 'Base URL', problem, advice });
+	throw unusable('Base URL', problem, advice);
 }
+
+/** Returns the error of a field that can't be used. @param problem completes the sentence in the title */
+const unusable = (field: string, problem: string, advice: string) =>
+	new ServiceError(
+		failureOf({ title: `The credential's '${field}' ${problem}`, advice, isAboutAllItems: true }),
+	);
 
 /** Returns what is wrong with a Base URL, as the end of a sentence; undefined if the Base URL can be used. */
 function problemOf(text: string): string | undefined {

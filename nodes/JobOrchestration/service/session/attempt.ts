@@ -1,6 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import type { Failure } from '../errors/kinds';
+import { cancelled, type Failure, timedOut } from '../errors/failure';
+import { loginTimedOut } from './login';
 import { onAbort, timeoutSignal } from '../timers';
 
 export interface AttemptOptions {
@@ -15,6 +16,8 @@ export interface AttemptOptions {
 	loginTimeoutMs: number;
 	/** Time limit in milliseconds from sending the request to the end of the response, if less than `timeout`. */
 	answerTimeoutMs: number;
+	/** The request, as errors name it. */
+	address: string;
 	/** Signal that keeps the request from being sent once it is aborted. */
 	signal?: AbortSignal | undefined;
 	/**
@@ -57,9 +60,10 @@ export class Attempt {
 	/** The reason why the attempt was aborted; undefined if it was not aborted. */
 	get failure(): Failure | undefined {
 		if (!this.signal.aborted) return undefined;
-		if (!this.isLate) return { kind: 'cancelled', sent: !this.isUnsent };
-		const { timeout: after } = this.options;
-		return this.isUnsent ? { kind: 'timeout', after, ofLogin: true } : { kind: 'timeout' };
+		if (!this.isLate) return cancelled({ sent: !this.isUnsent });
+		const { timeout, answerTimeoutMs } = this.options;
+		if (this.isUnsent) return loginTimedOut(timeout);
+		return timedOut(Math.min(timeout, answerTimeoutMs), this.options.address);
 	}
 
 	waitForToken(): void {

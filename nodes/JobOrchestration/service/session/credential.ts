@@ -5,8 +5,10 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { failureFromError } from '../errors/fromThrown';
-import { type Result, resultOf } from '../errors/fromResponse';
+import { type Result, resultOf } from '../errors/answer';
+import { addressOf, cancelled } from '../errors/failure';
+import { ServiceError } from '../errors/problem';
+import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { unlessAborted } from '../timers';
 import { Attempt, type AttemptOptions } from './attempt';
@@ -57,13 +59,15 @@ export class SignedRequests {
 	/** Sends a request once, and returns the body of its response or the failure. */
 	async send<Body>(
 		request: ServiceRequest<Body>,
-		options: Omit<AttemptOptions, 'cancel' | 'readAgain'>,
+		options: Omit<AttemptOptions, 'cancel' | 'readAgain' | 'address'>,
 	): Promise<Attempted<Body>> {
 		const { context, itemIndex, session, credentials: initial } = this;
 		session.usedAt = performance.now();
 		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
 		const cancel = request === HEALTH_CHECK ? options.signal : cancelOf(context, request);
-		const attempt = new Attempt({ ...options, cancel, readAgain });
+		const { baseUrl } = session.account;
+		const address = addressOf(request, baseUrl);
+		const attempt = new Attempt({ ...options, address, cancel, readAgain });
 		// The credential finds the attempt by this object, and n8n writes a new token into it. Each attempt has its own
 		// copy, so that the tokens of other attempts stay unchanged.
 		const credentials = { ...initial };
@@ -75,11 +79,12 @@ export class SignedRequests {
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
 		);
 		const result = await unlessAborted(answer, attempt.signal)
-			.then((response) => resultOf(response, request, session.secrets))
+			.then((response) => resultOf(response, request, session))
 			.catch((error: unknown) => {
 				const { isUnsent, failure } = attempt;
 				const { secrets } = session;
-				return { failure: failure ?? failureFromError(error, { isUnsent, secrets }) };
+				const known = { isUnsent, secrets, address, baseUrl, timeoutMs: options.timeout };
+				return { failure: failure ?? failureFromError(error, known) };
 			});
 		attempt.end();
 		// The token isn't kept if another attempt has already got a newer one.
@@ -103,7 +108,7 @@ export async function newToken(
 	const { session, attempt } = own;
 	attempt.waitForToken();
 	const result = await session.getToken(this.helpers, attempt);
-	if ('failure' in result) throw errorOf({ ...result.failure }, session.account);
+	if ('failure' in result) throw errorOf({ ...result.failure });
 	attempt.token = result.token;
 	// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
 	Object.assign(credentials, await attempt.options.readAgain());
@@ -124,7 +129,7 @@ export async function withToken(
 	// The attempt's session is used, since the credentials may belong to another account after an edit.
 	const { session, attempt } = own;
 	attempt.waitForToken();
-	if (attempt.signal.aborted) throw errorOf({ kind: 'cancelled', sent: false }, session.account);
+	if (attempt.signal.aborted) throw new ServiceError(cancelled({ sent: false }));
 	const stored = session.tokens.fromStored(credentials.accessToken);
 	if (stored === undefined) throw noTokenError();
 	const token = session.tokens.newest ?? stored;

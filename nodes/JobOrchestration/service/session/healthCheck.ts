@@ -1,5 +1,4 @@
 import { isJsonObject } from '../../json';
-import { meaningOf } from '../errors/kinds';
 import type { ServiceRequest } from '../request';
 import { NOTHING_KNOWN } from '../retry/facts';
 import { mayResend } from '../retry/policy';
@@ -17,6 +16,11 @@ export const HEALTH_CHECK = {
 	isExpected: (body: unknown): body is unknown =>
 		isJsonObject(body) &&
 		('items' in body || Object.keys(body).every((name) => name === 'metadata')),
+	texts: () => ({
+		action: 'answer a health check',
+		ifRefused:
+			'Ask the administrator of the service whether the user is allowed to list work clusters.',
+	}),
 } as const satisfies ServiceRequest<unknown>;
 
 /**
@@ -82,10 +86,10 @@ export class HealthChecks {
 			this.accepted = { token, at: Date.now() };
 			return 'accepted';
 		}
-		const meaning = meaningOf(result.failure);
-		if (meaning.notFoundBy === 'service or proxy') return 'away';
-		const isUndecided = NOTHING_KNOWN.includes(meaning.condition) || mayResend(meaning, true);
-		if (!isUndecided) return meaning.token ?? 'accepted';
-		return meaning.token === undefined ? 'unknown' : 'failed';
+		const { failure } = result;
+		if (failure.notFoundBy === 'service or proxy') return 'away';
+		const isUndecided = NOTHING_KNOWN.includes(failure.condition) || mayResend(failure, true);
+		if (!isUndecided) return failure.token ?? 'accepted';
+		return failure.token === undefined ? 'unknown' : 'failed';
 	}
 }

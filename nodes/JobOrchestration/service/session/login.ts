@@ -1,11 +1,14 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
-import { type Failure, LOGIN_TIMEOUT_MS } from '../errors/kinds';
-import { failureFromError } from '../errors/fromThrown';
-import { type Result, resultOf } from '../errors/fromResponse';
+import { truncate } from '../../texts';
+import { type Result, resultOf } from '../errors/answer';
+import { addressOf, type Failure, timedOut } from '../errors/failure';
+import { failureFromError } from '../errors/thrown';
 import type { Secrets } from '../errors/secrets';
 import type { ServiceRequest } from '../request';
+import { UNKNOWN } from '../retry/facts';
+import { RETRY } from '../retry/policy';
 import { timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
@@ -45,12 +48,55 @@ export async function login(helpers: Helpers, sender: Sender): Promise<TokenResu
 		idempotent: false,
 		expected: 'a token',
 		isExpected: hasToken,
-		isSecret: true,
+		isLogin: true,
+		texts: (baseUrl) => ({
+			action: 'log the user in',
+			ifRefused: '',
+			rows: [
+				[
+					'401',
+					'The username or the password is wrong',
+					"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
+				],
+				[
+					'404 405',
+					`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
+					"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1. If it has worked before, try again later: the service may be starting.",
+				],
+				[
+					'400-499',
+					'The service refused the login',
+					"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+				],
+			],
+		}),
 	};
 	const result = await sendDirectly(helpers, sender, request, LOGIN_TIMEOUT_MS);
 	if ('body' in result) return { token: result.body.access_token };
-	return { failure: { ...result.failure, ofLogin: true } };
+	const { failure } = result;
+	return { failure: ofLogin(failure.condition === 'timedOut' ? loginTimedOut() : failure) };
 }
+
+/** The time limit of a login in milliseconds. A request with a shorter Timeout stops waiting for the login earlier. */
+const LOGIN_TIMEOUT_MS = 60_000;
+
+/** Returns what a failed login means for the request that waited for it: it was not sent, or not acted on. */
+function ofLogin(failure: Failure): Failure {
+	const { condition, retryAfterMs } = failure;
+	const isRepeated = RETRY.loginAgain.includes(condition);
+	const own = condition === 'broken' ? 'loginFailed' : condition;
+	const consequence = isRepeated ? { ...UNKNOWN, condition: own, retryAfterMs } : UNKNOWN;
+	const isAboutAllItems = true;
+	return { ...failure, token: undefined, ...consequence, isAboutAllItems, ofLogin: true };
+}
+
+/** Returns the failure of a login without an answer. @param limitMs the request's own Timeout, if it ended the wait */
+export const loginTimedOut = (limitMs = LOGIN_TIMEOUT_MS) =>
+	ofLogin({
+		...timedOut(limitMs),
+		title: `The service didn't answer the login within ${limitMs / 1_000} s`,
+		...(limitMs < LOGIN_TIMEOUT_MS && { limitMs }),
+	});
 
 /** Returns a request in the form that n8n's request helpers take. */
 export function httpOptionsOf(
@@ -109,13 +155,15 @@ export async function sendDirectly<Body>(
 	token?: string,
 ): Promise<Result<Body>> {
 	const abortSignal = timeoutSignal(timeoutMs);
+	const { baseUrl } = account;
+	const address = addressOf(request, baseUrl);
 	const options = signed(httpOptionsOf(request, account), account, token);
 	try {
 		const sent: Promise<unknown> = helpers.httpRequest({ ...options, abortSignal });
 		const answer = await unlessAborted(sent, abortSignal);
-		return resultOf(answer, request, secrets);
+		return resultOf(answer, request, { account, secrets });
 	} catch (error) {
-		if (abortSignal.aborted) return { failure: { kind: 'timeout' } };
-		return { failure: failureFromError(error, { secrets }) };
+		if (abortSignal.aborted) return { failure: timedOut(timeoutMs, address) };
+		return { failure: failureFromError(error, { secrets, baseUrl, address, timeoutMs }) };
 	}
 }

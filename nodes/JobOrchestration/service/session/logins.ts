@@ -1,8 +1,8 @@
-import { type Failure, meaningOf } from '../errors/kinds';
-import { consequenceOf, mayResend } from '../retry/policy';
+import { type Failure, failureOf } from '../errors/failure';
+import { mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
 import type { AttemptOptions } from './attempt';
-import { REUSE_MS, type HealthChecks } from './healthCheck';
+import { REUSE_MS } from './healthCheck';
 import { type Helpers, login, type Sender, type TokenResult } from './login';
 import type { Tokens } from './tokens';
 
@@ -32,7 +32,6 @@ export class Logins {
 	constructor(
 		private readonly sender: Sender,
 		private readonly tokens: Tokens,
-		private readonly health: HealthChecks,
 	) {}
 
 	/** Logs in. Concurrent callers share one login, which continues even if no caller waits for it any more. */
@@ -49,7 +48,7 @@ export class Logins {
 		const failure = this.knownFailure();
 		if (failure !== undefined) return { failure };
 		this.forgetOld();
-		if (this.unaccepted >= MAX_LOGINS) return { failure: { kind: 'noToken', status: 401 } };
+		if (this.unaccepted >= MAX_LOGINS) return { failure: NO_TOKEN };
 		return await this.logIn(helpers);
 	}
 
@@ -63,7 +62,8 @@ export class Logins {
 	 * are recorded.
 	 */
 	noteFailure(failure: Failure, { run }: AttemptOptions): void {
-		if (isFinal(failure)) this.failures.set('status' in failure ? run.execution : run, failure);
+		if (isFinal(failure))
+			this.failures.set(failure.httpStatus === null ? run : run.execution, failure);
 	}
 
 	/**
@@ -72,8 +72,8 @@ export class Logins {
 	 */
 	knownFailure({ run, timeout = 0 }: Partial<AttemptOptions> = {}): Failure | undefined {
 		const known = run && (this.failures.get(run.execution) ?? this.failures.get(run));
-		const hasMoreTime = known?.kind === 'timeout' && timeout > (known.after ?? Infinity);
-		const isOver = known?.kind === 'noToken' && !this.tokens.isRecent();
+		const hasMoreTime = timeout > (known?.limitMs ?? Infinity);
+		const isOver = known?.noToken === true && !this.tokens.isRecent();
 		if (known !== undefined && !hasMoreTime && !isOver) return known;
 		return isWithin(REUSE_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
@@ -91,13 +91,7 @@ export class Logins {
 			return result;
 		}
 		const { failure } = result;
-		// After a 404, the Base URL isn't wrong if the service has answered there before. The service may be away.
-		const mayBeAway =
-			failure.kind === 'status' && consequenceOf(failure).notFoundBy === 'service or proxy';
-		if (mayBeAway && this.health.wasAnswered && (await this.health.check(helpers, '')) === 'away') {
-			return { failure: { ...failure, cause: 'outage' } };
-		}
-		if ('status' in failure && isFinal(failure)) this.refusal = { failure, at };
+		if (failure.httpStatus !== null && isFinal(failure)) this.refusal = { failure, at };
 		return result;
 	}
 }
@@ -107,4 +101,13 @@ export class Logins {
  * wait for it is enough.
  */
 const isFinal = (failure: Failure) =>
-	(failure.ofLogin === true || failure.kind === 'noToken') && !mayResend(meaningOf(failure), true);
+	(failure.ofLogin === true || failure.noToken === true) && !mayResend(failure, true);
+
+/** The failure of a request for which no login is made. */
+const NO_TOKEN = failureOf({
+	title: 'The service rejected the token that it had just issued',
+	advice:
+		"The login works, but its token doesn't. Check the user's permissions, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.",
+	facts: ['The service has rejected the tokens of other requests.'],
+	...{ httpStatus: 401, noToken: true, isAboutAllItems: true },
+});

@@ -1,7 +1,8 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { type Failure, meaningOf } from '../errors/kinds';
-import { inTitleOnly, ServiceError } from '../errors/problem';
+import { truncate } from '../../texts';
+import { type Failure, failureOf } from '../errors/failure';
+import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { type Account, isBelow, resolveUrl } from './account';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK, REUSE_MS } from './healthCheck';
@@ -43,7 +44,7 @@ export async function newTokenForOtherNode(
 	const { health, logins, tokens } = session;
 	if (request?.isTest === true) {
 		// No health check is needed: if the service rejects this token, the test itself shows it.
-		request.token ??= tokenIn(await logins.logIn(helpers), session);
+		request.token ??= tokenIn(await logins.logIn(helpers));
 		return { accessToken: tokens.toStored(request.token) };
 	}
 	if (request !== undefined && Date.now() >= request.mayBeRejectedUntil) return {};
@@ -57,7 +58,7 @@ export async function newTokenForOtherNode(
 	const mayBeNewest = current !== undefined || isWithin(REUSE_MS, issued?.at);
 	const isGood =
 		mayBeNewest && newest !== undefined && !(await refusalOf(newest, helpers, session));
-	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers), session);
+	const token = isGood ? newest : tokenIn(await logins.logInUnlessRefused(helpers));
 	if (request !== undefined) {
 		// A service that rejects the new token as well doesn't allow this user to list work clusters. It may have accepted
 		// the old token.
@@ -91,9 +92,9 @@ async function refusalOf(
  *
  * @throws ServiceError if the login failed
  */
-function tokenIn(result: TokenResult, { account }: Session): string {
+function tokenIn(result: TokenResult): string {
 	if ('token' in result) return result.token;
-	throw errorOf({ ...result.failure }, account);
+	throw errorOf({ ...result.failure });
 }
 
 /**
@@ -111,7 +112,14 @@ export function signedForOtherNode(
 	const checked = addressForToken(options, account);
 	if ('foreign' in checked) {
 		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
-		throw errorOf({ kind: 'foreignAddress', address: checked.foreign }, account);
+		throw new ServiceError(
+			failureOf({
+				title: `This credential is for ${truncate(account.baseUrl)} only`,
+				advice:
+					"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+				facts: [`Nothing was sent: ${checked.foreign} must not get the token.`],
+			}),
+		);
 	}
 	const token = session.tokens.fromStored(credentials.accessToken);
 	const hasLoggedIn = token !== undefined && otherRequests.get(credentials)?.token === token;
@@ -130,7 +138,7 @@ export function signedForOtherNode(
 /** Returns an error whose response makes n8n treat the token as rejected. */
 export function noTokenError(): Error {
 	const message = 'The request was not sent: there is no token for it';
-	const error = new ServiceError({ kind: 'status', status: 401 }, { message, advice: '' });
+	const error = new ServiceError(failureOf({ title: message, advice: '', httpStatus: 401 }));
 	return Object.assign(error, { response: { status: 401 } });
 }
 
@@ -158,8 +166,8 @@ function isTest({ url, qs, baseURL }: HttpOptions): boolean {
 	return baseURL !== undefined && url === testRequest.url && qs?.['ListOption.limit'] === 1;
 }
 
-export function errorOf(failure: Failure, { baseUrl }: Account): ServiceError {
-	const texts = meaningOf(failure, { baseUrl });
+export function errorOf(failure: Failure): ServiceError {
+	const problem = problemOfFailure(failure);
 	// The test of a credential shows only the message, so the message of a failed login includes the advice.
-	return new ServiceError(failure, failure.ofLogin === true ? inTitleOnly(texts) : texts);
+	return new ServiceError(failure, failure.ofLogin === true ? inTitleOnly(problem) : problem);
 }

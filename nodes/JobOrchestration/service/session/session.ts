@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { type Failure, meaningOf } from '../errors/kinds';
-import { failureFromError } from '../errors/fromThrown';
+import { cancelled, type Failure } from '../errors/failure';
 import { Secrets } from '../errors/secrets';
+import { failureFromError } from '../errors/thrown';
 import { AccountLimiter } from '../pace/limiter';
 import type { Cause } from '../retry/facts';
 import { MEMORY_MS } from '../retry/patience';
@@ -41,10 +41,10 @@ export class Session {
 	private renewal: Promise<TokenResult | undefined> | undefined;
 
 	constructor(readonly account: Account) {
-		this.secrets = new Secrets(account);
+		this.secrets = new Secrets(account.password);
 		this.tokens = new Tokens(account, this.secrets);
 		this.health = new HealthChecks(this);
-		this.logins = new Logins(this, this.tokens, this.health);
+		this.logins = new Logins(this, this.tokens);
 	}
 
 	/**
@@ -69,7 +69,7 @@ export class Session {
 		failure: Failure,
 		isRepeated: boolean,
 	): Promise<Cause> {
-		const { token: suspicion } = meaningOf(failure);
+		const { token: suspicion } = failure;
 		if (suspicion === undefined) {
 			if ((await this.health.check(helpers, token)) !== 'away') return 'call';
 			return this.health.hasListed ? 'outage' : 'maybe outage';
@@ -104,14 +104,14 @@ export class Session {
 	 */
 	async getToken(helpers: Helpers, attempt: Attempt): Promise<TokenResult> {
 		const known = this.logins.knownFailure(attempt.options);
-		if (known?.kind === 'noToken') await this.readStore(attempt);
+		if (known?.noToken === true) await this.readStore(attempt);
 		if (this.tokens.newest !== undefined) return { token: this.tokens.newest };
 		if (known !== undefined) return { failure: known };
 		if (attempt.failure !== undefined) return { failure: attempt.failure };
 		this.waiting.add(attempt);
 		const found = await unlessAborted(this.renew(helpers), attempt.signal).catch(() => undefined);
 		this.waiting.delete(attempt);
-		const result = found ?? { failure: attempt.failure ?? { kind: 'cancelled', sent: false } };
+		const result = found ?? { failure: attempt.failure ?? cancelled({ sent: false }) };
 		if ('failure' in result) this.logins.noteFailure(result.failure, attempt.options);
 		return result;
 	}
