@@ -1,47 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /*
- * The texts of errors, hints and logs. The parts of a text stay apart until n8n's error or an error item is made of
- * them.
+ * The parts of errors, hints and logs that several of them share.
  */
-
-/** The parts of an error's text. */
-export interface Texts {
-	/** What happened, in at most about 80 characters. */
-	message: string;
-	/** The service's own words, which follow the message in the title, in at most about 80 characters. */
-	words?: string | undefined;
-	/** Whether the message only introduces the words, such as "The service refused to create the job". */
-	isIntroduction?: boolean;
-	/** The end of the title, which says what became of the job: "the job may exist". */
-	fate?: string | undefined;
-	/** What the user should do. */
-	advice: string;
-	/** Everything that the service says. */
-	reason?: string | undefined;
-	/** Any other known facts. */
-	detail?: string | undefined;
-	/** The reason why the item was not run again. */
-	note?: string | undefined;
-	/** The known facts about the other items and their jobs. */
-	lists?: string[];
-}
-
-/** Returns the title of an error as plain text. */
-export function titleOf({ message, words, fate }: Texts): string {
-	const title = words === undefined ? message : `${message}: ${words}`;
-	return fate === undefined ? title : `${title.replace(/\.$/, '')}; ${fate}`;
-}
-
-/** Returns the description of an error as plain text: first the advice, then the known facts, each on its own line. */
-export function descriptionOf({ advice, reason, detail, note, lists = [] }: Texts): string {
-	const lines = [advice, reason, sentences([detail, note])].filter(Boolean);
-	return [lines.join('\n'), ...lists].join('\n\n');
-}
-
-/** Joins the sentences that are given into one line. */
-export const sentences = (texts: Array<string | undefined | false>) =>
-	texts.filter(Boolean).join(' ');
 
 /**
  * Returns a text in a form that n8n can show anywhere. n8n's editor interprets HTML and backticks, so look-alike
@@ -64,12 +25,16 @@ export const asTitle = (text: string) => asPlainText(text).replaceAll('canceled'
 /** The maximum number of characters of an ID or an address in a title. A whole UUID fits. */
 const MAX_IN_TITLE = 36;
 
-/** Returns a text for a title, cut off if it is too long. */
+/** Returns a text, cut off if it is too long. */
 export function truncate(text: string, max = MAX_IN_TITLE): string {
 	// Only the beginning of the text is split into characters, because the text may be very long.
 	const characters = [...text.slice(0, 2 * max + 1)];
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
+
+/** Returns those of the texts that aren't left out by a condition. */
+export const present = (texts: Array<string | undefined | false>) =>
+	texts.filter((text) => typeof text === 'string' && text !== '') as string[];
 
 /** The properties by which people look for a job. */
 export interface NamedJob {
@@ -77,36 +42,23 @@ export interface NamedJob {
 	displayName: string;
 }
 
-/**
- * The maximum number of characters of a name. Without a limit, an error about 400 jobs with names of 20 kB would have
- * millions of characters.
- */
+/** The maximum number of characters of a name. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
 const MAX_NAME = 100;
 
-/** Returns a name or an ID as a sentence shows it, cut off if it is too long. */
-export const shorten = (name: string) => truncate(name, MAX_NAME);
-
-/** Returns a job with its names as errors, hints and logs show them, cut off if they are too long. */
-export function withShortNames<Job extends NamedJob>(job: Job): Job {
-	return { ...job, namespace: shorten(job.namespace), displayName: shorten(job.displayName) };
-}
-
 /** Returns the name of a job for a sentence: "'Report' in namespace 'default'". */
-export function nameOf(job: NamedJob): string {
-	const { displayName, namespace } = withShortNames(job);
-	return `'${displayName}' in namespace '${namespace}'`;
-}
+export const nameOf = ({ displayName, namespace }: NamedJob) =>
+	`'${truncate(displayName, MAX_NAME)}' in namespace '${truncate(namespace, MAX_NAME)}'`;
 
 /** Returns the name of an execution and its node, as logs show it. */
 export function nameOfExecution(context: IExecuteFunctions): string {
 	return `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
 }
 
-/** The note that follows the numbers of items in a title or a hint, because users count rows from 1. */
-export const FROM_ZERO = '(counted from 0)';
-
 /** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
 const MAX_NAMED = 10;
+
+/** Says once in a text how its items are counted, because users count rows from 1. */
+export const COUNTED_FROM_0 = 'Items are counted from 0.';
 
 /**
  * Returns a list of items by their numbers, counted from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99
@@ -119,15 +71,30 @@ export function itemList(items: readonly number[]): string {
 		if (range?.at(-1) === item - 1) range.push(item);
 		else ranges.push([item]);
 	}
-	const parts = ranges.flatMap((range) =>
-		range.length < 3 ? range.map((item) => [item]) : [range],
-	);
-	const names = parts
+	const names = ranges
 		.slice(0, MAX_NAMED)
-		.map((part) => (part.length === 1 ? `${part[0]}` : `${part[0]} to ${part.at(-1)}`));
-	const more = parts.slice(MAX_NAMED).flat().length;
+		.map((range) => (range.length === 1 ? `${range[0]}` : `${range[0]} to ${range.at(-1)}`));
+	const more = ranges.slice(MAX_NAMED).flat().length;
 	if (more > 0) names.push(`${more} more`);
-	const last = names.pop();
-	const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+	const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
+}
+
+/** The maximum number of jobs that a text lists. The context of an error has all of them. */
+const MAX_LISTED = 100;
+
+/**
+ * Returns one text for each job of a list, at most `MAX_LISTED`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
+ *
+ * @param place where all jobs are, if the list is longer
+ */
+export function jobList(
+	jobs: Array<NamedJob & { itemIndex: number; uid?: string }>,
+	place = '',
+): string[] {
+	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, uid, ...job }) => {
+		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
+	});
+	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);
+	return names;
 }

@@ -112,12 +112,6 @@ test.each<[which: string, page: IDataObject, INodeParameters]>([
 	expect(asked()).toEqual([{ 'ListOption.limit': '50' }]);
 });
 
-/** Returns a matcher for descriptions that end in this text and the address of the list. */
-const endsIn = (detail: string) =>
-	expect.stringMatching(
-		new RegExp(`${detail} Request: list clusters at ${fixture.sandbox.url}\\.$`),
-	) as unknown;
-
 /** Runs Get Many and returns its clusters and the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
 	const result = await fixture.succeeds(getAll(parameters), items);
@@ -134,7 +128,6 @@ describe('An empty page', () => {
 		{ metadata: null },
 		{ metadata: { continue: '', resourceVersion: '7' } },
 		{ kind: 'ClusterList', apiVersion: 'v1', metadata: {} },
-		{ total: 0, nextPageToken: '' },
 	];
 
 	test.each(empty)('%j is an empty list, and ends a list', async (page) => {
@@ -217,8 +210,7 @@ describe('A last page that is full', () => {
 			answerWithPages({ items: full, metadata: { remainingItemCount: count } });
 			const { error } = await fixture.engine.run({ parameters: getAll({ returnAll: true }) });
 			expect(error).toMatchObject({
-				message: 'The list of work clusters is cut off',
-				description: endsIn('The last page says that 12 more follow, but not where.'),
+				message: "The list of work clusters can't be read to its end",
 			});
 			expect(await list({ limit: 100 })).toHaveLength(100);
 		},
@@ -227,7 +219,7 @@ describe('A last page that is full', () => {
 
 describe('A list without an end', () => {
 	const page = (token: string, ...items: object[]) => ({ items, metadata: { continue: token } });
-	const message = 'The list of work clusters never ends';
+	const message = "The list of work clusters can't be read to its end";
 
 	test.each<[string, object[], INodeParameters]>([
 		['leads to itself', [page('a')], { returnAll: true }],
@@ -237,7 +229,9 @@ describe('A list without an end', () => {
 	])('is an error, if a page %s', async (_, pages, parameters) => {
 		answerWithPages(...pages);
 		const { error } = await fixture.engine.run({ parameters: getAll(parameters) });
-		const description = endsIn('A page token came twice, or there are more than a thousand pages.');
+		const description = expect.stringMatching(
+			/^Report this .*\n\nA page token came twice/,
+		) as unknown;
 		expect(error).toMatchObject({ message, description });
 		expect(asked()).toHaveLength(Math.max(2, pages.length));
 		await expect(fixture.engine.listSearch('searchClusters', 'x')).rejects.toMatchObject({

@@ -243,7 +243,7 @@ describe('An optional field whose expression has no value', () => {
 		expect(jobs).toMatchObject([{ group: 'g', priority: 1 }, { group: '' }, {}, { group: 'g' }]);
 		expect(jobs[2]).not.toHaveProperty('priority');
 		expect(hints).toEqual([
-			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 and 2, 'Priority' of item 2, 'Timeout' of item 3 (counted from 0).",
+			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 to 2, 'Priority' of item 2, 'Timeout' of item 3. Items are counted from 0.",
 		]);
 	});
 

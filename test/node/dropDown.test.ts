@@ -84,7 +84,7 @@ test('the list shows the page that the service has cut off, and a search for ano
 	fixture.answerWith('listClusters', { items, metadata: { remainingItemCount: 7 } });
 	expect(await search()).toEqual({ results: [{ name: 'c1', value: 'c1' }] });
 	await expect(search('c9')).rejects.toMatchObject({
-		message: 'The list of work clusters is cut off',
+		message: "The list of work clusters can't be read to its end",
 	});
 });
 

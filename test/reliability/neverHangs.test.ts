@@ -5,7 +5,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
-import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
+import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Fault, Plan } from '../../sandbox';
@@ -256,7 +256,7 @@ describe('If a health check can not be sent', () => {
 const CREATE: Call<string> = {
 	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
-	textsOf: () => ({ action: 'create the job', request: 'create the job', byStatus: {} }),
+	texts: () => ({ action: 'create the job', ifRefused: '' }),
 };
 
 describe('A request that fails at once, without a wait', () => {

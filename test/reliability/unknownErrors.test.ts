@@ -20,7 +20,7 @@ const methodsOf = (path: string, name: string) =>
 	(built(path) as Record<string, { prototype: object }>)[name]?.prototype ?? {};
 
 const steps: Array<[step: string, owner: object, method: string]> = [
-	['the answer is read', built('errors/fromResponse'), 'resultOf'],
+	['the answer is read', built('errors/answer'), 'resultOf'],
 	['the attempt ends', methodsOf('session/attempt', 'Attempt'), 'end'],
 	['the answer is noted', methodsOf('session/session', 'Session'), 'noteAnswer'],
 	['the permit is given back', methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
@@ -31,7 +31,7 @@ const steps: Array<[step: string, owner: object, method: string]> = [
 const stepsOfFailure: typeof steps = [
 	['the policy is asked', built('retry/policy'), 'next'],
 	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
-	['its meaning is found', built('errors/kinds'), 'meaningOf'],
+	['its texts are made', built('errors/statuses'), 'textsOf'],
 	['its cause is found', methodsOf('session/session', 'Session'), 'causeOf'],
 	['its error is made', built('calls/call'), 'callError'],
 ];

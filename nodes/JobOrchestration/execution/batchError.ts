@@ -1,184 +1,110 @@
 import { correctionOf } from '../fields/expressions';
-import type { CreatedJob } from '../resources/operation';
 import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
-import {
-	descriptionOf,
-	FROM_ZERO,
-	itemList,
-	type NamedJob,
-	nameOf,
-	sentences,
-	type Texts,
-	titleOf,
-} from '../texts';
+import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
 import { logCreatedJobs } from './cancelLog';
-import { MAX_LISTED, type Summary, summaryOf } from './outcomes';
+import { type Summary, summaryOf } from './outcomes';
 import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*
- * The error that ends the execution. It says what was done to all items.
+ * The error that ends the execution. It says what was done to all items, always in the same layout:
+ *
+ *     3 of 6 jobs were created; item 3 failed: <the title of its problem>
+ *
+ *     <what to do about the problem, and how to continue>
+ *
+ *     Done: items 0 to 2. Failed: item 3. Not begun: items 4 and 5. Items are counted from 0.
+ *
+ *     <the jobs that may exist, and those that were created>
+ *
+ *     <what the service says, and the other facts of the problem>
  */
 
-/** Returns the error that ends the execution, with the known facts about the other items. */
+/** The status codes by which a service says that a value is wrong (RFC 9110); undefined if the node found it. */
+const MAY_BE_WRONG: Array<number | null | undefined> = [400, 404, 409, 413, 422, undefined];
+
+/** Returns the error that ends the execution, with what is known about the other items. */
 export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem): NodeError {
 	const { context, operation } = run;
 	const summary = summaryOf(run);
-	const { created: createdJobs, uncertain: uncertainItems } = summary;
-	const isCreate = operation.createsJobs === true;
-	if (isCreate && isCancelled(context)) logCreatedJobs(context, summary);
+	const { count, created: createdJobs, uncertain: uncertainItems, succeeded } = summary;
+	const isStopped = isCancelled(context);
+	if (operation.createsJobs === true && isStopped) logCreatedJobs(context, summary);
+	const hasEffects = succeeded.length + uncertainItems.length > 0 || problem.mayHaveActed === true;
+	const isOfItem = problem.scope === undefined;
+	const isBatch = count > 1 && (hasEffects || isOfItem);
+	// Retry keeps the items as they came, so a wrong value of an item has to be corrected in this node.
+	const said = [problem.title, problem.advice, ...problem.facts.slice(0, 1)];
+	const isWrongValue = MAY_BE_WRONG.includes(problem.httpStatus) && problem.scope !== 'all items';
+	const correction =
+		hasEffects && isWrongValue && !isStopped && correctionOf({ context, itemIndex }, said);
+	const failed = isOfItem ? `; item ${itemIndex} failed` : '';
 	const inBatch: Problem = {
 		...problem,
-		...(isCancelled(context) ? {} : titleInBatch(run, { itemIndex, problem }, summary)),
-		advice: adviceInBatch(run, { itemIndex, problem }, summary),
-		lists: isCreate ? listsOfJobs(problem, summary) : listsOfItems(problem, summary),
+		// If a title contains "item 4", n8n's editor does not append "[item 4]" to it.
+		...(isBatch &&
+			!isStopped &&
+			problem.scope !== 'named items' && {
+				title: `${resultOf(run, summary)}${failed}: ${problem.title}`,
+			}),
+		...(hasEffects && {
+			advice: [problem.advice, correction, todoOf(run, summary, problem)]
+				.filter(Boolean)
+				.join('\n'),
+		}),
+		lists: present([
+			present([
+				...(problem.lists ?? []),
+				isBatch && listOfItems(summary),
+				count > 1 && (isBatch || problem.scope === 'named items') && COUNTED_FROM_0,
+			]).join(' '),
+			uncertainItems.length > (problem.uncertainJob ? 1 : 0) &&
+				listOfJobs(uncertainItems, 'Jobs that may exist', 'uncertainItems'),
+			createdJobs.length > 0 && listOfJobs(createdJobs, 'Jobs already created', 'createdJobs'),
+		]),
 	};
 	const nodeError = nodeErrorOf(context.getNode(), cause, inBatch);
 	Object.assign(nodeError.context, { createdJobs, uncertainItems });
-	if (summary.count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
+	if (count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;
 }
 
-/**
- * Returns the parts of the title, with the number of items that are done. If a title contains "item 4", n8n's editor
- * does not append "[item 4]" to it.
- */
-function titleInBatch(
-	{ operation: { done, createsJobs } }: Run,
-	{ itemIndex, problem }: FatalProblem,
-	summary: Summary,
-): Partial<Texts> {
-	const { scope, words, isIntroduction } = problem;
-	const { count, succeeded, uncertain } = summary;
-	const isAlone = done === undefined && succeeded.length === 0;
-	if (count === 1 || isAlone || scope === 'named items') return {};
-	const finished = createsJobs === true ? summary.created.length : succeeded.length;
-	const result = resultOf(summary, finished, done);
-	if (scope === 'all items') return finished + uncertain.length > 0 ? { fate: result } : {};
-	const item = `item ${itemIndex} ${FROM_ZERO}`;
-	const isUnclear = problem.mayHaveActed === true || done === undefined;
-	return {
-		message: `${isUnclear ? 'Failed at' : `Job not ${done} for`} ${item}; ${result}`,
-		words: isIntroduction === true && !isUnclear ? words : titleOf(problem),
-		fate: undefined,
-	};
+/** Returns how many items are done: "3 of 6 jobs were created, 1 more may exist". */
+function resultOf({ operation: { done } }: Run, { count, uncertain, succeeded }: Summary): string {
+	const what = done === undefined ? 'items succeeded' : `jobs were ${done}`;
+	const more = uncertain.length > 0 ? `, ${uncertain.length} more may exist` : '';
+	return `${succeeded.length} of ${count} ${what}${more}`;
 }
 
-/** Returns the part of the title that says how many items are done. */
-function resultOf(
-	{ count, created, uncertain }: Summary,
-	finished: number,
-	done: string | undefined,
+/** Returns what to do about the items that are done or whose job may exist. */
+function todoOf(
+	{ context, operation }: Run,
+	{ count, uncertain, succeeded }: Summary,
+	{ mayHaveActed }: Problem,
 ): string {
-	if (uncertain.length > 0)
-		return `${created.length} of ${count} jobs certainly exist, ${uncertain.length} may`;
-	return `${finished} of ${count} ${done === undefined ? 'items succeeded' : `jobs were ${done}`}`;
-}
-
-/** Returns the advice about the problem, completed by the advice about the other items. */
-function adviceInBatch(
-	{ context, outcomes, operation: { createsJobs = false } }: Run,
-	{ itemIndex, problem }: FatalProblem,
-	{ succeeded, created, uncertain }: Summary,
-): string {
-	const kept = createsJobs ? created.length : succeeded.length;
-	if (kept + uncertain.length === 0) return problem.advice;
-	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
-	const look =
-		uncertain.length > 0 &&
-		!isAlone &&
-		'Look on the service for each job listed below that may exist.';
 	if (isCancelled(context)) {
-		return sentences([
-			isAlone && problem.advice,
-			look,
-			'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.',
-		]);
+		return 'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.';
 	}
-	// n8n passes nothing from an earlier execution of a sub-workflow on to a new one.
-	const isSub = context.getMode() === 'integrated';
-	const isOld = outcomes[itemIndex]?.isOfEarlierExecution === true;
-	const isUncertainChange = problem.mayHaveActed === true && !createsJobs;
-	const isEdited = problem.isWrongValue === true || uncertain.length > 0 || isUncertainChange;
-	const only = createsJobs
-		? 'it creates only the missing jobs'
-		: 'it runs only the items that are not done';
-	const isListed = problem.uncertainJob !== undefined && !isAlone;
-	const todo = sentences([
-		!isListed && problem.advice,
-		problem.isWrongValue === true &&
-			(correctionOf({ context, itemIndex }, [titleOf(problem), descriptionOf(problem)]) ??
-				'Correct a wrong value in this node, not before it: Retry keeps the items as they came.'),
-		look,
-		uncertain.length > 0 &&
-			`${isAlone ? 'If there is no such job' : 'For items without one'}, turn on 'Create Again If Uncertain' in this node's Options.`,
-		isUncertainChange &&
-			"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'.",
-		isOld &&
-			createsJobs &&
-			`If ${isAlone ? 'it exists' : 'they exist'}, set 'On Error' to 'Continue (using error output)'.`,
-		[
-			`To continue, use Retry${isSub ? ` of this sub-workflow's own execution, ${context.getExecutionId()},` : ''} in the list of executions (the arrow ↷)`,
-			isEdited ? ', with the currently saved workflow' : '',
-			kept > 0 ? `: ${only}.` : '.',
-		].join(''),
-	]);
-	if (!createsJobs || !(isSub || kept > 0)) return todo;
-	const wrong = isSub ? 'retry the execution that started it' : 'execute this node again';
-	return `${todo}\nDon't ${wrong}: that creates every job again.`;
+	// n8n passes nothing on from the execution of a sub-workflow: only the Retry of that execution knows what is done.
+	const retry = `use Retry of execution ${context.getExecutionId()} in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done, as they came to this node`;
+	const none = "If it doesn't exist, turn on 'Create Again If Uncertain' in this node's Options";
+	const one = "If it exists, set 'On Error' to 'Continue (using error output)'";
+	const again = '; running this node in another way creates every job again';
+	const isCreate = operation.createsJobs === true && (count > 1 || succeeded.length > 0);
+	const past =
+		"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'. To continue,";
+	const next = mayHaveActed === true ? past : 'To continue,';
+	const start = uncertain.length > 0 ? `${none}. ${one}. Then` : next;
+	return `${start} ${retry}${isCreate ? again : ''}.`;
 }
 
-/** Returns the list of the items that were done, that failed, and that were not begun. */
-function listsOfItems(
-	{ scope }: Problem,
-	{ count, succeeded, failed, notBegun }: Summary,
-): string[] {
-	if (count === 1 || scope === 'named items' || succeeded.length === 0) return [];
+function listOfItems({ succeeded, failed, notBegun }: Summary): string {
 	const lists = { Done: succeeded, Failed: failed, 'Not begun': notBegun };
-	const lines = Object.entries(lists).filter(([, items]) => items.length > 0);
-	return [lines.map(([what, items]) => `${what}: ${itemList(items)}.`).join('\n')];
+	const named = Object.entries(lists).filter(([, items]) => items.length > 0);
+	return named.map(([what, items]) => `${what}: ${itemList(items)}.`).join(' ');
 }
 
-/** Returns the lists of the items without a job, of the jobs that may exist, and of the jobs that exist. */
-function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summary): string[] {
-	const { count, created, uncertain, withoutJob } = summary;
-	const lists: string[] = [];
-	if (count > 1 && withoutJob.length > 0 && created.length + uncertain.length > 0) {
-		lists.push(`Without a job: ${itemList(withoutJob)}.`);
-	} else if (
-		count > 1 &&
-		scope === 'all items' &&
-		httpStatus !== undefined &&
-		created.length === 0
-	) {
-		lists.push('No job was created.');
-	}
-	if (uncertain.length > (uncertainJob ? 1 : 0)) {
-		lists.push(listOf(uncertain, 'Jobs that may exist', 'uncertainItems'));
-	}
-	if (created.length > 0) lists.push(listOf(created, 'Jobs already created', 'createdJobs'));
-	return lists;
-}
-
-/**
- * Returns a list of jobs with their items, one job per line.
- *
- * @param place the field of the error's context that holds all of these jobs
- */
-function listOf(
-	jobs: Array<{ itemIndex: number } & NamedJob & Partial<CreatedJob>>,
-	heading: string,
-	place: string,
-): string {
-	const isOne = new Set(jobs.map(({ namespace }) => namespace)).size === 1;
-	const where = isOne ? ` in namespace '${jobs[0]?.namespace}'` : '';
-	const lines = jobs.slice(0, MAX_LISTED).map((job) => {
-		const name = isOne ? `'${job.displayName}'` : nameOf(job);
-		const what = job.uid === undefined ? name : `${job.uid} (${name})`;
-		return `• item ${job.itemIndex}: ${what}`;
-	});
-	if (jobs.length > MAX_LISTED) {
-		const more = jobs.length - MAX_LISTED;
-		lines.push(`• and ${more} more, in the error's context.${place} (an error workflow gets it)`);
-	}
-	return [`${heading} (${jobs.length})${where}:`, ...lines].join('\n');
+/** Returns a list of jobs, one per line. @param place the field of the error's context that holds all of them */
+function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place: string): string {
+	const lines = jobList(jobs, `, in the error's context.${place}`).map((line) => `• ${line}`);
+	return [`${heading} (${jobs.length}):`, ...lines].join('\n');
 }

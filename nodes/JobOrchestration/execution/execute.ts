@@ -3,9 +3,14 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { findOperation } from '../resources';
 import type { Operation, Outcome } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/client';
-import { nodeErrorOf, problemOf, ServiceError, unknownProblem } from '../service/errors/problem';
+import {
+	descriptionOf,
+	nodeErrorOf,
+	problemOf,
+	ServiceError,
+	uncertain,
+} from '../service/errors/problem';
 import { onAbort } from '../service/timers';
-import { descriptionOf, titleOf } from '../texts';
 import { notWaitingProblem, waitForCallback } from '../waitUntilCalled/callback';
 import { fatalErrorOf } from './batchError';
 import { addHints } from './hints';
@@ -98,9 +103,9 @@ async function makeCalls(
 				if (cause instanceof StoppedBeforeSending) return;
 				const { idempotent, job } = prepared.call;
 				const isKnown = cause instanceof ServiceError || idempotent;
-				const problem = isKnown
-					? problemOf(cause)
-					: unknownProblem(client.redact(String(cause)), job);
+				const facts = [`Please report the error: ${client.redact(String(cause))}`];
+				const title = 'This node failed with an error of its own';
+				const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
 				outcomes[itemIndex] = { problem };
 				if (continueOnFail) return;
 				firstFatal ??= { itemIndex, problem, cause };
@@ -169,7 +174,7 @@ function outputOf(
 		const ofCreate = createsJobs && { jobMayExist: uncertainJob !== undefined };
 		const description = descriptionOf(problem);
 		const json = {
-			message: titleOf(problem),
+			message: problem.title,
 			error: { description, itemIndex, httpStatus, ...ofCreate },
 		};
 		return [{ json, ...(binary && { binary }), pairedItem }];

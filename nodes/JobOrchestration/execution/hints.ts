@@ -1,5 +1,5 @@
-import { asPlainText, FROM_ZERO, itemList } from '../texts';
-import { type ListedJob, MAX_LISTED, type Summary, summaryOf } from './outcomes';
+import { asPlainText, COUNTED_FROM_0, itemList, jobList } from '../texts';
+import { type ListedJob, type Summary, summaryOf } from './outcomes';
 import type { Run } from './run';
 
 /** The maximum number of warnings. More would push the output off the screen. */
@@ -33,7 +33,7 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 	const what =
 		count === 1
 			? 'The item failed.'
-			: `${failed.length} of ${count} items failed: ${itemList(failed)} ${FROM_ZERO}.`;
+			: `${failed.length} of ${count} items failed: ${itemList(failed)}. ${COUNTED_FROM_0}`;
 	if (uncertain.length === 0) return what;
 	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
 	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
@@ -42,12 +42,10 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
 	if (leftOut.size === 0) return undefined;
 	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
-	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')} ${FROM_ZERO}.`;
+	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')}. ${COUNTED_FROM_0}`;
 }
 
 function hintOfJobs(jobs: ListedJob[]): string | undefined {
 	if (jobs.length === 0) return undefined;
-	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, uid }) => `item ${itemIndex}: ${uid}`);
-	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more`);
-	return `Jobs of items that this run wasn't given (Execute Once): ${names.join(', ')}.`;
+	return `Jobs of items that this run wasn't given (Execute Once): ${jobList(jobs).join('; ')}.`;
 }

@@ -3,7 +3,7 @@ import type { Field } from '../fields/form';
 import { readValues } from '../fields/values';
 import { DEFAULTS } from '../resources/options';
 import { Clients } from '../service/clients';
-import { cutOffProblem, problemOf } from '../service/errors/problem';
+import { problemOf, uncertain } from '../service/errors/problem';
 import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
 import { newCallback } from '../waitUntilCalled/callback';
@@ -16,6 +16,12 @@ import { type FatalProblem, isCancelled, isTool, type PreparedItem, type Run } f
  * The time after which reading the items pauses. A longer time would block the event loop and delay n8n's other work.
  */
 const YIELD_AFTER_MS = 10;
+
+/** What happened to an item that an earlier execution may have sent before n8n was stopped. */
+const CUT_OFF = {
+	title: 'n8n was stopped while an earlier execution ran this node',
+	facts: ["What that execution had sent isn't known."],
+};
 
 /** The number of items that are read at once. Reading credentials one by one from n8n's database takes twice as long. */
 const READS_AT_ONCE = 20;
@@ -92,7 +98,7 @@ function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, ite
 	const prepared = operation.prepare(values, (limitMs) => newCallback(context, limitMs));
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {
-		outcomes[itemIndex] = { problem: cutOffProblem(job), isOfEarlierExecution: true };
+		outcomes[itemIndex] = { problem: uncertain(CUT_OFF, job), isOfEarlierExecution: true };
 		return undefined;
 	}
 	return { prepared, options: { ...DEFAULTS, ...options } };

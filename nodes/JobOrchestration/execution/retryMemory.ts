@@ -30,7 +30,7 @@ import type { Run } from './run';
  */
 const INPUT = 'jobOrchestration';
 
-/** The note that is added to the error of an item that is not run again. */
+/** The fact that is added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
 /** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
@@ -60,7 +60,8 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
 		if (outcome?.problem === undefined) return outcome;
-		const problem = { ...outcome.problem, note: NOT_SENT_AGAIN };
+		const facts = new Set([...outcome.problem.facts, NOT_SENT_AGAIN]);
+		const problem = { ...outcome.problem, facts: [...facts] };
 		const isOld = isOfEarlierExecution || outcome.isOfEarlierExecution === true;
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});

@@ -119,9 +119,9 @@ export async function waitForCallback(
 /** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
 export function notWaitingProblem(job: NamedJob & { uid: string }, cause: unknown): Problem {
 	return {
-		message: "The job was created, but n8n can't wait for its call",
+		title: "The job was created, but n8n can't wait for its call",
 		advice: `Job ${job.uid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
-		detail: `n8n says: ${cause instanceof Error ? cause.message : String(cause)}`,
+		facts: [`n8n says: ${cause instanceof Error ? cause.message : String(cause)}`],
 		httpStatus: null,
 		uncertainJob: job,
 	};

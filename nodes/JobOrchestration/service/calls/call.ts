@@ -1,8 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../json';
-import { type NamedJob, sentences } from '../../texts';
-import { type Failure, meaningOf } from '../errors/kinds';
-import { ServiceError } from '../errors/problem';
-import type { About } from '../errors/statuses';
+import type { NamedJob } from '../../texts';
+import type { Failure } from '../errors/failure';
+import { problemOfFailure, ServiceError, uncertain } from '../errors/problem';
 import type { Denial } from '../pace/queue';
 import type { ServiceRequest } from '../request';
 
@@ -12,79 +10,31 @@ export interface Call<Body> extends ServiceRequest<Body> {
 	operationId: string;
 	/** The job that the call is to create. */
 	job?: NamedJob;
-	/**
-	 * Returns the texts of the call's errors. They are only made when an error occurs, since thousands of calls wait and
-	 * few fail.
-	 */
-	textsOf: (baseUrl: string) => Pick<About, 'action' | 'hint' | 'byStatus'> & {
-		/** What was requested, for the end of a description, such as "stop job 'x' in namespace 'y'". */
-		request: string;
-		/** The advice on how to find out whether the call has worked. It isn't used if the call is idempotent. */
-		uncertain?: string;
-	};
 }
 
-interface Tries extends Omit<Denial, 'failure'> {
-	baseUrl: string;
-	/** The time limit of one request, in milliseconds. */
-	timeout: number;
-	timesSent?: number;
-	/** Whether the service may have acted on an attempt before the last one. */
-	earlierMayHaveActed?: boolean;
-}
-
-/** Returns the error of a failed call, which says whether the call may have worked nevertheless. */
+/**
+ * Returns the error of a failed call, which says whether the call may have worked nevertheless. A call that isn't
+ * idempotent waits for another attempt only if the service has certainly not acted on the earlier ones. So if such a
+ * call is given up while it waits, it has not worked.
+ *
+ * @param waitedMs how long the call has waited when it was given up; undefined if it was not given up while it waited
+ */
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
-	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Tries,
+	tries: Omit<Denial, 'failure'> & { timesSent?: number } = {},
 ): ServiceError {
-	const { request, uncertain, ...words } = call.textsOf(baseUrl);
-	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
-	// A call that isn't idempotent waits for another attempt only if the service has certainly not acted on the earlier
-	// ones. So if such a call is given up while it waits, it has not worked. For an idempotent call,
-	// `earlierMayHaveActed` says whether it may have worked.
-	const isUnclear = call.method !== 'GET' && waitedMs === undefined && meaning.mayHaveActed;
-	const mayHaveActed = isUnclear && !call.idempotent;
-	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
-	const fate = unexpected === 201 ? 'the job exists' : 'the job may exist';
+	const { timesSent = 1, waitedMs, failedProbes = 0 } = tries;
+	const isUnclear = call.method !== 'GET' && waitedMs === undefined && failure.mayHaveActed;
 	const waited = Math.round((waitedMs ?? 0) / 1_000);
-	const texts = {
-		...meaning,
-		fate: mayHaveActed ? (call.job ? fate : 'it may have worked') : undefined,
-		// The advice on how to find out replaces any other advice, above all "try again".
-		advice: (mayHaveActed && uncertain) || meaning.advice,
-		detail: sentences([
-			meaning.detail,
-			mayHaveActed && "The node didn't resend the request, since it may have worked.",
-			waited > 0 && `All requests waited ${waited} s for the service (probes: ${failedProbes}).`,
-			timesSent > 1 && `The node tried ${timesSent} times.`,
-			earlierMayHaveActed && 'An earlier try got no clear response and may have worked.',
-			isUnclear && call.idempotent && 'It may have worked.',
-			unexpected !== undefined && call.job && "The answer doesn't show the job.",
-			// The request is left out if the failure is about the credential or the connection.
-			meaning.isAboutAllItems !== true && `Request: ${request} at ${baseUrl}.`,
-		]),
-	};
-	return new ServiceError(failure, texts, { mayHaveActed, job: call.job });
-}
-
-/**
- * Decides whether a body says by a flag that the request was refused. The interface document shows no such body:
- * `success` and `ok` are the flags that services commonly use.
- */
-export function hasFailureFlag(body: unknown): body is JsonObject {
-	if (!isJsonObject(body)) return false;
-	return [body.success, body.ok].some((flag) => flag === false || flag === 'false');
-}
-
-/**
- * Decides whether a body says that the request failed, by an HTTP status code of its own or of its `error`. The
- * interface document shows no such body: these are the fields that services commonly use.
- */
-export function hasFailureStatus(body: unknown): boolean {
-	if (!isJsonObject(body)) return false;
-	const { code, status, statusCode, error } = body;
-	const statuses = [code, status, statusCode, isJsonObject(error) ? error.code : undefined];
-	return statuses.some((value) => /^[45]\d\d$/.test(String(value)));
+	const facts = [...failure.facts];
+	if (timesSent > 1) facts.push(`The request was sent ${timesSent} times.`);
+	if (isUnclear && call.idempotent) facts.push('It may have worked.');
+	if (waited > 0) {
+		const probes = failedProbes === 1 ? 'one more attempt' : `${failedProbes} more attempts`;
+		facts.push(`All requests have waited ${waited} s for the service, and ${probes} failed.`);
+	}
+	const problem = { ...problemOfFailure(failure), facts };
+	const isUncertain = isUnclear && !call.idempotent;
+	return new ServiceError(failure, isUncertain ? uncertain(problem, call.job) : problem);
 }

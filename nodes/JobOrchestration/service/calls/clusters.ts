@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
 import type { ServiceClient } from '../client';
+import { failureOf } from '../errors/failure';
 import type { RequestOptions } from '../request';
-import { type Call, hasFailureFlag, hasFailureStatus } from './call';
+import { ANSWERED } from '../retry/facts';
+import { type Call, callError } from './call';
 import { uidOf } from './jobs';
 
 /**
@@ -21,9 +23,7 @@ interface Paging {
 
 /** Returns the call that lists one page of the work clusters: `GET /api/v1/clusters`. */
 export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
-	const refused = () => ({
-		advice: `Check this node's fields, above all Options › Page Size: the service may not allow ${pageSize} clusters at once.`,
-	});
+	const size = `above all Options › Page Size: the service may not allow ${pageSize} clusters at once`;
 	return {
 		operationId: 'listClusters',
 		method: 'GET',
@@ -35,18 +35,16 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 		expected: 'a list of work clusters',
 		isExpected: isClusterPage,
 		idempotent: true,
-		textsOf: (baseUrl) => ({
+		texts: (baseUrl) => ({
 			action: 'list the work clusters',
-			request: 'list clusters',
-			byStatus: {
-				...(pageSize !== undefined && { 400: refused, 422: refused }),
-				404: () => ({
-					message: `No list of work clusters at ${truncate(baseUrl)}`,
-					advice:
-						"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
-					isWrongValue: false,
-				}),
-			},
+			ifRefused: `Check this node's fields${pageSize === undefined ? '' : `, ${size}`}.`,
+			rows: [
+				[
+					'404',
+					`No list of work clusters at ${truncate(baseUrl)}`,
+					"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+				],
+			],
 		}),
 	};
 }
@@ -71,23 +69,17 @@ export async function* clusterPages(
 		const call = listClusters({ pageToken: next, pageSize });
 		const page = await client.send(call, options);
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
-		const items = page.items ?? [];
-		const clusters = items.filter((cluster) => {
+		const clusters = (page.items ?? []).filter((cluster) => {
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
 		});
 		tokens.add(next);
 		// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
-		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
-			throw client.unusableAnswerError(call, { kind: 'endlessList' }, options);
 		yield { clusters, next };
-		if (next === undefined && Number(remaining) > 0)
-			throw client.unusableAnswerError(
-				call,
-				{ kind: 'cutList', remaining: Number(remaining) },
-				options,
-			);
+		const isEndless = next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES);
+		const isCut = next === undefined && Number(remaining) > 0;
+		if (isEndless || isCut) throw callError(call, INCOMPLETE);
 	} while (next !== undefined);
 }
 
@@ -103,13 +95,12 @@ export async function allClusters(
 	options: RequestOptions,
 	query: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
 ): Promise<JsonObject[]> {
-	const { limit, filter } = query;
 	const found: JsonObject[] = [];
 	for await (const { clusters } of clusterPages(client, options, query)) {
-		found.push(...clusters.filter(filter));
-		if (found.length >= limit) break;
+		found.push(...clusters.filter(query.filter));
+		if (found.length >= query.limit) break;
 	}
-	return found.slice(0, limit);
+	return found.slice(0, query.limit);
 }
 
 /**
@@ -123,22 +114,26 @@ export async function allClusters(
  */
 function isClusterPage(body: unknown): body is ClusterPage {
 	if (!isJsonObject(body)) return false;
-	const { items = saysNothing(body) ? [] : undefined } = body;
+	const isEmpty = Object.keys(body).every((name) => METADATA.includes(name));
+	const { items = isEmpty ? [] : undefined } = body;
 	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
 	const { continue: token } = metadataOf(body);
 	return areItems && (!token || typeof token === 'string' || typeof token === 'number');
 }
 
-/**
- * Decides whether an object holds nothing but metadata. It has no text, list or object that isn't empty, no `code`, and
- * doesn't say that the request failed. `kind` and `apiVersion` are the texts that each list of Kubernetes has.
- */
-function saysNothing(body: JsonObject): boolean {
-	const others = { ...body, metadata: null, kind: null, apiVersion: null };
-	const isNothing = (value: unknown) => Object.keys(Object(value) as object).length === 0;
-	const isFailed = 'code' in body || hasFailureFlag(body) || hasFailureStatus(body);
-	return !isFailed && Object.values(others).every(isNothing);
-}
+/** The fields of each list of Kubernetes that aren't clusters. */
+const METADATA = ['metadata', 'kind', 'apiVersion'];
+
+/** The failure of a list whose end can't be found. No status says so. */
+const INCOMPLETE = failureOf({
+	...ANSWERED,
+	title: "The list of work clusters can't be read to its end",
+	advice:
+		"Report this to the administrator of the service. To get only some clusters, turn off 'Return All' and set a low 'Limit'.",
+	facts: [
+		`A page token came twice, there are more than ${MAX_PAGES} pages, or the last page says that more clusters follow, but has no token of the next page in 'metadata.continue'.`,
+	],
+});
 
 function metadataOf({ metadata }: JsonObject): JsonObject {
 	return isJsonObject(metadata) ? metadata : {};

@@ -1,8 +1,8 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
-import { nameOf, shorten, truncate } from '../../texts';
-import { type Call, hasFailureFlag, hasFailureStatus } from './call';
+import { truncate } from '../../texts';
+import type { Call } from './call';
 
 /** The values from which a new job is created. A value that is undefined is not sent. */
 export interface NewJob {
@@ -29,6 +29,9 @@ export interface NewJob {
 const CLUSTER_HINT =
 	"'Work Cluster' is the cluster's ID ('metadata.uid' in the output of Get Many), not its name.";
 
+/** A path that doesn't exist has the same status as an ID that doesn't. */
+const CHECK_BASE_URL = "If they are right, check the 'Base URL' in the credential.";
+
 /** Returns the call that creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
 export function createJob(job: NewJob): Call<JsonObject> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
@@ -39,23 +42,18 @@ export function createJob(job: NewJob): Call<JsonObject> {
 		body: { namespace, job: bodyOf(job) },
 		expected: 'a job',
 		isExpected: isJob,
-		failureIn: (body, status) => (isRefusedCreate(body, status) ? 'refused' : undefined),
 		idempotent: false,
 		job: { namespace, displayName },
-		textsOf: () => ({
+		texts: () => ({
 			action: 'create the job',
-			request: `create job ${nameOf(job)}`,
-			hint: CLUSTER_HINT,
-			byStatus: {
-				404: () => ({
-					message: 'The namespace, the workflow template or the work cluster was not found',
-					advice: `Check 'Namespace' (${shorten(namespace)}), 'Workflow UID' (${shorten(workflowUid)}) and 'Work Cluster' (${shorten(workCluster)}). ${CLUSTER_HINT}`,
-				}),
-				409: () => ({
-					advice: `Look on the service for a job named ${nameOf(job)}: if a proxy has sent the request twice, the job was created. If there is none, check this node's fields.`,
-				}),
-			},
-			uncertain: `Before you run this item again, look on the service for a job named ${nameOf(job)}.`,
+			ifRefused: `Check this node's fields. ${CLUSTER_HINT}`,
+			rows: [
+				[
+					'404',
+					'The namespace, the workflow template or the work cluster was not found',
+					`Check 'Namespace' (${truncate(namespace)}), 'Workflow UID' (${truncate(workflowUid)}) and 'Work Cluster' (${truncate(workCluster)}). ${CLUSTER_HINT} ${CHECK_BASE_URL}`,
+				],
+			],
 		}),
 	};
 }
@@ -77,27 +75,22 @@ export function changeJobState({
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 		expected: 'a confirmation',
 		isExpected: isAnything,
-		failureIn: (body) =>
-			hasFailureFlag(body) ? 'refused' : hasFailureStatus(body) ? 'failed' : undefined,
 		idempotent,
-		textsOf: () => ({
+		texts: () => ({
 			action: `${verb} the job`,
-			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,
-			byStatus: {
-				404: () => ({
-					message: `No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
-					advice:
-						"Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. If both are right, check the 'Base URL' in the credential.",
-				}),
-				409: ({ words }) => ({
-					message: `Can't ${verb} the job in its current state`,
-					words,
-					advice:
-						'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
-					isWrongValue: false,
-				}),
-			},
-			uncertain: 'Before you run this item again, check the state of the job on the service.',
+			ifRefused: `Check the state of the job on the service, and 'Job ID' and 'Namespace' in this node.`,
+			rows: [
+				[
+					'404',
+					`No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
+					`Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. ${CHECK_BASE_URL}`,
+				],
+				[
+					'304 405 409',
+					`Can't ${verb} the job in its current state`,
+					'Check the state of the job on the service: it may have ended, or already be in the state that you want.',
+				],
+			],
 		}),
 	};
 }
@@ -113,15 +106,6 @@ export function uidOf({ metadata }: JsonObject): string | undefined {
 /** Decides whether a body is a job. Only its ID is checked, since nothing else is relied on. */
 const isJob = (body: unknown): body is JsonObject =>
 	isJsonObject(body) && uidOf(body) !== undefined;
-
-/**
- * Decides whether the service has refused to create a job. A 201 means that something was created, and an ID anywhere
- * in the body means that something may have been created, so neither counts as a refusal.
- */
-const isRefusedCreate = (body: unknown, status: number) =>
-	status === 200 &&
-	hasFailureFlag(body) &&
-	!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
 
 const isAnything = (_body: unknown): _body is GenericValue => true;
 

@@ -1,21 +1,14 @@
 import { ExecutionBaseError, type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import {
-	asPlainText,
-	asTitle,
-	descriptionOf,
-	nameOf,
-	type NamedJob,
-	sentences,
-	type Texts,
-	titleOf,
-	withShortNames,
-} from '../../texts';
-import { type Failure, meaningOf } from './kinds';
-import type { Meaning } from './statuses';
+import { asPlainText, asTitle, nameOf, type NamedJob, present } from '../../texts';
+import type { Failure, Texts } from './failure';
 
 /** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
 export interface Problem extends Texts {
+	/** What is known about the other items and their jobs, one paragraph each. */
+	lists?: string[];
+	/** What is known about the failure, one fact each. */
+	facts: string[];
 	/** The status code of the response to a failed call, or null if no response came. */
 	httpStatus?: number | null;
 	/** The job that the service may have created without a response that shows it. */
@@ -26,12 +19,7 @@ export interface Problem extends Texts {
 	 */
 	mayHaveActed?: boolean;
 	/**
-	 * Whether a value of the item may be wrong: the service refused the request because of its content, or the node found
-	 * a wrong field and did not send the request.
-	 */
-	isWrongValue?: boolean;
-	/**
-	 * `all items` if every item would have the same problem, such as a wrong password; `named items` if the message says
+	 * `all items` if every item would have the same problem, such as a wrong password; `named items` if the title says
 	 * which items the problem concerns.
 	 */
 	scope?: 'all items' | 'named items';
@@ -40,11 +28,35 @@ export interface Problem extends Texts {
 /** An error as n8n shows it, with a title and a description. */
 export type NodeError = NodeApiError | NodeOperationError;
 
+/** Returns the description of a problem: what to do, what became of the other items, and the facts. */
+export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
+	present([advice, ...lists, facts.join('\n')]).join('\n\n');
+
+/** Returns the problem of a failure after which the service has certainly not acted. */
+export function problemOfFailure(failure: Failure): Problem {
+	const { words, advice, facts, httpStatus, isAboutAllItems } = failure;
+	const isSaid = !words || words.replace(/\.$/, '') === failure.title;
+	const title = isSaid ? failure.title : `${failure.title}: ${words}`;
+	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
+}
+
 /**
- * The failures in the errors of this node. n8n's wrappers pass on the same object, so an object that is not in this set
- * is not trusted to be a failure.
+ * Returns a problem after which the service may have acted.
+ *
+ * @param job the job that the service may have created; undefined if the call creates none
  */
-export const ownFailures = new WeakSet<object>();
+export function uncertain(problem: Omit<Problem, 'advice'>, job: NamedJob | undefined): Problem {
+	const fate = job === undefined ? 'it may have worked' : 'the job may exist';
+	const look = job === undefined ? 'whether it has worked' : `for a job named ${nameOf(job)}`;
+	return {
+		httpStatus: null,
+		...problem,
+		title: `${problem.title.replace(/\.$/, '')}; ${fate}`,
+		advice: `Before you run this item again, look on the service ${look}.`,
+		mayHaveActed: true,
+		...(job && { uncertainJob: job }),
+	};
+}
 
 /**
  * Carries the problem of a failed request. It is the only error that service/ throws for a failed request. If n8n wraps
@@ -52,29 +64,13 @@ export const ownFailures = new WeakSet<object>();
  * lost in n8n 1.x.
  */
 export class ServiceError extends ExecutionBaseError {
-	readonly problem: Problem;
-
-	/**
-	 * @param mayHaveActed whether a call that isn't idempotent may have worked
-	 * @param job the job that the call was to create
-	 */
 	constructor(
 		readonly failure: Failure,
-		meaning: Texts & Partial<Meaning> = meaningOf(failure),
-		{ mayHaveActed = false, job }: { mayHaveActed?: boolean; job?: NamedJob | undefined } = {},
+		readonly problem = problemOfFailure(failure),
 	) {
-		super(asTitle(titleOf(meaning)), { level: 'warning' });
-		this.description = asPlainText(descriptionOf(meaning));
-		ownFailures.add(failure);
+		super(asTitle(problem.title), { level: 'warning' });
+		this.description = asPlainText(descriptionOf(problem));
 		this.context = { failure };
-		this.problem = {
-			...meaning,
-			httpStatus: 'status' in failure ? failure.status : null,
-			mayHaveActed,
-			isWrongValue: meaning.isWrongValue === true && !mayHaveActed,
-			...(mayHaveActed && job && { uncertainJob: withShortNames(job) }),
-			...(meaningOf(failure).isAboutAllItems && { scope: 'all items' }),
-		};
 	}
 }
 
@@ -84,42 +80,7 @@ export function problemOf(cause: unknown): Problem {
 	const error: { message: string; description?: unknown } =
 		cause instanceof Error ? cause : { message: String(cause) };
 	const advice = typeof error.description === 'string' ? error.description : '';
-	return { message: error.message, advice };
-}
-
-/**
- * Returns the problem of an unexpected error during a call that isn't idempotent. The service may have acted on the
- * call, since nothing shows that it has not.
- *
- * @param job the job that the call was to create
- */
-export const unknownProblem = (error: string, job: NamedJob | undefined) =>
-	uncertainProblem(
-		'This node failed with an error of its own',
-		`Please report the error: ${error}`,
-		job,
-	);
-
-/** Returns the problem of an item that an earlier execution may have sent before n8n was stopped. */
-export const cutOffProblem = (job: NamedJob | undefined) =>
-	uncertainProblem(
-		'n8n was stopped while an earlier execution ran this node',
-		"What that execution had sent isn't known.",
-		job,
-	);
-
-function uncertainProblem(message: string, detail: string, job: NamedJob | undefined): Problem {
-	const look =
-		job === undefined
-			? 'look on the service whether it has worked'
-			: `look on the service for a job named ${nameOf(job)}`;
-	return {
-		message,
-		fate: job === undefined ? 'it may have worked' : 'the job may exist',
-		advice: `Before you run this item again, ${look}.`,
-		...{ detail, httpStatus: null, mayHaveActed: true },
-		...(job && { uncertainJob: withShortNames(job) }),
-	};
+	return { title: error.message, advice, facts: [] };
 }
 
 /**
@@ -129,7 +90,7 @@ function uncertainProblem(message: string, detail: string, job: NamedJob | undef
  */
 export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)): NodeError {
 	const { httpStatus, uncertainJob } = problem;
-	const message = asTitle(titleOf(problem));
+	const message = asTitle(problem.title);
 	const description = asPlainText(descriptionOf(problem));
 	let nodeError: NodeError;
 	if (cause instanceof NodeApiError || cause instanceof NodeOperationError) nodeError = cause;
@@ -151,28 +112,10 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 }
 
 /**
- * Returns the texts with everything in the title, since the test of a credential shows nothing else. The service's
- * words are not repeated if the title already has them.
+ * Returns a problem with everything in its title, since the test of a credential shows nothing else. n8n replaces a
+ * title that contains a system error code, so an invisible character is put into each code.
  */
-export function inTitleOnly(texts: Texts): Texts {
-	const { message: own, words, advice, reason, detail } = texts;
-	const title = titleOf(texts);
-	const isSaid = words !== undefined || reason?.includes(own) === true;
-	const rest = sentences([advice, !isSaid && reason, detail]);
-	const message = rest === '' ? title : `${title.replace(/\.$/, '')}. ${rest}`;
-	return { message: unreplaced(message), advice: '' };
-}
-
-/**
- * Returns a title that n8n leaves unchanged. n8n replaces a title that contains a system error code, so an invisible
- * character is put into the code. If that doesn't help, one is put into every word that may contain a code, as
- * "experiment" contains EPERM.
- */
-function unreplaced(title: string): string {
-	const parted = [/\bE(?=[A-Z_]{4})/g, /[eg](?=[a-z_]{4})/gi].map((pattern) =>
-		title.replace(pattern, '$&\u2060'),
-	);
-	const isLeft = (text: string) =>
-		new NodeApiError({} as INode, { message: text }).message === text;
-	return [title, ...parted].find(isLeft) ?? title;
+export function inTitleOnly({ title, advice, facts }: Problem): Problem {
+	const text = [`${title.replace(/\.$/, '')}.`, advice, ...facts].join(' ');
+	return { title: text.replace(/\bE(?=[A-Z_]{4})/g, 'E\u2060'), advice: '', facts: [] };
 }

@@ -1,195 +1,151 @@
 import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { textsOfPage } from './page';
 import { MAX_READ, type Secrets } from './secrets';
 
-/** The maximum length of the service's words in a description, in characters. */
-export const MAX_SHOWN = 500;
-
-/** The maximum length of the service's words in a title, in characters. */
+/** The maximum lengths of the service's words in a title, and of a body in a description, in characters. */
 const MAX_IN_TITLE = 80;
+const MAX_SHOWN = 500;
 
-/**
- * The maximum depth to which a body is read, and the maximum number of its values. The limits keep a huge body from
- * blocking n8n. "…" stands for what is left out.
- */
-const MAX_DEPTH = 20;
-const MAX_VALUES = 1_000;
+/** The maximum depth and number of the values that are read of a body. A body of 20 MB would block n8n otherwise. */
+const MAX_DEPTH = 10;
+const MAX_VALUES = 200;
 
-/**
- * What the body of a response says. No field is set if the body is empty, or a page that says no more than the status
- * code. `words` is not set if the body has no text.
- */
-export interface Said {
-	/** The service's words, as far as a title has room for them. */
-	words?: string | undefined;
-	/** Everything that the body says: its words in quotation marks, or the whole body as JSON if that says more. */
-	text?: string | undefined;
-	/** Whether the words are only the name of the response's status code. */
-	isStatusName?: boolean;
-	/** The reason why neither `words` nor `text` is shown. */
-	withheld?: string;
+/** The fields in which services say what is wrong, the most telling first. */
+const TELLING = 'message error_description detail msg title reason error errors'.split(' ');
+
+/** The fields below which services say more, beside a message: errors, details, exception_detail, validationErrors. */
+const MORE = /(?:errors|details?)$/i;
+
+/** What the body of an unexpected response says. */
+interface Said {
+	/** The words for a title, or an empty text. */
+	words: string;
+	/** Everything that the body says, as a fact for a description. */
+	fact: string;
 }
 
-interface Reading {
-	secrets: Secrets;
-	status: number;
-	/** The reason phrase of the response. Some services put their message there, others leave it empty. */
-	statusMessage: string;
-	/** Whether any text in the body may be a token. Then only the fields that hold a message are shown. */
-	isSecret?: boolean;
-}
-
-/** Returns what a body says that isn't a web page: its texts for people or, if it has none, its other texts. */
-export function saidIn(body: unknown, reading: Reading): Said {
-	const { shown, texts, searched } = read(body, reading.isSecret === true);
-	const json = JSON.stringify(shown) ?? '';
-	const withheld = secretIn([...searched, json], reading);
-	if (withheld !== undefined) return withheld;
-	if (texts.length === 0) return /^(?:null|""|\[\]|{})?$/.test(json) ? {} : { text: cut(json) };
-	const speaking = texts.filter((text) => !IS_DATE.test(text));
-	const isForPeople = (text: string) => FOR_PEOPLE.test(text) && saysMore(text, reading);
-	const candidates = [speaking.filter(isForPeople), speaking, texts];
-	const said = quotationOf(candidates.find(({ length }) => length > 0) ?? [], reading);
-	const atTop = isJsonObject(shown) ? Object.values(shown) : [shown];
-	if (texts.length === 1 && atTop.includes(texts[0]) && !json.includes('"…"')) return said;
-	// If the JSON is cut, the words could be in the part that is left out, so they are quoted as well.
-	return { ...said, text: json.length > MAX_SHOWN ? `${said.text}, in ${cut(json)}` : json };
-}
-
-/**
- * Returns what a web page says from its title, its first heading or its first `<pre>` on, if that is more than the
- * status code of the response.
- */
-export function saidOnPage(page: string, reading: Reading): Said {
-	const texts = textsOfPage(page).map(onOneLine);
-	const lines = texts.filter((text) => saysMore(text, reading));
-	if (lines.length === 0) return {};
-	const sentences = lines.filter((text) => FOR_PEOPLE.test(text));
-	// A page can contain a secret in several parts, with entities, or on several lines.
-	return (
-		secretIn([page.slice(0, 2 * MAX_READ), texts.join('\n'), texts.join('')], reading) ??
-		quotationOf(sentences.length > 0 ? sentences : lines, reading)
-	);
-}
-
-function secretIn(texts: string[], { secrets }: Reading): Said | undefined {
-	const secret = secrets.findIn(texts.join('\n'));
-	return (
-		secret && { withheld: `The service's message isn't shown: a word in it is also the ${secret}` }
-	);
-}
-
-function quotationOf(texts: string[], reading: Reading): Said {
-	const different = unrepeated(texts);
-	const words = joined(different, MAX_IN_TITLE);
-	const text = `"${cut(joined(different, MAX_READ))}"`;
-	return { words, text, isStatusName: !saysMore(words, reading) };
-}
-
-/** The only fields of the response to a login that are shown, since a field of any other name may hold a token. */
-const OF_MESSAGES = ['message', 'error', 'msg'];
-
-/** Returns a body as it may be shown, its texts, and the texts that are to be searched for secrets. */
-function read(body: unknown, isSecret: boolean) {
-	const texts: string[] = [];
-	const searched: string[] = [];
-	const left = { values: MAX_VALUES, characters: MAX_READ };
-
-	const copy = (value: unknown, depth: number, key = ''): unknown => {
-		left.values -= 1;
-		if (left.values < 0 || left.characters === 0 || depth > MAX_DEPTH) return '…';
-		if (isSecret && depth > 0 && (depth > 1 || !OF_MESSAGES.includes(key))) return '…';
-		if (Array.isArray(value)) {
-			return value.slice(0, MAX_VALUES).map((element) => copy(element, depth + 1));
-		}
-		if (isJsonObject(value)) {
-			const entries = Object.entries(value).slice(0, MAX_VALUES);
-			return Object.fromEntries(
-				entries.map(([name, element]) => [name, copy(element, depth + 1, name)]),
-			);
-		}
-		// The search goes beyond the part that is used, so that it finds a secret that lies across the limit.
-		searched.push(String(value).slice(0, left.characters + MAX_READ));
-		if (typeof value !== 'string') return value;
-		const text = onOneLine(value.slice(0, left.characters));
-		left.characters = Math.max(0, left.characters - value.length);
-		if (text !== '') texts.push(text);
-		return text;
-	};
-	return { shown: isSecret && !isJsonObject(body) ? null : copy(body, 0), texts, searched };
-}
-
-/** Matches the first frame of a stack trace of Java, .NET and JavaScript, of PHP, or of Go: each has a form of its own. */
-const FRAME =
-	/(?:^\s*|\n[ \t]+)at (?:async |new )?(?=[^\s(]+(?: \[[^\]\n]+\])? ?\(|\S+:\d+)|\n#0 |\ngoroutine \d/;
-
-/**
- * Returns a text on one line and without its stack trace. What remains is the text before the first frame or, of a
- * Python traceback, the last line.
- */
-function onOneLine(text: string): string {
-	const [message = ''] = text
-		.replace(/^Traceback \(most recent call last\):.*\n(?=\S)/s, '')
-		.split(FRAME, 1);
-	return message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-}
-
-/**
- * Matches a text for people, which has a space or a letter outside ASCII. A text in ASCII without a space, such as
- * invalid_group, is for programs.
- */
-const FOR_PEOPLE = /\s|(?!\p{ASCII})\p{L}/u;
-
-/**
- * The names of the usual status codes, since n8n doesn't let a node import those of Node.js. For any other status code,
- * the reason phrase is taken as its name.
- */
-const STATUS_NAMES: Partial<Record<number, string>> = {
-	...{ 400: 'bad request', 401: 'unauthorized', 403: 'forbidden', 404: 'not found' },
-	...{ 405: 'method not allowed', 409: 'conflict', 413: 'payload too large' },
-	...{ 422: 'unprocessable entity', 429: 'too many requests', 500: 'internal server error' },
-	...{ 502: 'bad gateway', 503: 'service unavailable', 504: 'gateway timeout' },
+const WITHHELD = {
+	words: '',
+	fact: "The answer isn't shown: it contains the password or a token.",
 };
 
-/** Decides whether a text says more than the status code. "HTTP Status 404 – Not Found" and "Error 400" don't. */
-function saysMore(text: string, { status, statusMessage }: Reading): boolean {
-	const phrase = statusMessage.toLowerCase().trim();
-	const name = STATUS_NAMES[status] ?? phrase;
-	// The phrase "Request Entity Too Large" is the name of a 413, while "No valid crumb was included" is a message.
-	const isName = phrase.split(/\W/).some((word) => word !== '' && name.includes(word));
-	const words = text
+/**
+ * Decides whether a body says that the request failed. The interface document shows no such body: these are the fields
+ * that services commonly use.
+ *
+ * @returns `refused` if a flag says so, `failed` if the body has an error
+ */
+export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
+	if (!isJsonObject(body)) return undefined;
+	const { success, ok, error } = body;
+	if ([success, ok].some((flag) => flag === false || flag === 'false')) return 'refused';
+	const isError = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
+	return isError ? 'failed' : undefined;
+}
+
+/**
+ * Returns what a body says that isn't a web page.
+ *
+ * @param phrase the reason phrase of the response, which is mostly the name of its status
+ * @param mayBeToken whether any text but a message may be a token
+ */
+export function saidIn(body: unknown, phrase: string, mayBeToken: boolean, secrets: Secrets): Said {
+	const shown = cutCopy(mayBeToken ? messagesIn(body) : body);
+	const json = JSON.stringify(shown) ?? 'null';
+	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
+	if (secrets.areIn(json)) return WITHHELD;
+	const words = truncate(wordsIn(shown, phrase), MAX_IN_TITLE);
+	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
+}
+
+/** Returns what a web page says. Its text could be anything, so a title doesn't quote it. */
+export function saidOnPage(page: string, secrets: Secrets): Said {
+	const text = visibleText(page);
+	// A page may have tags within a secret.
+	const searched = [page.slice(0, MAX_PAGE + MAX_READ), text, visibleText(page, '')];
+	if (searched.some((part) => secrets.areIn(part))) return WITHHELD;
+	const by = 'perhaps from a firewall, a proxy or a login page before the service';
+	return { words: '', fact: `A web page came, ${by}: "${truncate(text, MAX_SHOWN)}"` };
+}
+
+/** Returns what a body says in fields of messages alone, because any other field may hold a token. */
+const messagesIn = (body: unknown): unknown =>
+	isJsonObject(body) ? JSON.parse(JSON.stringify(body, ['message', 'error', 'msg'])) : null;
+
+/** Returns a copy of a body without what is too long, too deep or too much. */
+function cutCopy(value: unknown, left = { values: MAX_VALUES }, depth = 0): unknown {
+	left.values -= 1;
+	if (left.values < 0 || depth > MAX_DEPTH) return '…';
+	if (typeof value === 'string') return value.trim().slice(0, MAX_READ);
+	if (Array.isArray(value))
+		return value.slice(0, left.values + 1).map((element) => cutCopy(element, left, depth + 1));
+	if (!isJsonObject(value)) return value;
+	const entries = Object.entries(value).slice(0, left.values + 1);
+	return Object.fromEntries(
+		entries.map(([name, element]) => [name.slice(0, MAX_READ), cutCopy(element, left, depth + 1)]),
+	);
+}
+
+/**
+ * Returns the first line of the first text in a body and, if there is one, of the first text below its errors. The name
+ * of the response's status says nothing, so it isn't returned.
+ */
+function wordsIn(body: unknown, phrase: string): string {
+	const fields = isJsonObject(body) ? Object.entries(body) : [];
+	const more = fields.map(([name, value]) => (MORE.test(name) ? textIn(value) : undefined));
+	const texts = [textIn(body), ...more].filter((text) => text && !isNameOf(phrase, text));
+	const [first = '', second = first] = new Set(texts);
+	if (second === first) return first;
+	return `${first}${/[.:!?]$/.test(first) ? '' : ':'} ${second}`;
+}
+
+const lettersOf = (text: string) =>
+	text
 		.toLowerCase()
-		.replaceAll('_', ' ')
-		.replaceAll(name || ' ', ' ');
-	const others = isName ? words.replaceAll(phrase, ' ') : words;
-	return /\p{L}/u.test(others.replace(/\b(?:http|error|status|code|page)\b/g, ' '));
-}
+		.match(/\p{L}+/gu)
+		?.join(' ');
 
-/** Matches a date or a number, which says nothing in a title. */
-const IS_DATE = /^[-\d\s:.,+TZ]+$/;
+/**
+ * Decides whether a text is only the name of the response's status. Such a name has a capital in each word, unlike the
+ * messages that some servers put in its place.
+ */
+const isNameOf = (phrase: string, text: string) =>
+	lettersOf(text) === lettersOf(phrase) && !/ [a-z]/.test(phrase);
 
-/** Returns the texts without repetitions of earlier ones, even if the class of an exception precedes a repetition. */
-function unrepeated(texts: string[]): string[] {
-	const different: string[] = [];
-	// Each text takes at least two characters, one of them as a separator, so more texts don't fit.
-	for (const text of texts.slice(0, MAX_SHOWN / 2)) {
-		const isRepeated = different.some((other) => other.includes(text) || text.endsWith(other));
-		if (!isRepeated) different.push(text);
+/** Returns the first line of the first text in a value. The text of a telling field comes before those of all others. */
+function textIn(value: unknown): string | undefined {
+	if (typeof value === 'string') {
+		const [line = ''] = value.slice(0, MAX_SHOWN).split(/[\r\n]/, 1);
+		return line.replace(/[\s\p{Cc}]+/gu, ' ').replace(/^ |[ :]+$/g, '') || undefined;
 	}
-	return different;
-}
-
-/** Joins as many of the texts as fit, in order. The first text is truncated if it is too long. */
-function joined([first = '', ...texts]: string[], max: number): string {
-	let words = first;
-	for (const text of texts) {
-		const more = `${words}${/[.!?:;。]$/.test(words) ? ' ' : ': '}${text}`;
-		if (more.length > max) break;
-		words = more;
+	if (typeof value !== 'object' || value === null) return undefined;
+	const rankOf = (name: string) => TELLING.indexOf(name.toLowerCase()) + 1 || TELLING.length + 1;
+	const fields = Object.entries(value).sort(([a], [b]) => rankOf(a) - rankOf(b));
+	for (const [, element] of fields) {
+		const text = textIn(element);
+		if (text !== undefined) return text;
 	}
-	return truncate(words, max);
+	return undefined;
 }
 
-const cut = (text: string) =>
-	text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
+/** The number of characters of a page that are read. In some pages, 50,000 characters of styles precede the text. */
+const MAX_PAGE = 200_000;
+
+const ENTITIES: Partial<Record<string, string>> = {
+	...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
+};
+
+/** Returns the text that a browser shows of a page, on one line. */
+function visibleText(page: string, betweenTags = ' '): string {
+	return page
+		.slice(0, MAX_PAGE)
+		.replace(/<!--.*?(?:-->|$)|<(script|style|svg|template)\b.*?(?:<\/\1\s*>|$)/gis, '')
+		.replace(/<[/!?a-z][^<>]*>?/gi, betweenTags)
+		.replace(/&(?:#(x?[\da-f]{1,5})|(\w{2,4}));/gi, (entity, code?: string, name = '') =>
+			code === undefined
+				? (ENTITIES[String(name)] ?? entity)
+				: String.fromCodePoint(Number(`0${code}`) || 32),
+		)
+		.replace(/\s+/g, ' ')
+		.trim();
+}

@@ -1,145 +1,97 @@
-import { type Texts, truncate } from '../../texts';
-import type { Cause, Consequence, FailedResponse } from '../retry/facts';
-import type { Said } from './said';
+import type { Condition } from '../retry/facts';
+import { truncate } from '../../texts';
+import { isIn } from '../retry/policy';
+import type { RequestTexts, StatusRow, Texts } from './failure';
 
-/** The facts of a response whose status code is not a success, or whose body says that the request failed. */
-export interface StatusFacts extends Said, FailedResponse {}
-
-/** The purpose of a request, as far as its error mentions it. */
-export interface About {
-	/** The address of the service, as it is in the credential. */
-	baseUrl?: string;
-	/** The time limit of one request, in milliseconds. */
-	timeout?: number;
-	/** What the request was meant to do, to complete a sentence such as "The service refused to ...". */
-	action?: string;
-	/** A hint at what the user may have confused if the service refuses the request. */
-	hint?: string;
-	/** The call's own texts by status code. */
-	byStatus?: TextsByStatus;
+/** What is known of a response that was not expected. */
+interface Answer {
+	/** The status code, or the one that stands for what a successful response says. */
+	status: number;
+	condition: Condition;
+	bodyType: 'page' | 'text' | 'json';
+	/** Descriptions of the response that came, and of the one that was expected. */
+	received: string;
+	expected: string;
+	/** The target of a redirect, or an empty text. */
+	location: string;
+	baseUrl: string;
 }
 
-/** Everything that a failure means: its consequence and the texts of its error. */
-export interface Meaning extends Consequence, Texts {
-	/** Whether a value of the item may be wrong, since the service refused the request because of its content. */
-	isWrongValue?: boolean;
-}
-
-/** A response, and the purpose of its request. */
-export interface Answer extends StatusFacts, Required<Pick<About, 'baseUrl' | 'action' | 'hint'>> {
-	/** The purpose as the end of a sentence that begins with "The service refused". */
-	what: string;
-	/** Whether the request was a login. */
-	ofLogin: boolean;
-	/** The cause of the failure, as a health check has found it. */
-	cause?: Cause;
-}
-
-/** The texts of a status code that differ from the usual ones. Without a `message`, the error has the usual one. */
-export type StatusTexts = Partial<Texts> & Pick<Meaning, 'isWrongValue'>;
-export type TextsByStatus = Partial<Record<number, (answer: Answer) => StatusTexts>>;
-
-/** The settings of n8n that name a proxy, as a text for users. */
+/** The settings of n8n that name a proxy, as a text for users. Their values may hold a password. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
-const HEADERS_TOO_LARGE = "The request's headers are too large for the service";
-
-export const TEXTS_OF_ANY_REQUEST: TextsByStatus = {
-	407: () => ({
-		message: 'The proxy before the service wants a login',
-		advice: `Add the user and the password of the proxy to its address (${PROXIES}), as in http://user:password@proxy:8080.`,
-	}),
-	408: () => ({
-		message: 'The service gave up waiting for the request',
-		advice: 'Try again later.',
-	}),
-	413: () => ({
-		message: 'What was sent is too large for the service',
-		advice:
-			"Make this node's fields shorter, or ask the administrator to raise the limit of the service, or of the proxy before it.",
-	}),
-	429: () => ({
-		message: 'The service is receiving too many requests',
-		advice:
-			"Try again later. If that doesn't help, ask the administrator of the service how many requests it accepts.",
-	}),
-	431: () => ({
-		message: HEADERS_TOO_LARGE,
-		advice:
-			'Ask the administrator to raise the limit for headers of the service, or of the proxy before it.',
-	}),
-};
-
-/** Returns the texts for a rejected token if another login doesn't help. */
-export const rejectedToken = ({ action = '' }: About) => ({
-	message: 'The service rejected the token that it had just issued',
-	advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
-});
-
-/** Returns the texts for headers that are too large. The longest header of a call is its token. */
-const tooLongToken = () => ({
-	message: HEADERS_TOO_LARGE,
-	advice:
-		'The token of the login is probably too long, as for a user in many groups. Use the credential of another user, or ask the administrator to raise the limit for headers of the service, or of the proxy before it.',
-	isWrongValue: false,
-});
-
-/** Matches a sentence by which servers say that headers are too large. */
-const IS_ABOUT_HEADERS =
-	/\b(?:(?:request|authorization|https?)[ -]headers?|header (?:field|value|line|or cookie)s?|cookies?)\b[^.:;"{}]*\b(?:too (?:large|long|big)|exceed)|\b(?:size|length) of (?:the|a) (?:request|https?) headers?\b/i;
-
-const unlessTokenIsTooLong = ({ text = '' }: Answer) =>
-	IS_ABOUT_HEADERS.test(text) ? tooLongToken() : {};
-
-export const TEXTS_OF_CALL: TextsByStatus = {
-	400: unlessTokenIsTooLong,
-	401: (answer) => (answer.bodyType === 'page' ? {} : rejectedToken(answer)),
-	403: ({ bodyType, action, words }) =>
-		bodyType === 'page'
-			? {}
-			: {
-					message: `The user isn't allowed to ${action}`,
-					words,
-					advice:
-						'Ask the administrator of the service for the permission, or use the credential of another user.',
-				},
-	413: unlessTokenIsTooLong,
-	431: tooLongToken,
-	494: tooLongToken,
-};
-
 /**
- * Decides whether a refused login has a message. The name of the status code doesn't count as a message, nor does a
- * text that only says that the path doesn't exist.
+ * Returns what an unexpected response means to the user. The request's own rows come before the general ones. The texts
+ * here are those of single statuses that help more than "The service refused to ...".
  */
-const isInWords = ({ words = '', text = '', isStatusName }: Answer) =>
-	words !== '' && isStatusName !== true && !text.includes('oauth/login');
-
-const noEndpoint = (answer: Answer): StatusTexts => {
-	const { baseUrl, bodyType, status } = answer;
-	// A web server responds to a path that doesn't exist with a page or a text, so JSON is the endpoint's own.
-	if (bodyType === 'json' && isInWords(answer)) return {};
-	const [part] = /\/(?:api(?:\/v1)?|oauth(?:\/login)?)$/.exec(baseUrl) ?? [];
-	const remove = part === undefined ? '' : `Remove ${part}. `;
-	const later =
-		status === 404 ? ' If it has worked before, try again later: the service may be starting.' : '';
-	return {
-		message: `No login endpoint at ${truncate(baseUrl)}/oauth/login`,
-		advice: `${remove}Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.${later}`,
-	};
-};
-
-const WRONG = 'The username or the password is wrong';
-
-export const TEXTS_OF_LOGIN: TextsByStatus = {
-	401: (answer) =>
-		answer.bodyType === 'page' || (isInWords(answer) && answer.words !== WRONG)
-			? {}
-			: {
-					message: WRONG,
-					advice:
-						"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-				},
-	404: noEndpoint,
-	405: noEndpoint,
-};
+export function textsOf(answer: Answer, { action, ifRefused, rows = [] }: RequestTexts): Texts {
+	const { status, condition, bodyType, received, expected, location, baseUrl } = answer;
+	/*
+	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes
+	 * the proxy's response on as if it were the service's (https-proxy-agent).
+	 */
+	const mayBeByProxy = bodyType !== 'json' && baseUrl.startsWith('https:');
+	const all: Array<StatusRow | false> = [
+		condition === 'throttled' && [
+			'400-599',
+			status === 429
+				? 'The service is receiving too many requests'
+				: 'The service asks to try again later',
+			"Try again later. If that doesn't help, ask the administrator of the service.",
+		],
+		[
+			'407',
+			'A proxy before the service wants a login',
+			`Add the user and the password of the proxy to its address in ${PROXIES}, as in http://user:password@proxy:8080.`,
+		],
+		mayBeByProxy && [
+			'403 405',
+			`The service or a proxy refused to ${action}`,
+			`If n8n uses a proxy (${PROXIES}), ask its administrator whether it allows ${baseUrl}. Otherwise, ask the administrator of the service whether the user is allowed to ${action}.`,
+		],
+		...rows,
+		[
+			'200-299',
+			`The service answered with ${received} instead of ${expected}`,
+			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
+		],
+		[
+			'300-399',
+			`The service redirects to ${truncate(location) || 'another address'}`,
+			"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
+		],
+		[
+			'413 431 494',
+			'What was sent is too large for the service',
+			"Make this node's fields shorter, or ask the administrator to raise the limit of the service, or of the proxy before it. For too large headers, use another user: the token of a user in many groups is long.",
+		],
+		bodyType === 'page' && [
+			'400-499',
+			`The service or something before it refused to ${action}`,
+			`Check the 'Base URL' in the credential, and ask the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).`,
+		],
+		[
+			'401',
+			'The service rejected the token that it had just issued',
+			`The login works, but its token doesn't. Check that the user is allowed to ${action}, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
+		],
+		[
+			'403',
+			`The user isn't allowed to ${action}`,
+			"Ask the administrator of the service for the permission, or use the credential of another user. If no request has worked yet, check the 'Base URL' in the credential, too.",
+		],
+		[
+			'408 500-599',
+			`The service failed to ${action}`,
+			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
+		],
+	];
+	const isMeant = (row: StatusRow | false): row is StatusRow =>
+		row !== false && isIn(row[0], status);
+	const [, title, advice] = all.find(isMeant) ?? [
+		'',
+		`The service refused to ${action}`,
+		ifRefused,
+	];
+	return { title, advice };
+}

@@ -1,0 +1,146 @@
+import { isJsonObject, type JsonObject } from '../../json';
+import { truncate } from '../../texts';
+import type { Condition } from '../retry/facts';
+import { cancelled, type Failure, failureOf, timedOut } from './failure';
+import type { Secrets } from './secrets';
+import { PROXIES } from './statuses';
+
+/** The number of characters of an error's text that are searched. In a longer text, a pattern could take seconds. */
+const MAX_TEXT = 1_000;
+
+/** The maximum number of characters of n8n's words in a fact. */
+const MAX_SHOWN = 200;
+
+type Row = [pattern: RegExp, condition: Condition, title: string, advice: string];
+
+/** n8n doesn't allow the address, by a field of the credential or by the setting of its administrator. */
+const NOT_ALLOWED: Row = [
+	// credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error.
+	/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
+	'unknown',
+	"n8n doesn't allow requests to {service}",
+	"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains', or ask the administrator of this n8n to allow its address (N8N_SSRF_ALLOWED_HOSTNAMES).",
+];
+
+/**
+ * The failures that keep a request from being sent, by patterns of error codes and texts. n8n 1.x keeps no codes, so
+ * the texts that it shows instead (COMMON_ERRORS) are matched, too. EPROTO with "write" means that the request was still
+ * waiting for the TLS handshake: what comes later fails a read. {service} stands for the Base URL.
+ */
+const UNSENT: Row[] = [
+	NOT_ALLOWED,
+	[
+		/\b(?:CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/,
+		'unknown',
+		"The certificate of {service} isn't trusted",
+		"Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
+	],
+	[
+		/\bwrite EPROTO\b/,
+		'unknown',
+		'No secure connection to {service} is possible',
+		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
+	],
+	[
+		/^(?:connect|getaddrinfo) E[A-Z_]+|^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$|before secure TLS connection was established|service refused the connection|DNS server returned an error|incorrect host \(domain\) value/i,
+		'unreachable',
+		"The service at {service} can't be reached",
+		`Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n. If n8n uses a proxy (${PROXIES}), check that, too.`,
+	],
+];
+
+/** The failure of a proxy: n8n knows no host of its name, which isn't the service's, or it refuses the connection. */
+const PROXY: Row = [
+	/^getaddrinfo [A-Z_]+ \S+$|^proxy connection ended before receiving CONNECT/i,
+	'unreachable',
+	"The proxy between n8n and the service can't be reached, or refuses the connection",
+	`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
+];
+
+const CANCEL = /\bERR_CANCELED\b|^canceled$/;
+const TIMEOUT = /^timeout (?:of \d+\s?ms )?exceeded$|\bETIMEDOUT\b|connection timed out/;
+
+/** What is known of the request that failed. */
+interface Known {
+	/** Whether the request was certainly not sent. */
+	isUnsent?: boolean;
+	/** The request, as `addressOf` returns it. */
+	address?: string | undefined;
+	baseUrl?: string;
+	/** The time limit of the request, in milliseconds. */
+	timeoutMs?: number;
+	/** The secrets of the account, which the failure must not contain. */
+	secrets?: Pick<Secrets, 'redact'> | undefined;
+}
+
+/**
+ * Returns the failure behind an error: the failure of this node's own error if n8n has wrapped one, or else that of the
+ * request. An error that isn't recognised counts as a broken connection, after which the service may have acted.
+ */
+export function failureFromError(error: unknown, known: Known = {}): Failure {
+	const { isUnsent = false, address, baseUrl = '', timeoutMs = 0, secrets } = known;
+	const chain = causesOf(error);
+	const own = chain.map(({ context }) => isJsonObject(context) && context.failure).find(isFailure);
+	if (own !== undefined) return own;
+	// In n8n 2.x, the system error is the innermost cause. In n8n 1.x, only its text remains, among `messages`.
+	const said = [...chain]
+		.reverse()
+		.flatMap(({ message, messages, code, syscall }) =>
+			[messages, message, syscall && `${String(syscall)} ${String(code)}`, code].flat(),
+		);
+	const texts = said.filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
+	const find = (pattern: RegExp) => texts.find((text) => pattern.test(text.slice(0, MAX_TEXT)));
+	const n8nSays = (said: unknown = 'unknown error') => {
+		const text = secrets?.redact(String(said)) ?? String(said);
+		return `n8n says: "${truncate(text.replace(/\s+/g, ' ').trim(), MAX_SHOWN)}".`;
+	};
+	if (find(CANCEL) !== undefined) return cancelled({ sent: !isUnsent });
+	const host = find(PROXY[0])?.split(' ').at(-1);
+	const isOfProxy = host !== undefined && !baseUrl.includes(host);
+	// An error before the request was sent may be about n8n's own connections, as to its database.
+	const rows = isUnsent ? [NOT_ALLOWED] : isOfProxy ? [PROXY] : UNSENT;
+	for (const [pattern, condition, ...words] of rows) {
+		const text = find(pattern);
+		if (text === undefined) continue;
+		const [title = '', advice = ''] = words.map((each) =>
+			each.replace('{service}', truncate(baseUrl)),
+		);
+		// The name of a proxy is a part of n8n's settings, which no error shows.
+		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
+		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
+	}
+	if (isUnsent) {
+		return failureOf({
+			...{ condition: 'n8nFailed', isAboutAllItems: true, facts: [n8nSays(chain[0]?.message)] },
+			title: "n8n couldn't send the request",
+			advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
+		});
+	}
+	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
+	const sent = address === undefined ? '' : ` ${address} was sent.`;
+	return failureOf({
+		...{ condition: 'broken', mayHaveActed: true, facts: [`${n8nSays(texts[0])}${sent}`] },
+		title: 'The connection broke before the answer was complete',
+		advice:
+			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+	});
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isFailure = (value: unknown): value is Failure =>
+	isJsonObject(value) && 'condition' in value && Array.isArray(value.facts);
+
+/** Returns an error and the errors that caused it, the outermost first and each of them once. */
+function causesOf(error: unknown): JsonObject[] {
+	const chain: JsonObject[] = [];
+	const waiting: unknown[] = [error];
+	while (waiting.length > 0 && chain.length < 10) {
+		const next = waiting.shift();
+		if (!isJsonObject(next) || chain.includes(next)) continue;
+		chain.push(next);
+		// If a host name has two addresses, a refused connection is reported as an AggregateError without a message.
+		waiting.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
+	}
+	return chain;
+}
