@@ -1,7 +1,6 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import type * as Verbs from '../../nodes/JobOrchestration/resources/job/verbs';
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, credentialFor, getAll, numbered } from '../support/fixture';
@@ -271,10 +270,8 @@ describe("n8n's Retry", () => {
 
 	test("of a state change that isn't idempotent says how to continue past an item that may have worked", async () => {
 		const built = '../../dist/nodes/JobOrchestration';
-		const { verbs } = jest.requireActual<typeof Verbs>(`${built}/resources/job/verbs`);
 		const jobs = jest.requireActual<typeof Jobs>(`${built}/service/calls/jobs`);
 		const { changeJobState } = jobs;
-		for (const verb of verbs) jest.replaceProperty(verb, 'idempotent', false);
 		jest
 			.spyOn(jobs, 'changeJobState')
 			.mockImplementation((verb) => changeJobState({ ...verb, idempotent: false }));

@@ -59,8 +59,8 @@ export const properties: INodeProperties[] = [
 	}),
 	toolNotice,
 	...resources.flatMap(({ value: resource, operations }) =>
-		operations.flatMap(({ value: operation, fields }) =>
-			fields.map((field): INodeProperties => {
+		operations.flatMap(({ value: operation, fields, options }) =>
+			[...fields, options].map((field): INodeProperties => {
 				const show = {
 					resource: [resource],
 					operation: [operation],
@@ -83,10 +83,7 @@ export function findOperation(resource: unknown, operation: unknown): Operation 
 	if (found !== undefined) return found;
 	const named = `resource "${String(resource ?? '')}"`;
 	const noOperation = `The ${named} has no operation "${String(operation ?? '')}"`;
-	const choices = resources.flatMap(({ value, operations }) =>
-		operations.map((each) => `${value}: ${each.value}`),
-	);
-	const description = `Enter one of these as resource and operation, spelt as here: ${choices.join(', ')}.`;
 	const message = known === undefined ? `There is no ${named}` : noOperation;
+	const description = "Choose the node's Resource and Operation again, each from its list.";
 	throw Object.assign(new Error(message), { description });
 }

@@ -1,11 +1,11 @@
-import type { INodeProperties } from 'n8n-workflow';
-
+import type { Field, ValuesOf } from '../fields/form';
 import type { JsonObject } from '../json';
-import type { GetField } from '../parameters/itemParameters';
+import type { Call } from '../service/calls/call';
 import type { ServiceClient } from '../service/client';
+import type { Problem } from '../service/errors/problem';
 import type { RequestOptions } from '../service/request';
-import type { NamedJob } from '../texts';
 import type { Callback } from '../waitUntilCalled/callback';
+import type { OptionsField } from './options';
 
 export interface CreatedJob {
 	namespace: string;
@@ -14,21 +14,26 @@ export interface CreatedJob {
 	displayName: string;
 }
 
-/** The result of a call for one item. */
-export interface CallResult {
+/** What became of an item. This is plain data, because n8n stores it with the execution for the next run. */
+export interface Outcome {
 	/** The JSON of the item's output items. */
-	output: JsonObject[];
+	output?: JsonObject[];
 	createdJob?: CreatedJob;
 	/** A note for the user about the result, such as the reason why there is no output. */
 	hint?: string | undefined;
+	/** The call by the created job that the execution waits for. */
 	callback?: Callback | undefined;
+	/** Why the item failed. */
+	problem?: Problem;
+	/** Whether the problem comes from an earlier execution, which n8n retries. */
+	isOfEarlierExecution?: boolean;
 }
 
 /** A call that is ready to be made: everything that it needs has been read and checked. */
 export interface PreparedCall {
-	/** The job that the call is to create. */
-	job?: NamedJob;
-	send: (client: ServiceClient, options: RequestOptions) => Promise<CallResult>;
+	/** The call, or the first one if there are several. */
+	call: Pick<Call<unknown>, 'idempotent' | 'job'>;
+	send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome>;
 }
 
 /** An operation of the node: how the editor shows it, and what it does. */
@@ -43,21 +48,34 @@ export interface Operation {
 	 * The operation's fields, in their order. `resources/index.ts` adds the condition that shows them for this
 	 * operation.
 	 */
-	fields: INodeProperties[];
-	/**
-	 * Whether running the operation twice has the same effect as running it once; by default, true unless the operation
-	 * creates jobs. It decides whether Retry runs an item again after an unclear answer. Give it the same value as the
-	 * `idempotent` of the operation's call, which decides whether the request is sent again.
-	 */
-	idempotent?: boolean;
+	fields: readonly Field[];
+	/** The field Options, which is the last one. */
+	options: OptionsField;
 	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */
 	done?: string;
 	/** Whether the operation creates jobs, which errors, error items and logs then report. */
 	createsJobs?: boolean;
 	/**
-	 * Reads and checks the parameters of one item.
+	 * Arranges the values of one item, which are already checked.
 	 *
 	 * @throws FieldError; `newCallback` throws it as well, unless the item is the only one
 	 */
-	prepare: (getField: GetField, newCallback: (limitMs: number) => Callback) => PreparedCall;
+	prepare(
+		values: ValuesOf<readonly Field[]>,
+		newCallback: (limitMs: number) => Callback,
+	): PreparedCall;
+}
+
+/** Returns an operation whose `prepare` gets the values of its fields with their types. */
+export function operation<const Fields extends readonly Field[], Options extends OptionsField>(
+	described: Omit<Operation, 'fields' | 'options' | 'prepare'> & {
+		fields: Fields;
+		options: Options;
+		prepare(
+			values: ValuesOf<[...Fields, Options]>,
+			newCallback: (limitMs: number) => Callback,
+		): PreparedCall;
+	},
+): Operation {
+	return described;
 }

@@ -1,0 +1,53 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { FieldError } from './fieldError';
+
+/*
+ * The expressions in a parameter, as the workflow stores it. n8n replaces an expression that is a part of a text and
+ * gives undefined with nothing: the parameter's value doesn't show it.
+ */
+
+/** Matches an expression as n8n does: it ends at the first closing braces that have no backslash before them. */
+const EXPRESSION = /(?<!\\)\{\{.*?(?<!\\)\}\}/gs;
+
+/** Returns the expressions in a stored parameter, each with its braces. */
+export function expressionsIn(stored: unknown): string[] {
+	const isExpression = typeof stored === 'string' && stored.startsWith('=');
+	return isExpression ? (stored.match(EXPRESSION) ?? []) : [];
+}
+
+/** Where a value comes from. */
+export interface Source {
+	context: Pick<IExecuteFunctions, 'getNode' | 'getNodeParameter' | 'evaluateExpression'>;
+	itemIndex: number;
+	/** The field's name in errors. */
+	label: string;
+	/** The parameter as the workflow stores it. */
+	stored: unknown;
+	/** The name of the input or output that the value is a part of, in errors. */
+	record?: string;
+	onLeftOut: (label: string) => void;
+}
+
+/** Refuses a text in which an expression gives undefined. */
+export function refuseGaps(source: Source): void {
+	const { context, itemIndex, stored } = source;
+	const expressions = expressionsIn(stored);
+	// The value of a parameter that is only one expression is the value of this expression.
+	if (stored === `=${expressions[0]}`) return;
+	const gap = expressions.find((each) => context.evaluateExpression(each, itemIndex) === undefined);
+	if (gap !== undefined) throw undefinedError({ ...source, stored: `=${gap}` });
+}
+
+export function undefinedError({ label, stored }: Source): FieldError {
+	const [expression] = expressionsIn(stored);
+	const optional = expression === undefined ? 'null' : `{{ ${operandOf(expression)} ?? '' }}`;
+	const advice = `Check that the item has the field that the expression refers to. If nothing is meant, use ${optional}.`;
+	return new FieldError(label, 'has an expression that gives nothing (undefined)', advice);
+}
+
+/** Returns the code of an expression, in parentheses unless it is a plain path, so that an operator can follow it. */
+export function operandOf(expression: string): string {
+	const code = expression.slice(2, -2).trim();
+	return /^[\w$.?[\]'"]+$/.test(code) ? code : `(${code})`;
+}
