@@ -15,6 +15,8 @@ export const getAll = operation({
 	name: 'Get Many',
 	action: 'Get many clusters',
 	description: 'List the work clusters that jobs can run on',
+	hintForSeveralItems:
+		"The clusters were listed once for each input item. If once is enough, turn on 'Execute Once' in the node's settings.",
 	fields: [
 		toggle('Return All', 'returnAll', {
 			description: 'Whether to return all results or only up to a given limit',
@@ -42,6 +44,8 @@ export const getAll = operation({
 			],
 			{
 				placeholder: 'Add Filter',
+				description:
+					"To filter by other fields, such as the name, add n8n's Filter node after this one",
 				// The path starts at the root, because n8n 1.x fails on a relative path that is not the name of a field on
 				// the same level.
 				displayOptions: { hide: { '/options.rawPage': [true] } },
