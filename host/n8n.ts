@@ -132,12 +132,12 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 }
 
 /**
- * Returns the time zone of this machine, or UTC if the environment variable TZ contains no name of a time zone. Without
- * a time zone, n8n would use that of New York.
+ * Returns the time zone of this machine, or UTC if the environment variable TZ doesn't contain its name. Without a time
+ * zone, n8n would use that of New York.
  */
 function timeZone(): string {
-	const { timeZone: zone = 'UTC' } = new Intl.DateTimeFormat().resolvedOptions();
-	return zone === 'Etc/Unknown' ? 'UTC' : zone;
+	const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+	return Intl.supportedValuesOf('timeZone').includes(zone) ? zone : 'UTC';
 }
 
 /** Modules of n8n that load lists from the internet, or show an assistant that needs the internet. */
