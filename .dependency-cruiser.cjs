@@ -47,7 +47,7 @@ module.exports = {
 		// Operations make calls. They don't send HTTP requests.
 		part(
 			'resources',
-			'parameters',
+			'fields',
 			'waitUntilCalled',
 			'service/calls',
 			'service/client.ts',

@@ -71,9 +71,12 @@ function knownOf(resource: string, operation: Operation): KnownOperation {
 	}
 	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
 		const parameters = (more = {}) => change(value, { jobId: 'a-job', ...more });
-		const { call } = operation.prepare({ jobId: 'a-job', namespace: 'default' }, () => {
-			throw new Error('A state change takes no callback');
-		});
+		const { call } = operation.prepare(
+			{ jobId: 'a-job', namespace: 'default', options: {} },
+			() => {
+				throw new Error('A state change takes no callback');
+			},
+		);
 		const { idempotent } = call;
 		return { ...known, kind: 'change', idempotent, calls: 'changeJobState', parameters };
 	}

@@ -1,15 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isJsonObject, type JsonObject } from '../json';
+import { isJsonObject } from '../json';
 import { FieldError } from './fieldError';
 import { parseJson, toJson, toText } from './json';
 
 /*
  * The checks of a single value, by what the form says about its field.
  */
-
-/** What the checks have to know about where a value comes from. */
-type From = { label: string; stored?: unknown };
 
 /** Matches what no ID has: what could change the path of a request, and what a reader can't see. */
 const NOT_IN_ID = /[/\\%;\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^\.\.?$/u;
@@ -21,11 +18,8 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 export const isNothing = (value: unknown) => value === undefined || value === null || value === '';
 
 /** Returns a text. Numbers and booleans become text, dates ISO 8601, and, where the form says so, lists JSON. */
-export function textOf(
-	{ required, typeOptions }: INodeProperties,
-	value: unknown,
-	{ label }: From,
-): string {
+export function textOf(field: INodeProperties, value: unknown, label: string): string {
+	const { required, typeOptions } = field;
 	const plain = toJson(value ?? '', label);
 	if (typeof plain === 'object' && plain !== null && typeOptions?.acceptsJson !== true) {
 		const advice =
@@ -39,8 +33,8 @@ export function textOf(
 	throw new FieldError(label, 'is empty', advice);
 }
 
-export function idOf(field: INodeProperties, value: unknown, { label }: From): string {
-	const id = textOf(field, value, { label }).trim();
+export function idOf(field: INodeProperties, value: unknown, label: string): string {
+	const id = textOf(field, value, label).trim();
 	const { 0: found, index = 0 } = NOT_IN_ID.exec(id) ?? {};
 	if (found === undefined) return id;
 	const what = /[!-~]/.test(found) ? `"${found}"` : 'an invisible character';
@@ -49,7 +43,7 @@ export function idOf(field: INodeProperties, value: unknown, { label }: From): s
 	throw new FieldError(label, `has ${what} at position ${index + 1}`, advice);
 }
 
-export function numberOf(field: INodeProperties, value: unknown, { label }: From): number {
+export function numberOf(field: INodeProperties, value: unknown, label: string): number {
 	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
 	const number = typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
 	// From 2^53 on, JavaScript can't tell all whole numbers apart.
@@ -67,23 +61,18 @@ export function numberOf(field: INodeProperties, value: unknown, { label }: From
 }
 
 /** Returns one of the choices; the default if there is no value. */
-export function choiceOf(
-	{ default: usual, options = [] }: INodeProperties,
-	value: unknown,
-	{ label }: From,
-	choices = options.flatMap((option) => ('value' in option ? String(option.value) : [])),
-): string {
+export function choiceOf(field: INodeProperties, value: unknown, label: string): string {
+	const { type, default: usual, options = [] } = field;
+	const offered = options.flatMap((option) => ('value' in option ? String(option.value) : []));
+	const choices = type === 'boolean' ? ['true', 'false'] : offered;
 	const text = toText(isNothing(value) ? usual : value);
 	if (choices.includes(text)) return text;
 	throw unlike(text, `one of these: ${choices.join(', ')}`, label);
 }
 
 /** Returns a JSON object, or a list of JSON objects if the field's default is a list. Accepts JSON text as well. */
-export function jsonOf(
-	{ default: usual }: INodeProperties,
-	value: unknown,
-	{ label, stored }: From,
-): JsonObject | JsonObject[] {
+export function jsonOf(field: INodeProperties, value: unknown, label: string, stored: unknown) {
+	const { default: usual } = field;
 	const isBlank = isNothing(value) || (typeof value === 'string' && value.trim() === '');
 	const filled = isBlank ? usual : value;
 	const json =
@@ -95,7 +84,7 @@ export function jsonOf(
 	const wanted = 'a list of objects, such as [{ "id": "input-1", "default": "5" }]';
 	if (!Array.isArray(json)) throw unlike(json, wanted, label);
 	const wrong = json.findIndex((element) => !isJsonObject(element));
-	if (wrong < 0) return json as JsonObject[];
+	if (wrong < 0) return json;
 	throw unlike(json[wrong], 'an object', `${label} ${wrong + 1}`, `Enter ${wanted}.`);
 }
 

@@ -51,3 +51,48 @@ export function operandOf(expression: string): string {
 	const code = expression.slice(2, -2).trim();
 	return /^[\w$.?[\]'"]+$/.test(code) ? code : `(${code})`;
 }
+
+/**
+ * Returns how to correct one item's value in the node itself, because n8n's Retry keeps the items as they came.
+ *
+ * @param said the texts of the error, which name the wrong value; the first that names the value of an expression counts
+ * @returns undefined if no text names the value of an expression
+ */
+export function correctionOf(
+	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
+	said: string[],
+): string | undefined {
+	const parameters = JSON.stringify(context.getNode().parameters);
+	const expressions = (parameters.match(EXPRESSION) ?? []).map(
+		(expression) => JSON.parse(`"${expression}"`) as string,
+	);
+	const pairs = said.flatMap((text) =>
+		expressions.map((expression) => [text, expression] as const),
+	);
+	for (const [text, expression] of pairs) {
+		const value = valueOf(expression, { context, itemIndex });
+		if ((typeof value !== 'string' && typeof value !== 'number') || !isNamedIn(text, value))
+			continue;
+		const operand = operandOf(expression);
+		const literal = typeof value === 'number' ? value : `'${value.replace(/['\\]/g, '\\$&')}'`;
+		return `Retry keeps the items as they came, so correct the value in this node: replace ${expression} by {{ ${operand} === ${literal} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`;
+	}
+	return undefined;
+}
+
+function valueOf(
+	expression: string,
+	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
+) {
+	try {
+		return context.evaluateExpression(expression, itemIndex) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns whether a text names a value, and not only a longer one that contains it. */
+function isNamedIn(text: string, value: string | number): boolean {
+	const escaped = String(value).replace(/\W/g, '\\$&');
+	return escaped !== '' && new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`).test(text);
+}

@@ -35,12 +35,12 @@ const fieldOf =
 		displayName: string,
 		name: Name,
 		more: More = {},
-	): Field<Name, Value> => ({ default: usual, ...always, ...more, displayName, type, name });
+	): Field<Name, Value> => ({ type, default: usual, ...always, ...more, displayName, name });
 
 /** A text, which is sent as it is. */
 export const text = fieldOf<string>('string', '');
 
-/** An ID: a text without spaces around it, which can stand in the path of a request. It is '' if it is left empty. */
+/** An ID: a text without spaces around it, which can stand in the path of a request, or '' if it is left empty. */
 export const id = fieldOf<string>('string', '', { typeOptions: { isId: true } });
 
 /** A number. It is undefined if it is left empty. With `numberPrecision: 0`, it is a whole number. */
@@ -55,24 +55,24 @@ export const jsonObject = fieldOf<JsonObject>('json', '{}');
 /** A list of JSON objects, as text or from an expression. */
 export const jsonList = fieldOf<JsonObject[]>('json', '[]');
 
-/** An ID that is chosen from a list, or entered. */
-export const locator = fieldOf<string>(
-	'resourceLocator',
-	{ mode: 'list', value: '' },
-	{ typeOptions: { isId: true } },
-);
+/** Several choices. A choice that isn't offered is accepted as well. */
+export const choices = fieldOf<string[]>('multiOptions', []);
 
-/** One of several choices. It has its default, which is the first choice, if it is left empty. */
+/** One of several choices. It has its default, which is usually the first choice, if it is left empty. */
 export const choice = <const Name extends string, const Choice extends string>(
 	displayName: string,
 	name: Name,
-	options: Array<{ value: Choice; name: string; description?: string }>,
+	offered: ReadonlyArray<{ value: Choice; name: string; description?: string; action?: string }>,
 	more: More = {},
-): Field<Name, Choice> =>
-	fieldOf<Choice>('options', options[0]?.value ?? '', { options })(displayName, name, more);
-
-/** Several choices. A choice that isn't offered is accepted as well. */
-export const choices = fieldOf<string[]>('multiOptions', []);
+): Field<Name, Choice> => {
+	const options = offered.map(({ value, name: label, description, action }) => ({
+		...{ name: label, value },
+		...(action !== undefined && { action }),
+		...(description !== undefined && { description }),
+	}));
+	const usual = offered[0]?.value ?? '';
+	return fieldOf<Choice>('options', usual, { options })(displayName, name, more);
+};
 
 /** A collection of fields, of which a user adds those that are needed. The others are left out. */
 export const collection = <const Name extends string, Members extends Field[]>(
@@ -83,15 +83,20 @@ export const collection = <const Name extends string, Members extends Field[]>(
 ): Field<Name, Added<Members>> =>
 	fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
 
+/** What the list of an input's or output's records looks like: fields that aren't required are hidden at first. */
+const LIST_OPTIONS = {
+	multipleValues: true,
+	hideOptionalFields: true,
+	addOptionalFieldButtonText: 'Add Field',
+};
+
 /** A list of records, each with all of the fields. An expression that gives undefined is refused in a list. */
 export const list = <const Name extends string, Members extends Field[]>(
 	displayName: string,
 	name: Name,
 	record: { displayName: string; name: string; values: Members },
 	more: More = {},
-): Field<Name, Array<ValuesOf<Members>>> =>
-	fieldOf<Array<ValuesOf<Members>>>(
-		'fixedCollection',
-		{},
-		{ options: [record] },
-	)(...([displayName, name, more] as const));
+): Field<Name, Array<ValuesOf<Members>>> => {
+	const always = { typeOptions: LIST_OPTIONS, options: [record] };
+	return fieldOf<Array<ValuesOf<Members>>>('fixedCollection', {}, always)(displayName, name, more);
+};

@@ -56,7 +56,7 @@ function given(name: string, { context, itemIndex, label }: Source): unknown {
 /** Returns the value of a field, or of a field within one. @param value the value as n8n returns it */
 function valueOf(field: INodeProperties, value: unknown, source: Source): unknown {
 	const { type, required, default: usual, options = [] } = field;
-	const { stored, record } = source;
+	const { stored, label, record } = source;
 	if (type === 'resourceLocator' && isJsonObject(value) && 'value' in value) {
 		// The value may itself be a resource locator, that of another node.
 		const inner = isJsonObject(stored) ? stored.value : undefined;
@@ -66,7 +66,7 @@ function valueOf(field: INodeProperties, value: unknown, source: Source): unknow
 		// In an input or output, nothing is left out.
 		const isInList = record !== undefined || type === 'fixedCollection' || usual === '[]';
 		if (isInList) throw undefinedError(source);
-		source.onLeftOut(source.label);
+		source.onLeftOut(label);
 	}
 	if (typeof value === 'string') refuseGaps(source);
 
@@ -74,21 +74,19 @@ function valueOf(field: INodeProperties, value: unknown, source: Source): unknow
 		case 'collection':
 			return membersOf(options as INodeProperties[], value, source);
 		case 'fixedCollection':
-			return recordsOf(options[0], value, source);
+			return recordsOf(field, value, source);
 		case 'json':
-			return jsonOf(field, value, source);
+			return jsonOf(field, value, label, stored);
 		case 'number':
-			return isNothing(value) ? undefined : numberOf(field, value, source);
+			return isNothing(value) ? undefined : numberOf(field, value, label);
 		case 'multiOptions':
-			return isNothing(value) ? [] : [value].flat().map((each) => textOf(field, each, source));
+			return isNothing(value) ? [] : [value].flat().map((each) => textOf(field, each, label));
 		case 'boolean':
-			return choiceOf(field, value, source, ['true', 'false']) === 'true';
+			return choiceOf(field, value, label) === 'true';
 		case 'options':
-			return choiceOf(field, value, source);
+			return choiceOf(field, value, label);
 		default:
-			return field.typeOptions?.isId === true
-				? idOf(field, value, source)
-				: textOf(field, value, source);
+			return (field.typeOptions?.isId === true ? idOf : textOf)(field, value, label);
 	}
 }
 
@@ -108,11 +106,8 @@ function membersOf(fields: INodeProperties[], value: unknown, source: Source): J
 	return Object.fromEntries(members) as JsonObject;
 }
 
-function recordsOf(
-	group: NonNullable<INodeProperties['options']>[number] | undefined,
-	value: unknown,
-	source: Source,
-): JsonObject[] {
+/** Returns the records of a list, whose form has one group of fields. */
+function recordsOf({ options: [group] = [] }: INodeProperties, value: unknown, source: Source) {
 	if (group === undefined || !('values' in group)) return [];
 	const recordsIn = (list: unknown) => (isJsonObject(list) ? [list[group.name] ?? []].flat() : []);
 	const parameters = recordsIn(source.stored);

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { choice } from '../fields/form';
 import { getAll } from './cluster/getAll';
 import { create } from './job/create';
 import { verbs } from './job/verbs';
@@ -34,29 +35,13 @@ const toolNotice: INodeProperties = {
 
 /** The form of the node: the resource, its operations, and the fields of each operation. */
 export const properties: INodeProperties[] = [
-	{
-		displayName: 'Resource',
-		name: 'resource',
-		type: 'options',
-		noDataExpression: true,
-		default: 'job',
-		options: resources.map(({ name, value, description }) => ({ name, value, description })),
-	},
-	...resources.map(({ value, operations }): INodeProperties => {
-		// This is a constant because n8n's lint rules do not recognise the expression itself as a default.
-		const defaultOperation = operations[0]?.value;
-		return {
-			displayName: 'Operation',
-			name: 'operation',
-			type: 'options',
+	choice('Resource', 'resource', resources, { noDataExpression: true, default: 'job' }),
+	...resources.map(({ value, operations }) =>
+		choice('Operation', 'operation', operations, {
 			noDataExpression: true,
-			default: defaultOperation,
 			displayOptions: { show: { resource: [value] } },
-			options: operations.map(({ name, value, action, description }) => {
-				return { name, value, action, description };
-			}),
-		};
-	}),
+		}),
+	),
 	toolNotice,
 	...resources.flatMap(({ value: resource, operations }) =>
 		operations.flatMap(({ value: operation, fields, options }) =>
@@ -83,7 +68,6 @@ export function findOperation(resource: unknown, operation: unknown): Operation 
 	if (found !== undefined) return found;
 	const named = `resource "${String(resource ?? '')}"`;
 	const noOperation = `The ${named} has no operation "${String(operation ?? '')}"`;
-	const message = known === undefined ? `There is no ${named}` : noOperation;
 	const description = "Choose the node's Resource and Operation again, each from its list.";
-	throw Object.assign(new Error(message), { description });
+	throw Object.assign(new Error(known ? noOperation : `There is no ${named}`), { description });
 }

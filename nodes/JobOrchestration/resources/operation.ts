@@ -4,14 +4,13 @@ import type { Call } from '../service/calls/call';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
 import type { RequestOptions } from '../service/request';
+import type { NamedJob } from '../texts';
 import type { Callback } from '../waitUntilCalled/callback';
 import type { OptionsField } from './options';
 
-export interface CreatedJob {
-	namespace: string;
+export interface CreatedJob extends NamedJob {
 	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
 	uid: string;
-	displayName: string;
 }
 
 /** What became of an item. This is plain data, because n8n stores it with the execution for the next run. */
@@ -37,7 +36,10 @@ export interface PreparedCall {
 }
 
 /** An operation of the node: how the editor shows it, and what it does. */
-export interface Operation {
+export interface Operation<
+	Fields extends readonly Field[] = readonly Field[],
+	Options extends OptionsField = OptionsField,
+> {
 	value: string;
 	/** The operation's name in the drop-down of operations. */
 	name: string;
@@ -48,9 +50,9 @@ export interface Operation {
 	 * The operation's fields, in their order. `resources/index.ts` adds the condition that shows them for this
 	 * operation.
 	 */
-	fields: readonly Field[];
-	/** The field Options, which is the last one. */
-	options: OptionsField;
+	fields: Fields;
+	/** The field Options, which comes last. */
+	options: Options;
 	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */
 	done?: string;
 	/** The hint above the output if the operation has run for several items. */
@@ -63,21 +65,12 @@ export interface Operation {
 	 * @throws FieldError; `newCallback` throws it as well, unless the item is the only one
 	 */
 	prepare(
-		values: ValuesOf<readonly Field[]>,
+		values: ValuesOf<[...Fields, Options]>,
 		newCallback: (limitMs: number) => Callback,
 	): PreparedCall;
 }
 
 /** Returns an operation whose `prepare` gets the values of its fields with their types. */
-export function operation<const Fields extends readonly Field[], Options extends OptionsField>(
-	described: Omit<Operation, 'fields' | 'options' | 'prepare'> & {
-		fields: Fields;
-		options: Options;
-		prepare(
-			values: ValuesOf<[...Fields, Options]>,
-			newCallback: (limitMs: number) => Callback,
-		): PreparedCall;
-	},
-): Operation {
-	return described;
-}
+export const operation = <const Fields extends readonly Field[], Options extends OptionsField>(
+	described: Operation<Fields, Options>,
+): Operation => described;

@@ -1,4 +1,4 @@
-import { collection, id, jsonObject, locator, number, text } from '../../fields/form';
+import { collection, id, jsonObject, number, text } from '../../fields/form';
 import { createJob, uidOf } from '../../service/calls/jobs';
 import { callbackOf, callbackOptions } from '../../waitUntilCalled/option';
 import { operation } from '../operation';
@@ -51,7 +51,9 @@ export const create = operation({
 			placeholder: 'e.g. Nightly report',
 			description: "Name to show for the job. It doesn't have to be unique.",
 		}),
-		locator('Work Cluster', 'workCluster', {
+		id('Work Cluster', 'workCluster', {
+			type: 'resourceLocator',
+			default: { mode: 'list', value: '' },
 			required: true,
 			description: 'Work cluster to run the job on',
 			modes: [

@@ -20,7 +20,8 @@ const idField = id('ID', 'id', {
 const fieldsFor = <const Group extends 'input' | 'output'>(
 	group: Group,
 	label: string,
-	example: Record<'id' | 'displayName' | 'value' | 'description', string>,
+	example: Record<'id' | 'displayName' | 'value', string>,
+	valueDescription: string,
 ) => [
 	list(
 		`Job ${label}s`,
@@ -32,7 +33,7 @@ const fieldsFor = <const Group extends 'input' | 'output'>(
 				{ ...idField, placeholder: `e.g. ${example.id}` },
 				text('Value', 'value', {
 					typeOptions: { showEvenWhenOptional: true, acceptsJson: true },
-					description: example.description,
+					description: valueDescription,
 				}),
 				text('Display Name', 'displayName', { placeholder: `e.g. ${example.displayName}` }),
 				text('Value Type', 'type', {
@@ -42,11 +43,6 @@ const fieldsFor = <const Group extends 'input' | 'output'>(
 			],
 		},
 		{
-			typeOptions: {
-				multipleValues: true,
-				hideOptionalFields: true,
-				addOptionalFieldButtonText: 'Add Field',
-			},
 			placeholder: `Add ${label}`,
 			displayOptions: { show: { specifyParameters: ['fields'] } },
 		},
@@ -65,19 +61,18 @@ export const inputAndOutputFields = [
 		{ name: 'Using Fields Below', value: 'fields' },
 		{ name: 'Using JSON', value: 'json', description: 'Enter lists as JSON, or use expressions' },
 	]),
-	...fieldsFor('input', 'Input', {
-		id: 'threshold',
-		displayName: 'Threshold',
-		value: '0.5',
-		description: 'Value of the input, as text. A list or an object is sent as JSON.',
-	}),
-	...fieldsFor('output', 'Output', {
-		id: 'report',
-		displayName: 'Report',
-		value: '/reports/july.pdf',
-		description:
-			'What the workflow template expects for this output, such as the path to write it to. Leave it empty if the template expects nothing.',
-	}),
+	...fieldsFor(
+		'input',
+		'Input',
+		{ id: 'threshold', displayName: 'Threshold', value: '0.5' },
+		'Value of the input, as text. A list or an object is sent as JSON.',
+	),
+	...fieldsFor(
+		'output',
+		'Output',
+		{ id: 'report', displayName: 'Report', value: '/reports/july.pdf' },
+		'What the workflow template expects for this output, such as the path to write it to. Leave it empty if the template expects nothing.',
+	),
 ];
 
 /**
@@ -95,13 +90,12 @@ export function inputsAndOutputsOf(values: ValuesOf<typeof inputAndOutputFields>
 }
 
 const fromForm = ({
-	id: ofRecord,
 	value,
-	displayName,
 	type,
-}: ValuesOf<typeof inputAndOutputFields>['inputs'][number]): JsonObject => ({
+	...record
+}: Record<'id' | 'value' | 'displayName' | 'type', string>): JsonObject => ({
 	...EMPTY_RECORD,
-	...{ id: ofRecord, displayName, default: value, type: type || EMPTY_RECORD.type },
+	...{ ...record, default: value, type: type || EMPTY_RECORD.type },
 });
 
 /**
@@ -111,7 +105,7 @@ const fromForm = ({
 const fromJson = (records: JsonObject[], list: string): JsonObject[] =>
 	records.map((record, index) => {
 		const label = `${list} ${index + 1}`;
-		idOf(idField, record.id, { label: `${label} › ID` });
+		idOf(idField, record.id, `${label} › ID`);
 		const { default: value } = record;
 		if (toText(value) !== '') return { ...record, default: toText(value) };
 		if (!('value' in record)) return record;

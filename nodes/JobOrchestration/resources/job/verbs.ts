@@ -20,32 +20,24 @@ interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'
 	idempotent: boolean;
 }
 
+/** Describes a verb that ends a job. The interface document doesn't say how the two of them differ. */
+const ends = (verb: string, other: string) =>
+	`End a job by sending "${verb}". How this differs from "${other}" is up to the service.`;
+
 const VERBS: Verb[] = [
-	{
-		value: 'resume',
-		idempotent: true,
-		done: 'resumed',
-		description: 'Continue a suspended job',
-	},
-	{
-		value: 'stop',
-		idempotent: true,
-		done: 'stopped',
-		description:
-			'End a job by sending "stop". How this differs from "terminate" is up to the service.',
-	},
+	{ value: 'resume', idempotent: true, done: 'resumed', description: 'Continue a suspended job' },
+	{ value: 'stop', idempotent: true, done: 'stopped', description: ends('stop', 'terminate') },
 	{
 		value: 'suspend',
 		idempotent: true,
 		done: 'suspended',
-		description: 'Pause a job so that it can be resumed later',
+		description: 'Pause a job until it is resumed',
 	},
 	{
 		value: 'terminate',
 		idempotent: true,
 		done: 'terminated',
-		description:
-			'End a job by sending "terminate". How this differs from "stop" is up to the service.',
+		description: ends('terminate', 'stop'),
 	},
 ];
 
