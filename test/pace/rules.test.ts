@@ -71,7 +71,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"There is no rate limit until a request is throttled or gets a 502 to 504 or 520 to 599, which sets a rate limit of ten requests per second. A throttled request with a Retry-After of more than five seconds doesn't count. While the rate limit is in use, each response raises it by 10 %, but to no more than three times its value within a second. The first such failure after a response lowers it by 30 %. If that failure has a Retry-After or one of these statuses, also in response to a list, the growth slows down to 10 % per second.",
+		"There is no rate limit until a request is throttled or gets a 502 to 504 or 520 to 599, which sets a rate limit of ten requests per second. A throttled request with a Retry-After of more than five seconds doesn't count. Each response raises it by 10 %, but to no more than three times its value within a second. The first such failure after a response lowers it by 30 %. If that failure has a Retry-After or one of these statuses, also in response to a list, the growth slows down to 10 % per second.",
 		async () => {
 			const once = (failure: Failure, ...times: number[]): Service => {
 				const due = [...times];
@@ -228,7 +228,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'All requests of the account wait for a Retry-After of up to five seconds. A longer Retry-After delays only its own request and counts as a quarter of a failure, unless it is in the response to a login: then all requests wait for it. A request that would have to wait for longer than its patience fails at once.',
+		'All requests of the account wait for a Retry-After of up to five seconds. A longer Retry-After delays only its own request, unless it is in the response to a login: then all requests wait for it. A request that would have to wait for longer than its patience fails at once.',
 		async () => {
 			const waitsFor = async (failure: Failure) => {
 				const executions = new Executions((n) => (n === 5 ? failure : undefined));
@@ -271,7 +271,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"In an outage, a request that has waited for about 70 seconds fails when the next probe fails. If the service can't be reached, and has not answered the account in the last hour, the request already fails after as many failed probes as Max Request Retries says. After a minute without requests, the outage is forgotten. After an hour without requests, everything is forgotten.",
+		"In an outage, a request that has waited for about 70 seconds fails when the next probe fails. If the service can't be reached, and has not answered the account in the last hour, the request already fails after as many failed probes as Max Request Retries says. After an hour without requests, everything is forgotten.",
 		async () => {
 			let requests = 0;
 			const gone = new Executions(() => ((requests += 1) > 20 ? unreachable : undefined));
