@@ -2,7 +2,6 @@ import { correctionOf } from '../fields/expressions';
 import type { CreatedJob } from '../resources/operation';
 import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
 import {
-	descriptionOf,
 	FROM_ZERO,
 	itemList,
 	type NamedJob,
@@ -106,7 +105,11 @@ function adviceInBatch(
 	const todo = sentences([
 		!isListed && problem.advice,
 		problem.isWrongValue === true &&
-			(correctionOf({ context, itemIndex }, [titleOf(problem), descriptionOf(problem)]) ??
+			(correctionOf({ context, itemIndex }, [
+				titleOf(problem),
+				problem.reason ?? '',
+				problem.advice,
+			]) ??
 				'Correct a wrong value in this node, not before it: Retry keeps the items as they came.'),
 		look,
 		uncertain.length > 0 &&
