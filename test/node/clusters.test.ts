@@ -118,18 +118,6 @@ const endsIn = (detail: string) =>
 		new RegExp(`${detail} Request: list clusters at ${fixture.sandbox.url}\\.$`),
 	) as unknown;
 
-const ONCE_FOR_EACH_ITEM =
-	"The clusters were listed once for each input item. If once is enough, turn on 'Execute Once' in the node's settings.";
-
-test.each([
-	[1, []],
-	[2, [ONCE_FOR_EACH_ITEM]],
-])('With %i input items, the hints are %j', async (count, hints) => {
-	const items = new Array<IDataObject>(count).fill({});
-	expect((await listWithHints({ limit: 1 }, items)).hints).toEqual(hints);
-	expect(asked()).toHaveLength(count);
-});
-
 /** Runs Get Many and returns its clusters and the hints above its output. */
 async function listWithHints(parameters: INodeParameters, items: IDataObject[] = [{}]) {
 	const result = await fixture.succeeds(getAll(parameters), items);
@@ -281,7 +269,6 @@ describe('Filters that match none', () => {
 			expect(await listWithHints({ filters }, [{}, {}, {}])).toEqual({
 				clusters: [],
 				hints: [
-					ONCE_FOR_EACH_ITEM,
 					'No cluster matches the filters. Clusters found, as type (phase): master (Running), unknown (unknown), virtual (‹b›Pending‹/b›).',
 				],
 			});

@@ -7,17 +7,15 @@ const MAX_HINTS = 5;
 
 /**
  * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
- * output, whether the operation ran more often than may be wanted, and what the calls report, such as why a list is
- * empty.
+ * output, and what the calls report, such as why a list is empty.
  */
 export function addHints(run: Run): void {
-	const { context, operation, outcomes, leftOut } = run;
+	const { context, outcomes, leftOut } = run;
 	const summary = summaryOf(run);
 	const given = context.getInputData().length;
 	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
-	const ofSeveral = given > 1 ? operation.hintForSeveralItems : undefined;
-	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven), ofSeveral];
+	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
 	const hints = new Set([...ofRun, ...ofCalls]);
 	for (const hint of [...hints].filter((text) => text !== undefined).slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);

@@ -55,8 +55,6 @@ export interface Operation<
 	options: Options;
 	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */
 	done?: string;
-	/** The hint above the output if the operation has run for several items. */
-	hintForSeveralItems?: string;
 	/** Whether the operation creates jobs, which errors, error items and logs then report. */
 	createsJobs?: boolean;
 	/**

@@ -15,8 +15,6 @@ export const getAll = operation({
 	name: 'Get Many',
 	action: 'Get many clusters',
 	description: 'List the work clusters that jobs can run on',
-	hintForSeveralItems:
-		"The clusters were listed once for each input item. If once is enough, turn on 'Execute Once' in the node's settings.",
 	fields: [
 		toggle('Return All', 'returnAll', {
 			description: 'Whether to return all results or only up to a given limit',
