@@ -42,18 +42,18 @@ module.exports = {
 				...(room === 'service/calls' ? ['service/client.ts'] : []),
 			),
 		),
-		part('parameters'),
-		part('waitUntilCalled', 'parameters'),
+		part('fields'),
+		part('waitUntilCalled', 'fields', 'service/errors/problem.ts'),
 		// Operations make calls. They don't send HTTP requests.
 		part(
 			'resources',
-			'parameters',
+			'fields',
 			'waitUntilCalled',
 			'service/calls',
 			'service/client.ts',
 			'service/request.ts',
 		),
-		part('execution', 'parameters', 'resources', 'waitUntilCalled', 'service'),
+		part('execution', 'fields', 'resources', 'waitUntilCalled', 'service'),
 		part('listSearch', 'service'),
 		{
 			name: 'the-node-is-put-together-in-one-place',

@@ -77,13 +77,6 @@ export class JobOrchestrationApi implements ICredentialType {
 				431,
 				'The login works, but its token is too long for the service, or for the proxy before it. Use another user, or ask the administrator to raise the limit for headers.',
 			),
-			// n8n's rules have no "all others". For a status code that isn't listed, n8n shows only the name of the code.
-			...[400, 401, 405, 408, 429, 500, 501, 502, 503, 504].map((value) =>
-				rule(
-					value,
-					`The login works, but the list of work clusters (GET /api/v1/clusters below the 'Base URL') was answered with HTTP ${value}. Creating and changing jobs may still work.`,
-				),
-			),
 		],
 	};
 }

@@ -76,16 +76,11 @@ export class ServiceClient {
 	 * to do next, and gives the permit back. A call that has not succeeded then fails or waits for the next round. The
 	 * shortest wait is one turn of the event loop, and the retry policy limits the number of rounds.
 	 *
-	 * @param hasFallback whether the caller tries something else if the call fails; `onFailure` isn't called then
 	 * @throws ServiceError if the call failed. Its problem says by `mayHaveActed` whether a call that isn't idempotent
 	 * may have worked nevertheless
 	 * @throws StoppedBeforeSending if the call was aborted before anything was sent
 	 */
-	async send<Body>(
-		call: Call<Body>,
-		options: RequestOptions,
-		{ hasFallback = false } = {},
-	): Promise<Body> {
+	async send<Body>(call: Call<Body>, options: RequestOptions): Promise<Body> {
 		const { limiter, session } = this;
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
 		const history = {
@@ -120,7 +115,7 @@ export class ServiceClient {
 				}
 			} finally {
 				const { failure, decision } = end;
-				if (failure !== undefined && decision.do === 'fail' && !hasFallback) options.onFailure?.();
+				if (failure !== undefined && decision.do === 'fail') options.onFailure?.();
 				const sleepMs = decision.do === 'send again' ? decision.afterMs : undefined;
 				limiter.release(request, failure, sleepMs);
 			}

@@ -39,6 +39,11 @@ export interface RequestOptions {
 	 */
 	timeout: number;
 	/**
+	 * Maximum number of requests of the execution in flight while this one is. It replaces the account's concurrency
+	 * limit.
+	 */
+	concurrency?: number | undefined;
+	/**
 	 * Signal that stops the sending of requests once it is aborted. A request in flight is awaited, unless it is a health
 	 * check.
 	 */
