@@ -1,7 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import {
-	additionalFieldsOf,
 	change,
 	CLUSTER,
 	clusterById,
@@ -70,8 +69,6 @@ const js = (code: string) => `={{ ${code} }}`;
 const inEach = (names: Field[], ...values: string[]): Refused =>
 	Object.fromEntries(names.map((name) => [name, values]));
 
-const tried = new Set<string>();
-
 /**
  * Adds a test that the node refuses values with this kind of fault, and that each error has this advice. The messages
  * are in the snapshot.
@@ -79,7 +76,6 @@ const tried = new Set<string>();
 function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 	const cases = Object.entries(refused) as Array<[Field, string[]]>;
 	const pairs = cases.flatMap(([field, values]) => values.map((value) => [field, value] as const));
-	for (const [field] of cases) tried.add(field);
 	test(`the node sends nothing, and the error names the field, for ${kind}`, async () => {
 		const said: string[] = [];
 		for (const [field, value] of pairs) {
@@ -363,11 +359,6 @@ test('the node reads a long text of digits, quotes and escapes without delay, an
 		const { error } = await metadata(`{"n":${bad}}`);
 		expect(`${error?.message} ${error?.description}`.length).toBeLessThan(400);
 	}
-});
-
-test('these tests have wrong values for each additional field', () => {
-	const labels = additionalFieldsOf(fixture.engine).map(({ label }) => label);
-	expect(labels.filter((label) => !tried.has(label))).toEqual([]);
 });
 
 describe('Several items with wrong values cause one error that', () => {
