@@ -9,7 +9,7 @@ import { ANSWERED, type CallState, type Decision } from './retry/facts';
 import { mayChangeToken, next, RETRY } from './retry/policy';
 import { attempt, type Attempt } from './session/attempt';
 import { type N8nContext, tokenSourceOf } from './session/credential';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
+import { HEALTH_CHECK } from './session/healthCheck';
 import type { Session, TokenSource } from './session/session';
 import { unlessAborted } from './timers';
 
@@ -145,24 +145,12 @@ export class ServiceClient {
 
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
-		{ timeout, signal }: RequestOptions,
+		{ timeout: timeoutMs, signal }: RequestOptions,
 	): Promise<Attempt<Body>> {
-		const { context, limiter, run, session, source } = this;
-		const { helpers } = context;
-		const isHealthCheck = request === HEALTH_CHECK;
-		// The response to a request that doesn't only read says what was done, so a cancel doesn't abort it.
-		const isRead = request.method === 'GET' && 'getExecutionCancelSignal' in context;
-		const cancel = isRead ? context.getExecutionCancelSignal() : undefined;
-		return await attempt(
-			request,
-			{ helpers, session, source },
-			{
-				tokenTimeoutMs: Math.min(timeout, run.runEndsAt - limiter.clock.now()),
-				timeoutMs: isHealthCheck ? Math.min(timeout, CHECK_TIMEOUT_MS) : timeout,
-				signal,
-				cancel: isHealthCheck ? signal : cancel,
-			},
-		);
+		const { context, session, source } = this;
+		const remainingMs = this.run.runEndsAt - this.limiter.clock.now();
+		const limits = { timeoutMs, tokenTimeoutMs: Math.min(timeoutMs, remainingMs), signal };
+		return await attempt(request, { context, session, source }, limits);
 	}
 
 	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */

@@ -19,7 +19,10 @@ const UNUSABLE = {
 	advice: 'Choose another credential in this node.',
 };
 
-/** The clients of one run of the node, one per account. With expressions, items may have different credentials. */
+/**
+ * The clients of one run of the node, one per account. The items of a run must have one account, but with expressions,
+ * they may have several.
+ */
 export class Clients {
 	private readonly bySession = new Map<Session, ServiceClient>();
 
@@ -46,16 +49,6 @@ export class Clients {
 			this.bySession.set(session, client);
 		}
 		return client;
-	}
-
-	/** The number of accounts that the items use. */
-	get count(): number {
-		return this.bySession.size;
-	}
-
-	/** Returns the client of an account; undefined if no item uses the account. */
-	of(account: string | undefined): ServiceClient | undefined {
-		return [...this.bySession.values()].find((client) => client.account === account);
 	}
 
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {

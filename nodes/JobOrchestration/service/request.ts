@@ -54,8 +54,6 @@ export interface RequestOptions {
 
 /** The options of a client, which are the same for all its requests. */
 export interface ClientOptions {
-	/** Maximum number of requests of the execution in flight. It replaces the account's concurrency limit. */
-	concurrency?: number | undefined;
 	/** Milliseconds that a request waits while the service accepts no requests. */
 	patienceMs?: number | undefined;
 	/** Milliseconds after which the client sends nothing more. Requests that still wait then fail. */

@@ -1,6 +1,8 @@
 import type { Result } from '../errors/fromResponse';
 import type { ServiceRequest } from '../request';
-import { type Helpers, sendOnce } from './http';
+import type { N8nContext } from './credential';
+import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './healthCheck';
+import { sendOnce } from './http';
 import type { Session, TokenSource } from './session';
 
 /** The result of an attempt, and the token that it was sent with. `sent` is undefined if nothing was sent. */
@@ -9,31 +11,40 @@ export interface Attempt<Body> {
 	sent?: { token: string; at: number };
 }
 
-/** The limits of one attempt, in milliseconds, and the signals that end it. */
-interface AttemptLimits {
-	/** The longest wait for a token. */
-	tokenTimeoutMs: number;
-	/** The longest time from the sending of the request to the end of its response. */
-	timeoutMs: number;
-	/** Keeps the request from being sent once it is aborted. */
-	signal?: AbortSignal | undefined;
-	/** Aborts the request even after it was sent. */
-	cancel?: AbortSignal | undefined;
-}
-
-/** Gets a token, and sends a request of this node once. Never throws. */
+/**
+ * Gets a token, and sends a request of this node once. Never throws.
+ *
+ * @param timeoutMs the longest time from the sending of the request to the end of its response
+ * @param tokenTimeoutMs the longest wait for a token
+ * @param signal keeps the request from being sent once it is aborted
+ */
 export async function attempt<Body>(
 	request: ServiceRequest<Body>,
-	{ helpers, session, source }: { helpers: Helpers; session: Session; source: TokenSource },
-	{ tokenTimeoutMs, timeoutMs, signal, cancel }: AttemptLimits,
+	{ context, session, source }: { context: N8nContext; session: Session; source: TokenSource },
+	limits: { timeoutMs: number; tokenTimeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<Attempt<Body>> {
+	const { timeoutMs, tokenTimeoutMs, signal } = limits;
 	session.usedAt = performance.now();
 	const found = await session.token(source, { timeoutMs: tokenTimeoutMs, signal });
 	if ('failure' in found) return { result: found };
 	if (signal?.aborted === true) return { result: { failure: { kind: 'cancelled', sent: false } } };
 	const { token } = found;
 	const at = performance.now();
-	const result = await sendOnce(helpers, session, request, { token, timeoutMs, cancel });
+	const isHealthCheck = request === HEALTH_CHECK;
+	const result = await sendOnce(context.helpers, session, request, {
+		token,
+		timeoutMs: isHealthCheck ? Math.min(timeoutMs, CHECK_TIMEOUT_MS) : timeoutMs,
+		cancel: isHealthCheck ? signal : cancelOf(context, request),
+	});
 	if ('body' in result) session.tokens.accept(token, at);
 	return { result, sent: { token, at } };
+}
+
+/**
+ * Returns the signal that aborts a request after it was sent: the execution's cancel signal if the request only reads.
+ * The response to any other request says what was done. A drop-down has no cancel signal.
+ */
+function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
+	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
+	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 }

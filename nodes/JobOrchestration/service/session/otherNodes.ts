@@ -5,8 +5,8 @@ import { inTitleOnly, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import type { Account } from './account';
 import { addressForToken } from './address';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './healthCheck';
-import { type Helpers, type HttpOptions, sendOnce, signed } from './http';
+import { CHECK_TIMEOUT_MS, HEALTH_CHECK, checkToken } from './healthCheck';
+import { type Helpers, type HttpOptions, signed } from './http';
 import { login, type TokenResult } from './login';
 import { type Session, sessionOf, type TokenSource } from './session';
 import { RECENT_MS } from './tokens';
@@ -89,7 +89,7 @@ async function replacementOf(
 ): Promise<string | undefined> {
 	const { tokens } = session;
 	if (isUnconfirmed(session)) return undefined;
-	const check = async (token: string) => await resultOfCheck(token, helpers, session);
+	const check = async (token: string) => await checkToken(token, helpers, session);
 	const result = current === undefined ? 'rejected' : await check(current);
 	const isSuspect = result === 'suspect' && !tokens.haveBeenIssued;
 	if (result !== 'rejected' && !isSuspect) return undefined;
@@ -115,30 +115,9 @@ async function anotherToken(
 	const { newest } = session.tokens;
 	const isOther = newest !== undefined && newest !== current;
 	const isGood = async (token: string) =>
-		isUnconfirmed(session) || (await resultOfCheck(token, helpers, session)) === 'accepted';
+		isUnconfirmed(session) || (await checkToken(token, helpers, session)) === 'accepted';
 	if (isOther && (await isGood(newest))) return { token: newest };
 	return await session.renew(sourceOf(helpers, session), newest);
-}
-
-/** The health checks in progress, by token. Requests that fail at the same time share them. */
-const checks = new Map<string, ReturnType<typeof sendCheck>>();
-
-async function resultOfCheck(token: string, helpers: Helpers, session: Session) {
-	const key = session.tokens.toStored(token);
-	const check =
-		checks.get(key) ?? sendCheck(token, helpers, session).finally(() => checks.delete(key));
-	checks.set(key, check);
-	return await check;
-}
-
-/** Sends a health check. @returns what it says of its token; undefined if it says nothing */
-async function sendCheck(token: string, helpers: Helpers, session: Session) {
-	const sentAt = performance.now();
-	const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
-	const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
-	if ('failure' in result) return meaningOf(result.failure).token;
-	session.tokens.accept(token, sentAt);
-	return 'accepted' as const;
 }
 
 /**
