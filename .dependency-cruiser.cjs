@@ -49,6 +49,8 @@ module.exports = {
 			'resources',
 			'fields',
 			'waitUntilCalled',
+			'__schema__',
+			'service/errors/problem.ts',
 			'service/calls',
 			'service/client.ts',
 			'service/request.ts',

@@ -73,9 +73,10 @@ async function writeOutputSchemas() {
 		for (const operation of operations) {
 			const fields = [...operation.fields, operation.options];
 			const valueOf = ({ required, default: usual }) => (required ? 'given' : usual);
+			const parameters = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
 			const context = {
-				getNode: () => ({ parameters: {} }),
-				getNodeParameter: (name) => valueOf(fields.find((field) => field.name === name)),
+				getNode: () => ({ parameters }),
+				getNodeParameter: (name) => parameters[name],
 			};
 			const {
 				output: [output],

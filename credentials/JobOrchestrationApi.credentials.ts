@@ -1,7 +1,7 @@
 import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
-import { newToken, withToken } from '../nodes/JobOrchestration/service/session/credential';
-import { testRequest } from '../nodes/JobOrchestration/service/session/otherNodes';
+import { newToken } from '../nodes/JobOrchestration/service/session/credential';
+import { testRequest, withToken } from '../nodes/JobOrchestration/service/session/otherNodes';
 
 /** Returns a rule for n8n's test of the credential: the message that n8n shows instead of the name of a status code. */
 const rule = (value: number, message: string) =>

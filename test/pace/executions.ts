@@ -3,8 +3,7 @@ import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
-import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { ClientOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/healthCheck';
 import { onAbort } from '../../nodes/JobOrchestration/service/timers';
 import { clientWith } from './client';
@@ -73,6 +72,8 @@ export interface Execution {
 export interface BatchOptions {
 	/** Max Request Retries. */
 	maxRetries?: number;
+	/** Maximum number of requests of the execution in flight. */
+	concurrency?: number;
 	/** Whether the requests create jobs, and are therefore not idempotent. */
 	creates?: boolean;
 }
@@ -111,7 +112,7 @@ export class Executions {
 
 	begin(
 		items: number[],
-		{ maxRetries = 0, creates = true, ...limits }: ClientOptions & BatchOptions = {},
+		{ maxRetries = 0, creates = true, concurrency, ...limits }: ClientOptions & BatchOptions = {},
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {
@@ -145,7 +146,7 @@ export class Executions {
 			return result;
 		};
 		const client = clientWith(limiter, endOf, limits);
-		const options = { maxRetries, timeout: 1_000, signal: abort.signal };
+		const options = { maxRetries, concurrency, timeout: 1_000, signal: abort.signal };
 		const job = { namespace: 'default', displayName: 'Report' };
 		const work = async (n: number) => {
 			const call = { ...CALL, path: `/${n}`, idempotent: !creates, ...(creates && { job }) };

@@ -62,37 +62,34 @@ export function correctionOf(
 	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
 	said: string[],
 ): string | undefined {
-	const parameters = JSON.stringify(context.getNode().parameters);
-	const expressions = (parameters.match(EXPRESSION) ?? []).map(
-		(expression) => JSON.parse(`"${expression}"`) as string,
-	);
-	const pairs = said.flatMap((text) =>
-		expressions.map((expression) => [text, expression] as const),
-	);
-	for (const [text, expression] of pairs) {
-		const value = valueOf(expression, { context, itemIndex });
-		if ((typeof value !== 'string' && typeof value !== 'number') || !isNamedIn(text, value))
-			continue;
-		const operand = operandOf(expression);
-		const literal = typeof value === 'number' ? value : `'${value.replace(/['\\]/g, '\\$&')}'`;
-		return `Retry keeps the items as they came, so correct the value in this node: replace ${expression} by {{ ${operand} === ${literal} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`;
-	}
-	return undefined;
-}
+	const expressions = textsIn(context.getNode().parameters)
+		.flatMap(expressionsIn)
+		.map((expression) => ({ expression, value: evaluated(expression) }));
+	const [found] = said.flatMap((text) => expressions.filter(({ value }) => isNamedIn(text, value)));
+	if (found === undefined) return undefined;
+	const operand = operandOf(found.expression);
+	const literal = `'${String(found.value).replace(/['\\]/g, '\\$&')}'`;
+	const condition = `${operand} === ${typeof found.value === 'number' ? found.value : literal}`;
+	return `Retry keeps the items as they came, so correct the value in this node: replace ${found.expression} by {{ ${condition} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`;
 
-function valueOf(
-	expression: string,
-	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
-) {
-	try {
-		return context.evaluateExpression(expression, itemIndex) as unknown;
-	} catch {
-		return undefined;
+	function evaluated(expression: string): unknown {
+		try {
+			return context.evaluateExpression(expression, itemIndex);
+		} catch {
+			return undefined;
+		}
 	}
 }
 
-/** Returns whether a text names a value, and not only a longer one that contains it. */
-function isNamedIn(text: string, value: string | number): boolean {
+/** Returns all texts in a stored parameter. */
+function textsIn(stored: unknown): string[] {
+	if (typeof stored === 'string') return [stored];
+	return Object.values(Object(stored) as object).flatMap(textsIn);
+}
+
+/** Returns whether a text names a value, and not only a longer one that contains it. One character says too little. */
+function isNamedIn(text: string, value: unknown): boolean {
+	if (typeof value !== 'string' && typeof value !== 'number') return false;
 	const escaped = String(value).replace(/\W/g, '\\$&');
-	return escaped !== '' && new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`).test(text);
+	return escaped.length > 1 && new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`).test(text);
 }

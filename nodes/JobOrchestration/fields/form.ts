@@ -55,8 +55,8 @@ export const jsonObject = fieldOf<JsonObject>('json', '{}');
 /** A list of JSON objects, as text or from an expression. */
 export const jsonList = fieldOf<JsonObject[]>('json', '[]');
 
-/** Several choices. A choice that isn't offered is accepted as well. */
-export const choices = fieldOf<string[]>('multiOptions', []);
+/** A list of texts. With the type `multiOptions`, it offers choices, but accepts other texts as well. */
+export const texts = fieldOf<string[]>('string', [], { typeOptions: { multipleValues: true } });
 
 /** One of several choices. It has its default, which is usually the first choice, if it is left empty. */
 export const choice = <const Name extends string, const Choice extends string>(

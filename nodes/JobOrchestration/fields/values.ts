@@ -43,7 +43,12 @@ function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, value
 	);
 }
 
-function given(name: string, { context, itemIndex, label }: Source): unknown {
+function given(name: string, { context, itemIndex, label, stored = null }: Source): unknown {
+	// n8n takes as long for a parameter without an expression as for one with an expression.
+	const isText = typeof stored === 'string';
+	if (isText ? !stored.startsWith('=') : Object.keys(Object(stored) as object).length === 0) {
+		return stored;
+	}
 	try {
 		return context.getNodeParameter(name, itemIndex, null);
 	} catch (error) {
@@ -79,15 +84,25 @@ function valueOf(field: INodeProperties, value: unknown, source: Source): unknow
 			return jsonOf(field, value, label, stored);
 		case 'number':
 			return isNothing(value) ? undefined : numberOf(field, value, label);
-		case 'multiOptions':
-			return isNothing(value) ? [] : [value].flat().map((each) => textOf(field, each, label));
 		case 'boolean':
 			return choiceOf(field, value, label) === 'true';
 		case 'options':
 			return choiceOf(field, value, label);
 		default:
+			if (Array.isArray(usual)) return textsOf(field, value, source);
 			return (field.typeOptions?.isId === true ? idOf : textOf)(field, value, label);
 	}
+}
+
+/** Returns the texts of a field whose default is a list. */
+function textsOf(field: INodeProperties, value: unknown, source: Source): unknown[] {
+	const parameters = [source.stored].flat();
+	const texts = isNothing(value) ? [] : [value].flat();
+	return texts.map((text, index) => {
+		const record = `${source.label} ${index + 1}`;
+		const from = { ...source, record, label: record, stored: parameters[index] };
+		return valueOf({ ...field, default: '' }, text, from);
+	});
 }
 
 /** Returns the values of the members that a collection has, or of all fields of a record. */

@@ -29,7 +29,10 @@ function unusable(error: unknown): Failure | undefined {
 	});
 }
 
-/** The clients of one run of the node, one per account. With expressions, items may have different credentials. */
+/**
+ * The clients of one run of the node, one per account. The items of a run must have one account, but with expressions,
+ * they may have several.
+ */
 export class Clients {
 	private readonly bySession = new Map<Session, ServiceClient>();
 
@@ -48,7 +51,7 @@ export class Clients {
 	async forItem(itemIndex: number): Promise<ServiceClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
-		session.tokens.use(session.tokens.fromStored(credentials.accessToken));
+		session.tokens.useStored(credentials.accessToken);
 		let client = this.bySession.get(session);
 		if (client === undefined) {
 			const options = { ...this.options, execution: executionOf(this.context) };
@@ -56,16 +59,6 @@ export class Clients {
 			this.bySession.set(session, client);
 		}
 		return client;
-	}
-
-	/** The number of accounts that the items use. */
-	get count(): number {
-		return this.bySession.size;
-	}
-
-	/** Returns the client of an account; undefined if no item uses the account. */
-	of(account: string | undefined): ServiceClient | undefined {
-		return [...this.bySession.values()].find((client) => client.account === account);
 	}
 
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {

@@ -34,7 +34,10 @@ export interface RequestOptions {
 	 * and hasn't answered for an hour.
 	 */
 	maxRetries: number;
-	/** Time limit in milliseconds for each attempt, from the start of the login to the end of the response. */
+	/**
+	 * Time limit in milliseconds from the sending of a request to the end of its response, and for the wait for a token
+	 * before that.
+	 */
 	timeout: number;
 	/**
 	 * Maximum number of requests of the execution in flight while this one is. It replaces the account's concurrency
@@ -52,8 +55,6 @@ export interface RequestOptions {
 
 /** The options of a client, which are the same for all its requests. */
 export interface ClientOptions {
-	/** Maximum number of requests of the execution in flight. It replaces the account's concurrency limit. */
-	concurrency?: number | undefined;
 	/** Milliseconds that a request waits while the service accepts no requests. */
 	patienceMs?: number | undefined;
 	/** Milliseconds after which the client sends nothing more. Requests that still wait then fail. */

@@ -106,7 +106,7 @@ export async function waitForCallback(
 	context.logger.info(text);
 	context.sendMessageToUI(text);
 	const message = asPlainText(
-		`Job ${job.uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${job.uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
 	);
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));

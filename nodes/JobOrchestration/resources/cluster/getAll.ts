@@ -42,6 +42,8 @@ export const getAll = operation({
 			],
 			{
 				placeholder: 'Add Filter',
+				description:
+					"To filter by other fields, such as the name, add n8n's Filter node after this one",
 				// The path starts at the root, because n8n 1.x fails on a relative path that is not the name of a field on
 				// the same level.
 				displayOptions: { hide: { '/options.rawPage': [true] } },

@@ -1,4 +1,4 @@
-import { choice, choices, toggle, type ValuesOf } from '../../fields/form';
+import { choice, texts, toggle, type ValuesOf } from '../../fields/form';
 import JOB_FIELDS from '../../__schema__/v1.0.0/job/fields.json';
 import type { JsonObject } from '../../json';
 
@@ -47,7 +47,9 @@ export const jobOutputFields = [
 			displayOptions: { show: { '@tool': [true] } },
 		},
 	),
-	choices('Output Fields', 'outputFields', {
+	texts('Output Fields', 'outputFields', {
+		type: 'multiOptions',
+		typeOptions: {},
 		description:
 			"Fields to return. 'metadata', which holds the job ID, and 'displayName' are always returned.",
 		displayOptions: { show: { '@tool': [true], output: ['selectedFields'] } },
@@ -59,7 +61,7 @@ export const jobOutputFields = [
 
 /** Returns the wanted part of a created job. A field that n8n hides has its default: `simplify` is true for a tool. */
 export function wantedOf(
-	{ simplify, output, outputFields = [] }: ValuesOf<typeof jobOutputFields>,
+	{ simplify, output, outputFields }: ValuesOf<typeof jobOutputFields>,
 	job: JsonObject,
 ): JsonObject {
 	const isWanted = {

@@ -17,16 +17,17 @@ export interface Call<Body> extends ServiceRequest<Body> {
  * idempotent waits for another attempt only if the service has certainly not acted on the earlier ones. So if such a
  * call is given up while it waits, it has not worked.
  *
- * @param waitedMs how long the call has waited when it was given up; undefined if it was not given up while it waited
+ * @param isOwn whether the failure is that of the call itself, and not that of other requests or of a health check
+ * @param waitedMs how long the call has waited when it was given up
  */
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
-	tries: Omit<Denial, 'failure'> & { timesSent?: number } = {},
+	tries: Omit<Denial, 'failure'> & { timesSent?: number; isOwn?: boolean } = {},
 ): ServiceError {
-	const { timesSent = 1, waitedMs, failedProbes = 0 } = tries;
-	const isUnclear = call.method !== 'GET' && waitedMs === undefined && failure.mayHaveActed;
-	const waited = Math.round((waitedMs ?? 0) / 1_000);
+	const { timesSent = 1, isOwn = true, waitedMs = 0, failedProbes = 0 } = tries;
+	const isUnclear = call.method !== 'GET' && isOwn && failure.mayHaveActed;
+	const waited = Math.round(waitedMs / 1_000);
 	const facts = [...failure.facts];
 	if (timesSent > 1) facts.push(`The request was sent ${timesSent} times.`);
 	if (isUnclear && call.idempotent) facts.push('It may have worked.');

@@ -1,5 +1,5 @@
 import { truncate } from '../../texts';
-import { type Cause, type Consequence, UNKNOWN } from '../retry/facts';
+import { type Consequence, UNKNOWN } from '../retry/facts';
 
 /** What an error says first. */
 export interface Texts {
@@ -22,12 +22,6 @@ export interface Failure extends Consequence, Texts {
 	httpStatus: number | null;
 	/** Set if the login failed. The request itself was not sent, or was not acted on because of its token. */
 	ofLogin?: true;
-	/** Set if no login is made, because the service has rejected the tokens of the last ones. */
-	noToken?: true;
-	/** The time limit in milliseconds, if the request's own Timeout ended the wait for a login. */
-	limitMs?: number;
-	/** The cause of the failure, as a health check has found it. */
-	cause?: Cause;
 }
 
 /** The texts for some status codes, which are given as numbers and ranges: '408 500-599'. */
