@@ -4,7 +4,7 @@ import type { Expiry } from './service/expiry';
 /** The only user that can log in, unless the options name another user. */
 export const demoUser = { userName: 'demo', password: 'demo-password' };
 
-const defaults = {
+export const defaults = {
 	/** The port to listen on, on loopback. With 0, the system chooses a free port. */
 	port: 0,
 	/** A prefix of the path of each call, such as `/orchestrator`. */
@@ -45,8 +45,3 @@ export type SandboxSettings = typeof defaults;
 
 /** The options of `startSandbox`. */
 export type SandboxOptions = Partial<SandboxSettings>;
-
-/** Returns all settings: the given options, and the defaults of the others. */
-export function withDefaults(options: SandboxOptions): SandboxSettings {
-	return { ...defaults, ...options };
-}

@@ -5,7 +5,7 @@ import { buildApp } from './http/app';
 import { CallRecord, type Call } from './http/calls';
 import { Connections } from './http/connections';
 import { Limits } from './limits/limits';
-import { withDefaults, type SandboxOptions } from './options';
+import { defaults, type SandboxOptions, type SandboxSettings } from './options';
 import type { StoredJob } from './service/jobs';
 import { Service } from './service/service';
 
@@ -20,7 +20,7 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
  * @throws Error with a `code` such as EADDRINUSE, if the sandbox can't listen on the port
  */
 export async function startSandbox(options: SandboxOptions = {}) {
-	const settings = withDefaults(options);
+	const settings: SandboxSettings = { ...defaults, ...options };
 	const { tls, pathPrefix, userName, password } = settings;
 	const service = new Service(settings);
 	const faults = new FaultPlan();

@@ -1,32 +1,22 @@
 import type { AnsweringFault } from '../faults/fault';
 
-const when = 'beforeActing';
-
-function sessionIsOver(status: number): AnsweringFault {
-	return {
-		kind: 'answer',
-		when,
-		status,
-		body: { code: 'expired', message: 'The session is over' },
-	};
+function answer(status: number, body: unknown, headers = {}): AnsweringFault {
+	return { kind: 'answer', when: 'beforeActing', status, body, headers };
 }
+
+const isOver = { code: 'expired', message: 'The session is over' };
+const page = '<!doctype html><html><head><title>Log in</title></head></html>';
 
 /** The responses, other than a 401, to a call whose token has expired or is unknown. */
 export const answersToExpired = {
-	'403': sessionIsOver(403),
-	'419': sessionIsOver(419),
-	'440': sessionIsOver(440),
-	'498': sessionIsOver(498),
+	'403': answer(403, isOver),
+	'419': answer(419, isOver),
+	'440': answer(440, isOver),
+	'498': answer(498, isOver),
 	redirect: { kind: 'redirect', location: '/login' },
-	page: {
-		kind: 'answer',
-		when,
-		status: 200,
-		headers: { 'content-type': 'text/html; charset=utf-8' },
-		body: '<!doctype html><html><head><title>Log in</title></head></html>',
-	},
-	'invalid-token': { kind: 'answer', when, status: 400, body: { error: 'invalid_token' } },
-	'jwt-expired': { kind: 'answer', when, status: 500, body: { message: 'JWT expired' } },
+	page: answer(200, page, { 'content-type': 'text/html; charset=utf-8' }),
+	'invalid-token': answer(400, { error: 'invalid_token' }),
+	'jwt-expired': answer(500, { message: 'JWT expired' }),
 } satisfies Record<string, AnsweringFault>;
 
 /**
@@ -34,5 +24,3 @@ export const answersToExpired = {
  * them the service uses.
  */
 export type Expiry = '401' | keyof typeof answersToExpired;
-
-export const expiries = ['401', ...Object.keys(answersToExpired)] as Expiry[];
