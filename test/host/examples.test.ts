@@ -210,10 +210,14 @@ describe('an error workflow', () => {
 	/**
 	 * Starts a workflow by a webhook and makes its creates fail.
 	 *
-	 * @returns the message of the error workflow, and the address of the failed execution
+	 * @returns the output of the error workflow, and the address of the failed execution
 	 */
-	async function messageAfter(path: string, faultFor: (customer: string) => Fault | undefined) {
-		const notify = await host.example('notify-of-uncertain-jobs.json');
+	async function outputAfter(
+		path: string,
+		faultFor: (customer: string) => Fault | undefined,
+		example = 'notify-of-uncertain-jobs.json',
+	) {
+		const notify = await host.example(example);
 		await host.api.activate(notify);
 		const before = (await host.api.executions(notify.id)).length;
 		const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
@@ -241,8 +245,13 @@ describe('an error workflow', () => {
 		await host.api.deactivate(notify.id);
 		expect(failed?.status).toBe('error');
 		const { output } = await host.api.executionResult(notified?.id ?? '');
+		return { output, url: `${host.url}/workflow/${failing.id}/executions/${failed?.id}` };
+	}
+
+	async function messageAfter(path: string, faultFor: (customer: string) => Fault | undefined) {
+		const { output, url } = await outputAfter(path, faultFor);
 		const [{ subject, text } = {}] = output['Send the message'] ?? [];
-		return { subject, text, url: `${host.url}/workflow/${failing.id}/executions/${failed?.id}` };
+		return { subject, text, url };
 	}
 
 	test('says which jobs a failed workflow leaves behind', async () => {
@@ -260,6 +269,18 @@ describe('an error workflow', () => {
 			`Exists: 'Report for Alder' in namespace 'default', ID ${job?.uid}`,
 			url,
 		]);
+	}, 60_000);
+
+	test('stops the jobs that a failed batch has created', async () => {
+		const before = new Set(host.sandbox.store.jobs.keys());
+		const refused = answer(400, { message: 'no such template' });
+		await outputAfter(
+			'stops',
+			(customer) => (customer === 'Birch' ? refused : undefined),
+			'stop-what-a-failed-batch-created.json',
+		);
+		const created = [...host.sandbox.store.jobs.keys()].filter((uid) => !before.has(uid));
+		expect(created.map(stateOf)).toEqual(['stopped']);
 	}, 60_000);
 
 	test('also reports a failure that leaves no job behind', async () => {

@@ -59,7 +59,6 @@ const fields = {
 	Workspace: added('workspace'),
 	Simplify: of('simplify'),
 	Concurrency: option('concurrency'),
-	'If It Fails or Is Cancelled': option('ifStopped'),
 	'Max Request Retries': option('maxRetries'),
 	Timeout: option('timeout'),
 	'Wait Until Called': option('waitUntilCalled'),
@@ -190,7 +189,6 @@ areRefused('a value that is not an object', /^Enter an object/, {
 
 areRefused('a value that is not one of the choices', /^Enter one of these: /, {
 	Simplify: [js('"yes"'), js('" "')],
-	'If It Fails or Is Cancelled': ['end'],
 	'Specify Inputs and Outputs': ['JSON'],
 });
 
@@ -410,14 +408,14 @@ test('with the error output, an item with a wrong value leaves through it, and t
 });
 
 test('a wrong option of the first item is an error of only that item', async () => {
-	const ifStopped = '={{ $json.v === "A" ? "end" : "stop" }}';
+	const timeout = '={{ $json.v === "A" ? "soon" : 1000 }}';
 	const { items: output } = await fixture.engine.run(
-		{ parameters: create({ options: { ifStopped } }), onError: 'continueRegularOutput' },
+		{ parameters: create({ options: { timeout } }), onError: 'continueRegularOutput' },
 		[{ v: 'A' }, { v: 'B' }],
 	);
 	expect(output.map(({ json }) => json)).toMatchObject([
 		{
-			message: `'If It Fails or Is Cancelled' is "end", not one of the choices`,
+			message: `'Timeout' is "soon", not a number`,
 			error: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 		},
 		{ metadata: { uid: expect.any(String) } },

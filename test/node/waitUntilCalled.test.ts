@@ -110,19 +110,15 @@ test.each(['Retry On Fail', 'Retry'])(
 	},
 );
 
-test.each(['keep', 'terminate'])(
-	'a cancel while the wait begins ends the wait but not the job, with If It Fails or Is Cancelled set to %s',
-	async (ifStopped) => {
-		const options = { ...(waiting().options as INodeParameters), ifStopped };
-		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
-		const running = fixture.engine.start([{ parameters: create({ options }) }], [{}]);
-		begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
-		const { run } = await running.result;
-		expect(run.status).toBe('canceled');
-		expect(fixture.callsOf('changeJobState')).toEqual([]);
-		expect([...fixture.sandbox.store.jobs.values()]).toMatchObject([{ state: 'running' }]);
-	},
-);
+test('a cancel while the wait begins ends the wait but not the job', async () => {
+	const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+	const running = fixture.engine.start([{ parameters: waiting() }], [{}]);
+	begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
+	const { run } = await running.result;
+	expect(run.status).toBe('canceled');
+	expect(fixture.callsOf('changeJobState')).toEqual([]);
+	expect([...fixture.sandbox.store.jobs.values()]).toMatchObject([{ state: 'running' }]);
+});
 
 test("during the wait, n8n's highlighted data and a hint contain the job's ID, but not its name", async () => {
 	fixture.engine.mode = 'manual';

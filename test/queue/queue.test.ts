@@ -52,7 +52,7 @@ const jobNames = () => [...sandbox.store.jobs.values()].map(({ displayName }) =>
 
 const callsOf = (operation: string) => sandbox.calls.filter((call) => call.operation === operation);
 
-test('a cancel ends an execution on its worker, and terminates its jobs if the node is set to do so', async () => {
+test('a cancel ends an execution on its worker, and no further create is sent', async () => {
 	await useSandbox();
 	const { api, main } = cluster;
 	const workflow = await publish(
@@ -60,7 +60,7 @@ test('a cancel ends an execution on its worker, and terminates its jobs if the n
 		inARow('Cancelled', [
 			webhook('cancelled'),
 			...rows('[0, 1, 2, 3, 4, 5, 6]'),
-			createNode('Cancelled', { options: { concurrency: 1, ifStopped: 'terminate' } }),
+			createNode('Cancelled', { options: { concurrency: 1 } }),
 		]),
 	);
 	sandbox.faults.plan(({ operation, nOfOperation }) =>
@@ -77,11 +77,9 @@ test('a cancel ends an execution on its worker, and terminates its jobs if the n
 	expect(isTurnedAway).toBe(true);
 	const [execution] = await api.executions(workflow.id);
 	await api.call('POST', `/rest/executions/${execution?.id}/stop`);
-	const states = () => [...sandbox.store.jobs.values()].map(({ state }) => state);
-	await waitFor(() => !states().includes('running') || undefined, soon);
-	expect(states()).toEqual(new Array(5).fill('terminated'));
 	const stopped = async () => (await api.executions(workflow.id, ['canceled'])).length;
 	expect(await waitFor(async () => (await stopped()) || undefined, soon)).toBe(1);
+	expect(sandbox.store.jobs.size).toBe(5);
 	await api.deactivate(workflow.id);
 	// The sixth create waits before it is sent again. The seventh is sent in the meantime, and is throttled, too.
 	// Neither is sent again.

@@ -2,7 +2,7 @@ import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
 import type { Result } from '../support/run';
-import { batch, brokenAfter, contextOf, createdIn, itemOf, jobIdOf } from './batch';
+import { batch, createdIn, itemOf } from './batch';
 import { namesIn, oneByOne, refused, refusedAt, useBatch } from './batch';
 
 /*
@@ -13,7 +13,6 @@ import { namesIn, oneByOne, refused, refusedAt, useBatch } from './batch';
 const { fixture, creates, jobsOnService, timesSent } = useBatch();
 
 const node = oneByOne();
-const terminate = oneByOne({ ifStopped: 'terminate' });
 
 let other: Sandbox;
 
@@ -67,23 +66,6 @@ describe('A Retry with another account', () => {
 		const failed = await refusedAtSixth();
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
 		expect(namesIn(await fixture.engine.retry(failed, [node]))).toHaveLength(10);
-	});
-
-	test('sends no request to end jobs, and says why', async () => {
-		fixture.sandbox.faults.plan((call) => {
-			if (call.operation === 'changeJobState') return refused;
-			return call.operation === 'createJob' && itemOf(call) === 1 ? brokenAfter : undefined;
-		});
-		const failed = await fixture.engine.run(terminate, numbered(2));
-		fixture.sandbox.faults.clear();
-		const sent = fixture.sandbox.calls.length;
-		edit({ baseUrl: other.url });
-		const again = await fixture.engine.retry(failed, [terminate]);
-		expect(callsAfter(sent)).toEqual([]);
-		expect(contextOf(again)).toMatchObject({ uncertainItems: [{ itemIndex: 1 }] });
-		expect(again.error?.description).toMatch(
-			/could not be ended: It was created as user ".*" at http:\S+: this run has another credential/,
-		);
 	});
 
 	test('changes no state', async () => {
@@ -143,17 +125,6 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.sandbox.limits.met.most).toBe(2);
 	});
 
-	test('ends each job as the user who created it', async () => {
-		serveEverybody({ refuses: 3 });
-		await fixture.engine.run(terminate, items);
-		const sent = fixture.callsOf('changeJobState').map((call) => [jobIdOf(call), userOf(call)]);
-		expect(sent.sort()).toEqual([
-			['job-0', 'ann'],
-			['job-1', 'bob'],
-			['job-2', 'cid'],
-		]);
-	});
-
 	test('keeps for a Retry which user created which job', async () => {
 		serveEverybody({ refuses: 2 });
 		const failed = await fixture.engine.run(node, items);
@@ -196,19 +167,3 @@ describe('A credential with expressions of the item', () => {
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
-
-test.each(edits)(
-	'The account that created a job ends it, even if the credential is changed to %s during the run',
-	async (_, change) => {
-		creates((item) => {
-			if (item === 1) edit(change());
-			return item === 2 ? refused : undefined;
-		});
-		const failed = await fixture.engine.run(terminate, numbered(3));
-		expect(contextOf(failed)).toMatchObject({ itemIndex: 2 });
-		const states = [...fixture.sandbox.store.jobs.values()].map(({ state }) => state);
-		expect(states).toEqual(['terminated', 'terminated']);
-		expect(other.calls).toEqual([]);
-		expect(fixture.callsOf('login')).toHaveLength(1);
-	},
-);

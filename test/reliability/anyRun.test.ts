@@ -8,9 +8,8 @@ import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
 import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
-import { jobEnds } from '../support/operations';
 import { Engine, type NodeOptions, type Result } from '../support/run';
-import { batch, itemOf, listedIn, uncertainIn, watchNode } from './batch';
+import { batch, createdIn, itemOf, uncertainIn, watchNode } from './batch';
 import { SEED } from './seed';
 
 /*
@@ -21,7 +20,6 @@ import { SEED } from './seed';
  * - The output, the error or a hint names every running job and every item whose job may exist.
  * - A run that continues returns each item once, as its result or as its error.
  * - Nothing is sent to another account than that of the earlier jobs.
- * - If the node is set to end its jobs, its error names the jobs that are still running.
  * - Each run ends and doesn't block the event loop, even if tokens expire during a batch and no further login succeeds.
  */
 
@@ -75,15 +73,7 @@ const stepOf = (mayEndTokens: boolean): fc.Arbitrary<Step> =>
 		endsTokens,
 	}));
 
-/** Faults of the verb that ends a job, and of a login. */
-const ofVerb: Fault[] = [
-	{ kind: 'break', when: 'beforeActing' },
-	{ kind: 'break', when: 'afterActing' },
-	{ kind: 'html', when: 'beforeActing' },
-	{ kind: 'expireTokens' },
-	...[400, 403, 404, 409, 500, 503].map((status) => answer(status)),
-	actAndAnswer(500),
-];
+/** Faults of a login. */
 const refusedLogin: Fault[] = [
 	...[200, 500, 504].map((status): Fault => ({ kind: 'html', when: 'beforeActing', status })),
 	...[400, 401, 403, 404, 409, 500].map((status) => answer(status)),
@@ -101,7 +91,6 @@ const settings = {
 		{ weight: 3, arbitrary: fc.constant(onErrors[0]) },
 		{ weight: 2, arbitrary: fc.constantFrom(...onErrors) },
 	),
-	ifStopped: fc.constantFrom('keep', ...jobEnds),
 	/** Whether Retry On Fail is on. */
 	tries: fc.boolean(),
 };
@@ -126,7 +115,6 @@ const cases = fc.record({
 	hasOldToken: fc.boolean(),
 	/** The faults of the requests, in the order in which they are sent. All further requests succeed. */
 	creates: fc.boolean().chain((endTokens) => fc.array(stepOf(endTokens), { maxLength: 60 })),
-	verbs: fc.array(maybe(ofVerb), { maxLength: 8 }),
 	logins: fc.oneof(fc.constant([]), fc.array(maybe(ofLogin), { maxLength: 3 })),
 	/** The fault of all further logins. */
 	lastLogins: fc.option(fc.constantFrom(...refusedLogin), { nil: undefined, freq: 2 }),
@@ -137,7 +125,7 @@ const cases = fc.record({
 });
 
 type Case = typeof cases extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-type Setting = Pick<Case, 'onError' | 'ifStopped' | 'tries'> & { executeOnce?: boolean };
+type Setting = Pick<Case, 'onError' | 'tries'> & { executeOnce?: boolean };
 
 let engine: Engine;
 let limits: Limits;
@@ -154,21 +142,20 @@ class Oracle {
 	/** The items whose last create had an unclear result. */
 	readonly uncertain = new Set<number>();
 	creates = 0;
-	private readonly others: Record<string, Array<Fault | undefined>>;
+	private readonly logins: Array<Fault | undefined>;
 
 	constructor(
 		readonly sandboxes: [own: Sandbox, other: Sandbox],
 		private readonly drawn: Case,
 		private readonly onCreate: () => void,
 	) {
-		this.others = { changeJobState: [...drawn.verbs], login: [...drawn.logins] };
+		this.logins = [...drawn.logins];
 		for (const { faults: plan, tokens } of sandboxes) {
-			plan.plan((call) =>
-				call.operation === 'createJob'
-					? this.next(itemOf(call), tokens.isGood(call.token ?? ''))
-					: (this.others[call.operation]?.shift() ??
-						(call.operation === 'login' ? drawn.lastLogins : undefined)),
-			);
+			plan.plan((call) => {
+				if (call.operation === 'login') return this.logins.shift() ?? drawn.lastLogins;
+				if (call.operation !== 'createJob') return undefined;
+				return this.next(itemOf(call), tokens.isGood(call.token ?? ''));
+			});
 		}
 	}
 
@@ -216,22 +203,21 @@ class Oracle {
 	}
 }
 
-/** Returns what a run says: the IDs of its jobs, each with whether the job was ended, and the uncertain items. */
+/** Returns what a run says: the IDs of its jobs, and the uncertain items. */
 function saidBy(result: Result) {
-	const uids = new Map<string, boolean>();
-	for (const { uid, cleanup } of listedIn(result)) uids.set(uid, cleanup?.success ?? false);
+	const uids = new Set(createdIn(result));
 	const uncertain = uncertainIn(result);
 	for (const { json, pairedItem } of result.items) {
 		const { metadata, error } = json as {
 			metadata?: { uid: string };
 			error?: { jobMayExist: boolean };
 		};
-		if (metadata !== undefined) uids.set(metadata.uid, false);
+		if (metadata !== undefined) uids.add(metadata.uid);
 		if (error?.jobMayExist === true) uncertain.push((pairedItem as { item: number }).item);
 	}
 	const runs = result.run.data.resultData.runData['Node 1'] ?? [];
 	const text = runs.flatMap(({ hints = [] }) => hints.map(({ message }) => message)).join('\n');
-	for (const [, uid = ''] of text.matchAll(/item \d+: ([^,.\s]+)/g)) uids.set(uid, false);
+	for (const [, uid = ''] of text.matchAll(/item \d+: ([^,.\s]+)/g)) uids.add(uid);
 	const [, mayExist = ''] = /The job may exist for (.*?):/.exec(text) ?? [];
 	for (const [, first, last = first] of mayExist.matchAll(/(\d+)(?: to (\d+))?/g)) {
 		for (let item = Number(first); item <= Number(last); item += 1) uncertain.push(item);
@@ -244,19 +230,17 @@ function saidBy(result: Result) {
  *
  * @param given number of items that the run was given
  */
-function check(oracle: Oracle, result: Result, setting: Setting, given: number): void {
+function check(oracle: Oracle, result: Result, given: number): void {
 	const { uids, uncertain } = saidBy(result);
 	const [own, other] = oracle.sandboxes.map((sandbox) => oracle.running([sandbox]));
 	const certain = [...oracle.running()].filter(([, item]) => !oracle.uncertain.has(item));
 	const items = certain.map(([, item]) => item);
-	const isEnding = setting.ifStopped !== 'keep' && result.error !== undefined;
 	expect({
 		atBothAccounts: Math.min(own?.size ?? 0, other?.size ?? 0),
 		twice: items.filter((item, n) => items.indexOf(item) !== n),
-		unnamed: certain.filter(([uid]) => uids.get(uid) !== false),
+		unnamed: certain.filter(([uid]) => !uids.has(uid)),
 		uncertainUnnamed: [...oracle.uncertain].filter((item) => !uncertain.includes(item)),
-		untold: listedIn(result).filter(({ cleanup }) => isEnding && cleanup === undefined),
-	}).toEqual({ atBothAccounts: 0, twice: [], unnamed: [], uncertainUnnamed: [], untold: [] });
+	}).toEqual({ atBothAccounts: 0, twice: [], unnamed: [], uncertainUnnamed: [] });
 	if (result.error !== undefined) return;
 	const ends = result.items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
 	expect(ends.sort((a, b) => a - b)).toEqual(numbered(given).map(({ n }) => n));
@@ -299,7 +283,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 	const nodeOf = (setting: Setting, more: object = {}): NodeOptions => ({
 		parameters: batch({
 			...(concurrency !== undefined && { concurrency }),
-			...{ maxRetries, ifStopped: setting.ifStopped, ...more },
+			...{ maxRetries, ...more },
 		}),
 		onError: setting.onError ?? 'stopWorkflow',
 		settings: {
@@ -317,7 +301,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 		const end = await watched.end();
 		result = { ...result, ...end } as Result;
 	}
-	check(oracle, result, drawn, size);
+	check(oracle, result, size);
 	let given = size;
 
 	for (const { otherAccount, maxItems, looked, ...setting } of isCancelled ? [] : retries) {
@@ -336,7 +320,7 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 		const { sent } = oracle;
 		result = await engine.retry(result, [nodeOf(setting, { createUncertainAgain })]);
 		if (isOthers) expect(oracle.sent).toBe(sent);
-		check(oracle, result, setting, setting.executeOnce ? 1 : given);
+		check(oracle, result, setting.executeOnce ? 1 : given);
 	}
 }
 

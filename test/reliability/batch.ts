@@ -53,16 +53,11 @@ export function uncertainIn(result: Result): number[] {
 	return (uncertainItems as Array<{ itemIndex: number }>).map(({ itemIndex }) => itemIndex);
 }
 
-interface ListedJob {
-	uid: string;
-	cleanup?: { operation: string; success: boolean; message?: string };
+/** Returns the IDs of the created jobs that the error lists. */
+export function createdIn(result: Result): string[] {
+	const { createdJobs = [] } = contextOf(result);
+	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
 }
-
-/** Returns the jobs that the error lists. */
-export const listedIn = (result: Result) => (contextOf(result).createdJobs ?? []) as ListedJob[];
-
-/** Returns the IDs of these jobs. */
-export const createdIn = (result: Result) => listedIn(result).map(({ uid }) => uid);
 
 /** Returns the display names in the node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);

@@ -16,7 +16,7 @@ import { watchEventLoop } from '../support/eventLoop';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
-import { batch, contextOf, gate, itemOf, listedIn, oneByOne, tries, useBatch } from './batch';
+import { batch, contextOf, gate, itemOf, tries, useBatch } from './batch';
 import { statusFailure, unreachable } from './statusFailure';
 
 /*
@@ -156,18 +156,6 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 		expect(answers).toHaveLength(12);
 		const sent = callsOf('createJob').length;
 		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - sent);
-	});
-
-	test('the jobs that the node should end are listed as not ended, with the reason', async () => {
-		await restart(refused, (call) =>
-			call.operation === 'createJob' && itemOf(call) === 5 ? [endsTokens, broken] : undefined,
-		);
-		const result = await fixture.engine.run(oneByOne({ ifStopped: 'terminate' }), numbered(12));
-		const why = expect.stringContaining(WRONG) as unknown;
-		expect(listedIn(result)).toMatchObject(
-			all(5).map(() => ({ cleanup: { operation: 'terminate', success: false, message: why } })),
-		);
-		expect(callsOf('login')).toHaveLength(1);
 	});
 
 	test.each([

@@ -1,7 +1,6 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import type * as Built from '../../nodes/JobOrchestration/execution/endJobs';
 import type * as Verbs from '../../nodes/JobOrchestration/resources/job/verbs';
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import { actAndAnswer, answer } from '../support/answer';
@@ -60,17 +59,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(timesSent()).toEqual([3, 1, 1, 1]);
 		const names = branches.flat().flatMap(({ json }) => json.displayName ?? []);
 		expect(names).toEqual(['Job 1', 'Job 2', 'Job 3']);
-	});
-
-	test('creates no job twice if an error occurs before the jobs are ended', async () => {
-		creates((_, { nOfOperation }) => (nOfOperation === 3 ? refused : undefined));
-		const built = jest.requireActual<typeof Built>(
-			'../../dist/nodes/JobOrchestration/execution/endJobs',
-		);
-		jest.spyOn(built, 'endJobs').mockRejectedValueOnce(new Error('n8n failed'));
-		const { error } = await fixture.engine.run(tried, numbered(4));
-		expect(error).toBeUndefined();
-		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
 	test.each([
@@ -313,7 +301,7 @@ describe("n8n's Retry", () => {
 	test('starts from the beginning if another version of the node has stored the data', async () => {
 		const failed = await refusedAtThird();
 		const outcomes = [{ output: [{}] }];
-		const json = { madeBy: 'version 3, job.create', outcomes, endedJobs: [] };
+		const json = { madeBy: 'version 3, job.create', outcomes };
 		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
 			data.jobOrchestration = [[{ json }]];
 		}

@@ -107,7 +107,7 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 /** The state of a create that was sent once. */
 const once: CallState = {
 	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
-	...{ isIdempotent: false, isOfNewJob: false, isHealthCheck: false, othersAreAnswered: false },
+	...{ isIdempotent: false, isHealthCheck: false, othersAreAnswered: false },
 	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
 	remainingMs: Infinity,
 };
@@ -120,7 +120,6 @@ const alone = { othersAreAnswered: true };
 /** The service has rejected a new token, but accepts it in a health check: perhaps the token becomes valid later. */
 const young = { ...byCall, tokenAgeMs: 9_000 };
 const fourBefore = { tokenRejections: 4 };
-const ofNewJob = { ...list, isOfNewJob: true };
 const check = { isHealthCheck: true };
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
@@ -164,8 +163,6 @@ test.each<Fact>([
 	['a new token is rejected for the fifth time', 'fail', status(401), { ...young, ...fourBefore }],
 	['an old token is rejected that the service accepts', 'fail', status(401), byCall],
 	['a job is not found', 'fail', json404],
-	['a job is not found that was just created', 500, json404, ofNewJob],
-	['it is not found for the fifth time', 'fail', json404, { ...ofNewJob, notFounds: 4 }],
 	["a 404 isn't JSON", 'check health', text404],
 	['a service that has never answered sends such a 404', 'fail', text404, { wasAnswered: false }],
 	['a health check gets such a 404, too', 300, { ...text404, cause: 'outage' }],

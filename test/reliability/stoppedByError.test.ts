@@ -172,7 +172,6 @@ test.each<[string, () => Promise<Result>]>([
 			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
 		},
 	],
-	['the jobs are terminated', () => run(oneByOne({ ifStopped: 'terminate' }), isLost)],
 	[
 		'the jobs have namespaces of their own',
 		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),

@@ -3,7 +3,6 @@ import { batch } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
-import { hurry } from '../support/hurry';
 import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
@@ -203,18 +202,6 @@ describe('A job whose ID contains a secret', () => {
 			/was cancelled\. Jobs already created: .*not shown: contains a secret/,
 		);
 		expectNoSecretIn(traces);
-	});
-
-	test('is ended with the ID that the service sent', async () => {
-		hurry();
-		const uid = Buffer.from(PASSWORD).toString('hex');
-		firstJobIs(() => uid);
-		const options = { concurrency: 1, ifStopped: 'stop' };
-		await fixture.engine.run({ parameters: create({ options }) }, numbered(2));
-		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
-		// The sandbox doesn't know this ID, so the verb may be sent several times.
-		const paths = new Set(fixture.callsOf('changeJobState').map((call) => call.path));
-		expect([...paths]).toEqual([path]);
 	});
 
 	test('is returned in the output as the service sent it', async () => {

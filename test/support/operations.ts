@@ -1,7 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { resources } from '../../nodes/JobOrchestration/resources';
-import { ifStoppedOption } from '../../nodes/JobOrchestration/resources/options';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
 import type { OperationId, Verb } from '../../sandbox';
 import { verbs as sandboxVerbs } from '../sandbox/states';
@@ -43,12 +42,6 @@ export const operations = resources.flatMap(({ value: resource, operations: ofRe
 export const verbs = operations
 	.filter(({ kind }) => kind === 'change')
 	.map(({ value }) => verbOf(value));
-
-/** The verbs that the option ifStopped offers. */
-export const jobEnds = (ifStoppedOption.options ?? [])
-	.flatMap((option) => ('value' in option ? String(option.value) : []))
-	.filter((choice) => choice !== 'keep')
-	.map(verbOf);
 
 export function verbOf(value: string): Verb {
 	const verb = sandboxVerbs.find((candidate) => candidate === value);

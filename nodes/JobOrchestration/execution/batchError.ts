@@ -63,12 +63,10 @@ function titleInBatch(
 
 /** Returns the part of the title that says how many items are done. */
 function resultOf(
-	{ count, created, notEnded, uncertain }: Summary,
+	{ count, created, uncertain }: Summary,
 	finished: number,
 	done: string | undefined,
 ): string {
-	const ended = created.length - notEnded.length;
-	if (ended > 0) return `${ended} of the ${created.length} created jobs were ended`;
 	if (uncertain.length > 0)
 		return `${created.length} of ${count} jobs certainly exist, ${uncertain.length} may`;
 	return `${finished} of ${count} ${done === undefined ? 'items succeeded' : `jobs were ${done}`}`;
@@ -78,9 +76,9 @@ function resultOf(
 function adviceInBatch(
 	{ context, outcomes, operation: { createsJobs = false } }: Run,
 	{ itemIndex, problem }: FatalProblem,
-	{ succeeded, notEnded, uncertain }: Summary,
+	{ succeeded, created, uncertain }: Summary,
 ): string {
-	const kept = createsJobs ? notEnded.length : succeeded.length;
+	const kept = createsJobs ? created.length : succeeded.length;
 	if (kept + uncertain.length === 0) return problem.advice;
 	const isAlone = problem.uncertainJob !== undefined && uncertain.length === 1;
 	const look =
@@ -139,9 +137,9 @@ function listsOfItems(
 
 /** Returns the lists of the items without a job, of the jobs that may exist, and of the jobs that exist. */
 function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summary): string[] {
-	const { count, created, notEnded, uncertain, withoutJob } = summary;
+	const { count, created, uncertain, withoutJob } = summary;
 	const lists: string[] = [];
-	if (count > 1 && withoutJob.length > 0 && notEnded.length + uncertain.length > 0) {
+	if (count > 1 && withoutJob.length > 0 && created.length + uncertain.length > 0) {
 		lists.push(`Without a job: ${itemList(withoutJob)}.`);
 	} else if (
 		count > 1 &&
@@ -154,10 +152,7 @@ function listsOfJobs({ scope, httpStatus, uncertainJob }: Problem, summary: Summ
 	if (uncertain.length > (uncertainJob ? 1 : 0)) {
 		lists.push(listOf(uncertain, 'Jobs that may exist', 'uncertainItems'));
 	}
-	// The jobs that could not be ended come first.
-	const order = ({ cleanup }: CreatedJob) => (cleanup === undefined ? 1 : cleanup.success ? 2 : 0);
-	const sorted = [...created].sort((a, b) => order(a) - order(b));
-	if (sorted.length > 0) lists.push(listOf(sorted, 'Jobs already created', 'createdJobs'));
+	if (created.length > 0) lists.push(listOf(created, 'Jobs already created', 'createdJobs'));
 	return lists;
 }
 
@@ -176,17 +171,11 @@ function listOf(
 	const lines = jobs.slice(0, MAX_LISTED).map((job) => {
 		const name = isOne ? `'${job.displayName}'` : nameOf(job);
 		const what = job.uid === undefined ? name : `${job.uid} (${name})`;
-		return `• item ${job.itemIndex}: ${what}${fateOf(job)}`;
+		return `• item ${job.itemIndex}: ${what}`;
 	});
 	if (jobs.length > MAX_LISTED) {
 		const more = jobs.length - MAX_LISTED;
 		lines.push(`• and ${more} more, in the error's context.${place} (an error workflow gets it)`);
 	}
 	return [`${heading} (${jobs.length})${where}:`, ...lines].join('\n');
-}
-
-function fateOf({ cleanup }: Partial<CreatedJob>): string {
-	if (cleanup === undefined) return '';
-	if (!cleanup.success) return `: could not be ended: ${cleanup.message}`;
-	return cleanup.operation === 'stop' ? ': stopped' : ': terminated';
 }

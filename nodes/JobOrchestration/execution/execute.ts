@@ -13,7 +13,6 @@ import { onAbort } from '../service/timers';
 import { descriptionOf, titleOf } from '../texts';
 import { waitForCallback } from '../waitUntilCalled/callback';
 import { fatalErrorOf } from './batchError';
-import { endJobs } from './endJobs';
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
@@ -77,7 +76,6 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 		const prepared = await prepareAll(run);
 		const fatal = await callAll(run, prepared);
 		if (fatal === undefined) addHints(run, prepared.leftOut);
-		else await endJobs(run, prepared);
 		return fatal;
 	} finally {
 		// The next run has to know what was done, even if a step throws.
@@ -93,15 +91,12 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 async function callAll(run: Run, prepared: PreparedRun): Promise<FatalProblem | undefined> {
 	if (prepared.fatal !== undefined) return prepared.fatal;
 	const uncertain = uncertainBefore(run, prepared);
-	// If the node is set to end its jobs, the jobs of the other items would be created only to be ended.
-	const endsJobs = (prepared.options?.ifStopped ?? 'keep') !== 'keep';
-	if (uncertain !== undefined && endsJobs) return uncertain;
 	return (await makeCalls(run, prepared)) ?? uncertain;
 }
 
 /**
  * Returns the problem of the first item that an earlier run has left uncertain and that is not run again. This problem
- * ends the execution, once all other items are done or, if the node is set to end its jobs, at once.
+ * ends the execution once all other items are done.
  */
 function uncertainBefore(
 	{ context, outcomes }: Run,

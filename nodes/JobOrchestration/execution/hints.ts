@@ -13,7 +13,7 @@ export function addHints(run: Run, leftOut: PreparedRun['leftOut']): void {
 	const { context, outcomes } = run;
 	const summary = summaryOf(run);
 	const given = context.getInputData().length;
-	const notGiven = summary.notEnded.filter(({ itemIndex }) => itemIndex >= given);
+	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
 	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
 	const hints = new Set([...ofRun, ...ofCalls]);
@@ -22,7 +22,7 @@ export function addHints(run: Run, leftOut: PreparedRun['leftOut']): void {
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
 	const isWaiting = outcomes.some((outcome) => outcome?.callback);
-	if (context.getMode() === 'manual' && summary.notEnded.length > 0 && !isWaiting) {
+	if (context.getMode() === 'manual' && summary.created.length > 0 && !isWaiting) {
 		const message = 'Executing this step again creates another job for each item.';
 		context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	}

@@ -13,8 +13,6 @@ export interface RunState {
 	 * n8n gives it only the first item.
 	 */
 	outcomes: Array<ItemOutcome | undefined>;
-	/** The jobs that earlier runs have created and ended. An error still names them. */
-	endedJobs: ListedJob[];
 }
 
 /** The outcome of an item, with the account that was used (`ServiceClient.account`). */
@@ -36,30 +34,24 @@ export const MAX_LISTED = 100;
  */
 export type Summary = ReturnType<typeof summaryOf>;
 
-export function summaryOf({ outcomes, endedJobs }: RunState) {
+export function summaryOf({ outcomes }: RunState) {
 	/** The numbers of the items. An item without an outcome was not begun. */
 	const succeeded: number[] = [];
 	const failed: number[] = [];
 	const notBegun: number[] = [];
 	/** The jobs that all tries have created. */
-	const created = [...endedJobs];
+	const created: ListedJob[] = [];
 	/** The items whose job may exist. */
 	const uncertain: Array<{ itemIndex: number } & NamedJob> = [];
-	/** The items that certainly have no running job. */
+	/** The items that certainly have no job. */
 	const withoutJob: number[] = [];
 	for (const [itemIndex, outcome] of outcomes.entries()) {
 		const { problem, createdJob } = outcome ?? {};
 		(problem ? failed : outcome ? succeeded : notBegun).push(itemIndex);
 		if (createdJob) created.push({ itemIndex, ...withShortNames(createdJob) });
 		if (problem?.uncertainJob) uncertain.push({ itemIndex, ...problem.uncertainJob });
-		else if (createdJob === undefined || isEnded(createdJob)) withoutJob.push(itemIndex);
+		else if (createdJob === undefined) withoutJob.push(itemIndex);
 	}
-	/** The created jobs that this node has not ended. */
-	const notEnded = created.filter((job) => !isEnded(job));
 	const items = { count: outcomes.length, succeeded, failed, notBegun };
-	return { ...items, created, notEnded, uncertain, withoutJob };
-}
-
-export function isEnded({ cleanup }: CreatedJob): boolean {
-	return cleanup?.success === true;
+	return { ...items, created, uncertain, withoutJob };
 }

@@ -1,6 +1,5 @@
-import { FieldError } from '../parameters/fieldError';
 import { ItemParameters } from '../parameters/itemParameters';
-import { ifStoppedOption, type ItemOptions, readOptions } from '../resources/options';
+import { readOptions } from '../resources/options';
 import type { ServiceClient } from '../service/client';
 import { Clients } from '../service/clients';
 import { cutOffProblem, problemOf } from '../service/errors/problem';
@@ -33,7 +32,7 @@ const READS_AT_ONCE = 20;
 export async function prepareAll(run: Run): Promise<PreparedRun> {
 	const { context, outcomes } = run;
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
-	const { items, badInput, concurrency, options, leftOut } = await readItems(run);
+	const { items, badInput, concurrency, leftOut } = await readItems(run);
 	const { clients, given, unread } = await readCredentials(run, concurrency);
 	const otherAccount = otherAccountProblem(outcomes, clients, given);
 	const calls: PreparedItem[] = [];
@@ -45,7 +44,7 @@ export async function prepareAll(run: Run): Promise<PreparedRun> {
 	const bad = badInputProblem(badInput, { count: outcomes.length, isRetry });
 	const fatal = context.continueOnFail() ? undefined : (bad ?? unread[0] ?? otherAccount);
 	const itemsAtOnce = clients.count > 1 ? concurrency : undefined;
-	return { calls, clients, options, itemsAtOnce, leftOut, fatal };
+	return { calls, itemsAtOnce, leftOut, fatal };
 }
 
 /** Reads and checks the options of all items, and all parameters of the items that are to be run. */
@@ -56,7 +55,6 @@ async function readItems(run: Run) {
 	const items: Array<Omit<PreparedItem, 'client'>> = [];
 	const badInput: FatalProblem[] = [];
 	const leftOut: PreparedRun['leftOut'] = new Map();
-	let firstOptions: ItemOptions | undefined;
 	/** The lowest Concurrency that an item sets. */
 	let concurrency: number | undefined;
 	for (const itemIndex of context.getInputData().keys()) {
@@ -67,11 +65,6 @@ async function readItems(run: Run) {
 			const undefinedFields = new Set<string>();
 			const getField = parameters.forItem(itemIndex, (field) => undefinedFields.add(field));
 			const options = readOptions(getField);
-			firstOptions ??= options;
-			if (options.ifStopped !== firstOptions.ifStopped) {
-				const advice = 'It concerns the jobs of all items: give all of them the same value.';
-				throw new FieldError(ifStoppedOption.displayName, "differs from the first item's", advice);
-			}
 			if (options.concurrency !== undefined) {
 				concurrency = Math.min(concurrency ?? MAX_LIMIT, options.concurrency);
 			}
@@ -92,7 +85,7 @@ async function readItems(run: Run) {
 			badInput.push(failItem(run, itemIndex, error));
 		}
 	}
-	return { items, badInput, leftOut, options: firstOptions, concurrency };
+	return { items, badInput, leftOut, concurrency };
 }
 
 /**

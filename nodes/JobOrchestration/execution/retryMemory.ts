@@ -2,7 +2,7 @@ import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
 import type { Operation } from '../resources/operation';
-import { isEnded, type ItemOutcome, type RunState, summaryOf } from './outcomes';
+import type { ItemOutcome, RunState } from './outcomes';
 import type { Run } from './run';
 
 /*
@@ -58,7 +58,7 @@ export function recall(
 	const left: unknown = entry ? input?.[0]?.[0]?.json : ofTools.get(objectSharedByTries(context));
 	const isState = (value: unknown): value is StoredState =>
 		isJsonObject(value) && value.operation === operation.action;
-	const { outcomes: before, endedJobs } = isState(left) ? left : { outcomes: [], endedJobs: [] };
+	const before = isState(left) ? left.outcomes : [];
 	const isOfEarlierExecution = isState(left) && !ofThisExecution.has(left);
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
@@ -69,7 +69,7 @@ export function recall(
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
-	return { outcomes, endedJobs, wasCutOff };
+	return { outcomes, wasCutOff };
 }
 
 /**
@@ -106,8 +106,7 @@ export function rememberNothing(context: IExecuteFunctions): void {
 export function remember(run: Run): void {
 	const { context, operation } = run;
 	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
-	const endedJobs = summaryOf(run).created.filter(isEnded);
-	const state = { operation: operation.action, outcomes, endedJobs } satisfies StoredState;
+	const state = { operation: operation.action, outcomes } satisfies StoredState;
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
@@ -138,8 +137,7 @@ function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 
-/** Returns whether an item is settled. It is not if it certainly had no effect, or if its job has been ended since. */
-function isSettled({ problem, output, createdJob }: ItemOutcome = {}): boolean {
-	if (problem) return problem.mayHaveActed === true;
-	return output !== undefined && !(createdJob && isEnded(createdJob));
+/** Returns whether an item is settled. It is not if it certainly had no effect. */
+function isSettled({ problem, output }: ItemOutcome = {}): boolean {
+	return problem ? problem.mayHaveActed === true : output !== undefined;
 }

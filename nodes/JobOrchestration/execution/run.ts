@@ -3,14 +3,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Operation, PreparedCall } from '../resources/operation';
 import type { ItemOptions } from '../resources/options';
 import type { ServiceClient } from '../service/client';
-import type { Clients } from '../service/clients';
 import type { Problem } from '../service/errors/problem';
 import type { RunState } from './outcomes';
 
 /*
- * A run of the node has four steps: it reads and checks all items (`prepare.ts`), makes the calls, ends the jobs if the
- * node is set to do so (`endJobs.ts`), and reports. The steps record the outcomes of the items in the run, and return
- * everything else that a later step needs.
+ * A run of the node has three steps: it reads and checks all items (`prepare.ts`), makes the calls, and reports. The
+ * steps record the outcomes of the items in the run, and return everything else that a later step needs.
  */
 
 /** A run of the node. It begins with the state that an earlier run has left, and its steps complete the outcomes. */
@@ -25,9 +23,6 @@ export interface Run extends RunState {
 export interface PreparedRun {
 	/** The calls that are to be made. */
 	calls: PreparedItem[];
-	clients: Clients;
-	/** The options of the first item whose options can be read. */
-	options: ItemOptions | undefined;
 	/**
 	 * The maximum number of items in progress, set if a Concurrency applies to several accounts together. With one
 	 * account, the account's limiter counts the requests instead.

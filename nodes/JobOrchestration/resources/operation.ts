@@ -12,10 +12,6 @@ export interface CreatedJob {
 	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
 	uid: string;
 	displayName: string;
-	/** The result of ending the job, if the node is set to end its jobs. */
-	cleanup?:
-		| { operation: string; success: true }
-		| { operation: string; success: false; message: string };
 }
 
 /** The result of a call for one item. */

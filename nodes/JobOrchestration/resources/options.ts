@@ -4,8 +4,6 @@ import type { GetField } from '../parameters/itemParameters';
 
 const MAX_RETRIES = 3;
 const TIMEOUT_MS = 60_000;
-const KEEP = 'keep';
-const JOB_ENDS = [KEEP, 'stop', 'terminate'] as const;
 
 /**
  * The option by which a user says that an uncertain job doesn't exist. It is not offered to agents, because they have
@@ -19,21 +17,6 @@ export const createUncertainAgainOption: INodeProperties = {
 	description:
 		"Whether n8n's Retry also creates the jobs that a failed execution may have created. Turn it on only after you have looked on the service, and found no such job. An expression can choose among the items.",
 	displayOptions: { hide: { '@tool': [true] } },
-};
-
-/** The option that makes a batch all or nothing. */
-export const ifStoppedOption: INodeProperties = {
-	displayName: 'If It Fails or Is Cancelled',
-	name: 'ifStopped',
-	type: 'options',
-	default: KEEP,
-	description:
-		"What to do with the jobs that this node has created if an item's error or a cancel ends it. The error says what became of each job. If 'On Error' is set to continue, only a cancel ends the node.",
-	options: [
-		{ name: 'Keep the Jobs', value: 'keep' },
-		{ name: 'Stop the Jobs', value: 'stop' },
-		{ name: 'Terminate the Jobs', value: 'terminate' },
-	],
 };
 
 /**
@@ -92,7 +75,6 @@ export type ItemOptions = ReturnType<typeof readOptions>;
  */
 export function readOptions(getField: GetField) {
 	const option = (name: string) => getField('options', name);
-	const ifStopped = option('ifStopped');
 	return {
 		/**
 		 * The maximum number of requests in flight, or undefined if the limit follows the service's own pace. The
@@ -104,7 +86,5 @@ export function readOptions(getField: GetField) {
 		timeout: option('timeout').optionalNumber({ min: 1 }) ?? TIMEOUT_MS,
 		/** Whether the item's job is created again if an earlier execution left the item uncertain. */
 		createUncertainAgain: option(createUncertainAgainOption.name).boolean(),
-		/** What to do with the created jobs if an item's error or a cancel ends the node. */
-		ifStopped: ifStopped.isMissing ? KEEP : ifStopped.oneOf(JOB_ENDS),
 	};
 }

@@ -34,9 +34,9 @@ export class ServiceClient {
 	 */
 	private readonly limiter: AccountLimiter;
 	/** The execution's queue in the rate limiter. */
-	private queue: ExecutionQueue;
+	private readonly queue: ExecutionQueue;
 	/** The run, which is the same object for all its requests. */
-	private run: ClientRun;
+	private readonly run: ClientRun;
 
 	private readonly requests: SignedRequests;
 
@@ -50,23 +50,11 @@ export class ServiceClient {
 	) {
 		this.requests = new SignedRequests(context, credentials, itemIndex, session);
 		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
-		this.run = this.beginRun({ ...options, execution: options.execution ?? {} });
+		const runStartedAt = this.limiter.clock.now();
+		const runEndsAt = runStartedAt + (options.limitMs ?? Infinity);
+		this.run = { ...options, execution: options.execution ?? {}, runStartedAt, runEndsAt };
 		this.queue = this.limiter.queueOf(this.run.execution);
 		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
-	}
-
-	/**
-	 * Begins a new run with a queue of its own, so that what made earlier calls fail together doesn't make later calls
-	 * fail.
-	 */
-	startAgain(): void {
-		this.run = this.beginRun(this.run);
-		this.queue = this.limiter.queueOf(this.run);
-	}
-
-	private beginRun(options: ClientOptions & Pick<ClientRun, 'execution'>): ClientRun {
-		const runStartedAt = this.limiter.clock.now();
-		return { ...options, runStartedAt, runEndsAt: runStartedAt + (options.limitMs ?? Infinity) };
 	}
 
 	/** Returns a text, or a placeholder if the text contains the account's password or one of its tokens. */

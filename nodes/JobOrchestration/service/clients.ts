@@ -58,11 +58,6 @@ export class Clients {
 		return [...this.bySession.values()].find((client) => client.account === account);
 	}
 
-	/** See `ServiceClient.startAgain`. */
-	startAgain(): void {
-		for (const client of this.bySession.values()) client.startAgain();
-	}
-
 	private async readCredentials(itemIndex: number): Promise<ICredentialDataDecryptedObject> {
 		const reading = this.context.getCredentials(CREDENTIAL, itemIndex);
 		return await unlessAborted(reading, this.signal).catch((error: unknown) => {

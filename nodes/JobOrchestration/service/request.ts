@@ -22,11 +22,6 @@ export interface ServiceRequest<Body> {
 	 * means that the service has certainly not acted on the request.
 	 */
 	failureIn?: (body: unknown, status: number) => 'refused' | 'failed' | undefined;
-	/**
-	 * Whether the request is about a job that this execution has just created. Not all replicas of the service may know
-	 * the job yet.
-	 */
-	isOfNewJob?: boolean;
 	/** Whether errors omit each text of the response that isn't clearly a message, as it may be a token. */
 	isSecret?: boolean;
 }

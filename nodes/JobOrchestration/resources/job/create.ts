@@ -8,7 +8,7 @@ import type { ServiceClient } from '../../service/client';
 import { truncate } from '../../texts';
 import { callbackOptions, readCallback } from '../../waitUntilCalled/option';
 import type { Operation, PreparedCall } from '../operation';
-import { createUncertainAgainOption, ifStoppedOption, optionsField } from '../options';
+import { createUncertainAgainOption, optionsField } from '../options';
 import { EMPTY_RECORD, inputAndOutputFields, readInputsAndOutputs } from './inputsAndOutputs';
 import { besideJob, jobOutputFields, readJobOutput } from './jobOutput';
 import { namespaceField, readNamespace } from './namespace';
@@ -126,7 +126,7 @@ export const create: Operation = {
 		},
 		additionalFields,
 		...jobOutputFields,
-		optionsField(createUncertainAgainOption, ifStoppedOption, ...callbackOptions),
+		optionsField(createUncertainAgainOption, ...callbackOptions),
 	],
 	createsJobs: true,
 	done: 'created',

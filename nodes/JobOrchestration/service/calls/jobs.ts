@@ -69,9 +69,8 @@ export function changeJobState({
 	jobId,
 	verb,
 	idempotent,
-	isOfNewJob = false,
 }: Record<'namespace' | 'jobId' | 'verb', string> &
-	Pick<Call<unknown>, 'idempotent' | 'isOfNewJob'>): Call<GenericValue> {
+	Pick<Call<unknown>, 'idempotent'>): Call<GenericValue> {
 	return {
 		operationId: 'changeJobState',
 		method: 'PUT',
@@ -80,7 +79,7 @@ export function changeJobState({
 		isExpected: isAnything,
 		failureIn: (body) =>
 			hasFailureFlag(body) ? 'refused' : hasFailureStatus(body) ? 'failed' : undefined,
-		...{ idempotent, isOfNewJob },
+		idempotent,
 		textsOf: () => ({
 			action: `${verb} the job`,
 			request: `${verb} job '${shorten(jobId)}' in namespace '${shorten(namespace)}'`,

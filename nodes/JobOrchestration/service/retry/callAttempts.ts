@@ -23,7 +23,7 @@ export class CallAttempts {
 	};
 
 	constructor(
-		private readonly call: { idempotent: boolean; isOfNewJob?: boolean },
+		private readonly call: { idempotent: boolean },
 		private readonly options: { maxRetries: number; patienceMs?: number | undefined },
 	) {}
 
@@ -41,7 +41,6 @@ export class CallAttempts {
 		const decision = next(consequence, {
 			...{ ...counts, attempts: counts.attempts + 1, ...facts, random: Math.random() },
 			isIdempotent: call.idempotent,
-			isOfNewJob: call.isOfNewJob === true,
 			maxRetries: options.maxRetries,
 			patienceMs: options.patienceMs ?? RETRY.patienceMs,
 		});

@@ -92,8 +92,6 @@ export interface CallCounts {
 /** The facts about a call whose last attempt has failed. */
 export interface CallState extends CallCounts {
 	isIdempotent: boolean;
-	/** Whether the call concerns a job that this execution has just created. */
-	isOfNewJob: boolean;
 	/** Whether the last attempt was a health check that was sent before the call. */
 	isHealthCheck: boolean;
 	maxRetries: number;

@@ -71,10 +71,6 @@ export const RETRY = {
 	 * service may not know the token yet.
 	 */
 	newToken: { maxAgeMs: 10_000, waitsMs: [1_000, 2_000, 3_000, 4_000] },
-	/**
-	 * The waits if a job that this execution has just created isn't found. A replica of the service may not know it yet.
-	 */
-	newJob: { waitsMs: [500, 1_000, 1_500, 2_000] },
 	/** The waits if a 404 may come from a proxy, which happens while the service is being rolled out. */
 	maybeOutage: { waitsMs: [1_000, 2_000, 4_000, 8_000, 8_000] },
 	/**
@@ -137,7 +133,6 @@ function nextIfInTime(failure: Consequence, call: Readonly<CallState>): Decision
 	if (token === 'rejected' && call.tokenAgeMs <= RETRY.newToken.maxAgeMs)
 		return sendAgain(RETRY.newToken.waitsMs[call.tokenRejections]);
 	if (call.cause === 'maybe outage') return sendAgain(RETRY.maybeOutage.waitsMs[call.notFounds]);
-	if (notFoundBy && call.isOfNewJob) return sendAgain(RETRY.newJob.waitsMs[call.notFounds]);
 
 	const isCounted = RETRY.afterBackoff.includes(condition);
 	const patienceMs = call.othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : call.patienceMs;
