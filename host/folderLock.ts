@@ -5,14 +5,15 @@ import { dirname } from 'node:path';
 import { Problem } from './problem';
 
 /**
- * Locks a folder until this process ends.
+ * Locks a folder until it is unlocked or this process ends.
  *
  * The library proper-lockfile isn't used for two reasons: it detects an abandoned lock only by its age, so a start
  * would have to wait if the previous process was killed; and it doesn't know the process, which the error message
  * names.
+ * @returns a function that unlocks the folder
  * @throws Problem if another running process has locked the folder
  */
-export async function lockFolder(folder: string): Promise<void> {
+export async function lockFolder(folder: string): Promise<() => void> {
 	const path = `${folder}.pid`;
 	await mkdir(dirname(path), { recursive: true });
 	const holder = Number(await readFile(path, 'utf8').catch(() => ''));
@@ -26,7 +27,12 @@ export async function lockFolder(folder: string): Promise<void> {
 				`Ctrl-C. (If that process is something else, delete ${path}.)`,
 		);
 	}
-	process.once('exit', () => rmSync(path, { force: true }));
+	const unlock = () => rmSync(path, { force: true });
+	process.once('exit', unlock);
+	return () => {
+		process.off('exit', unlock);
+		unlock();
+	};
 }
 
 function isAlive(pid: number): boolean {

@@ -5,10 +5,15 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { emptyFolder, readJson, writeJson } from './files';
+import { lockFolder } from './folderLock';
 import { Problem } from './problem';
 import { runNpm } from './process';
+import { waitFor } from './wait';
 
 const projectFolder = join(__dirname, '..');
+
+/** How long to wait for another build. On an idle machine, a build takes 15 seconds. */
+const LONGEST_BUILD_MS = 300_000;
 
 /** The files and folders that the packed node is built from. */
 const sources = [
@@ -20,10 +25,24 @@ const sources = [
 /**
  * Builds the node and packs it as for npm, unless these sources have already been packed.
  * @returns the path of the packed node, a .tgz file
- * @throws Problem if the build fails
+ * @throws Problem if the build fails, or if another build takes too long
  */
 export async function buildAndPack(logFile: string): Promise<string> {
-	const packed = join(__dirname, '.data', 'packed', `${await fingerprint()}.tgz`);
+	const packages = join(__dirname, '.data', 'packed');
+	// Test files that start at the same time use the same folder. The first one builds, and the others use its result.
+	const unlock = await waitFor(async () => await lockFolder(packages).catch(() => undefined), {
+		timeout: LONGEST_BUILD_MS,
+	});
+	if (unlock === undefined) throw new Problem(`Another build takes too long: ${packages}.pid.`);
+	try {
+		return await packInto(packages, logFile);
+	} finally {
+		unlock();
+	}
+}
+
+async function packInto(packages: string, logFile: string): Promise<string> {
+	const packed = join(packages, `${await fingerprint()}.tgz`);
 	if (existsSync(packed)) return packed;
 	const command = { cwd: projectFolder, logFile };
 	await runNpm(['run', 'build'], command);
