@@ -1,5 +1,3 @@
-import type { AddressInfo } from 'node:net';
-
 import { FaultPlan } from './faults/faultPlan';
 import { buildApp } from './http/app';
 import { CallRecord, type Call } from './http/calls';
@@ -21,7 +19,7 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
  */
 export async function startSandbox(options: SandboxOptions = {}) {
 	const settings: SandboxSettings = { ...defaults, ...options };
-	const { tls, pathPrefix, userName, password } = settings;
+	const { pathPrefix, userName, password } = settings;
 	const service = new Service(settings);
 	const faults = new FaultPlan();
 	const limits = new Limits(settings.limits);
@@ -29,14 +27,13 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
 	app.server.maxConnections = settings.limits.connections ?? Infinity;
-	await app.listen({ host: '127.0.0.1', port: settings.port });
-	const { port } = app.server.address() as AddressInfo;
+	const origin = await app.listen({ host: '127.0.0.1', port: settings.port });
 	const jobs: ReadonlyMap<string, StoredJob> = service.jobs;
 	let comeBack = async (): Promise<void> => {};
 
 	return {
 		/** The base URL: scheme, host, port and path prefix, without a slash at the end. */
-		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${pathPrefix}`,
+		url: origin + pathPrefix,
 		userName,
 		password,
 		/** The data of the service: all jobs that were created, by their UIDs, the oldest first; and the clusters. */

@@ -24,9 +24,7 @@ export class Clusters implements Iterable<Cluster> {
 
 	/** Returns the cluster with this UID, or undefined if there is none. */
 	byUid(uid: string): Cluster | undefined {
-		const digits = /^wc-(\d{6,12})$/.exec(uid)?.[1];
-		if (digits === undefined) return undefined;
-		const index = Number(digits) - 1;
+		const index = Number(uid.replace('wc-', '')) - 1;
 		const isThere = index >= 0 && index < this.count && uidOf(index) === uid;
 		return isThere ? makeCluster(index) : undefined;
 	}

@@ -58,7 +58,7 @@ export class Service {
 			throw new Refusal(400, 'unknown_cluster', message);
 		}
 		const wish = wishOf(job);
-		const { duration = this.settings.jobDuration } = wish ?? {};
+		const duration = wish?.duration ?? this.settings.jobDuration;
 		const created = new StoredJob(params.namespace, job, cluster, duration);
 		this.jobs.set(created.uid, created);
 		if (wish) this.callbacks.add(created, wish);
