@@ -25,7 +25,8 @@ export class Clusters implements Iterable<Cluster> {
 	/** Returns the cluster with this UID, or undefined if there is none. */
 	byUid(uid: string): Cluster | undefined {
 		const index = Number(uid.replace('wc-', '')) - 1;
-		const isThere = index >= 0 && index < this.count && uidOf(index) === uid;
+		const isThere =
+			Number.isInteger(index) && index >= 0 && index < this.count && uidOf(index) === uid;
 		return isThere ? makeCluster(index) : undefined;
 	}
 
