@@ -33,6 +33,20 @@ class Answered {
 	}
 }
 
+function readContract() {
+	const resolver = new RefResolver();
+	const contract = parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8'));
+	resolver.addSchema(contract, 'contract');
+	return resolver.getDerefSchema('contract');
+}
+
+/** Writes the names of a job's fields to a file of the node, since the published package doesn't contain the contract. */
+async function writeJobFields() {
+	const { properties } = answerOf(readContract(), 'createJob');
+	const path = join(__dirname, 'nodes/JobOrchestration/__schema__/v1.0.0/job/fields.json');
+	writeFileSync(path, `${JSON.stringify(Object.keys(properties).sort(), null, '\t')}\n`);
+}
+
 /**
  * Writes the JSON schema of each operation's output to the file in which n8n looks for it (n8n-core,
  * output-schema-resolver). With the schema, users can map the fields of a node before it has run.
@@ -43,13 +57,8 @@ class Answered {
  */
 async function writeOutputSchemas() {
 	const { resources } = require('./dist/nodes/JobOrchestration/resources');
-	const { FieldValue } = require('./dist/nodes/JobOrchestration/parameters/fieldValue');
-	const resolver = new RefResolver();
-	resolver.addSchema(
-		parse(readFileSync(join(__dirname, 'contract/openapi.yaml'), 'utf8')),
-		'contract',
-	);
-	const contract = resolver.getDerefSchema('contract');
+	const { readValues } = require('./dist/nodes/JobOrchestration/fields/values');
+	const contract = readContract();
 	// The operation reads each element of a list, so the response needs a real array.
 	const listed = answered(answerOf(contract, 'listClusters').properties.items.items);
 	const client = {
@@ -61,20 +70,23 @@ async function writeOutputSchemas() {
 	};
 
 	for (const { value: resource, operations } of resources) {
-		for (const { value: operation, fields, prepare } of operations) {
-			const give = (name, member) => {
-				const { required, default: value } = fields.find((field) => field.name === name) ?? {};
-				if (member !== undefined) return new FieldValue(name, undefined);
-				return new FieldValue(name, required ? 'given' : value);
+		for (const operation of operations) {
+			const fields = [...operation.fields, operation.options];
+			const valueOf = ({ required, default: usual }) => (required ? 'given' : usual);
+			const parameters = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
+			const context = {
+				getNode: () => ({ parameters }),
+				getNodeParameter: (name) => parameters[name],
 			};
 			const {
 				output: [output],
-			} = await prepare(give)
+			} = await operation
+				.prepare(readValues(context, fields, 0))
 				.send(client)
 				.catch((cause) => {
-					throw new Error(`No output schema for ${resource} ${operation}: ${cause.message}`);
+					throw new Error(`No output schema for ${resource} ${operation.value}: ${cause.message}`);
 				});
-			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation}.json`;
+			const path = `dist/nodes/JobOrchestration/__schema__/v1.0.0/${resource}/${operation.value}.json`;
 			mkdirSync(dirname(path), { recursive: true });
 			writeFileSync(path, JSON.stringify({ ...schemaOf(output), version: 1 }));
 		}
@@ -137,4 +149,5 @@ async function indentWithTabs() {
 	}
 }
 
+exports.writeJobFields = writeJobFields;
 exports.default = series(parallel(copyAssets, writeOutputSchemas), updateLinks, indentWithTabs);

@@ -1,7 +1,7 @@
 import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
-import { newToken, withToken } from '../nodes/JobOrchestration/service/session/credential';
-import { testRequest } from '../nodes/JobOrchestration/service/session/otherNodes';
+import { newToken } from '../nodes/JobOrchestration/service/session/credential';
+import { testRequest, withToken } from '../nodes/JobOrchestration/service/session/otherNodes';
 
 /** Returns a rule for n8n's test of the credential: the message that n8n shows instead of the name of a status code. */
 const rule = (value: number, message: string) =>
@@ -76,13 +76,6 @@ export class JobOrchestrationApi implements ICredentialType {
 			rule(
 				431,
 				'The login works, but its token is too long for the service, or for the proxy before it. Use another user, or ask the administrator to raise the limit for headers.',
-			),
-			// n8n's rules have no "all others". For a status code that isn't listed, n8n shows only the name of the code.
-			...[400, 401, 405, 408, 429, 500, 501, 502, 503, 504].map((value) =>
-				rule(
-					value,
-					`The login works, but the list of work clusters (GET /api/v1/clusters below the 'Base URL') was answered with HTTP ${value}. Creating and changing jobs may still work.`,
-				),
 			),
 		],
 	};

@@ -125,6 +125,7 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 		N8N_PORT: String(port),
 		N8N_EDITOR_BASE_URL: `http://${loopback}:${port}/`,
 		WEBHOOK_URL: `http://${loopback}:${port}/`,
+		GENERIC_TIMEZONE: timeZone(),
 		// A worker only listens for health checks.
 		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 		QUEUE_HEALTH_CHECK_PORT: String(port),
@@ -149,6 +150,15 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 		// AI agents can use the node as a tool.
 		N8N_COMMUNITY_PACKAGES_ALLOW_TOOL_USAGE: 'true',
 	};
+}
+
+/**
+ * Returns the time zone of this machine, or UTC if the environment variable TZ doesn't contain its name. Without a time
+ * zone, n8n would use that of New York.
+ */
+function timeZone(): string {
+	const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+	return Intl.supportedValuesOf('timeZone').includes(zone) ? zone : 'UTC';
 }
 
 /** The time limit of one request in milliseconds. An n8n that takes longer isn't ready, and is asked again. */

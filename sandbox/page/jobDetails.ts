@@ -16,8 +16,9 @@ export function jobDetails({ jobs, callbacks }: Service, uid: string) {
 		displayName: job.displayName,
 		/** The text for each label. */
 		fields: fieldsOf(job),
-		inputs: inputs.map(shown),
-		outputs: outputs.map(shown),
+		/** JSON texts, because only JSON shows whether a value is a text. */
+		inputs: asJson(inputs),
+		outputs: asJson(outputs),
 		/** A sentence about the job's call when it has succeeded; null unless its template makes such a call. */
 		callback: callback ? inWords(callback) : null,
 	};
@@ -46,8 +47,9 @@ function fieldsOf({ uid, name, namespace, cluster, asked }: StoredJob): Record<s
 	);
 }
 
-function shown({ id = '', default: value = '' }: Parameter) {
-	return { id: cut(id), value: cut(value) };
+function asJson(parameters: Parameter[]): string {
+	const short = (_key: string, value: unknown) => (typeof value === 'string' ? cut(value) : value);
+	return JSON.stringify(parameters, short, 2);
 }
 
 function cut(text: string): string {

@@ -111,11 +111,6 @@ const notes = html`
 	</ul>
 `;
 
-const parameters = (given) =>
-	given.length === 0
-		? html`<p>none</p>`
-		: list(given.map(({ id, value }) => [id || '(no ID)', html`<code>${value || '–'}</code>`]));
-
 const details = ({ displayName, fields, inputs, outputs, callback }) => html`
 	<h2>${displayName} <button @click=${closeJob}>Close</button></h2>
 	${list(
@@ -125,9 +120,9 @@ const details = ({ displayName, fields, inputs, outputs, callback }) => html`
 		]),
 	)}
 	<h3>Inputs</h3>
-	${parameters(inputs)}
+	<pre>${inputs}</pre>
 	<h3>Outputs</h3>
-	${parameters(outputs)}
+	<pre>${outputs}</pre>
 	${callback === null
 		? nothing
 		: html`<h3>At its end</h3>

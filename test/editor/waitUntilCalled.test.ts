@@ -57,7 +57,7 @@ it('a waiting execution names its job, says that a cancel does not end the job, 
 	await reaches('waiting');
 	const form = await editor.openNode('Create job');
 	const uid = [...sandbox.store.jobs.keys()].at(-1) ?? '';
-	const notice = page.getByText(`Job ${uid} was created. A cancel ends the wait for its call`);
+	const notice = page.getByText(`If you cancel the execution, job ${uid} goes on.`);
 	await notice.waitFor();
 	expect(await page.getByTestId('node-hint').count()).toBe(1);
 	await page.getByText("address in its input 'callbackUrl', for 60 minutes at most").waitFor();

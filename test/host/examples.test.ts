@@ -104,9 +104,11 @@ test('a batch creates a job for each row, and failed rows leave through the erro
 		['customer', 'Dogwood'],
 		['customer', 'Elm'],
 	]);
-	expect(output['Not created']).toEqual([
-		{ customer: 'Cedar', reason: expect.stringContaining('no-such-cluster') },
-	]);
+	const row = { workflow: 'monthly-invoice', cluster: 'wc-000001' };
+	expect(created[0]).toEqual({ customer: 'Alder', ...row, jobId: expect.any(String) });
+	const cluster = 'no-such-cluster';
+	const reason = expect.stringContaining(cluster) as unknown;
+	expect(output['Not created']).toEqual([{ customer: 'Cedar', ...row, cluster, reason }]);
 });
 
 test('jobs are suspended at peak hours and resumed afterwards', async () => {

@@ -70,11 +70,11 @@ test('if n8n is killed while it waits for fifty jobs, and is off when some waits
 			'Create job': {
 				workflowUid: 'template-1',
 				workCluster: clusterById(
-					`={{ $json.customer.startsWith('Refused') ? 'nowhere' : '${CLUSTER}' }}`,
+					`={{ $json.job.customer.startsWith('Refused') ? 'nowhere' : '${CLUSTER}' }}`,
 				),
 				options: {
 					waitUntilCalled: 'callbackUrl',
-					waitLimit: "={{ $json.customer.startsWith('Silent') ? 1 : 60 }}",
+					waitLimit: "={{ $json.job.customer.startsWith('Silent') ? 1 : 60 }}",
 				},
 			},
 			// This wait is five seconds shorter than that of the whole batch. With equal waits, the batch would check

@@ -160,7 +160,6 @@ describe('the body of the call is passed on', () => {
 	const result = JSON.stringify({ state: 'done', outputs: [{ id: 'ä' }] });
 	const parsed = JSON.parse(result) as object;
 	const curlForm = 'application/x-www-form-urlencoded';
-	const image = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 0xff]);
 
 	const bodies: Array<[what: string, Call, unknown]> = [
 		['JSON', typed('application/json', result), parsed],
@@ -179,13 +178,11 @@ describe('the body of the call is passed on', () => {
 		["text as curl's form", typed(curlForm, 'done'), 'done'],
 		['XML', typed('application/octet-stream', '<done/>'), '<done/>'],
 		['a form', typed(curlForm, 'state=done&report=a%20b'), { state: 'done', report: 'a b' }],
-		['text in Latin-1', typed('text/plain; charset=latin1', Uint8Array.from([0xe4])), 'ä'],
 		['nothing', {}, {}],
-		['an image', typed('image/png', image), { contentType: 'image/png', bytes: 6 }],
 		[
 			'a multipart form',
 			form({ state: 'done', log: new Blob(['abc'], { type: 'text/x-log' }) }),
-			{ state: 'done', log: [{ contentType: 'text/x-log', bytes: 3 }] },
+			{ state: 'done' },
 		],
 	];
 	const names = ['a }} b', '{{ $json }}', 'constructor', `it's "x" \\ \`\``];

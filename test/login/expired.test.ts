@@ -1,11 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
 import type { Fault, When } from '../../sandbox';
 import { batch, contextOf, itemOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { HOUR_MS, MINUTE_MS } from '../support/clock';
+import { HOUR_MS, MINUTE_MS, pass } from '../support/clock';
 import { change, create, credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
@@ -32,71 +34,85 @@ async function expireBy(fault: Fault): Promise<void> {
 const page: Fault = { kind: 'html', when: 'beforeActing' };
 const redirect = (status: number, location: string) => answer(status, undefined, { location });
 
-/**
- * Answers to an expired token: whether they certainly mean that a create was not carried out (`isClear`), and the
- * number of health checks that they cause (by default, one).
- */
-const expired: Array<[string, Fault, { isClear: boolean; healthChecks?: number }]> = [
-	['401', answer(401), { isClear: true, healthChecks: 0 }],
+/** Answers to an expired token, and whether a create may be sent again after them. */
+const expired: Array<[string, Fault, { isResent: boolean }]> = [
 	// 419, 440 and 498 mean an expired session or token in Laravel, IIS and ArcGIS.
-	...[403, 419, 440, 498].map((status): (typeof expired)[number] => [
+	...[401, 403, 419, 440, 498].map((status): (typeof expired)[number] => [
 		String(status),
 		answer(status),
-		{ isClear: true },
+		{ isResent: true },
 	]),
-	['400 invalid_token', answer(400, { error: 'invalid_token' }), { isClear: true }],
-	['400 in French', answer(400, { message: 'jeton périmé' }), { isClear: true }],
-	['418 without a body', answer(418), { isClear: true }],
-	['412 as text', answer(412, 'da capo'), { isClear: true }],
-	['308 to another host', redirect(308, 'http://127.0.0.1:9/start'), { isClear: true }],
-	['500 in Japanese', answer(500, { message: 'トークンの有効期限' }), { isClear: false }],
-	['500 JWT expired', answer(500, { message: 'JWT expired' }), { isClear: false }],
-	['501', answer(501), { isClear: false }],
-	['302 to a page of its own', redirect(302, '/welcome'), { isClear: false }],
-	['a page', page, { isClear: false }],
-	['200 with an error in it', answer(200, { success: false, msg: '登录' }), { isClear: true }],
+	['400 invalid_token', answer(400, { error: 'invalid_token' }), { isResent: true }],
+	['400 in French', answer(400, { message: 'jeton périmé' }), { isResent: true }],
+	['412 as text', answer(412, 'da capo'), { isResent: true }],
+	['307 to a login page', redirect(307, '/login'), { isResent: true }],
+	['308 to another host', redirect(308, 'http://127.0.0.1:9/start'), { isResent: true }],
+	['500 JWT expired', answer(500, { message: 'JWT expired' }), { isResent: false }],
+	['501', answer(501), { isResent: false }],
+	['302 to a page of its own', redirect(302, '/welcome'), { isResent: false }],
+	['a page', page, { isResent: false }],
+	['200 with an error in it', answer(200, { success: false, msg: '登录' }), { isResent: false }],
 ];
 
 describe.each(expired)(
 	'If the service answers an expired token with %s, the node',
-	(_, fault, { isClear, ...asked }) => {
-		beforeEach(async () => {
+	(_, fault, { isResent }) => {
+		test('renews it for a list and a state change, and sends them again', async () => {
 			hurry();
 			await expireBy(fault);
-		});
-
-		test('renews it for a list and a state change, and sends them again', async () => {
 			const { items } = await fixture.succeeds(getAll());
 			expect(items.length).toBeGreaterThan(0);
-			expect([logins(), healthChecks()]).toEqual([1, asked.healthChecks ?? 1]);
+			expect([logins(), healthChecks()]).toEqual([1, 0]);
 
 			await expireBy(fault);
 			const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
 			expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
-			expect(fixture.callsOf('changeJobState')).toHaveLength(2);
-			expect(logins()).toBe(1);
+			expect([logins(), healthChecks()]).toEqual([1, 0]);
 		});
 
 		test('renews it with one login for two executions, and never repeats a create that may have worked', async () => {
+			hurry();
+			await expireBy(fault);
 			const run = async () =>
 				await fixture.engine.run({ parameters: create(), onError }, numbered(8));
 			const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
 			const failed = failedIn(both);
 			expect(fixture.sandbox.store.jobs.size).toBe(16 - failed.length);
-			if (isClear) expect(failed).toEqual([]);
+			if (isResent) expect(failed).toEqual([]);
 			else expect(creates()).toBe(16);
-			expect(failed.length > 0).toBe(!isClear);
-			for (const { error } of failed) {
-				const description = expect.stringContaining(
-					'The login seems to have expired: the next request logs in again.',
-				) as unknown;
-				expect(error).toMatchObject({ description, jobMayExist: true });
-			}
+			expect(failed.length > 0).toBe(!isResent);
 			expect(failedIn((await run()).items)).toEqual([]);
 			expect(logins()).toBe(1);
 		});
 
+		test.each([
+			[10, 60],
+			[50, 60],
+			[10, 146],
+		])(
+			'renews it in mid-batch with %i requests in flight, if it expires at item %i of 155',
+			async (concurrency, item) => {
+				const { tokens } = fixture.sandbox;
+				await logInBefore(2 * MINUTE_MS);
+				const late = (): Fault => ({
+					...{ kind: 'wait', when: 'afterActing' },
+					until: sleep(50 + 100 * Math.random()),
+				});
+				fixture.meets('createJob', ({ token = '', nOfOperation }) => {
+					if (nOfOperation === item) tokens.expireAll();
+					return tokens.isGood(token) ? late() : [{ ...late(), when: 'beforeActing' }, fault];
+				});
+				const parameters = create({ options: { concurrency } });
+				const { items } = await fixture.engine.run({ parameters, onError }, numbered(155));
+				const failed = failedIn(items);
+				if (isResent) expect(failed).toEqual([]);
+				expect(fixture.sandbox.store.jobs.size).toBe(155 - failed.length);
+				expect(failed.length).toBeLessThanOrEqual(concurrency);
+			},
+		);
+
 		test('renews it for two HTTP Request nodes, if n8n treats the answer as an error', async () => {
+			await expireBy(fault);
 			const { engine } = fixture;
 			await Promise.allSettled([engine.createAsOtherNode(), engine.createAsOtherNode()]);
 			const isError = !('status' in fault) || fault.status !== 200;
@@ -125,7 +141,43 @@ test("the node never repeats a verb that isn't idempotent and may have worked, e
 	expect(logins()).toBe(1);
 });
 
-describe('A valid token', () => {
+describe('If the service fails for a moment and the token is old', () => {
+	test('a state change is sent again without a login', async () => {
+		hurry();
+		const token = await logInBefore(10 * MINUTE_MS);
+		fixture.meets('changeJobState', ({ nOfOperation }) =>
+			nOfOperation <= 2 ? answer(500) : undefined,
+		);
+		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
+		expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
+		expect(fixture.callsOf('changeJobState').map((call) => call.token)).toEqual(
+			new Array(3).fill(token),
+		);
+		expect(logins()).toBe(0);
+	});
+
+	test.each([
+		['the next request logs in', undefined],
+		['the old token stays in use if that login fails', answer(500)],
+	])('a create is uncertain, and %s', async (_, fault) => {
+		hurry();
+		const token = await logInBefore(10 * MINUTE_MS);
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'login') return fault;
+			return operation === 'createJob' && nOfOperation === 1 ? answer(500) : undefined;
+		});
+		const result = await fixture.engine.run({ parameters: create() });
+		expect(contextOf(result)).toMatchObject({ httpStatus: 500, jobMayExist: true });
+		expect(result.error?.description).not.toMatch(/login/i);
+		expect([creates(), logins()]).toEqual([1, 0]);
+		await fixture.succeeds(create());
+		expect([creates(), logins()]).toEqual([2, 1]);
+		const [, second] = fixture.callsOf('createJob');
+		expect(second?.token === token).toBe(fault !== undefined);
+	});
+});
+
+describe('If the service refuses a job', () => {
 	const aboutTheJob: Array<[string, Fault, string]> = [
 		...[
 			'Git credentials are expired or invalid',
@@ -138,50 +190,33 @@ describe('A valid token', () => {
 	];
 
 	test.each(aboutTheJob)(
-		'stays in use, and the error concerns the job: %s',
+		'the error concerns the job, and costs at most one login a minute: %s',
 		async (_, fault, said) => {
-			const token = await logInBefore(10 * MINUTE_MS);
+			await logInBefore(10 * MINUTE_MS);
 			fixture.meets('createJob', fault);
-			for (let run = 0; run < 2; run += 1) {
+			for (let run = 0; run < 3; run += 1) {
 				const { error } = await fixture.engine.run({ parameters: create() });
 				expect(`${String(error?.message)} ${String(error?.description)}`).toContain(said);
-				expect(error?.description).not.toMatch(/was renewed|new login/);
 			}
-			expect([logins(), creates()]).toEqual([0, 2]);
+			expect(logins()).toBeLessThanOrEqual(1);
+			expect(creates()).toBeLessThanOrEqual(4);
 			expect(healthChecks()).toBeLessThanOrEqual(1);
-			expect(fixture.engine.token).toBe(token);
 		},
 	);
 
-	test('that was just issued costs few health checks, and no login, if the service refuses items', async () => {
-		hurry();
-		await logInBefore(0);
-		const faults = [undefined, answer(403, { message: 'token expired' }), answer(401)];
-		fixture.meets('createJob', (call) => faults[itemOf(call) % 8]);
-		const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(40));
-		const statuses = failedIn(items).map(({ error }) => Object(error).httpStatus as number);
-		expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 403, 403, 403, 403, 403]);
-		// A 401 may come from a replica that doesn't know the token yet. Such a create is therefore sent four more
-		// times.
-		expect([logins(), creates()]).toEqual([0, 40 + 5 * 4]);
-		expect(healthChecks()).toBeGreaterThan(0);
-		expect(healthChecks()).toBeLessThanOrEqual(10);
-	});
-
-	test('costs a batch neither a login nor a health check', async () => {
+	test('a batch whose other jobs are created costs neither a login nor a health check', async () => {
 		await logInBefore(10 * MINUTE_MS);
 		await fixture.engine.run({ parameters: create() }, numbered(300));
 		expect(fixture.sandbox.calls).toHaveLength(300);
 	});
-});
 
-describe('Items that the service refuses', () => {
 	test.each([
-		['the user may list clusters', 403, false, 10],
-		['the user may not list clusters either', 403, true, 10],
-		// After the rejection of a recently issued token, the node doesn't rely on an earlier health check.
-		['the user may list clusters', 401, false, 40],
-	])('cost few health checks if %s (%i)', async (_, status, isListRefused, most) => {
+		['the user may list clusters', 403, false],
+		['the user may not list clusters either', 403, true],
+		['the user may list clusters', 401, false],
+		['the user may not list clusters either', 401, true],
+	])('the other jobs are created with few logins if %s (%i)', async (_, status, isListRefused) => {
+		hurry();
 		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.faults.plan(({ path, operation }) => {
 			const isRefused =
@@ -190,13 +225,34 @@ describe('Items that the service refuses', () => {
 		});
 		const parameters = create({ namespace: '={{ $json.n % 5 === 0 ? "theirs" : "default" }}' });
 		const { items } = await fixture.engine.run({ parameters, onError }, numbered(200));
-		expect(failedIn(items)).toHaveLength(40);
+		const failed = failedIn(items);
+		expect(failed).toHaveLength(40);
+		for (const { error } of failed) expect(error).toMatchObject({ httpStatus: status });
 		expect(fixture.sandbox.store.jobs.size).toBe(160);
-		expect(logins()).toBeLessThanOrEqual(2);
-		expect(healthChecks()).toBeLessThanOrEqual(most);
+		expect(logins()).toBeLessThanOrEqual(3);
+		expect(healthChecks()).toBe(0);
 	});
 
-	test('cost at most one login per minute, if the service refuses all items', async () => {
+	test('the others are created with the old token while logins fail, and the first fails in its own words', async () => {
+		hurry();
+		const token = await logInBefore(10 * MINUTE_MS);
+		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+			if (operation === 'login') return answer(500);
+			return operation === 'createJob' && nOfOperation === 1
+				? answer(400, { message: 'no such template' })
+				: undefined;
+		});
+		const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(200));
+		const failed = failedIn(items);
+		expect(failed).toHaveLength(1);
+		expect(failed[0]?.message).toContain('no such template');
+		expect(new Set(fixture.callsOf('createJob').map((call) => call.token))).toEqual(
+			new Set([token]),
+		);
+		expect(logins()).toBe(1);
+	});
+
+	test('it costs at most one login per minute, if the service refuses all items', async () => {
 		await logInBefore(2 * MINUTE_MS);
 		const forbidden = answer(403, { message: 'no rights here' });
 		fixture.meets('others', forbidden);
@@ -208,6 +264,28 @@ describe('Items that the service refuses', () => {
 	});
 });
 
+describe('If the user may not list work clusters, and the service says so by 401', () => {
+	const list: Array<[string, () => Promise<unknown>]> = [
+		['Get Many', async () => await fixture.engine.run({ parameters: getAll() })],
+		['the drop-down', async () => await fixture.engine.listSearch('searchClusters')],
+		['an HTTP Request node', async () => await fixture.engine.listAsOtherNode()],
+	];
+	test.each(list)(
+		'the jobs of other executions are created after and during %s',
+		async (_, ask) => {
+			hurry();
+			await logInBefore(0);
+			fixture.meets('listClusters', answer(401, { message: 'no permission' }));
+			const creating = async () =>
+				await fixture.engine.run({ parameters: create(), onError }, numbered(10));
+			const [, during] = await Promise.all([ask().catch(() => undefined), creating()]);
+			const after = await creating();
+			expect([during, after].flatMap(({ items }) => failedIn(items))).toEqual([]);
+			expect(logins()).toBeLessThanOrEqual(3);
+		},
+	);
+});
+
 test('a token that expires is renewed each time, even if the service has refused all requests with it', async () => {
 	hurry();
 	const { tokens } = fixture.sandbox;
@@ -216,6 +294,7 @@ test('a token that expires is renewed each time, even if the service has refused
 		const result = await fixture.engine.run({ parameters: create() });
 		expect(contextOf(result)).toMatchObject({ httpStatus: 400 });
 		expect(logins()).toBe(run);
+		pass(MINUTE_MS);
 		tokens.expireAll();
 	}
 });
@@ -237,10 +316,10 @@ describe('A batch whose token expires', () => {
 	});
 
 	test('logs in once, even if it begins with an older token and the newest token has expired, too', async () => {
-		await fixture.engine.run({ parameters: getAll() });
+		await logInBefore(2 * MINUTE_MS);
 		const { storedToken } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
-		await fixture.engine.run({ parameters: getAll() });
+		await logInBefore(2 * MINUTE_MS);
 		fixture.sandbox.tokens.expireAll();
 		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), accessToken: storedToken });
 		fixture.sandbox.clearCalls();
@@ -251,7 +330,7 @@ describe('A batch whose token expires', () => {
 	});
 
 	test('continues with the new token, even if other items ended with the old one in the meantime', async () => {
-		const old = await logInBefore(0);
+		const old = await logInBefore(2 * MINUTE_MS);
 		fixture.meets('createJob', (call) => {
 			if (call.token !== old) return undefined;
 			// When item 0 has ended, item 2 begins with the old token.
@@ -266,6 +345,7 @@ describe('A batch whose token expires', () => {
 	});
 
 	test('repeatedly loses no item, and needs one login each time', async () => {
+		hurry();
 		const sandbox = await newSandbox({ latency: 5 });
 		fixture.engine.saveCredential(credentialFor(sandbox));
 		sandbox.faults.plan(({ operation, nOfOperation }) =>

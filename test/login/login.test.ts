@@ -1,7 +1,7 @@
 import type { Fault } from '../../sandbox';
-import { batch } from '../reliability/batch';
+import { batch, tries } from '../reliability/batch';
 import { answer } from '../support/answer';
-import { HOUR_MS, pass } from '../support/clock';
+import { pass } from '../support/clock';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
@@ -54,42 +54,6 @@ test('an error hides the password, even if it is a number', async () => {
 	expect(error?.description).toMatch(/\nThe service's message isn't shown/);
 });
 
-test('the node logs in only twice for 20 items if the service rejects every token', async () => {
-	hurry();
-	fixture.meets('others', answer(401, { message: 'not you' }));
-	const node = { parameters: batch({ concurrency: 1 }), onError } as const;
-	const { items } = await fixture.engine.run(node, numbered(20));
-	const message = 'The service rejected the token that it had just issued';
-	const failed = { message, error: { httpStatus: 401, jobMayExist: false } };
-	expect(items.map(({ json }) => json)).toMatchObject(new Array(20).fill(failed));
-	const said = items.filter(({ json }) => JSON.stringify(json).includes('The service says: '));
-	expect(said).toEqual([items[0]]);
-	expect(fixture.callsOf('createJob')).toHaveLength(2);
-	expect(fixture.callsOf('login')).toHaveLength(2);
-});
-
-test('after two rejected tokens, the node does not log in for a minute, and uses the last token once the service accepts it', async () => {
-	hurry();
-	fixture.meets('others', answer(401));
-	const run = async () => await fixture.engine.run({ parameters: create() });
-	await run();
-	expect(fixture.callsOf('login')).toHaveLength(2);
-	for (const ms of [0, 6_000]) {
-		pass(ms);
-		const { error } = await run();
-		expect(error?.message).toBe('The service rejected the token that it had just issued');
-		expect(fixture.callsOf('createJob')).toHaveLength(2);
-		expect(fixture.callsOf('login')).toHaveLength(2);
-	}
-	fixture.sandbox.faults.clear();
-	fixture.sandbox.clearCalls();
-	expect((await run()).error).toBeUndefined();
-	expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual([
-		'listClusters',
-		'createJob',
-	]);
-});
-
 test('the node stores a token and sends it unchanged, whatever visible ASCII characters it contains', async () => {
 	const token = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n));
 	expect(token).toMatch(/^!"#.*xyz\{\|\}~$/);
@@ -130,13 +94,15 @@ describe('a wrong password', () => {
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});
 
-	test('is sent once by all nodes of an execution, however long it takes, and again by the next execution', async () => {
+	test('is sent once in half a minute, by whatever execution, node or try', async () => {
 		savePassword('wrong twice');
-		// Each call of `Date.now()` moves the clock forward by an hour.
-		let now = Date.now();
-		jest.spyOn(Date, 'now').mockImplementation(() => (now += HOUR_MS));
-		const node = { parameters: getAll(), onError } as const;
-		for (const logins of [1, 2]) {
+		const node = { parameters: getAll(), onError, settings: tries() } as const;
+		for (const [ms, logins] of [
+			[0, 1],
+			[29_000, 1],
+			[2_000, 2],
+		] as const) {
+			pass(ms);
 			const { items } = await fixture.engine.start([node, node], numbered(5)).result;
 			expect(items).toMatchObject(new Array(5).fill({ json: { message } }));
 			expect(fixture.callsOf('login')).toHaveLength(logins);
@@ -165,21 +131,32 @@ describe('a wrong password', () => {
 
 const words = 'invalid login credentials';
 
-/** Answers to a login after which it isn't repeated: some services lock the account at the third wrong login. */
-const answered: Array<[name: string, fault: Fault, said?: string]> = [
-	...[400, 401, 403, 408, 418, 422, 423, 500, 501].map((status): (typeof answered)[number] => [
+/** Answers that refuse a login, so that it isn't repeated: some services lock the account at the third wrong login. */
+const refusals: Array<[name: string, fault: Fault, said?: string]> = [
+	...[400, 401, 403, 418, 422, 423, 451].map((status): (typeof refusals)[number] => [
 		String(status),
 		answer(status),
 	]),
 	['401 with a Retry-After', answer(401, {}, { 'retry-after': '1' })],
-	...[400, 401, 403, 404, 408, 423, 451, 500, 501, 507].map((status): (typeof answered)[number] => [
+	...[400, 401, 403, 423].map((status): (typeof refusals)[number] => [
 		`${status} with words`,
 		answer(status, { message: words }),
 		`The service says: "${words}".`,
 	]),
+	['403 and a page', { kind: 'html', when: 'beforeActing', status: 403 }],
+];
+
+/** Answers to a login after which it isn't repeated in its run: each may be that of a proxy, or of a moment. */
+const failures: Array<[name: string, fault: Fault]> = [
+	...[404, 408, 500, 501, 505, 507].map((status): [string, Fault] => [
+		String(status),
+		answer(status),
+	]),
+	['404 in JSON', answer(404, { message: words })],
 	['a redirect', answer(302, undefined, { location: '/sso' })],
 	['200 without a token', answer(200, { message: 'Ungültige Anmeldung' })],
 	['a page', { kind: 'html', when: 'beforeActing' }],
+	['no answer', { kind: 'stall', when: 'beforeActing' }],
 ];
 
 /** Faults of a login that the service didn't answer, or only to say that it isn't available. */
@@ -192,15 +169,13 @@ const away: Array<[string, Fault]> = [
 	['500 with a Retry-After', answer(500, {}, { 'retry-after': '0' })],
 	['429', { kind: 'rateLimit', retryAfter: 0 }],
 	['a broken connection', { kind: 'break', when: 'beforeActing' }],
-	['no answer', { kind: 'stall', when: 'beforeActing' }],
 ];
 
 describe('With Retry On Fail, and with another node after the first, a login', () => {
-	const tries = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
 	const node = (maxRetries: number): NodeOptions => ({
 		parameters: batch({ concurrency: 1, maxRetries }),
 		onError,
-		settings: tries,
+		settings: tries(),
 	});
 
 	function failWith(fault: Fault): void {
@@ -208,13 +183,24 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 		fixture.meets('login', () => orRunOut(fault));
 	}
 
-	test.each(answered)('that is answered with %s is sent once', async (_, fault, said = '') => {
+	test.each(refusals)('that is answered with %s is sent once', async (_, fault, said = '') => {
 		failWith(fault);
 		const nodes = [node(3), { ...node(3), parameters: getAll() }];
 		const { items } = await fixture.engine.start(nodes, numbered(3)).result;
 		expect(items).toHaveLength(3);
 		expect(Object(items[0]?.json.error).description).toContain(said);
 		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login']);
+	});
+
+	test.each(failures)('that ends in %s is sent once by each try', async (_, fault) => {
+		failWith(fault);
+		const { items } = await fixture.engine.run(node(3), numbered(3));
+		expect(items).toHaveLength(3);
+		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(
+			new Array(3).fill('login'),
+		);
+		fixture.sandbox.faults.clear();
+		await fixture.succeeds(create());
 	});
 
 	test.each(away)('that ends in %s is sent again by the next try', async (_, fault) => {
@@ -228,9 +214,7 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 		expect(error).toBeUndefined();
 	});
 
-	// A login that is never answered uses up the Timeout, so the node can't repeat it.
-	const early = away.filter(([name]) => name !== 'no answer');
-	test.each(early)(
+	test.each(away)(
 		'that ends in %s is sent again by the node itself, and succeeds',
 		async (_, fault) => {
 			const { orRunOut } = hurry();

@@ -63,6 +63,23 @@ describe('A request that fails is sent once', () => {
 		expect(counts()).toEqual([1, 1, 0]);
 	});
 
+	test.each([401, 403, 404, 500])(
+		'even if the user may not list work clusters (%i), and at most one login a minute is made',
+		async (status) => {
+			pass(2 * MINUTE_MS);
+			fixture.sandbox.faults.plan(({ operation }) => {
+				if (operation === 'createJob') return actAndAnswer(500);
+				return operation === 'listClusters' ? answer(status, { message: 'no' }) : undefined;
+			});
+			for (let request = 0; request < 3; request += 1) {
+				await expect(post()).rejects.toMatchObject({ httpCode: '500' });
+			}
+			expect(fixture.sandbox.store.jobs.size).toBe(3);
+			expect(fixture.callsOf('createJob')).toHaveLength(3);
+			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(1);
+		},
+	);
+
 	test('even if the health check fails, too, if the service then accepts the same token again', async () => {
 		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
@@ -281,6 +298,33 @@ describe('The test of a credential shows one message that says what to do', () =
 		);
 	});
 
+	test('and logs in each time, whatever became of other logins, whether a token is stored or not', async () => {
+		hurry();
+		const { engine, sandbox } = fixture;
+		const { accessToken } = engine.credentials.look('1');
+		fixture.meets('listClusters', answer(401));
+		await engine.run({ parameters: getAll(), onError: 'continueRegularOutput' });
+		fixture.sandbox.faults.clear();
+		let logins = fixture.callsOf('login').length;
+		for (const form of [
+			{ password: 'wrong' },
+			{ password: 'wrong', accessToken: '' },
+			{ password: 'wrong' },
+			{ accessToken: '' },
+			{ baseUrl: `${sandbox.url}/` },
+			{ accessToken: '' },
+			{ accessToken: String(accessToken) },
+		]) {
+			const test = engine.testCredential(form);
+			if ('password' in form) {
+				await expect(test).rejects.toThrow('The username or the password is wrong');
+			} else {
+				expect(await test).toMatchObject({ items: expect.any(Array) as unknown });
+			}
+			expect(fixture.callsOf('login')).toHaveLength((logins += 1));
+		}
+	});
+
 	test.each([
 		[429, 'The service is receiving too many requests. Try again later.'],
 		[499, 'The service refused the login. Check'],
@@ -291,12 +335,12 @@ describe('The test of a credential shows one message that says what to do', () =
 	});
 });
 
-test('Other nodes send a wrong password again only after five seconds', async () => {
+test('Other nodes send a wrong password again only after half a minute', async () => {
 	fixture.engine.editCredential({ password: 'wrong for other nodes' });
 	for (const [ms, logins] of [
 		[0, 1],
-		[3_000, 1],
-		[4_000, 2],
+		[29_000, 1],
+		[2_000, 2],
 	] as const) {
 		pass(ms);
 		await expect(post()).rejects.toThrow('The username or the password is wrong');

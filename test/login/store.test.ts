@@ -62,12 +62,7 @@ test("a login does not undo an edit, if n8n's store overwrites it with the data 
 });
 
 describe("If n8n's store of credentials never answers", () => {
-	const late = {
-		message: "The service didn't answer the login within 60 s",
-		error: { jobMayExist: false, httpStatus: null },
-	};
-
-	test('Timeout ends the read before a login, for all items', async () => {
+	test('a read ends after ten seconds, and the jobs are created with the token of a login', async () => {
 		const { runOut } = hurry();
 		const hangs = gate();
 		const data = fixture.engine.credentials.look('1');
@@ -81,24 +76,27 @@ describe("If n8n's store of credentials never answers", () => {
 		const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
 		await hangs.opened;
 		runOut();
-		expect((await result).items).toMatchObject([{ json: late }, { json: late }]);
+		// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
+		await result;
+		await until(() => fixture.callsOf('login').length === 1);
 	});
 
-	test('Timeout ends the write of the token, and the jobs of other items are created', async () => {
-		const { runOut } = hurry();
-		const writes = spyOnWrites().mockImplementationOnce(never);
-		const { result } = fixture.engine.start([creates], [{}]);
-		await until(() => writes.mock.calls.length === 1);
-		await fixture.engine.run({ parameters: create() }, numbered(20));
-		expect(fixture.sandbox.store.jobs.size).toBe(20);
-		runOut();
-		expect((await result).items).toMatchObject([{ json: late }]);
+	test('a write ends after a second, and the jobs are created with the token of the login', async () => {
+		hurry();
+		const writes = spyOnWrites().mockImplementation(never);
+		await fixture.succeeds(create(), numbered(20));
+		expect(writes).toHaveBeenCalledTimes(1);
+		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
 	});
 
-	test('a cancel ends the write of the token at once', async () => {
-		const writes = spyOnWrites().mockImplementationOnce(never);
+	test('a cancel ends the wait for a token at once', async () => {
+		const hangs = gate();
+		fixture.meets('login', () => {
+			hangs.open();
+			return { kind: 'stall', when: 'beforeActing' };
+		});
 		const cancelled = { node: { parameters: create() }, items: [{}] };
-		const hasCome = () => writes.mock.calls.length === 1;
+		const hasCome = () => fixture.callsOf('login').length === 1;
 		const { result } = await cancelWhen(fixture.engine, cancelled, hasCome);
 		expect(result.error?.message).toBe('The execution was cancelled');
 		expect(fixture.callsOf('createJob')).toEqual([]);
@@ -114,24 +112,32 @@ describe("If n8n's store of credentials fails", () => {
 		expect(JSON.stringify(failed)).toContain('database is locked');
 	});
 
-	test('in two writes, no item fails', async () => {
-		spyOnWrites().mockRejectedValueOnce(locked).mockRejectedValueOnce(locked);
+	test.each([
+		['locked', locked],
+		['unreachable', refused],
+	])('in each write (%s), the jobs are created with the token of one login', async (_, thrown) => {
+		spyOnWrites().mockRejectedValue(thrown);
 		await fixture.succeeds(create(), numbered(20));
-		expect(fixture.sandbox.store.jobs.size).toBe(20);
+		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
 	});
 
-	test.each([
-		['a read', spyOnReads, locked, /n8n says: "database is locked"/],
-		['a write', spyOnWrites, locked, /n8n says: "database is locked"/],
-		['a write', spyOnWrites, refused, /n8n says: ".*refused the connection/],
-	])('in %s repeatedly, the error says that nothing was sent', async (_, spy, thrown, says) => {
-		spy().mockRejectedValue(thrown);
-		const { error } = await fixture.engine.run({
-			parameters: create({ options: { maxRetries: 1 } }),
+	test('in each read after those of the items, the jobs are created with the token of one login', async () => {
+		const data = fixture.engine.credentials.look('1');
+		let reads = 0;
+		spyOnReads().mockImplementation(async () => {
+			if ((reads += 1) > 20) throw locked;
+			return await Promise.resolve({ ...data });
 		});
+		await fixture.succeeds(create(), numbered(20));
+		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
+	});
+
+	test('in each read, the error says that nothing was sent', async () => {
+		spyOnReads().mockRejectedValue(locked);
+		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error).toMatchObject({
 			message: "n8n couldn't send the request",
-			description: expect.stringMatching(says),
+			description: expect.stringMatching(/n8n says: "database is locked"/),
 			context: { jobMayExist: false, httpStatus: null },
 		});
 		expect(fixture.callsOf('createJob')).toEqual([]);
@@ -177,41 +183,45 @@ describe('If the login of another process ends the token of this process', () =>
 		};
 	}
 
-	/**
-	 * The first token is rejected by three lists and a health check. After six more health checks, the node logs in
-	 * again.
-	 */
-	test.each<[when: string, nOfCall: number, reads: Array<() => void>, logins: number]>([
-		['at once', 4, [stores('other')], 1],
-		['at the second read', 4, [isIdle, stores('other')], 1],
-		['once the store can be read', 4, [locksIt, stores('other')], 1],
-		[
-			'at the last read before the second login',
-			4,
-			[...new Array(5).fill(isIdle), stores('other')],
-			1,
-		],
-		['after two logins', 14, [stores('other')], 2],
-		['at the last read', 14, [...new Array(5).fill(isIdle), stores('other')], 2],
-	])('the node finds the token of the other process %s', async (_, nOfCall, reads, expected) => {
-		let meanwhile: Array<() => void> = [];
-		beforeReads(() => meanwhile.shift()?.());
-		const { result, tokens, logins } = await list('other', (n) => {
-			if (n === nOfCall) meanwhile = [...reads];
+	test.each<[when: string, reads: Array<() => void>]>([
+		['at once', [stores('other')]],
+		['within a second', [isIdle, stores('other')]],
+		['once the store can be read', [locksIt, stores('other')]],
+		['after three seconds', [isIdle, isIdle, stores('other')]],
+	])('the node finds the token of the other process %s', async (_, reads) => {
+		const meanwhile = [...reads];
+		let isRejected = false;
+		beforeReads(() => {
+			if (isRejected) meanwhile.shift()?.();
 		});
-		expect(result).toEqual(['one', 'one', 'one']);
-		expect(tokens.slice(-3)).toEqual(['other', 'other', 'other']);
-		expect(logins).toBe(expected);
+		const { result, tokens, logins } = await list('other', () => (isRejected = true), 1);
+		expect(result).toEqual(['one']);
+		expect(tokens.at(-1)).toBe('other');
+		expect(logins).toBe(1);
 	});
 
-	test('and every token is rejected, a request fails after a limited number of tokens', async () => {
+	test('at once, the token is found within 1.5 s, without another login', async () => {
+		jest.restoreAllMocks();
+		await list('none yet', () => {}, 0);
+		const startedAt = performance.now();
+		let newest = isIdle;
+		beforeReads(() => newest());
+		const onCall = (n: number) => {
+			if (n === 1) setTimeout(() => (newest = stores('other')), 300);
+		};
+		const { result, logins } = await list('other', onCall, 5);
+		expect(result).toEqual(new Array(5).fill('one'));
+		expect(logins).toBe(1);
+		expect(performance.now() - startedAt).toBeLessThan(1_500);
+	});
+
+	test('and every token is rejected, a request fails after five tokens', async () => {
 		let newest = isIdle;
 		beforeReads(() => newest());
 		const onCall = (n: number) => (newest = stores(`other ${n}`));
 		const { result, tokens, logins } = await list(undefined, onCall, 1);
 		expect(result).toBe('The service rejected the token that it had just issued');
-		// The limit is forty tokens, plus three Max Request Retries.
-		expect(new Set(tokens).size).toBe(43);
+		expect(new Set(tokens).size).toBe(5);
 		expect(logins).toBe(1);
 	});
 });

@@ -89,18 +89,17 @@ test('an agent reads a fifth of the text if the job is simplified', async () => 
 	expect(simplified / raw).toBeCloseTo(1 / 5, 1);
 });
 
-const anchor = { source: 'step-1', sourceAnchor: 'threshold' };
 const record = {
 	id: 'in-1',
 	displayName: 'A',
 	controls: 'slider',
 	default: '1',
 	type: 'number',
-	anchors: [anchor],
+	anchors: [{ source: 'step-1', sourceAnchor: 'threshold' }],
 };
-/** The same record as the form stores it. */
-const { default: value, anchors, ...common } = record;
-const inForm = { ...common, value, anchors: { anchor: anchors } };
+/** A record as the form stores it, and as it is sent. */
+const inForm = { id: 'in-1', displayName: 'A', value: '1', type: 'number' };
+const sent = { ...record, controls: 'input', anchors: [] };
 /** The record that is sent if only its ID is entered. */
 const usual = {
 	...record,
@@ -135,12 +134,12 @@ test.each<[string, INodeParameters, object]>([
 	[
 		'inputs and outputs in the form',
 		{ inputs: { input: [inForm] }, outputs: { output: [{ ...inForm, id: 'out-1' }] } },
-		{ inputs: [record], outputs: [{ ...record, id: 'out-1' }] },
+		{ inputs: [sent], outputs: [{ ...sent, id: 'out-1' }] },
 	],
 	['an input of its ID alone', input({}), { inputs: [usual], outputs: [] }],
 	[
 		'an input whose fields were emptied',
-		input({ value: '', type: '', controls: '', displayName: '' }),
+		input({ value: '', type: '', displayName: '' }),
 		{ inputs: [usual] },
 	],
 	...[
@@ -150,22 +149,17 @@ test.each<[string, INodeParameters, object]>([
 		['={{ false }}', 'false'],
 		['={{ [1, "b"] }}', '[1,"b"]'],
 		[
-			'={{ ({ a: { b: 1 }, none: undefined, at: new Date(0) }) }}',
-			'{"a":{"b":1},"at":"1970-01-01T00:00:00.000Z"}',
+			'={{ ({ a: { b: 1 }, none: null, at: new Date(0) }) }}',
+			'{"a":{"b":1},"none":null,"at":"1970-01-01T00:00:00.000Z"}',
 		],
 		[`={{ ${date} }}`, isoDate],
 		['={{ null }}', ''],
 		['={{ $json.absent ?? null }}', ''],
-	].map(([given = '', sent]): [string, INodeParameters, object] => [
+	].map(([given = '', text]): [string, INodeParameters, object] => [
 		`the value ${given}`,
 		input({ value: given }),
-		{ inputs: [{ ...usual, default: sent }] },
+		{ inputs: [{ ...usual, default: text }] },
 	]),
-	[
-		'anchors with nothing in them',
-		input({ anchors: { anchor: [{}, anchor, { source: ' ', sourceAnchor: '' }] } }),
-		{ inputs: [{ ...usual, anchors: [anchor] }] },
-	],
 	['inputs as JSON text', list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
 	['inputs as a list', list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
 	[
@@ -222,9 +216,9 @@ test.each<[string, INodeParameters, object]>([
 	['a date as display name', { displayName: `={{ ${date} }}` }, { displayName: isoDate }],
 	['a group', { group: 'reports' }, { group: 'reports' }],
 	[
-		'IDs that are not in the address, with a slash',
-		{ workflowUid: 'templates/etl', workCluster: clusterById('eu/c-1') },
-		{ workflow: { uid: 'templates/etl' }, workCluster: 'eu/c-1' },
+		'the same ID twice, which only the service can judge',
+		{ inputs: { input: [{ id: 'a' }, { id: ' a' }] } },
+		{ inputs: [{ id: 'a' }, { id: 'a' }] },
 	],
 ])('Create sends the entered values: %s', async (_, parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);

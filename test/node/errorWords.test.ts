@@ -216,12 +216,6 @@ describe('The error after a 404', () => {
 			);
 		},
 	);
-
-	test('attributes a text to the service itself if the service has answered before', async () => {
-		await fixture.engine.run({ parameters: getAll() });
-		fixture.meets('changeJobState', answer(404, 'gone'));
-		expect(seen(await fixture.engine.run({ parameters: stop }))).toMatch(/^No job 'job-1' in /);
-	});
 });
 
 test('after a 409 "already exists", the error says to look for the job, which may be an earlier one', async () => {

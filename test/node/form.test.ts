@@ -100,17 +100,11 @@ test('a field that a user adds exists when the workflow runs, even if it is empt
 			}),
 		);
 	});
-	const record = { id: '', value: '', displayName: '', type: 'string', controls: 'input' };
-	const anchor = [{ source: '', sourceAnchor: '' }];
-	const groups = ['input', 'output'].flatMap((group) =>
-		[{}, { anchor }].map((anchors): INodeParameters => {
-			const records = [
-				{ ...record, anchors },
-				{ ...record, id: 'b', anchors: {} },
-			];
-			return { resource: 'job', operation: 'create', [`${group}s`]: { [group]: records } };
-		}),
-	);
+	const record = { id: '', value: '', displayName: '', type: 'string' };
+	const groups = ['input', 'output'].map((group): INodeParameters => {
+		const records = [record, { ...record, id: 'b' }];
+		return { resource: 'job', operation: 'create', [`${group}s`]: { [group]: records } };
+	});
 	expect(collections.length).toBeGreaterThan(60);
 	const read = (parameters: INodeParameters, withDefaults: boolean) => {
 		const { properties } = description;

@@ -95,40 +95,21 @@ describe('The service gets the entered values:', () => {
 	});
 });
 
-/** Returns a canonical form of a decimal number without rounding it: sign, digits and power of ten. */
-function exactly(number: string): string {
-	const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-		/^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(number) ?? [];
-	const power = BigInt(exponent) - BigInt(fraction.length);
-	const [, digits = '', zeros = ''] = /^0*(\d*?)(0*)$/.exec(whole + fraction) ?? [];
-	return digits === '' ? '0' : `${sign}${digits}e${power + BigInt(zeros.length)}`;
-}
-
-const numbers = fc.oneof(
-	fc.stringMatching(/^-?(0|[1-9]\d{0,8})(\.\d{1,5})?(e2|E-30)?$/),
-	fc.stringMatching(/^-?(0|[1-9]\d{0,23})(\.\d{1,24})?(e99|E\+3|e-310|E400)?$/),
-	fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
-);
-
-test('every number in JSON arrives with all its digits, or is refused', async () => {
-	const counts = { passed: 0, refused: 0 };
+test('every whole number in JSON arrives, or is refused if JavaScript cannot tell it from another one', async () => {
 	await fc.assert(
-		fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 3 }), async (written) => {
-			fixture.sandbox.clearCalls();
-			const parameters = metadata(`{ "n" : [${written.join(' ,\n')}] }`);
-			const { error } = await fixture.engine.run({ parameters });
-			if (fixture.sandbox.calls.length > 0) {
-				const { n } = fixture.sentJob().metadata as { n: number[] };
-				expect(n.map(String).map(exactly)).toEqual(written.map(exactly));
-				counts.passed += 1;
-			} else {
-				expect(error?.message).toMatch(/contains -?\d[\d.eE+-]*, a number that would lose/);
-				counts.refused += 1;
+		fc.asyncProperty(fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }), async (number) => {
+			for (const written of [number, number % 2n ** 53n]) {
+				fixture.sandbox.clearCalls();
+				await fixture.engine.run({ parameters: metadata(`{ "n": [${written}] }`) });
+				const isSafe = Number.isSafeInteger(Number(written));
+				const sent = isSafe
+					? [expect.objectContaining({ metadata: { n: [Number(written)] } })]
+					: [];
+				expect(fixture.sentJobs()).toEqual(sent);
 			}
 		}),
-		{ numRuns: 100 },
+		{ numRuns: 20 },
 	);
-	expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(10);
 });
 
 test.each([

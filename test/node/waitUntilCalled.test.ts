@@ -125,7 +125,7 @@ test("during the wait, n8n's highlighted data and a hint contain the job's ID, b
 	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
 	expect(hints).toEqual([
-		`Job ${uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
 	]);
 	// n8n 1.x gives nodes no access to the highlighted data.
 	const isThere = 'customData' in ExecuteContext.prototype;
@@ -174,17 +174,37 @@ test('the longest wait is a year, which a date can hold', async () => {
 	expect(Number(run.waitTill) - Date.now()).toBeGreaterThan(364 * 86_400_000);
 });
 
-test.each([5, -1, 'soon'])(
-	'Create does not wait if only a Wait Limit is set: %j',
-	async (waitLimit) => {
-		const { items, run } = await fixture.engine.run({
-			parameters: create({ options: { waitLimit } }),
-		});
-		expect(items[0]?.json).not.toHaveProperty('callback');
-		expect(run.waitTill).toBeUndefined();
-		expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
-	},
-);
+test('Create does not wait if only a Wait Limit is set', async () => {
+	const parameters = create({ options: { waitLimit: 5 } });
+	const { items, run } = await fixture.engine.run({ parameters });
+	expect(items[0]?.json).not.toHaveProperty('callback');
+	expect(run.waitTill).toBeUndefined();
+	expect(fixture.sentJobs()).toEqual([expect.objectContaining({ inputs: [] })]);
+});
+
+test('if n8n cannot begin the wait and the workflow continues, the item fails, and its error names the job', async () => {
+	const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+	begin.mockRejectedValueOnce(new Error('The database is locked'));
+	const onError = 'continueErrorOutput';
+	const { branches, run } = await fixture.engine.run({ parameters: waiting(), onError });
+	const [uid] = fixture.sandbox.store.jobs.keys();
+	expect(branches[0]).toEqual([]);
+	expect(branches[1]).toMatchObject([
+		{
+			json: {
+				message: expect.stringMatching(/^The job was created, but n8n can't wait for its call/),
+				error: {
+					description: expect.stringContaining(`Job ${uid} `),
+					itemIndex: 0,
+					httpStatus: null,
+					jobMayExist: true,
+				},
+			},
+		},
+	]);
+	expect(JSON.stringify(branches[1])).toContain('The database is locked');
+	expect(run.waitTill).toBeUndefined();
+});
 
 test('a tool does not wait', async () => {
 	const { answers, run } = await fixture.engine.callTool({ parameters: waiting() }, [{}]);

@@ -21,17 +21,16 @@ export function clientWith(
 	limits: ClientOptions = {},
 ): ServiceClient {
 	const session: unknown = {
-		...{ limiter, health: { wasAnswered: false }, noteAnswer: () => {} },
+		limiter,
 		account: { baseUrl: 'https://jobs.example.com', userName: 'somebody' },
-		tokens: { ageOf: () => Infinity },
-		causeOf: async () => await Promise.resolve('call'),
+		judge: async () => await Promise.resolve('accepted'),
 	};
 	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
 	const cancelled: End = { failure: { kind: 'cancelled', sent: true } };
 	const attempt = async (request: ServiceRequest<unknown>, { signal }: RequestOptions) => {
 		const canEnd = request.method === 'GET' ? signal : undefined;
 		const result = await unlessAborted(endOf(request), canEnd).catch(() => cancelled);
-		return { result, token: 'token' };
+		return { result, sent: { token: 'token', at: 0 } };
 	};
 	return Object.assign(client, { attempt });
 }

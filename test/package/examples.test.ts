@@ -35,6 +35,26 @@ test.each(files)(
 	},
 );
 
+/** Returns the text of the note in a workflow. */
+function noteIn(file: string): string {
+	const note = allNodes.find((each) => each.file === file && each.name === 'Note');
+	return String(note?.node.parameters.content);
+}
+
+test.each(files.filter((file) => read(file).includes('"jobOrchestrationApi": {')))(
+	'the note in %s says what is left to fill in with the sandbox, and what with another service',
+	(file) => {
+		expect(noteIn(file)).toMatch(/with the sandbox of `npm start`.* with your own service/i);
+	},
+);
+
+test.each(files.filter((file) => /triggerAtHour|toFormat\(/.test(read(file))))(
+	'the note in %s says where the time zone of its hours and dates is set',
+	(file) => {
+		expect(noteIn(file)).toContain('⋯ › Settings › **Timezone**');
+	},
+);
+
 /*
  * n8n drops parameters that the node doesn't have or doesn't show, and marks missing or wrong ones in red.
  */

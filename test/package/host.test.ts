@@ -7,7 +7,7 @@ import { ownerOf, saveOwner } from '../../host/owner';
 
 /*
  * Other users and machines can't use the n8n of "npm start": it listens on loopback only, and its owner's password is
- * readable for this user only. The owner of an n8n can run programs on the machine.
+ * readable for this user only. The owner of an n8n can run programs on the machine. Workflows use its time zone.
  */
 
 let folder: string;
@@ -25,6 +25,13 @@ test('n8n, its workers and its task broker listen on loopback only', () => {
 		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: '127.0.0.1',
 	});
+});
+
+test("workflows use this machine's time zone", () => {
+	const { GENERIC_TIMEZONE: timeZone } = settings(folder, 5678, 5679);
+	expect(timeZone).toEqual(expect.any(String));
+	const now = new Date();
+	expect(now.toLocaleString('en', { timeZone })).toBe(now.toLocaleString('en'));
 });
 
 test("the owner's password is saved in a file that only this user can read", async () => {

@@ -39,7 +39,7 @@ describe('A Retry with another account', () => {
 	}
 
 	test.each(edits)(
-		'sends nothing and says which items were done with which account: %s',
+		'sends nothing and says which account the node has begun with: %s',
 		async (_, change) => {
 			const failed = await refusedAtSixth();
 			const made = jobsOnService();
@@ -48,11 +48,11 @@ describe('A Retry with another account', () => {
 			const again = await fixture.engine.retry(failed, [node]);
 			expect(callsAfter(sent)).toEqual([]);
 			expect(again.error?.message).toBe(
-				'Nothing more was sent: items 0 to 4 (counted from 0) were done with another account',
+				"Nothing more was sent. 'Credential' leads to another account for items 5 to 9 (counted from 0).",
 			);
 			const { userName, url } = fixture.sandbox;
 			expect(again.error?.description).toContain(
-				`Done as user "${userName}" at ${url}: items 0 to 4.`,
+				`This node has begun as user "${userName}" at ${url}, and the credential is now for `,
 			);
 			expect(again.error?.description).not.toContain(fixture.sandbox.password);
 			expect(createdIn(again)).toEqual(made);
@@ -76,11 +76,11 @@ describe('A Retry with another account', () => {
 		edit({ baseUrl: other.url });
 		const again = await fixture.engine.retry(failed, [{ parameters }]);
 		expect(other.calls).toEqual([]);
-		expect(again.error?.message).toContain('item 0 (counted from 0) was done with another account');
+		expect(again.error?.message).toContain("'Credential' leads to another account for item 1");
 	});
 });
 
-describe('A credential with expressions of the item', () => {
+describe('The expressions of a credential that use the item', () => {
 	const users = ['ann', 'bob', 'cid', 'bob'];
 	const items = users.map((user, n) => ({ n, user }));
 
@@ -99,67 +99,66 @@ describe('A credential with expressions of the item', () => {
 	}
 	const userOf = ({ token }: { token: string | undefined }) => token?.replace('token-of-', '');
 
-	test.each([1, 10])('creates each job as its own user, %i at once', async (concurrency) => {
+	test.each([1, 10])(
+		'send nothing if they lead to several accounts, %i at once',
+		async (concurrency) => {
+			serveEverybody();
+			const { error } = await fixture.engine.run({ parameters: batch({ concurrency }) }, items);
+			expect(error?.message).toMatch(
+				/^Nothing was sent\. 'Credential' leads to another account for items 1 and 3 \(counted from 0\)/,
+			);
+			expect(error?.description).toMatch(/begun as user "ann" at .* now for user "bob" at /);
+			expect(error?.description).toContain('start a new execution with the items that are still');
+			expect(fixture.sandbox.calls).toEqual([]);
+		},
+	);
+
+	test('create the jobs of the first account, and the other items fail, if the workflow continues', async () => {
 		serveEverybody();
-		const { error } = await fixture.engine.run({ parameters: batch({ concurrency }) }, items);
-		expect(error).toBeUndefined();
+		const onError = 'continueErrorOutput';
+		const { branches } = await fixture.engine.run({ ...node, onError }, items);
+		expect(branches.map(({ length }) => length)).toEqual([1, 3]);
+		expect(branches[1]?.[0]?.json).toMatchObject({ error: { itemIndex: 1, jobMayExist: false } });
 		const sent = fixture.callsOf('createJob').map((call) => [itemOf(call), userOf(call)]);
-		expect(sent.sort()).toEqual(users.map((user, n) => [n, user]));
-		expect(fixture.callsOf('login')).toHaveLength(3);
+		expect(sent).toEqual([[0, 'ann']]);
 	});
 
-	test('sends one request at a time with a Concurrency of 1, counted over all accounts', async () => {
+	test('are read for each item, so that each job is created as its user', async () => {
 		serveEverybody();
-		await fixture.engine.run(node, items);
-		const sent = fixture.sandbox.calls.map(({ operation }) => operation);
-		const own = ['login', 'createJob'];
-		expect(sent).toEqual([...own, ...own, ...own, 'createJob']);
-	});
-
-	test('sends at most two requests at a time with a Concurrency of 2, counted over all accounts', async () => {
-		await fixture.start({ latency: 30 });
-		serveEverybody();
-		const parameters = batch({ concurrency: 2 });
-		const { error } = await fixture.engine.run({ parameters }, [...items, ...items]);
+		const { error } = await fixture.engine.run(
+			node,
+			items.map((item) => ({ ...item, user: 'cid' })),
+		);
 		expect(error).toBeUndefined();
-		expect(fixture.sandbox.limits.met.most).toBe(2);
+		expect(fixture.callsOf('createJob').map(userOf)).toEqual(['cid', 'cid', 'cid', 'cid']);
+		expect(fixture.callsOf('login')).toHaveLength(1);
 	});
 
-	test('keeps for a Retry which user created which job', async () => {
+	test("allow a Retry as the first account, but not as another one, even if the first item's is another one", async () => {
 		serveEverybody({ refuses: 2 });
-		const failed = await fixture.engine.run(node, items);
+		const own = items.map((item) => ({ ...item, user: 'ann' }));
+		const failed = await fixture.engine.run(node, own);
+		expect(failed.error?.message).toContain('item 2');
 		serveEverybody();
-		const again = await fixture.engine.retry(failed, [node]);
-		expect(again.items).toHaveLength(4);
-		expect(timesSent()).toEqual([1, 1, 2, 1]);
-		edit({ userName: '={{ $json.user === "bob" ? "eve" : $json.user }}' });
-		const { error } = await fixture.engine.retry(failed, [node]);
-		expect(error?.message).toContain('item 1 (counted from 0) was done with another account');
+		edit({ userName: '={{ $json.n > 1 ? "eve" : $json.user }}' });
+		const refusedAgain = await fixture.engine.retry(failed, [node]);
+		expect(refusedAgain.error?.message).toContain("'Credential' leads to another account");
+		expect(timesSent()).toEqual([1, 1, 1]);
+		edit({ userName: '={{ $json.user }}' });
+		expect((await fixture.engine.retry(failed, [node])).items).toHaveLength(4);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 	});
 
-	test('allows a Retry with fewer items, even if an item that is left out was done as another user', async () => {
-		serveEverybody({ refuses: 3 });
-		const others = ['ann', 'bob', 'bob', 'ann'].map((user, n) => ({ n, user }));
-		const failed = await fixture.engine.run(node, others);
-		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
-			data.main = (data.main ?? []).map((given) => given?.slice(0, 2) ?? null);
-		}
-		const again = await fixture.engine.retry(failed, [node]);
-		expect(again.error).toBeUndefined();
-		expect(again.hints).toEqual([expect.stringContaining('item 2: job-2')]);
-	});
-
-	test("creates the other items' jobs, if it can't be read for the first and the workflow continues", async () => {
+	test("create the other items' jobs, if they can't be read for the first and the workflow continues", async () => {
 		serveEverybody();
-		edit({ userName: '={{ $json.n === 0 ? $("No such node").item.json.user : $json.user }}' });
+		edit({ userName: '={{ $json.n === 0 ? $("No such node").item.json.user : "bob" }}' });
 		const onError = 'continueErrorOutput';
 		const { branches } = await fixture.engine.run({ ...node, onError }, items);
 		expect(branches.map(({ length }) => length)).toEqual([3, 1]);
 		expect(branches[1]).toMatchObject([{ json: { error: { itemIndex: 0, jobMayExist: false } } }]);
 	});
 
-	test('sends nothing if the Base URL is invalid for one item', async () => {
+	test('send nothing if the Base URL is invalid for one item', async () => {
 		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
 		const result = await fixture.engine.run(node, numbered(4));
 		expect(result.error?.message).toMatch(/Base URL/);

@@ -16,9 +16,9 @@ import { until } from '../sandbox/client';
  * Helpers for batches of creates, some of which get faults.
  */
 
-/** Returns the parameters of a create whose jobs are named after the numbers of the items. */
+/** Returns the parameters of a create whose jobs are named after the numbers of the items. A tool's items have none. */
 export const batch = (options: INodeParameters = {}) =>
-	create({ displayName: '=Job {{ $json.n }}', options });
+	create({ displayName: '=Job {{ $json.n ?? 0 }}', options });
 
 /** Returns a node that creates these jobs one at a time. */
 export const oneByOne = (options: INodeParameters = {}): NodeOptions => ({

@@ -1,10 +1,11 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import type * as Verbs from '../../nodes/JobOrchestration/resources/job/verbs';
 import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
+import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
-import { change, credentialFor, getAll, numbered } from '../support/fixture';
+import { change, CLUSTER, clusterById, credentialFor } from '../support/fixture';
+import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { type NodeOptions, type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
@@ -271,10 +272,8 @@ describe("n8n's Retry", () => {
 
 	test("of a state change that isn't idempotent says how to continue past an item that may have worked", async () => {
 		const built = '../../dist/nodes/JobOrchestration';
-		const { verbs } = jest.requireActual<typeof Verbs>(`${built}/resources/job/verbs`);
 		const jobs = jest.requireActual<typeof Jobs>(`${built}/service/calls/jobs`);
 		const { changeJobState } = jobs;
-		for (const verb of verbs) jest.replaceProperty(verb, 'idempotent', false);
 		jest
 			.spyOn(jobs, 'changeJobState')
 			.mockImplementation((verb) => changeJobState({ ...verb, idempotent: false }));
@@ -314,6 +313,52 @@ describe("n8n's Retry", () => {
 test('Retry with Retry On Fail says what to do if the job of an earlier execution exists', async () => {
 	const again = await fixture.engine.retry(await lostAtSecond(), [tried]);
 	expect(again.error?.description).toMatch(/If it exists, set 'On Error'/);
+});
+
+test.each<[string, INodeParameters, Fault, string]>([
+	[
+		'the value of an expression',
+		{ workCluster: clusterById('={{ $json.cluster }}') },
+		answer(404, { message: 'There is no cluster wc-9' }),
+		"replace {{ $json.cluster }} by {{ $json.cluster === 'wc-9' ? '...' : $json.cluster }},",
+	],
+	[
+		'the value of a part of a text',
+		{ group: '=of {{ $json.team.replace("x", "y") }}' },
+		answer(422, { message: "The group it's is unknown" }),
+		`replace {{ $json.team.replace("x", "y") }} by {{ ($json.team.replace("x", "y")) === 'it\\'s' ? '...' : ($json.team.replace("x", "y")) }},`,
+	],
+	[
+		'no value',
+		{},
+		answer(400, { message: 'Bad request' }),
+		'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
+	],
+])(
+	'the error of a batch says how to correct a wrong value for Retry, if the service names %s',
+	async (_, parameters, fault, advice) => {
+		creates((item) => (item === 2 ? fault : undefined));
+		const items = numbered(4).map(({ n }) => ({
+			n,
+			cluster: n === 2 ? 'wc-9' : CLUSTER,
+			team: n === 2 ? "it's" : 'data',
+		}));
+		const { error } = await fixture.engine.run(changed(parameters), items);
+		expect(error?.description).toContain(advice);
+		const isShown = error?.description?.includes('Take this back afterwards');
+		expect(isShown).toBe(advice.startsWith('replace'));
+	},
+);
+
+test('the correction for Retry that the error shows leads to the missing job', async () => {
+	const items = numbered(4).map(({ n }) => ({ n, cluster: n === 2 ? 'wc-9' : CLUSTER }));
+	const node = changed({ workCluster: clusterById('={{ $json.cluster }}') });
+	const failed = await fixture.engine.run(node, items);
+	const [, shown = ''] = / by (\{\{.*?\}\}),/.exec(failed.error?.description ?? '') ?? [];
+	const workCluster = clusterById(`=${shown.replace("'...'", `'${CLUSTER}'`)}`);
+	const again = await fixture.engine.retry(failed, [changed({ workCluster })]);
+	expect(namesIn(again)).toEqual(allNames);
+	expect(jobsOnService()).toHaveLength(4);
 });
 
 describe('Create Again If Uncertain', () => {

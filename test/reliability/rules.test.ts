@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { meaningOf } from '../../nodes/JobOrchestration/service/errors/kinds';
 import { parseRetryAfter } from '../../nodes/JobOrchestration/service/errors/fromResponse';
-import type { CallState } from '../../nodes/JobOrchestration/service/retry/facts';
+import type { CallState, Reason } from '../../nodes/JobOrchestration/service/retry/facts';
 import { mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import { broken, statusFailure as status, unreachable } from './statusFailure';
 
@@ -104,86 +104,84 @@ test('docs/retries.md names each status below 500 after which a request is sent 
 	expect(text.match(/\b4\d\d\b/g)).toEqual(expect.arrayContaining(resent.map(([code]) => code)));
 });
 
+const never = { token: 0, lag: 0, confirm: 0, failure: 0, wait: 0, check: 0 };
 /** The state of a create that was sent once. */
 const once: CallState = {
-	...{ attempts: 1, retries: 0, waits: 0, tokenRejections: 0, notFounds: 0, waitedMs: 0 },
 	...{ isIdempotent: false, isHealthCheck: false, othersAreAnswered: false },
-	...{ maxRetries: 3, patienceMs: 70_000, wasAnswered: true, tokenAgeMs: Infinity, random: 0 },
-	remainingMs: Infinity,
+	...{ resends: never, waitedMs: 0, maxRetries: 3, patienceMs: 70_000, remainingMs: Infinity },
 };
+/** Returns that the call was sent again before, this often for this reason. */
+const after = (reason: Reason, times: number) => ({ resends: { ...never, [reason]: times } });
 const list = { isIdempotent: true };
-/** The result of a health check: the service accepts the token, or rejects it. */
-const byCall = { cause: 'call' } as const;
-const byToken = { cause: 'token' } as const;
+/** The session's judgement of the token. */
+const replaced = { verdict: 'replaced' } as const;
+const lags = { verdict: 'not valid yet' } as const;
+const since = { verdict: 'accepted since' } as const;
+const accepted = { verdict: 'accepted' } as const;
 /** The request is throttled while others are answered. */
 const alone = { othersAreAnswered: true };
-/** The service has rejected a new token, but accepts it in a health check: perhaps the token becomes valid later. */
-const young = { ...byCall, tokenAgeMs: 9_000 };
-const fourBefore = { tokenRejections: 4 };
 const check = { isHealthCheck: true };
 const page = (code: number, retryAfterMs?: number): Failure => ({
 	...{ kind: 'status', status: code, mayBePage: true, retryAfterMs },
 });
-const json404: Failure = { kind: 'status', status: 404, bodyType: 'json' };
-const text404: Failure = { kind: 'status', status: 404, bodyType: 'text' };
+const saysNo: Failure = { kind: 'status', status: 200, saysRefused: true };
 
-type Fact = [what: string, does: number | 'fail' | 'check health', Failure, Partial<CallState>?];
+type Fact = [what: string, does: number | 'fail', because: string, Failure, Partial<CallState>?];
 test.each<Fact>([
-	['a create is answered 502', 'fail', status(502)],
-	['a list is answered 502', 300, status(502), list],
-	['a list is answered 502 for the third time', 1_200, status(502), { ...list, retries: 2 }],
-	['a list is answered 502 for the fourth time', 'fail', status(502), { ...list, retries: 3 }],
-	['a list is answered 500 with Retry-After 7', 7_000, status(500, 7_000), { ...list, ...byCall }],
-	['a connection of a create breaks', 'fail', broken],
-	['a connection of a list breaks', 300, broken, list],
-	['a tool with 300 ms left is throttled', 'fail', status(429), { remainingMs: 300 }],
-	['a tool with 301 ms left is throttled', 300, status(429), { remainingMs: 301 }],
-	['a create is answered 503 with Retry-After 30', 30_000, status(503, 30_000)],
-	['a create is answered 503 with Retry-After 5', 5_000, status(503, 5_000)],
-	['a create is answered 503 with Retry-After 5 and a page', 'fail', page(503, 5_000)],
-	['a list is answered 503 with Retry-After 5 and a page', 5_000, page(503, 5_000), list],
-	['a create is answered 403 with Retry-After 5 and a page', 'fail', page(403, 5_000), byCall],
-	['a create is answered 429 with a page', 300, page(429)],
-	['a create is answered 429 for the sixth time', 5_000, status(429), { waits: 5 }],
-	['a Retry-After is longer than the patience', 'fail', status(429, 71_000)],
-	['a create throttled alone has such a Retry-After', 71_000, status(429, 71_000), alone],
-	['a create is throttled alone for the fifth time', 4_800, status(429), { ...alone, waits: 4 }],
+	['a create is answered 502', 'fail', '', status(502)],
+	['a list is answered 502', 300, 'wait', status(502), list],
+	['a list is answered 502 again', 5_000, 'wait', status(502), { ...list, ...after('wait', 5) }],
+	['a list has waited for 70 s', 'fail', '', status(502), { ...list, waitedMs: 70_000 }],
+	['a list is answered 500', 300, 'failure', status(500), list],
+	['it is for the third time', 1_200, 'failure', status(500), { ...list, ...after('failure', 2) }],
+	['it is for the fourth time', 'fail', '', status(500), { ...list, ...after('failure', 3) }],
+	['a list is answered 500 with Retry-After 7', 7_000, 'failure', status(500, 7_000), list],
+	['a connection of a create breaks', 'fail', '', broken],
+	['a connection of a list breaks', 300, 'failure', broken, list],
+	['a tool with 300 ms left is throttled', 'fail', '', status(429), { remainingMs: 300 }],
+	['a tool with 301 ms left is throttled', 300, 'wait', status(429), { remainingMs: 301 }],
+	['a create is answered 503 with Retry-After 30', 30_000, 'wait', status(503, 30_000)],
+	['a create is answered 503 with Retry-After 5', 5_000, 'wait', status(503, 5_000)],
+	['a create is answered 503 with Retry-After 5 and a page', 'fail', '', page(503, 5_000)],
+	['a list is answered 503 with Retry-After 5 and a page', 5_000, 'wait', page(503, 5_000), list],
+	['a create is answered 403 with Retry-After 5 and a page', 'fail', '', page(403, 5_000)],
+	['a create is answered 429 with a page', 300, 'wait', page(429)],
+	['a create is answered 429 again', 5_000, 'wait', status(429), after('wait', 5)],
+	['a Retry-After is longer than the patience', 'fail', '', status(429, 71_000)],
+	['a create throttled alone has such a Retry-After', 71_000, 'wait', status(429, 71_000), alone],
+	['it is throttled alone again', 4_800, 'wait', status(429), { ...alone, ...after('wait', 4) }],
+	['it was for four minutes', 'fail', '', status(429), { ...alone, waitedMs: 240_000 }],
+	['a create is answered 403', 'fail', '', status(403)],
+	['its token was replaced', 0, 'token', status(403), replaced],
+	['four tokens were', 'fail', '', status(403), { ...replaced, ...after('token', 4) }],
+	['its token is accepted', 'fail', '', status(403), accepted],
+	['the token of a create was replaced after a 500', 'fail', '', status(500), replaced],
+	['it was after a 200 that says that it was refused', 'fail', '', saysNo, replaced],
 	[
-		'a create was throttled alone for four minutes',
-		'fail',
-		status(429),
-		{ ...alone, waitedMs: 240_000 },
+		'the token of a list was replaced after a 500',
+		0,
+		'token',
+		status(500),
+		{ ...list, ...replaced },
 	],
-	['a create with an old token is answered 403', 'check health', status(403)],
-	['the service accepts that token', 'fail', status(403), byCall],
-	["the service doesn't accept it", 0, status(403), byToken],
-	["the service doesn't accept the token of a create that got a 500", 'fail', status(500), byToken],
-	["the service doesn't accept the token of such a list", 0, status(500), { ...list, ...byToken }],
-	['a new token is rejected that the service accepts', 1_000, status(401), young],
-	['a new token is rejected for the fifth time', 'fail', status(401), { ...young, ...fourBefore }],
-	['an old token is rejected that the service accepts', 'fail', status(401), byCall],
-	['a job is not found', 'fail', json404],
-	["a 404 isn't JSON", 'check health', text404],
-	['a service that has never answered sends such a 404', 'fail', text404, { wasAnswered: false }],
-	['a health check gets such a 404, too', 300, { ...text404, cause: 'outage' }],
-	[
-		'a health check gets it from a service that has never answered',
-		1_000,
-		text404,
-		{ cause: 'maybe outage' },
-	],
-	['no connection is made', 300, unreachable],
-	['a health check in place of the create gets a 500', 0, status(500), { ...byCall, ...check }],
-	['a login in place of it is refused', 'fail', { ...status(401), ofLogin: true }, check],
-	['n8n fails', 300, { kind: 'n8nFailed', reason: 'busy' }],
-	['a create was cancelled', 'fail', { kind: 'cancelled', sent: true }],
-	['a request was sent the maximum number of times', 'fail', status(429), { attempts: 43 }],
-])('If %s, the policy returns this delay in milliseconds or this action: %p', (...fact) => {
-	const [, does, failure, call] = fact;
-	const decide = () => next(meaningOf(failure), { ...once, ...call });
-	const decision = decide();
-	expect('afterMs' in decision ? decision.afterMs : decision.do).toBe(does);
-	expect(decide()).toEqual(decision);
+	['it was after such a 200', 0, 'token', saysNo, { ...list, ...replaced }],
+	['a rejected token is not valid yet', 1_000, 'lag', status(401), lags],
+	['it is not for the fourth time', 4_000, 'lag', status(401), { ...lags, ...after('lag', 3) }],
+	['it is not for the fifth time', 'fail', '', status(401), { ...lags, ...after('lag', 4) }],
+	['a rejected token was accepted since', 1_000, 'confirm', status(401), since],
+	['no connection is made', 300, 'wait', unreachable],
+	['a health check in place of the create gets a 500', 0, 'check', status(500), check],
+	['a login in place of it is refused', 'fail', '', { ...status(401), ofLogin: true }, check],
+	['n8n fails', 300, 'failure', { kind: 'n8nFailed', reason: 'busy' }],
+	['a create was cancelled', 'fail', '', { kind: 'cancelled', sent: true }],
+	['a request was sent again 43 times', 'fail', '', status(429), after('check', 43)],
+])('If %s, the policy returns this delay in milliseconds or fails the call: %p %s', (...fact) => {
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	const [, does, because, failure, call] = fact;
+	const decision = next(meaningOf(failure), { ...once, ...call });
+	const expected = does === 'fail' ? { do: does } : { do: 'send again', because, afterMs: does };
+	expect(decision).toEqual(expected);
+	jest.restoreAllMocks();
 });
 
 const now = Date.parse('Sat, 21 Nov 2026 12:00:00 GMT');

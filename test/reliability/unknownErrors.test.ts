@@ -21,8 +21,7 @@ const methodsOf = (path: string, name: string) =>
 
 const steps: Array<[step: string, owner: object, method: string]> = [
 	['the answer is read', built('errors/fromResponse'), 'resultOf'],
-	['the attempt ends', methodsOf('session/attempt', 'Attempt'), 'end'],
-	['the answer is noted', methodsOf('session/session', 'Session'), 'noteAnswer'],
+	['the answer is noted', methodsOf('session/tokens', 'Tokens'), 'accept'],
 	['the permit is given back', methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
 	['the ID of the job is read', built('calls/jobs'), 'uidOf'],
 	['secrets are looked for', methodsOf('client', 'ServiceClient'), 'redact'],
@@ -30,9 +29,8 @@ const steps: Array<[step: string, owner: object, method: string]> = [
 /** Steps after a failed create. */
 const stepsOfFailure: typeof steps = [
 	['the policy is asked', built('retry/policy'), 'next'],
-	['the age of its token is found', methodsOf('session/tokens', 'Tokens'), 'ageOf'],
 	['its meaning is found', built('errors/kinds'), 'meaningOf'],
-	['its cause is found', methodsOf('session/session', 'Session'), 'causeOf'],
+	['its token is judged', methodsOf('session/tokens', 'Tokens'), 'judge'],
 	['its error is made', built('calls/call'), 'callError'],
 ];
 
@@ -80,8 +78,8 @@ describe.each([
 
 test('The error of such a create names the job and what to do, and no secret', async () => {
 	const { engine, sandbox } = fixture;
-	const session = methodsOf('session/session', 'Session') as { noteAnswer: () => void };
-	jest.spyOn(session, 'noteAnswer').mockImplementationOnce(() => {
+	const tokens = methodsOf('session/tokens', 'Tokens') as { accept: () => void };
+	jest.spyOn(tokens, 'accept').mockImplementationOnce(() => {
 		throw new Error(`Not ${sandbox.password}`);
 	});
 	const { error } = await engine.run({ parameters: batch() }, numbered(1));

@@ -169,6 +169,13 @@ describe('The page', () => {
 		expect(JSON.stringify(await snapshot())).not.toContain(client.token);
 	});
 
+	it('shows the inputs and outputs of a job as JSON, in which a text differs from a number', async () => {
+		const inputs = [{ id: 'count', default: '12' }];
+		const { metadata } = await client.createdJob({ ...smallestJob, inputs });
+		const { body } = await send(`${sandbox.url}/page/jobs/${metadata.uid}`);
+		expect(body).toMatchObject({ inputs: JSON.stringify(inputs, null, 2), outputs: '[]' });
+	});
+
 	it.each([
 		['demo', 'demo-password', 'demo-password'],
 		['ann', 'not-for-the-page', null],

@@ -211,20 +211,6 @@ describe('A job whose ID contains a secret', () => {
 	});
 });
 
-test.each<[place: string, at: number]>([
-	['within it', 100],
-	['where it is cut off', 470],
-])('The hint about a job does not show what the service says with a secret %s', async (_, at) => {
-	fixture.meets('createJob', ({ token }) => {
-		const why = `${'x'.repeat(at)} ${token}`;
-		return answer(200, { metadata: { uid: 'j7' }, success: false, why });
-	});
-	const { hints } = await fixture.engine.run({ parameters: create() });
-	expect(hints).toEqual([
-		'The service has created the job, and says beside it: (not shown: contains a secret)',
-	]);
-});
-
 test.each(['default', 'admin', 'Report', 'namespace'])(
 	'An error shows the values of the workflow, even if the password is a word in them: %s',
 	async (password) => {
@@ -291,7 +277,7 @@ describe('An error hides a token that is not the stored one,', () => {
 		fixture.sandbox.faults.plan(() => repeating(expired));
 		const { texts } = await fixture.leftByNode(getAll());
 		const sent = new Set(fixture.sandbox.calls.map(({ token }) => token));
-		expect(sent).toEqual(new Set([fixture.engine.token]));
+		expect(sent).not.toContain(expired);
 		expect(placesOf([expired], texts)).toEqual([]);
 	});
 
@@ -303,31 +289,4 @@ describe('An error hides a token that is not the stored one,', () => {
 		expect(failed).toBe(true);
 		expect(placesOf([stored], texts)).toEqual([]);
 	});
-
-	test('even if it is the first of sixteen in an execution', async () => {
-		const used: string[] = [];
-		fixture.meets('others', ({ token = 'no token' }) => {
-			if (used.includes(token)) return answer(401, {});
-			used.push(token);
-			return repeating(used[0]);
-		});
-		const parameters = create({ options: { concurrency: 1 } });
-		const onError = 'continueRegularOutput';
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(16));
-		expect(used).toHaveLength(16);
-		expect(JSON.stringify(items[15])).toContain("The service's message isn't shown");
-		expect(placesOf(used, new Map([['the output', JSON.stringify(items)]]))).toEqual([]);
-	});
-});
-
-test.each<[string, Fault]>([
-	['400', answer(400)],
-	['500', answer(500)],
-	['a broken connection', { kind: 'break', when: 'afterActing' }],
-])('No error and no log contains the body that was sent: %s', async (_, fault) => {
-	fixture.meets('others', () => fault);
-	const metadata = '={{ JSON.stringify({ a: "planted".concat("-word") }) }}';
-	const { texts } = await fixture.expectNoLeak(create({ additionalFields: { metadata } }));
-	expect(JSON.stringify(fixture.callsOf('createJob')[0]?.body)).toContain('planted-word');
-	expect(placesOf(['planted-word'], texts)).toEqual([]);
 });

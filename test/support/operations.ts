@@ -58,8 +58,8 @@ export const oneOfEachCall = operations.filter(
 );
 
 function knownOf(resource: string, operation: Operation): KnownOperation {
-	const { value, fields, createsJobs, idempotent = false } = operation;
-	const known = { value, resource, idempotent };
+	const { value, fields, createsJobs } = operation;
+	const known = { value, resource, idempotent: false };
 	if (createsJobs === true) {
 		return { ...known, kind: 'create', calls: 'createJob', parameters: create };
 	}
@@ -71,7 +71,14 @@ function knownOf(resource: string, operation: Operation): KnownOperation {
 	}
 	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
 		const parameters = (more = {}) => change(value, { jobId: 'a-job', ...more });
-		return { ...known, kind: 'change', calls: 'changeJobState', parameters };
+		const { call } = operation.prepare(
+			{ jobId: 'a-job', namespace: 'default', options: {} },
+			() => {
+				throw new Error('A state change takes no callback');
+			},
+		);
+		const { idempotent } = call;
+		return { ...known, kind: 'change', idempotent, calls: 'changeJobState', parameters };
 	}
 	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);
 }

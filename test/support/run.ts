@@ -261,7 +261,25 @@ export class Engine {
 		return this.editorContext().helpers;
 	}
 
-	private editorContext(): ILoadOptionsFunctions {
+	/**
+	 * Sends n8n's test of the credential with these values in its form, as n8n's CredentialsTester does: for a node of a
+	 * certain type, and with the credential's own request.
+	 */
+	async testCredential(changed: ICredentialDataDecryptedObject = {}): Promise<unknown> {
+		const data = { ...this.credentials.look('1'), ...changed };
+		const context = this.editorContext({ type: 'n8n-nodes-base.noOp', parameters: { temp: '' } });
+		const { url, qs } = this.loaded.credentialType(CREDENTIAL).test?.request ?? {};
+		const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
+			...([context, CREDENTIAL] as const),
+			{ method: 'GET', baseURL: String(data.baseUrl), url: String(url), ...(qs && { qs }) },
+			{ credentialsDecrypted: { id: '1', name: '', type: CREDENTIAL, data } },
+		);
+		return response;
+	}
+
+	private editorContext(
+		changed: { type?: string; parameters?: NodeOptions['parameters'] } = {},
+	): ILoadOptionsFunctions {
 		const workflow = new Workflow(workflowOf([{ parameters: {} }], this.loaded));
 		const node = workflow.getNode('Node 1');
 		if (node === null) throw new Error('The workflow has lost its node');
@@ -269,7 +287,7 @@ export class Engine {
 		// name.
 		return new LoadOptionsContext(
 			workflow,
-			node,
+			{ ...node, ...changed },
 			this.additionalData(),
 			'',
 		) as ILoadOptionsFunctions;

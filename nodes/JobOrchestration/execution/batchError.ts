@@ -1,3 +1,4 @@
+import { correctionOf } from '../fields/expressions';
 import type { CreatedJob } from '../resources/operation';
 import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
 import {
@@ -104,7 +105,12 @@ function adviceInBatch(
 	const todo = sentences([
 		!isListed && problem.advice,
 		problem.isWrongValue === true &&
-			'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
+			(correctionOf({ context, itemIndex }, [
+				titleOf(problem),
+				problem.reason ?? '',
+				problem.advice,
+			]) ??
+				'Correct a wrong value in this node, not before it: Retry keeps the items as they came.'),
 		look,
 		uncertain.length > 0 &&
 			`${isAlone ? 'If there is no such job' : 'For items without one'}, turn on 'Create Again If Uncertain' in this node's Options.`,

@@ -1,30 +1,18 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
+import type { Operation, Outcome } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/client';
-import {
-	nodeErrorOf,
-	type Problem,
-	problemOf,
-	ServiceError,
-	unknownProblem,
-} from '../service/errors/problem';
+import { nodeErrorOf, problemOf, ServiceError, unknownProblem } from '../service/errors/problem';
 import { onAbort } from '../service/timers';
 import { descriptionOf, titleOf } from '../texts';
-import { waitForCallback } from '../waitUntilCalled/callback';
+import { notWaitingProblem, waitForCallback } from '../waitUntilCalled/callback';
 import { fatalErrorOf } from './batchError';
 import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
 import { recall, remember, rememberNothing } from './retryMemory';
-import {
-	type FatalProblem,
-	isCancelled,
-	isRepeatable,
-	type PreparedItem,
-	type PreparedRun,
-	type Run,
-} from './run';
+import { type FatalProblem, isCancelled, type PreparedItem, type Run } from './run';
 
 /**
  * Runs the node's operation for all input items. Checks all items first, makes the calls in parallel, and returns the
@@ -49,7 +37,8 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			throw nodeErrorOf(context.getNode(), cause);
 		}
 		// If the error were thrown, n8n would pass the input items on as if they had succeeded.
-		return [outputOf(context, run, problemOf(cause))];
+		const others = { problem: problemOf(cause) };
+		return [outputOf(context, run?.outcomes ?? [], run?.operation, others)];
 	}
 	throw fatalErrorOf(run, fatal);
 }
@@ -62,8 +51,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 function beginRun(context: IExecuteFunctions): Run {
 	const resource = context.getNodeParameter('resource', 0, null);
 	// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
-	const operation = findOperation(resource, context.getNodeParameter('operation', 0, null));
-	return { context, operation, ...recall(context, operation) };
+	return recall(context, findOperation(resource, context.getNodeParameter('operation', 0, null)));
 }
 
 /**
@@ -73,10 +61,10 @@ function beginRun(context: IExecuteFunctions): Run {
  */
 async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 	try {
-		const prepared = await prepareAll(run);
-		const fatal = await callAll(run, prepared);
-		if (fatal === undefined) addHints(run, prepared.leftOut);
-		return fatal;
+		const { items, fatal } = await prepareAll(run);
+		const ended = fatal ?? (await makeCalls(run, items)) ?? uncertainBefore(run, items);
+		if (ended === undefined) addHints(run);
+		return ended;
 	} finally {
 		// The next run has to know what was done, even if a step throws.
 		remember(run);
@@ -84,38 +72,13 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 }
 
 /**
- * Gives each item its outcome.
- *
- * @returns the problem that ends the execution, if there is one
- */
-async function callAll(run: Run, prepared: PreparedRun): Promise<FatalProblem | undefined> {
-	if (prepared.fatal !== undefined) return prepared.fatal;
-	const uncertain = uncertainBefore(run, prepared);
-	return (await makeCalls(run, prepared)) ?? uncertain;
-}
-
-/**
- * Returns the problem of the first item that an earlier run has left uncertain and that is not run again. This problem
- * ends the execution once all other items are done.
- */
-function uncertainBefore(
-	{ context, outcomes }: Run,
-	{ calls }: PreparedRun,
-): FatalProblem | undefined {
-	const again = new Set(calls.map(({ itemIndex }) => itemIndex));
-	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.problem && !again.has(item));
-	const problem = outcomes[itemIndex]?.problem;
-	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
-}
-
-/**
- * Makes the calls in parallel.
+ * Makes the calls in parallel, and gives each of their items its outcome.
  *
  * @returns the first problem that ends the execution, if there is one
  */
 async function makeCalls(
-	{ context, operation, outcomes }: Run,
-	{ calls, itemsAtOnce }: PreparedRun,
+	{ context, outcomes }: Run,
+	items: PreparedItem[],
 ): Promise<FatalProblem | undefined> {
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
@@ -125,42 +88,64 @@ async function makeCalls(
 	const onFailure = continueOnFail ? undefined : stop;
 	let firstFatal: FatalProblem | undefined;
 
-	const makeCall = async ({ itemIndex, call, options, client }: PreparedItem): Promise<void> => {
-		const { account } = client;
-		try {
-			const callOptions = { ...options, signal, onFailure };
-			const result = await call.send(client, callOptions);
-			outcomes[itemIndex] = { ...result, account };
-		} catch (cause) {
-			if (cause instanceof StoppedBeforeSending) return;
-			const isKnown = cause instanceof ServiceError || isRepeatable(operation);
-			const problem = isKnown
-				? problemOf(cause)
-				: unknownProblem(client.redact(String(cause)), call.job);
-			outcomes[itemIndex] = { problem, account };
-			if (continueOnFail) return;
-			firstFatal ??= { itemIndex, problem, cause };
-			stop();
-		}
-	};
-	await inParallel(calls, itemsAtOnce, makeCall, signal);
+	await inParallel(
+		items,
+		undefined,
+		async ({ itemIndex, prepared, options, client }) => {
+			try {
+				outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
+			} catch (cause) {
+				if (cause instanceof StoppedBeforeSending) return;
+				const { idempotent, job } = prepared.call;
+				const isKnown = cause instanceof ServiceError || idempotent;
+				const problem = isKnown
+					? problemOf(cause)
+					: unknownProblem(client.redact(String(cause)), job);
+				outcomes[itemIndex] = { problem };
+				if (continueOnFail) return;
+				firstFatal ??= { itemIndex, problem, cause };
+				stop();
+			}
+		},
+		signal,
+	);
 	stopListening();
 	if (firstFatal !== undefined || !signal.aborted) return firstFatal;
 	// The error names the first item that was not begun.
-	const next = calls.find((call) => outcomes[call.itemIndex] === undefined);
+	const next = items.find((item) => outcomes[item.itemIndex] === undefined);
 	return { itemIndex: next?.itemIndex ?? 0, problem: problemOf('The execution was cancelled') };
 }
 
 /**
+ * Returns the problem of the first item that an earlier run has left uncertain and that is not run again. This problem
+ * ends the execution once all other items are done.
+ */
+function uncertainBefore(
+	{ context, outcomes }: Run,
+	items: PreparedItem[],
+): FatalProblem | undefined {
+	const again = new Set(items.map(({ itemIndex }) => itemIndex));
+	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.problem && !again.has(item));
+	const problem = outcomes[itemIndex]?.problem;
+	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
+}
+
+/**
  * Returns the output. If a job is to call the execution back, makes the execution wait for that call: it then has its
- * output when the wait ends.
+ * output when the wait ends. If n8n can't begin the wait, the item fails, but the next try waits for the same job.
  */
 async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
-	const output = outputOf(run.context, run);
+	const { context } = run;
+	const output = outputOf(context, run.outcomes, run.operation);
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
 	const { callback, createdJob: job } = run.outcomes[0] ?? {};
-	if (callback && job) return await waitForCallback(run.context, output, { callback, job });
-	return output;
+	if (callback === undefined || job === undefined) return output;
+	try {
+		return await waitForCallback(context, output, { callback, job });
+	} catch (cause) {
+		if (!context.continueOnFail() || isCancelled(context)) throw cause;
+		return outputOf(context, [{ problem: notWaitingProblem(job, cause) }], run.operation);
+	}
 }
 
 /**
@@ -168,19 +153,20 @@ async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
  * by this, n8n recognises an error item (WorkflowExecute, handleNodeErrorOutput). If an item had an `error` beside its
  * JSON, n8n would reduce the JSON to a text.
  *
- * @param problemOfOthers the problem of the items without an outcome, if there are any
+ * @param others the outcome of the items without an outcome, if there are any
  */
 function outputOf(
 	context: IExecuteFunctions,
-	run?: Run,
-	problemOfOthers?: Problem,
+	outcomes: Run['outcomes'],
+	{ createsJobs }: Partial<Operation> = {},
+	others: Outcome = {},
 ): INodeExecutionData[] {
 	return context.getInputData().flatMap(({ binary }, itemIndex) => {
-		const { output = [], problem } = run?.outcomes[itemIndex] ?? { problem: problemOfOthers };
+		const { output = [], problem } = outcomes[itemIndex] ?? others;
 		const pairedItem = { item: itemIndex };
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
 		const { httpStatus = null, uncertainJob } = problem;
-		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
+		const ofCreate = createsJobs && { jobMayExist: uncertainJob !== undefined };
 		const description = descriptionOf(problem);
 		const json = {
 			message: titleOf(problem),

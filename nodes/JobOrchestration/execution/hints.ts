@@ -1,6 +1,6 @@
 import { asPlainText, FROM_ZERO, itemList } from '../texts';
 import { type ListedJob, MAX_LISTED, type Summary, summaryOf } from './outcomes';
-import type { PreparedRun, Run } from './run';
+import type { Run } from './run';
 
 /** The maximum number of warnings. More would push the output off the screen. */
 const MAX_HINTS = 5;
@@ -9,8 +9,8 @@ const MAX_HINTS = 5;
  * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
  * output, and what the calls report, such as why a list is empty.
  */
-export function addHints(run: Run, leftOut: PreparedRun['leftOut']): void {
-	const { context, outcomes } = run;
+export function addHints(run: Run): void {
+	const { context, outcomes, leftOut } = run;
 	const summary = summaryOf(run);
 	const given = context.getInputData().length;
 	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
@@ -39,7 +39,7 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
 }
 
-function hintOfLeftOut(leftOut: PreparedRun['leftOut']): string | undefined {
+function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
 	if (leftOut.size === 0) return undefined;
 	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
 	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')} ${FROM_ZERO}.`;

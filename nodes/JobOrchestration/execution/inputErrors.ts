@@ -1,8 +1,5 @@
-import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
 import { descriptionOf, FROM_ZERO, itemList, titleOf } from '../texts';
-import type { Clients } from '../service/clients';
-import type { RunState } from './outcomes';
 import type { FatalProblem } from './run';
 
 /*
@@ -54,39 +51,5 @@ export function badInputProblem(
 		...(lines.length > 0 && { reason: lines.join('\n') }),
 		...{ isWrongValue: true, scope },
 	};
-	return { itemIndex: first.itemIndex, problem };
-}
-
-const USE_SAME_ACCOUNT =
-	'Give this node the credential of that account again before you use Retry. For the new account, start a new execution with the items that are still to be done.';
-
-/**
- * Returns the problem of a run that would continue what was done with another account.
- *
- * @param given the clients of the items, by the item's position
- */
-export function otherAccountProblem(
-	outcomes: RunState['outcomes'],
-	clients: Clients,
-	given: Array<ServiceClient | undefined>,
-): FatalProblem | undefined {
-	const others = outcomes.flatMap((outcome, itemIndex) => {
-		const account = outcome?.account;
-		const isGiven = itemIndex < given.length;
-		const client = isGiven ? given[itemIndex] : (clients.of(account) ?? given[0]);
-		const now = client?.account;
-		const isSame = account === undefined || now === undefined || account === now;
-		return isSame ? [] : [{ itemIndex, account, now }];
-	});
-	const [first] = others;
-	if (first === undefined) return undefined;
-	const listOf = (items: typeof others) => itemList(items.map(({ itemIndex }) => itemIndex));
-	const were = others.length === 1 ? 'was' : 'were';
-	const message = `Nothing more was sent: ${listOf(others)} ${FROM_ZERO} ${were} done with another account`;
-	const done = [...new Set(others.map(({ account }) => account))].map((account) => {
-		return `Done as ${account}: ${listOf(others.filter((other) => other.account === account))}.`;
-	});
-	const detail = [...done, `The credential now: ${first.now}.`].join('\n');
-	const problem: Problem = { message, advice: USE_SAME_ACCOUNT, detail, scope: 'named items' };
 	return { itemIndex: first.itemIndex, problem };
 }

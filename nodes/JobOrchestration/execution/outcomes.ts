@@ -1,27 +1,5 @@
-import type { CallResult, CreatedJob } from '../resources/operation';
-import type { Problem } from '../service/errors/problem';
+import type { CreatedJob, Outcome } from '../resources/operation';
 import { type NamedJob, withShortNames } from '../texts';
-
-/**
- * The outcomes of all items, as far as a run knows them. This is plain data, because n8n stores it with the execution
- * for the next run.
- */
-export interface RunState {
-	/**
-	 * The outcomes by the item's position. An item that was not run, or that was stopped before anything was sent, has
-	 * undefined, which becomes null when n8n stores it. Items that this run is not given come last: with Execute Once,
-	 * n8n gives it only the first item.
-	 */
-	outcomes: Array<ItemOutcome | undefined>;
-}
-
-/** The outcome of an item, with the account that was used (`ServiceClient.account`). */
-export interface ItemOutcome extends Partial<CallResult> {
-	problem?: Problem;
-	account?: string | undefined;
-	/** Whether the problem comes from an earlier execution, which n8n retries. */
-	isOfEarlierExecution?: boolean;
-}
 
 /** A created job with its item's position, by which errors and logs list the job. */
 export type ListedJob = CreatedJob & { itemIndex: number };
@@ -34,7 +12,7 @@ export const MAX_LISTED = 100;
  */
 export type Summary = ReturnType<typeof summaryOf>;
 
-export function summaryOf({ outcomes }: RunState) {
+export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }) {
 	/** The numbers of the items. An item without an outcome was not begun. */
 	const succeeded: number[] = [];
 	const failed: number[] = [];

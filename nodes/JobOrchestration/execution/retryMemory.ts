@@ -1,8 +1,7 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import type { Operation } from '../resources/operation';
-import type { ItemOutcome, RunState } from './outcomes';
+import type { Operation, Outcome } from '../resources/operation';
 import type { Run } from './run';
 
 /*
@@ -38,7 +37,7 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
 /** The state that a run leaves to the next one. A run of another operation ignores it. */
-interface StoredState extends RunState {
+interface StoredState extends Pick<Run, 'outcomes' | 'account'> {
 	/** The operation's `action`. */
 	operation: string;
 }
@@ -49,19 +48,16 @@ const ofTools = new WeakMap<object, StoredState>();
 const ofThisExecution = new WeakSet<object>();
 
 /** Returns the state that the previous run has left. It is empty if this is the first run with these items. */
-export function recall(
-	context: IExecuteFunctions,
-	operation: Operation,
-): RunState & Pick<Run, 'wasCutOff'> {
+export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const entry = ownEntry(context);
 	const input = entry?.data[INPUT];
 	const left: unknown = entry ? input?.[0]?.[0]?.json : ofTools.get(objectSharedByTries(context));
 	const isState = (value: unknown): value is StoredState =>
 		isJsonObject(value) && value.operation === operation.action;
-	const before = isState(left) ? left.outcomes : [];
+	const { outcomes: before, account } = isState(left) ? left : { outcomes: [] };
 	const isOfEarlierExecution = isState(left) && !ofThisExecution.has(left);
 	const length = Math.max(context.getInputData().length, before.length);
-	const outcomes = Array.from({ length }, (_, itemIndex): ItemOutcome | undefined => {
+	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
 		if (outcome?.problem === undefined) return outcome;
 		const problem = { ...outcome.problem, note: NOT_SENT_AGAIN };
@@ -69,7 +65,7 @@ export function recall(
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
-	return { outcomes, wasCutOff };
+	return { context, operation, outcomes, account, leftOut: new Map(), wasCutOff };
 }
 
 /**
@@ -106,7 +102,8 @@ export function rememberNothing(context: IExecuteFunctions): void {
 export function remember(run: Run): void {
 	const { context, operation } = run;
 	const outcomes = run.outcomes.map((outcome) => (isSettled(outcome) ? outcome : undefined));
-	const state = { operation: operation.action, outcomes } satisfies StoredState;
+	const account = outcomes.some(Boolean) ? run.account : undefined;
+	const state = { operation: operation.action, outcomes, account } satisfies StoredState;
 	ofThisExecution.add(state);
 	const entry = ownEntry(context);
 	if (entry === undefined) ofTools.set(objectSharedByTries(context), state);
@@ -138,6 +135,6 @@ function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 }
 
 /** Returns whether an item is settled. It is not if it certainly had no effect. */
-function isSettled({ problem, output }: ItemOutcome = {}): boolean {
+function isSettled({ problem, output }: Outcome = {}): boolean {
 	return problem ? problem.mayHaveActed === true : output !== undefined;
 }

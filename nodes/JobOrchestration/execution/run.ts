@@ -1,10 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Operation, PreparedCall } from '../resources/operation';
-import type { ItemOptions } from '../resources/options';
+import type { Operation, Outcome, PreparedCall } from '../resources/operation';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
-import type { RunState } from './outcomes';
+import type { RequestOptions } from '../service/request';
 
 /*
  * A run of the node has three steps: it reads and checks all items (`prepare.ts`), makes the calls, and reports. The
@@ -12,35 +11,31 @@ import type { RunState } from './outcomes';
  */
 
 /** A run of the node. It begins with the state that an earlier run has left, and its steps complete the outcomes. */
-export interface Run extends RunState {
+export interface Run {
 	context: IExecuteFunctions;
 	operation: Operation;
-	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
-	wasCutOff: boolean;
-}
-
-/** The result of reading and checking the items. */
-export interface PreparedRun {
-	/** The calls that are to be made. */
-	calls: PreparedItem[];
 	/**
-	 * The maximum number of items in progress, set if a Concurrency applies to several accounts together. With one
-	 * account, the account's limiter counts the requests instead.
+	 * The outcomes by the item's position. An item that was not run, or that was stopped before anything was sent, has
+	 * undefined, which becomes null when n8n stores it. Items that this run is not given come last: with Execute Once,
+	 * n8n gives it only the first item.
 	 */
-	itemsAtOnce: number | undefined;
+	outcomes: Array<Outcome | undefined>;
+	/** The account that all items are sent as (`ServiceClient.account`), once it is known. */
+	account: string | undefined;
 	/**
 	 * The items from which a field was left out because its expression evaluated to undefined. The key is the field's
 	 * label, the value the numbers of the items.
 	 */
 	leftOut: Map<string, number[]>;
-	/** The problem that ends the execution before the first call. */
-	fatal: FatalProblem | undefined;
+	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
+	wasCutOff: boolean;
 }
 
+/** An item that is to be run, with everything that its call needs. */
 export interface PreparedItem {
 	itemIndex: number;
-	call: PreparedCall;
-	options: ItemOptions;
+	prepared: PreparedCall;
+	options: RequestOptions;
 	client: ServiceClient;
 }
 
@@ -50,11 +45,6 @@ export interface FatalProblem {
 	problem: Problem;
 	/** The value that was thrown, if any. */
 	cause?: unknown;
-}
-
-/** Returns whether running the operation twice has the same effect as running it once. */
-export function isRepeatable({ idempotent, createsJobs }: Operation): boolean {
-	return idempotent ?? createsJobs !== true;
 }
 
 /**

@@ -14,10 +14,10 @@ import { nodeErrorOf, ServiceError } from '../service/errors/problem';
 const PAGE_SIZE = 100;
 
 /**
- * The maximum number of pages for one search. Without a limit, a search that matches nothing would load the whole list
- * before it shows that.
+ * The maximum number of pages for one search. n8n then continues the search with the next page's token. Without a limit,
+ * a search that matches nothing would load the whole list before it shows that.
  */
-const PAGES_PER_SEARCH = 20;
+const PAGES_PER_SEARCH = 5;
 
 /**
  * The time to wait for a service that accepts no requests. Without this limit, the list would wait a minute for a
@@ -25,43 +25,36 @@ const PAGES_PER_SEARCH = 20;
  */
 const PATIENCE_MS = 5_000;
 
-/** The last entry of a list that the service cuts off. */
-const MORE = { name: 'More Clusters Than the Service Lists: Use "By ID"', value: '' };
-
 const OPTIONS = { maxRetries: 1, timeout: 20_000 };
 
 /**
- * Returns the work clusters for the editor's drop-down. The service can't search, so pages are read until a cluster
- * matches.
+ * Returns one page of the work clusters for the editor's drop-down. The service can't search, so a search reads pages
+ * until a cluster matches.
  */
 export async function searchClusters(
 	this: ILoadOptionsFunctions,
 	filter = '',
-	paginationToken?: string,
+	pageToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
-	let results: INodeListSearchItems[] = [];
 	const search = async (client: ServiceClient, pageSize?: number) => {
 		let pages = 0;
-		const list = clusterPages(client, OPTIONS, { pageToken: paginationToken, pageSize });
-		for await (const { clusters, next } of list) {
-			results = clusters
+		for await (const { clusters, next } of clusterPages(client, OPTIONS, { pageToken, pageSize })) {
+			const results = clusters
 				.flatMap(listItemOf)
 				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
 			pages += 1;
-			const isEnough = results.length > 0 || pages === PAGES_PER_SEARCH;
-			if (isEnough && next !== undefined) return { results, paginationToken: next };
+			if (results.length === 0 && pages < PAGES_PER_SEARCH) continue;
+			return { results, ...(next !== undefined && { paginationToken: next }) };
 		}
-		return { results };
+		return { results: [] };
 	};
 	try {
 		const client = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
 		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
-			if (!(error instanceof ServiceError)) throw error;
+			const { httpStatus } = error instanceof ServiceError ? error.problem : {};
 			// The service may not allow pages of this size, so the service chooses the size in the second attempt.
-			if (error.problem.isWrongValue === true) return await search(client);
-			const isCut = error.failure.kind === 'cutList';
-			if (isCut && results.length > 0) return { results: [...results, MORE] };
+			if (httpStatus === 400 || httpStatus === 422) return await search(client);
 			throw error;
 		});
 	} catch (error) {

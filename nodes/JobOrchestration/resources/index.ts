@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { choice } from '../fields/form';
 import { getAll } from './cluster/getAll';
 import { create } from './job/create';
 import { verbs } from './job/verbs';
@@ -34,33 +35,17 @@ const toolNotice: INodeProperties = {
 
 /** The form of the node: the resource, its operations, and the fields of each operation. */
 export const properties: INodeProperties[] = [
-	{
-		displayName: 'Resource',
-		name: 'resource',
-		type: 'options',
-		noDataExpression: true,
-		default: 'job',
-		options: resources.map(({ name, value, description }) => ({ name, value, description })),
-	},
-	...resources.map(({ value, operations }): INodeProperties => {
-		// This is a constant because n8n's lint rules do not recognise the expression itself as a default.
-		const defaultOperation = operations[0]?.value;
-		return {
-			displayName: 'Operation',
-			name: 'operation',
-			type: 'options',
+	choice('Resource', 'resource', resources, { noDataExpression: true, default: 'job' }),
+	...resources.map(({ value, operations }) =>
+		choice('Operation', 'operation', operations, {
 			noDataExpression: true,
-			default: defaultOperation,
 			displayOptions: { show: { resource: [value] } },
-			options: operations.map(({ name, value, action, description }) => {
-				return { name, value, action, description };
-			}),
-		};
-	}),
+		}),
+	),
 	toolNotice,
 	...resources.flatMap(({ value: resource, operations }) =>
-		operations.flatMap(({ value: operation, fields }) =>
-			fields.map((field): INodeProperties => {
+		operations.flatMap(({ value: operation, fields, options }) =>
+			[...fields, options].map((field): INodeProperties => {
 				const show = {
 					resource: [resource],
 					operation: [operation],
@@ -83,10 +68,6 @@ export function findOperation(resource: unknown, operation: unknown): Operation 
 	if (found !== undefined) return found;
 	const named = `resource "${String(resource ?? '')}"`;
 	const noOperation = `The ${named} has no operation "${String(operation ?? '')}"`;
-	const choices = resources.flatMap(({ value, operations }) =>
-		operations.map((each) => `${value}: ${each.value}`),
-	);
-	const description = `Enter one of these as resource and operation, spelt as here: ${choices.join(', ')}.`;
-	const message = known === undefined ? `There is no ${named}` : noOperation;
-	throw Object.assign(new Error(message), { description });
+	const description = "Choose the node's Resource and Operation again, each from its list.";
+	throw Object.assign(new Error(known ? noOperation : `There is no ${named}`), { description });
 }

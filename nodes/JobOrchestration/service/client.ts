@@ -5,24 +5,33 @@ import { type Failure, meaningOf } from './errors/kinds';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from './request';
-import { CallAttempts } from './retry/callAttempts';
-import { ANSWERED, type Decision } from './retry/facts';
-import { type Attempted, type N8nContext, SignedRequests } from './session/credential';
+import { ANSWERED, type CallState, type Decision } from './retry/facts';
+import { mayChangeToken, next, RETRY } from './retry/policy';
+import { attempt, type Attempt } from './session/attempt';
+import { type N8nContext, tokenSourceOf } from './session/credential';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
-import type { Session } from './session/session';
+import type { Session, TokenSource } from './session/session';
 import { unlessAborted } from './timers';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
 export class StoppedBeforeSending extends Error {}
 
-/** The failure of an attempt, if it failed, and the retry policy's decision about it. */
-type End = { failure: Failure | undefined; decision: Decision };
+/** How an attempt has ended: its failure, if it has failed, and the retry policy's decision about the call. */
+interface End {
+	failure: Failure | undefined;
+	decision: Decision;
+	wasSent: boolean;
+}
 
-/** The denial for a call that was not sent, because the health check before it failed. */
-const NOT_SENT: Denial = { waitedMs: 0 };
+/** How often a call was sent again, and how long it has waited. */
+type History = Pick<CallState, 'resends' | 'waitedMs'>;
 
 /** The end of an attempt that throws an unexpected exception. */
-const IF_THROWN: End = { failure: { kind: 'cancelled', sent: true }, decision: { do: 'fail' } };
+const IF_THROWN: End = {
+	failure: { kind: 'cancelled', sent: true },
+	decision: { do: 'fail' },
+	wasSent: true,
+};
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
@@ -37,8 +46,7 @@ export class ServiceClient {
 	private readonly queue: ExecutionQueue;
 	/** The run, which is the same object for all its requests. */
 	private readonly run: ClientRun;
-
-	private readonly requests: SignedRequests;
+	private readonly source: TokenSource;
 
 	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
 	constructor(
@@ -48,7 +56,7 @@ export class ServiceClient {
 		private readonly session: Session,
 		options: ClientOptions,
 	) {
-		this.requests = new SignedRequests(context, credentials, itemIndex, session);
+		this.source = tokenSourceOf(context, credentials, itemIndex, session);
 		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
 		const runStartedAt = this.limiter.clock.now();
 		const runEndsAt = runStartedAt + (options.limitMs ?? Infinity);
@@ -68,62 +76,65 @@ export class ServiceClient {
 	 * to do next, and gives the permit back. A call that has not succeeded then fails or waits for the next round. The
 	 * shortest wait is one turn of the event loop, and the retry policy limits the number of rounds.
 	 *
-	 * @param hasFallback whether the caller tries something else if the call fails; `onFailure` isn't called then
 	 * @throws ServiceError if the call failed. Its problem says by `mayHaveActed` whether a call that isn't idempotent
 	 * may have worked nevertheless
 	 * @throws StoppedBeforeSending if the call was aborted before anything was sent
 	 */
-	async send<Body>(
-		call: Call<Body>,
-		options: RequestOptions,
-		{ hasFallback = false } = {},
-	): Promise<Body> {
+	async send<Body>(call: Call<Body>, options: RequestOptions): Promise<Body> {
 		const { limiter, session } = this;
-		const about = { baseUrl: session.account.baseUrl, timeout: options.timeout };
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
-		const attempts = new CallAttempts(call, request.options);
+		const history = {
+			resends: { token: 0, lag: 0, confirm: 0, failure: 0, wait: 0, check: 0 },
+			waitedMs: 0,
+		};
+		let timesSent = 0;
 		/** The last failure of the call itself, not of a health check. */
-		let sentFailure: Failure | undefined;
+		let lastFailure: Failure | undefined;
 		let earlierMayHaveActed = false;
-		const errorOf = (failure: Failure = { kind: 'timeout' }, denial: Denial = {}) => {
-			const tries = { timesSent: attempts.timesSent, earlierMayHaveActed };
-			return callError(call, failure, { ...about, ...tries, ...denial });
+		const errorOf = (failure: Failure, denial?: Denial) => {
+			const { baseUrl } = session.account;
+			const tries = { timesSent, earlierMayHaveActed, isUnsent: denial !== undefined };
+			return callError(call, failure, { baseUrl, timeout: options.timeout, ...tries, ...denial });
 		};
 
 		for (;;) {
 			const denial = await limiter.acquire(request);
 			if (denial !== undefined) {
-				const failure = sentFailure ?? denial.failure;
+				const failure = lastFailure ?? denial.failure;
 				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
 			}
 			const { isHealthCheck } = request;
 			let end = IF_THROWN;
 			try {
 				if (isHealthCheck) {
-					const sent = await this.attempt(HEALTH_CHECK, options, CHECK_TIMEOUT_MS);
-					end = await this.endOf(request, attempts, HEALTH_CHECK, sent);
+					end = await this.endOf(request, await this.attempt(HEALTH_CHECK, options), history);
 				} else {
-					const sent = await this.attempt(call, options);
-					end = await this.endOf(request, attempts, call, sent);
-					if ('body' in sent.result) return sent.result.body;
+					const attempted = await this.attempt(call, options);
+					end = await this.endOf(request, attempted, history);
+					if ('body' in attempted.result) return attempted.result.body;
 				}
 			} finally {
 				const { failure, decision } = end;
-				if (failure !== undefined && decision.do === 'fail' && !hasFallback) options.onFailure?.();
+				if (failure !== undefined && decision.do === 'fail') options.onFailure?.();
 				const sleepMs = decision.do === 'send again' ? decision.afterMs : undefined;
 				limiter.release(request, failure, sleepMs);
 			}
-			const { failure, decision } = end;
-			// If no new token could be obtained, the service's response to the last token says more than that failure.
-			const saysMore = failure?.kind !== 'noToken' || !isAboutToken(sentFailure);
-			if (!isHealthCheck && saysMore) sentFailure = failure;
-			if (decision.do !== 'send again') {
-				throw isHealthCheck ? errorOf(failure ?? sentFailure, NOT_SENT) : errorOf(sentFailure);
+			const { failure, decision, wasSent } = end;
+			if (!isHealthCheck) lastFailure = failure;
+			// A call that is sent again with another token isn't another try.
+			const isResent = decision.do === 'send again';
+			if (wasSent && !isHealthCheck && !(isResent && decision.because === 'token')) timesSent += 1;
+			if (!isResent) {
+				const shown = failure ?? lastFailure ?? { kind: 'timeout', after: options.timeout };
+				throw errorOf(shown, isHealthCheck ? {} : undefined);
 			}
-			await limiter.sleep(request, decision.afterMs);
 			const isWrite = !isHealthCheck && call.method !== 'GET';
-			if (isWrite && failure !== undefined && options.signal?.aborted !== true)
-				earlierMayHaveActed ||= meaningOf(failure).mayHaveActed;
+			earlierMayHaveActed ||= isWrite && failure !== undefined && meaningOf(failure).mayHaveActed;
+			history.resends[decision.because] += 1;
+			// Each token may take some seconds until it is valid.
+			if (decision.because === 'token') history.resends.lag = 0;
+			if (decision.because === 'wait') history.waitedMs += decision.afterMs;
+			await limiter.sleep(request, decision.afterMs);
 		}
 	}
 
@@ -132,57 +143,61 @@ export class ServiceClient {
 		return callError(call, failure, { baseUrl: this.session.account.baseUrl, timeout });
 	}
 
-	/**
-	 * Asks the retry policy what to do about a failure, and sends a health check if the policy requires one to find the
-	 * cause.
-	 */
-	private async endOf(
-		request: LimitedRequest,
-		attempts: CallAttempts,
-		sent: ServiceRequest<unknown>,
-		{ result, token = '' }: Attempted<unknown>,
-	): Promise<End> {
-		const { context, limiter, session } = this;
-		const { wasAnswered } = session.health;
-		const { signal } = request.options;
-		const isHealthCheck = sent === HEALTH_CHECK;
-		if ('body' in result) session.noteAnswer(sent);
-		const failure = 'failure' in result ? result.failure : undefined;
-		// The call has succeeded. Without a failure, the decision has no effect.
-		if (failure === undefined && !isHealthCheck) return { failure, decision: { do: 'fail' } };
-		// The next round ends the call, since the limiter gives no permit after an abort. The call itself was not sent.
-		if (isHealthCheck && signal?.aborted === true)
-			return { failure, decision: { do: 'send again', afterMs: 0 } };
-		const facts = () => ({
-			...{ isHealthCheck, othersAreAnswered: limiter.othersAreAnswered(request), wasAnswered },
-			remainingMs: limiter.remainingMs(request),
-			tokenAgeMs: session.tokens.ageOf(token),
-		});
-		const consequence = failure === undefined ? ANSWERED : meaningOf(failure);
-		const decision = attempts.decide(consequence, facts());
-		if (failure === undefined || decision.do !== 'check health') return { failure, decision };
-		const search = session.causeOf(context.helpers, token, failure, attempts.wasRejected);
-		const cause = await unlessAborted(search, signal).catch(() => undefined);
-		// Nothing is sent again after an abort.
-		if (cause === undefined) return { failure, decision: { do: 'fail' } };
-		const explained: Failure = { ...failure, cause };
-		const again = attempts.decide(meaningOf(explained), { ...facts(), cause });
-		// If the token was the cause, but the call can't be sent again, the error says that the login has expired.
-		const hasExpired = cause === 'token' && again.do === 'fail';
-		return { failure: hasExpired ? { ...failure, hasExpired } : explained, decision: again };
-	}
-
-	/** @param answerTimeoutMs time limit for the response, without the login */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ timeout, signal }: RequestOptions,
-		answerTimeoutMs = timeout,
-	): Promise<Attempted<Body>> {
-		const loginTimeoutMs = this.run.runEndsAt - this.limiter.clock.now();
-		const limits = { timeout, loginTimeoutMs, answerTimeoutMs };
-		return await this.requests.send(request, { run: this.run, ...limits, signal });
+	): Promise<Attempt<Body>> {
+		const { context, limiter, run, session, source } = this;
+		const { helpers } = context;
+		const isHealthCheck = request === HEALTH_CHECK;
+		// The response to a request that doesn't only read says what was done, so a cancel doesn't abort it.
+		const isRead = request.method === 'GET' && 'getExecutionCancelSignal' in context;
+		const cancel = isRead ? context.getExecutionCancelSignal() : undefined;
+		return await attempt(
+			request,
+			{ helpers, session, source },
+			{
+				tokenTimeoutMs: Math.min(timeout, run.runEndsAt - limiter.clock.now()),
+				timeoutMs: isHealthCheck ? Math.min(timeout, CHECK_TIMEOUT_MS) : timeout,
+				signal,
+				cancel: isHealthCheck ? signal : cancel,
+			},
+		);
+	}
+
+	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */
+	private async endOf(
+		request: LimitedRequest,
+		{ result, sent }: Attempt<unknown>,
+		history: History,
+	): Promise<End> {
+		const { limiter, run, session } = this;
+		const { isHealthCheck, isIdempotent, options } = request;
+		const wasSent = sent !== undefined;
+		const meaning = 'failure' in result ? meaningOf(result.failure) : ANSWERED;
+		// Any answer to a health check shows that the service is there, even if it refuses the request.
+		const isClear = isHealthCheck && ['answered', 'unclear'].includes(meaning.condition);
+		const failure = 'failure' in result && !isClear ? result.failure : undefined;
+		// The next round ends the call, since the limiter gives no permit after an abort.
+		if (options.signal?.aborted === true && (isHealthCheck || !wasSent))
+			return { failure, wasSent, decision: { do: 'send again', because: 'check', afterMs: 0 } };
+		const state = {
+			...{ ...history, isIdempotent, isHealthCheck, maxRetries: options.maxRetries },
+			patienceMs: options.patienceMs ?? RETRY.patienceMs,
+			remainingMs: run.runEndsAt - limiter.clock.now(),
+			othersAreAnswered: limiter.othersAreAnswered(request),
+		};
+		const decision = next(meaning, state);
+		const { token: suspicion } = meaning;
+		const isJudged = decision.do === 'fail' && suspicion !== undefined && !isHealthCheck;
+		if (!isJudged || sent === undefined) return { failure, wasSent, decision };
+		const judging = session.judge(this.source, {
+			...{ token: sent.token, sentAt: sent.at, suspicion, resends: history.resends },
+			mayChangeToken: mayChangeToken(meaning, isIdempotent),
+			mayWait: options.patienceMs === undefined,
+		});
+		// Nothing is sent again after an abort.
+		const verdict = await unlessAborted(judging, options.signal).catch(() => 'accepted' as const);
+		return { failure, wasSent, decision: next(meaning, { ...state, verdict }) };
 	}
 }
-
-const isAboutToken = (failure: Failure | undefined) =>
-	failure !== undefined && meaningOf(failure).token !== undefined;

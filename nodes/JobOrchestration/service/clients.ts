@@ -38,7 +38,7 @@ export class Clients {
 	async forItem(itemIndex: number): Promise<ServiceClient> {
 		const credentials = await this.readCredentials(itemIndex);
 		const session = sessionOf(credentials);
-		session.tokens.use(session.tokens.fromStored(credentials.accessToken));
+		session.tokens.useStored(credentials.accessToken);
 		let client = this.bySession.get(session);
 		if (client === undefined) {
 			const options = { ...this.options, execution: executionOf(this.context) };

@@ -33,8 +33,16 @@ export interface RequestOptions {
 	 * and hasn't answered for an hour.
 	 */
 	maxRetries: number;
-	/** Time limit in milliseconds for each attempt, from the start of the login to the end of the response. */
+	/**
+	 * Time limit in milliseconds from the sending of a request to the end of its response, and for the wait for a token
+	 * before that.
+	 */
 	timeout: number;
+	/**
+	 * Maximum number of requests of the execution in flight while this one is. It replaces the account's concurrency
+	 * limit.
+	 */
+	concurrency?: number | undefined;
 	/**
 	 * Signal that stops the sending of requests once it is aborted. A request in flight is awaited, unless it is a health
 	 * check.

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import type {
 	GenericValue,
-	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
 	IWebhookDescription,
@@ -11,13 +10,14 @@ import type {
 } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
-import { FieldError } from '../parameters/fieldError';
+import { FieldError } from '../fields/fieldError';
+import type { Problem } from '../service/errors/problem';
 import { asPlainText, nameOf, type NamedJob, nameOfExecution } from '../texts';
 
 /*
  * Wait Until Called: the execution waits until its job calls it back.
  *
- * 1. Create reads the option (`readCallback` in `option.ts`), which calls `newCallback` for an address. Create gives the
+ * 1. Create reads the option (`callbackOf` in `option.ts`), which calls `newCallback` for an address. Create gives the
  *    address to the job as an input.
  * 2. Once the job is created, the run calls `waitForCallback`, which makes n8n store the execution and wait.
  * 3. The job's template calls the address. n8n passes the call to the node's `webhook`, and so to `receiveCallback`.
@@ -106,7 +106,7 @@ export async function waitForCallback(
 	context.logger.info(text);
 	context.sendMessageToUI(text);
 	const message = asPlainText(
-		`Job ${job.uid} was created. A cancel ends the wait for its call, not the job, whose ID is then in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${job.uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
 	);
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));
@@ -114,6 +114,17 @@ export async function waitForCallback(
 	// n8n empties the list that it is given if the node has an error output.
 	context.getExecuteData().data.main = [output.map((item) => ({ ...item, [CALLBACK_ID]: id }))];
 	return output;
+}
+
+/** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
+export function notWaitingProblem(job: NamedJob & { uid: string }, cause: unknown): Problem {
+	return {
+		message: "The job was created, but n8n can't wait for its call",
+		advice: `Job ${job.uid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
+		detail: `n8n says: ${cause instanceof Error ? cause.message : String(cause)}`,
+		httpStatus: null,
+		uncertainJob: job,
+	};
 }
 
 /** Resumes the execution if the call is the one that it waits for. Otherwise, answers the call with 409. */
@@ -135,20 +146,16 @@ export async function receiveCallback(context: IWebhookFunctions): Promise<IWebh
  * Returns the body of a callback. JSON is parsed whatever the content type is, because the templates of jobs rarely set
  * it correctly, and n8n would lose the result. The body is never null, because null means that no call came.
  *
- * @returns the parsed JSON, the unchanged text if it isn't JSON, the fields of a form, `{}` if there is no body, or
- * `{ contentType, bytes }` if the body isn't text
+ * @returns the parsed JSON, the unchanged text if it isn't JSON, the fields of a form, or `{}` if there is no body
  */
 async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 	const contentType = context.getHeaderData()['content-type'] ?? '';
-	if (/^multipart\/form-data/i.test(contentType)) return fieldsOf(context.getBodyData());
-
-	// `encoding` is the charset that the content type names.
-	const request: { readRawBody: () => Promise<void>; rawBody?: Uint8Array; encoding?: string } =
+	// n8n has already read a multipart form. Its files are paths in n8n's temporary folder, so they are not passed on.
+	if (/^multipart\/form-data/i.test(contentType)) return context.getBodyData().data ?? {};
+	const request: { readRawBody: () => Promise<void>; rawBody?: Uint8Array } =
 		context.getRequestObject();
 	await request.readRawBody();
-	const bytes = request.rawBody ?? new Uint8Array();
-	const text = decode(bytes, 'utf-8') ?? decode(bytes, request.encoding);
-	if (text === undefined) return { contentType, bytes: bytes.length };
+	const text = new TextDecoder().decode(request.rawBody);
 	if (text.trim() === '') return {};
 	try {
 		const json: GenericValue = JSON.parse(text);
@@ -157,28 +164,4 @@ async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 		const isForm = /^application\/x-www-form-urlencoded/i.test(contentType) && text.includes('=');
 		return isForm ? { ...context.getBodyData() } : text;
 	}
-}
-
-function decode(bytes: Uint8Array, charset?: string): string | undefined {
-	try {
-		const text = new TextDecoder(charset, { fatal: true }).decode(bytes);
-		return text.includes('\0') ? undefined : text;
-	} catch {
-		return undefined;
-	}
-}
-
-/**
- * Returns the fields of a multipart form. n8n has stored the form's files as temporary files, whose paths are not
- * shown: only the content type and the size of each file are returned.
- */
-function fieldsOf({ data, files }: IDataObject): GenericValue {
-	const entries = Object.entries(isJsonObject(files) ? files : {});
-	const sizes = entries.map(([name, file]) => [name, [file].flat().map(sizeOf)]);
-	return { ...(isJsonObject(data) ? data : {}), ...Object.fromEntries(sizes) };
-}
-
-function sizeOf(file: unknown): GenericValue {
-	const { mimetype, size } = isJsonObject(file) ? file : {};
-	return { contentType: mimetype, bytes: size };
 }

@@ -1,44 +1,33 @@
-import type { INodeProperties } from 'n8n-workflow';
-
+import { FieldError } from '../fields/fieldError';
+import { type Added, id, number } from '../fields/form';
 import type { JsonObject } from '../json';
-import { FieldError } from '../parameters/fieldError';
-import type { GetField } from '../parameters/itemParameters';
 import type { Callback } from './callback';
 
 const ADDRESS_INPUT = 'callbackUrl';
 const LIMIT_MINUTES = 60;
 
 /**
- * The bounds of Wait Limit. A year is the maximum, because n8n would wait for ever for a date that it can't store,
- * after the job has been created.
- */
-const BOUNDS_MINUTES = { min: 0, max: 365 * 24 * 60 };
-
-/**
  * The options that make Create wait until the job's template calls n8n. They are not offered to agents, because an
  * agent's tools can't wait.
  */
-export const callbackOptions: INodeProperties[] = [
-	{
-		displayName: 'Wait Limit',
-		name: 'waitLimit',
-		type: 'number',
-		typeOptions: { minValue: 1 },
+export const callbackOptions = [
+	number('Wait Limit', 'waitLimit', {
+		// A year is the maximum, because n8n would wait for ever for a date that it can't store, after the job has been
+		// created.
+		typeOptions: { minValue: 0, maxValue: 365 * 24 * 60 },
 		default: LIMIT_MINUTES,
 		hint: 'In minutes',
-		description: 'How long Wait Until Called waits for the call; an hour without this option',
-		displayOptions: { hide: { '@tool': [true] } },
-	},
-	{
-		displayName: 'Wait Until Called',
-		name: 'waitUntilCalled',
-		type: 'string',
-		default: ADDRESS_INPUT,
-		hint: 'The workflow template must POST its result to the address in this input',
 		description:
-			'ID of the job\'s input that receives an address of n8n. The execution waits until the job calls it. Takes one item per execution. The output is the job with the call\'s body as "callback", which is null if no call comes within Wait Limit.',
+			'How long Wait Until Called waits for the call; an hour without this option. It has no effect without Wait Until Called.',
 		displayOptions: { hide: { '@tool': [true] } },
-	},
+	}),
+	id('Wait Until Called', 'waitUntilCalled', {
+		default: ADDRESS_INPUT,
+		hint: 'The workflow template must POST its result to the address in this input. The output "callback" is null if no call comes within Wait Limit.',
+		description:
+			'ID of the job\'s input that receives an address of n8n. The execution waits until the job calls it. Takes one item per execution. The output is the job with the call\'s body as "callback".',
+		displayOptions: { hide: { '@tool': [true] } },
+	}),
 ];
 
 /**
@@ -47,27 +36,22 @@ export const callbackOptions: INodeProperties[] = [
 export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most.")($parameter.displayName, $parameter.options) }}`;
 
 /**
- * Reads the ID of the job's input that receives the address, and creates the callback.
+ * Returns the ID of the job's input that receives the address, and the callback with the address.
  *
  * @returns undefined if the option is not added
  * @throws FieldError
  */
-export function readCallback(
-	getField: GetField,
+export function callbackOf(
+	{ waitUntilCalled, waitLimit = LIMIT_MINUTES }: Added<typeof callbackOptions>,
 	inputs: JsonObject[],
 	newCallback: (limitMs: number) => Callback,
 ): { inputId: string; callback: Callback } | undefined {
-	if (!getField('options').has('waitUntilCalled')) return undefined;
-	const input = getField('options', 'waitUntilCalled');
-	const inputId = input.isBlank ? ADDRESS_INPUT : input.id();
-	const limit = getField('options', 'waitLimit').optionalNumber(BOUNDS_MINUTES) ?? LIMIT_MINUTES;
+	if (waitUntilCalled === undefined) return undefined;
+	const inputId = waitUntilCalled || ADDRESS_INPUT;
 	if (inputs.some((other) => String(other.id).trim() === inputId)) {
 		const problem = `is "${inputId}", which is already an input of the job`;
-		throw new FieldError(
-			input.field,
-			problem,
-			'Remove that input, or enter the ID of another one.',
-		);
+		const advice = 'Remove that input, or enter the ID of another one.';
+		throw new FieldError('Wait Until Called', problem, advice);
 	}
-	return { inputId, callback: newCallback(limit * 60_000) };
+	return { inputId, callback: newCallback(waitLimit * 60_000) };
 }

@@ -1,35 +1,43 @@
+import { id } from '../../fields/form';
 import { changeJobState } from '../../service/calls/jobs';
-import type { Operation, PreparedCall } from '../operation';
+import { type Operation, operation } from '../operation';
 import { optionsField } from '../options';
-import { namespaceField, readNamespace } from './namespace';
+
+/** The field Namespace, which all operations on jobs have. */
+export const namespaceField = id('Namespace', 'namespace', {
+	required: true,
+	default: 'default',
+	placeholder: 'e.g. default',
+	description:
+		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
+});
 
 interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'>> {
-	/** Whether sending the verb twice has the same effect as sending it once; true by default. */
-	idempotent?: boolean;
+	/**
+	 * Whether sending the verb twice has the same effect as sending it once. If not, it is never sent again after an
+	 * unclear response.
+	 */
+	idempotent: boolean;
 }
 
+/** Describes a verb that ends a job. The interface document doesn't say how the two of them differ. */
+const ends = (verb: string, other: string) =>
+	`End a job by sending "${verb}". How this differs from "${other}" is up to the service.`;
+
 const VERBS: Verb[] = [
-	{
-		value: 'resume',
-		done: 'resumed',
-		description: 'Continue a suspended job',
-	},
-	{
-		value: 'stop',
-		done: 'stopped',
-		description:
-			'End a job by sending "stop". How this differs from "terminate" is up to the service.',
-	},
+	{ value: 'resume', idempotent: true, done: 'resumed', description: 'Continue a suspended job' },
+	{ value: 'stop', idempotent: true, done: 'stopped', description: ends('stop', 'terminate') },
 	{
 		value: 'suspend',
+		idempotent: true,
 		done: 'suspended',
-		description: 'Pause a job so that it can be resumed later',
+		description: 'Pause a job until it is resumed',
 	},
 	{
 		value: 'terminate',
+		idempotent: true,
 		done: 'terminated',
-		description:
-			'End a job by sending "terminate". How this differs from "stop" is up to the service.',
+		description: ends('terminate', 'stop'),
 	},
 ];
 
@@ -37,42 +45,33 @@ const VERBS: Verb[] = [
  * Returns an operation that changes the state of a job. The verb is the operation's name and a part of the request's
  * path.
  */
-function changeState({ value: verb, done, description, idempotent = true }: Verb): Operation {
+function changeState({ value: verb, idempotent, ...described }: Verb): Operation {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
-	return {
-		value: verb,
-		name,
-		action: `${name} job`,
-		description,
-		idempotent,
-		done,
+	return operation({
+		...{ ...described, value: verb, name, action: `${name} job` },
 		fields: [
-			{
-				displayName: 'Job ID',
-				name: 'jobId',
-				type: 'string',
+			id('Job ID', 'jobId', {
 				required: true,
-				default: '',
 				placeholder: 'e.g. 4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa',
 				hint: "Not the job's name. After Create: {{ $json.metadata.uid }}",
 				description:
 					"ID of the job: 'metadata.uid' in the output of Create, not the job's name or display name",
-			},
+			}),
 			namespaceField,
-			optionsField(),
 		],
-		prepare(getField) {
-			const namespace = readNamespace(getField);
-			const jobId = getField('jobId').pathId();
-			const send: PreparedCall['send'] = async (client, options) => {
-				const change = { namespace, jobId, verb, idempotent };
-				const response = await client.send(changeJobState(change), options);
-				const metadata = { namespace, uid: jobId };
-				return { output: [{ metadata, operation: verb, success: true, response }] };
+		options: optionsField(),
+		prepare({ namespace, jobId }) {
+			const call = changeJobState({ namespace, jobId, verb, idempotent });
+			return {
+				call,
+				send: async (client, options) => {
+					const response = await client.send(call, options);
+					const metadata = { namespace, uid: jobId };
+					return { output: [{ metadata, operation: verb, success: true, response }] };
+				},
 			};
-			return { send };
 		},
-	};
+	});
 }
 
 /** The operations that change the state of a job, in the order of the form. */

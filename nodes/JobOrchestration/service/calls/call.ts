@@ -29,6 +29,8 @@ interface Tries extends Omit<Denial, 'failure'> {
 	/** The time limit of one request, in milliseconds. */
 	timeout: number;
 	timesSent?: number;
+	/** Whether the failure is not that of a request of the call, which waited or was stopped before it was sent again. */
+	isUnsent?: boolean;
 	/** Whether the service may have acted on an attempt before the last one. */
 	earlierMayHaveActed?: boolean;
 }
@@ -37,18 +39,19 @@ interface Tries extends Omit<Denial, 'failure'> {
 export function callError(
 	call: Call<unknown>,
 	failure: Failure,
-	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, waitedMs, failedProbes = 0 }: Tries,
+	{ baseUrl, timeout, timesSent = 1, earlierMayHaveActed, isUnsent, ...denial }: Tries,
 ): ServiceError {
 	const { request, uncertain, ...words } = call.textsOf(baseUrl);
 	const meaning = meaningOf(failure, { baseUrl, timeout, ...words });
 	// A call that isn't idempotent waits for another attempt only if the service has certainly not acted on the earlier
 	// ones. So if such a call is given up while it waits, it has not worked. For an idempotent call,
 	// `earlierMayHaveActed` says whether it may have worked.
-	const isUnclear = call.method !== 'GET' && waitedMs === undefined && meaning.mayHaveActed;
+	const isUnclear = call.method !== 'GET' && isUnsent !== true && meaning.mayHaveActed;
 	const mayHaveActed = isUnclear && !call.idempotent;
 	const unexpected = failure.kind === 'unexpectedResponse' ? failure.status : undefined;
 	const fate = unexpected === 201 ? 'the job exists' : 'the job may exist';
-	const waited = Math.round((waitedMs ?? 0) / 1_000);
+	const { waitedMs = 0, failedProbes = 0 } = denial;
+	const waited = Math.round(waitedMs / 1_000);
 	const texts = {
 		...meaning,
 		fate: mayHaveActed ? (call.job ? fate : 'it may have worked') : undefined,

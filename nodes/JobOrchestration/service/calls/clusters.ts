@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { ServiceError } from '../errors/problem';
 import type { ServiceClient } from '../client';
 import type { RequestOptions } from '../request';
 import { type Call, hasFailureFlag, hasFailureStatus } from './call';
@@ -18,12 +17,6 @@ type ClusterPage = JsonObject & { items?: JsonObject[] | null };
 interface Paging {
 	pageToken?: string | undefined;
 	pageSize?: number | undefined;
-}
-
-interface Found {
-	clusters: JsonObject[];
-	/** Whether the first page was full, and said neither that it is the last one nor where the next one begins. */
-	mayBeMore: boolean;
 }
 
 /** Returns the call that lists one page of the work clusters: `GET /api/v1/clusters`. */
@@ -70,28 +63,25 @@ export async function* clusterPages(
 	client: ServiceClient,
 	options: RequestOptions,
 	{ pageToken, pageSize }: Paging,
-): AsyncGenerator<Found & { next: string | undefined }> {
+): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
 	const tokens = new Set<string | undefined>();
 	const uids = new Set<string>();
 	let next = pageToken;
 	do {
 		const call = listClusters({ pageToken: next, pageSize });
-		// The failure of a later page may not be final: if its token has expired, `allClusters` reads the list again.
-		const page = await client.send(call, options, { hasFallback: tokens.size > 0 });
+		const page = await client.send(call, options);
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const items = page.items ?? [];
 		const clusters = items.filter((cluster) => {
 			const uid = uidOf(cluster);
 			return uid === undefined || (!uids.has(uid) && uids.add(uid));
 		});
-		const isFirst = next === undefined;
 		tokens.add(next);
 		// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
 		next = !token || token === '0' ? undefined : String(token as string | number);
 		if (next !== undefined && (tokens.has(next) || tokens.size === MAX_PAGES))
 			throw client.unusableAnswerError(call, { kind: 'endlessList' }, options);
-		const isSilent = token === undefined && remaining === undefined;
-		yield { clusters, next, mayBeMore: isFirst && isSilent && items.length === pageSize };
+		yield { clusters, next };
 		if (next === undefined && Number(remaining) > 0)
 			throw client.unusableAnswerError(
 				call,
@@ -102,8 +92,7 @@ export async function* clusterPages(
 }
 
 /**
- * Returns the clusters that match a filter. It requests no more pages than needed. If the token of a page has expired,
- * it reads the list again from its start, once.
+ * Returns the clusters that match a filter. It requests no more pages than needed.
  *
  * @param limit the maximum number of clusters; Infinity for all of them
  * @param filter decides which clusters are returned, since the service itself can't filter
@@ -113,24 +102,14 @@ export async function allClusters(
 	client: ServiceClient,
 	options: RequestOptions,
 	query: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
-): Promise<Found> {
+): Promise<JsonObject[]> {
 	const { limit, filter } = query;
-	let pages = 0;
-	const list = async () => {
-		const found: Found = { clusters: [], mayBeMore: false };
-		for await (const { clusters, mayBeMore } of clusterPages(client, options, query)) {
-			pages += 1;
-			found.clusters.push(...clusters.filter(filter));
-			if (found.clusters.length >= limit) break;
-			found.mayBeMore = mayBeMore;
-		}
-		return { ...found, clusters: found.clusters.slice(0, limit) };
-	};
-	return await list().catch(async (error: unknown) => {
-		const hasExpired =
-			error instanceof ServiceError && error.problem.httpStatus === 410 && pages > 0;
-		return await (hasExpired ? list() : Promise.reject(error as Error));
-	});
+	const found: JsonObject[] = [];
+	for await (const { clusters } of clusterPages(client, options, query)) {
+		found.push(...clusters.filter(filter));
+		if (found.length >= limit) break;
+	}
+	return found.slice(0, limit);
 }
 
 /**

@@ -1,18 +1,14 @@
-import { sentences, truncate } from '../../texts';
-import { ANSWERED, type Cause, type Consequence, UNKNOWN } from '../retry/facts';
+import { truncate } from '../../texts';
+import { ANSWERED, type Consequence, UNKNOWN } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
 import { certificateFault } from './certificateFault';
 import { meaningOfStatus } from './meaningOfStatus';
-import { type About, type Meaning, PROXIES, rejectedToken, type StatusFacts } from './statuses';
+import { type About, type Meaning, PROXIES, type StatusFacts } from './statuses';
 
 /** The facts that a failure of any kind may have. */
 interface Common {
 	/** Set if the login failed. The request itself was not sent, or was not acted on because of its token. */
 	ofLogin?: true;
-	/** Set if the service no longer accepts the token, and the request isn't resent since it may have been acted on. */
-	hasExpired?: true;
-	/** The cause of the failure, as a health check has found it. */
-	cause?: Cause;
 }
 
 /** The time limit of a login in milliseconds. A request with a shorter Timeout stops waiting for the login earlier. */
@@ -83,7 +79,7 @@ const KINDS = {
 			detail: `The connection ended before anything was sent: ${reason} (${code}).`,
 		};
 	},
-	/** No response came in time. `after` (ms) is set if a shorter Timeout ended the wait for a login that may succeed. */
+	/** No response came within `after` milliseconds, if that is known. */
 	timeout: ({ after, ofLogin }: Common & { after?: number }, { timeout = 0 }) => ({
 		...{ condition: 'timedOut', mayHaveActed: true },
 		message: `The service didn't answer ${ofLogin ? 'the login ' : ''}within ${(after ?? (ofLogin ? LOGIN_TIMEOUT_MS : timeout)) / 1_000} s`,
@@ -119,12 +115,6 @@ const KINDS = {
 		detail: `The redirect is to ${location} (HTTP ${status}). Redirects aren't followed, so that the token stays with the service.`,
 	}),
 	status: (facts: Common & StatusFacts, about) => meaningOfStatus(facts, about),
-	/** The service rejected the tokens of the last logins. Nothing was sent, and no other login is made for a while. */
-	noToken: (_facts: { status: number }, about) => ({
-		...UNSENT,
-		...rejectedToken(about),
-		detail: 'The service has rejected the tokens of other requests.',
-	}),
 	/** A successful response isn't what the interface document shows. `what` is its kind, `received` its content. */
 	unexpectedResponse: (
 		facts: Record<'what' | 'received' | 'expected', string> & { status: number },
@@ -176,9 +166,7 @@ export function meaningOf(failure: Failure, about: About = {}): Meaning {
 		const { message, words, isIntroduction = false, advice, reason, detail } = meaning;
 		return { message, words, isIntroduction, advice, reason, detail, ...ofLogin(meaning) };
 	}
-	if (failure.hasExpired !== true) return meaning;
-	const expired = 'The login seems to have expired: the next request logs in again.';
-	return { ...meaning, detail: sentences([meaning.detail, expired]) };
+	return meaning;
 }
 
 /** Returns the consequence of a failed login for the request that waited for it: it was not sent, or not acted on. */

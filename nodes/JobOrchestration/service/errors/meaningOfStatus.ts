@@ -1,5 +1,5 @@
-import { type Texts, truncate } from '../../texts';
-import type { Cause, Consequence } from '../retry/facts';
+import type { Texts } from '../../texts';
+import type { Consequence } from '../retry/facts';
 import { consequenceOf, RETRY } from '../retry/policy';
 import {
 	type About,
@@ -13,11 +13,8 @@ import {
 } from './statuses';
 
 /** Returns what a failure of the kind `status` means: its consequence and the texts of its error. */
-export function meaningOfStatus(
-	facts: StatusFacts & { ofLogin?: true; cause?: Cause },
-	about: About,
-): Meaning {
-	const { status, words, ofLogin = false, cause } = facts;
+export function meaningOfStatus(facts: StatusFacts & { ofLogin?: true }, about: About): Meaning {
+	const { status, words, ofLogin = false } = facts;
 	const { baseUrl = '', action = '', hint = '', byStatus = {} } = about;
 	const doing = ofLogin
 		? { action: 'log the user in', what: 'the login' }
@@ -32,11 +29,9 @@ export function meaningOfStatus(
 		...(isOfProxy(answer) && nothingThere(answer)),
 		...(isThrottled && status < 500 && status !== 429 && refusedForNow(answer)),
 		...(isThrottled && waitsFor(consequence)),
-		...(cause === 'outage' && away(answer)),
 	};
 	return {
 		...consequence,
-		...(cause === 'outage' && NOT_THERE),
 		...(status >= 500 ? failed : refused)(answer),
 		...(own.message === undefined ? { words, isIntroduction: words !== undefined } : {}),
 		...own,
@@ -95,13 +90,11 @@ function adviceOf({ status, words = '', hint, ofLogin }: Answer) {
 }
 
 /**
- * Decides whether a 404 probably comes from a proxy, and not from the service. It has a body that is not JSON, and the
- * service has not answered this account before. If it had, a health check would have found the cause.
+ * Decides whether a 404 probably comes from a proxy, and not from the service: it has a body that is not JSON.
  */
-const isOfProxy = ({ status, bodyType, text, ofLogin, cause }: Answer) =>
+const isOfProxy = ({ status, bodyType, text, ofLogin }: Answer) =>
 	status === 404 &&
 	!ofLogin &&
-	cause === undefined &&
 	(bodyType === 'page' || (bodyType === 'text' && text !== undefined));
 
 const nothingThere = ({ words }: Answer): StatusTexts => ({
@@ -128,27 +121,13 @@ function waitsFor({ retryAfterMs = 0 }: Consequence): Partial<Texts> {
 	return { advice: `Try again in ${time}: the service asks to wait that long.` };
 }
 
-/** The consequence of an outage: the service is being restarted or rolled out, and the request did not reach it. */
-const NOT_THERE: Consequence = {
-	...{ condition: 'unreachable', mayHaveActed: false, notFoundBy: undefined },
-	isAboutAllItems: true,
-};
-
-const away = ({ baseUrl }: Answer): Partial<Texts> => ({
-	message: `The service at ${truncate(baseUrl)} is away`,
-	advice:
-		'Try again later. What stands before the service answers in its place, as it does while the service is being restarted or rolled out.',
-});
-
 function saidBy(answer: Answer): Pick<Texts, 'reason' | 'detail'> {
-	const { status, words, text, withheld, bodyType, baseUrl, ofLogin, cause } = answer;
+	const { status, words, text, withheld, bodyType, baseUrl, ofLogin } = answer;
 	const http = ofLogin ? '' : ` (HTTP ${status})`;
 	const hasWords = words !== undefined;
 	const isPage = bodyType === 'page';
 	const mayBeByProxy =
-		isOfProxy(answer) ||
-		(cause === 'outage' && hasWords) ||
-		(ofLogin && status === 404 && bodyType === 'text' && hasWords);
+		isOfProxy(answer) || (ofLogin && status === 404 && bodyType === 'text' && hasWords);
 	const who = isPage ? 'An HTML page' : mayBeByProxy ? 'The answer' : 'The service';
 	const nothing = withheld ?? (isPage ? 'An HTML page came' : 'The service gave no reason');
 	const likely = isPage && hasWords && !mayBeByProxy ? 'perhaps' : 'probably';

@@ -1,9 +1,11 @@
 import { type Texts, truncate } from '../../texts';
-import type { Cause, Consequence, FailedResponse } from '../retry/facts';
+import type { Consequence, FailedResponse } from '../retry/facts';
 import type { Said } from './said';
 
 /** The facts of a response whose status code is not a success, or whose body says that the request failed. */
-export interface StatusFacts extends Said, FailedResponse {}
+export interface StatusFacts extends Said, FailedResponse {
+	bodyType?: 'page' | 'text' | 'json';
+}
 
 /** The purpose of a request, as far as its error mentions it. */
 export interface About {
@@ -31,8 +33,6 @@ export interface Answer extends StatusFacts, Required<Pick<About, 'baseUrl' | 'a
 	what: string;
 	/** Whether the request was a login. */
 	ofLogin: boolean;
-	/** The cause of the failure, as a health check has found it. */
-	cause?: Cause;
 }
 
 /** The texts of a status code that differ from the usual ones. Without a `message`, the error has the usual one. */
@@ -71,7 +71,7 @@ export const TEXTS_OF_ANY_REQUEST: TextsByStatus = {
 };
 
 /** Returns the texts for a rejected token if another login doesn't help. */
-export const rejectedToken = ({ action = '' }: About) => ({
+const rejectedToken = ({ action = '' }: About) => ({
 	message: 'The service rejected the token that it had just issued',
 	advice: `The login works, but its token doesn't. Check that the user is allowed to ${action}, that the clocks of the service's machines agree, and that the 'Base URL' in the credential leads to one service, not to several that each issue their own tokens.`,
 });

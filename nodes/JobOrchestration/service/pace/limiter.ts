@@ -1,6 +1,5 @@
 import { type Failure, meaningOf, withoutServiceText } from '../errors/kinds';
 import { ANSWERED } from '../retry/facts';
-import { MEMORY_MS, mustFail, OUTAGE_MEMORY_MS, waitsSince } from '../retry/patience';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -11,11 +10,10 @@ const MAX_BURST = 4;
 
 /** Gives permits to the requests of one account. After each request, it is another execution's turn. */
 export class AccountLimiter {
-	private breaker = new CircuitBreaker();
-	private concurrency = new ConcurrencyLimit();
-	private rate = new RateLimit();
+	private readonly breaker = new CircuitBreaker();
+	private readonly concurrency = new ConcurrencyLimit();
+	private readonly rate = new RateLimit();
 	private inFlight = 0;
-	private endedAt = -Infinity;
 	private readonly queues = new WeakMap<object, ExecutionQueue>();
 	/** The executions with waiting requests, the next one first, and those of them that have a Concurrency. */
 	private readonly turns = new Set<ExecutionQueue>();
@@ -29,7 +27,6 @@ export class AccountLimiter {
 
 	/** Returns the queue of an execution. @param execution the same object for all requests of the execution */
 	queueOf(execution: object): ExecutionQueue {
-		if (this.inFlight + this.turns.size === 0) this.forget(this.clock.now());
 		let queue = this.queues.get(execution);
 		queue ??= new ExecutionQueue(this.clock.now());
 		this.queues.set(execution, queue);
@@ -38,10 +35,6 @@ export class AccountLimiter {
 
 	othersAreAnswered({ throttledAt }: LimitedRequest): boolean {
 		return this.breaker.answeredAt > throttledAt;
-	}
-
-	remainingMs({ options }: LimitedRequest): number {
-		return options.runEndsAt - this.clock.now();
 	}
 
 	/** Waits for a permit. An abort or the run's end ends the wait at once. @returns a denial if no permit is given */
@@ -69,7 +62,8 @@ export class AccountLimiter {
 			};
 			request.settle = settle;
 			const end = () => request.settle === settle && settle(this.denial(request));
-			if (options.runEndsAt < Infinity) void this.clock.wait(this.remainingMs(request)).then(end);
+			const remainingMs = options.runEndsAt - this.clock.now();
+			if (remainingMs < Infinity) void this.clock.wait(remainingMs).then(end);
 			// A request that was sent before goes first, unless it was throttled while others were answered.
 			const isFirst = request.startedAt > -Infinity && !request.isThrottledAlone;
 			queue.waiting.splice(isFirst ? 0 : queue.waiting.length, 0, request);
@@ -107,7 +101,6 @@ export class AccountLimiter {
 		}
 		this.inFlight -= 1;
 		if (options.concurrency === undefined) this.concurrency.inFlight -= 1;
-		this.endedAt = now;
 		// A request that is throttled while others are answered says nothing about the service.
 		if (isProbe || !request.isThrottledAlone) {
 			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
@@ -118,14 +111,6 @@ export class AccountLimiter {
 			}
 		}
 		this.admit();
-	}
-
-	private forget(now: number): void {
-		if (now > this.endedAt + OUTAGE_MEMORY_MS) this.breaker.forgetOutage(now);
-		if (now < this.endedAt + MEMORY_MS) return;
-		this.breaker = new CircuitBreaker();
-		this.concurrency = new ConcurrencyLimit();
-		this.rate = new RateLimit();
 	}
 
 	/** Fails requests that must not wait any longer. `CircuitBreaker.end` says when to check this. */
@@ -139,14 +124,14 @@ export class AccountLimiter {
 	}
 
 	private denialOf(request: LimitedRequest, now = this.clock.now()): Denial | undefined {
-		return mustFail(this.breaker, request, now) ? this.denial(request, now) : undefined;
+		return this.breaker.mustFail(request, now) ? this.denial(request, now) : undefined;
 	}
 
 	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
 		const { failure = { kind: 'timeout' }, queue } = this.lastFailure;
 		const shown = queue === request.queue ? failure : withoutServiceText(failure);
-		const waitedMs = now - waitsSince(this.breaker, request);
-		const failedProbes = Math.max(0, Math.floor(this.breaker.failures) - 2);
+		const waitedMs = now - this.breaker.waitsSince(request);
+		const failedProbes = Math.max(0, this.breaker.failures - 2);
 		return { failure: shown, waitedMs, failedProbes };
 	}
 

@@ -104,21 +104,19 @@ export class RateLimit {
 	value = Infinity;
 	/** The earliest time at which the next request may start. */
 	nextAt = 0;
-	private isUsed = false;
 	private growth = QUICK_GROWTH;
 	private changedAt = 0;
 	private decreasedAt = -Infinity;
 
 	started(now: number): void {
 		const spacing = 1_000 / this.value;
-		this.isUsed = now < this.nextAt + spacing;
 		// Timers fire a millisecond or two late, and this delay must not lower the rate.
 		this.nextAt = Math.max(this.nextAt, now - Math.max(spacing / 5, 2)) + spacing;
 	}
 
 	answered(now: number): void {
 		const growth = Math.min(GROWTH, this.growth ** ((now - this.changedAt) / 1_000));
-		if (this.isUsed) this.value *= growth;
+		this.value *= growth;
 		this.changedAt = now;
 	}
 

@@ -1,6 +1,6 @@
 /** What the outcome of a request says about the service. */
 export type Condition =
-	/** The service responded: as expected, with another success, with a redirect (307, 308) or with a refusal. */
+	/** The service responded: as expected, with another success, with a redirect (304, 307, 308) or with a refusal. */
 	| 'answered'
 	/** The service asks the client to send the request later. */
 	| 'throttled'
@@ -10,7 +10,7 @@ export type Condition =
 	| 'unavailable'
 	/** The service responded, but the response doesn't show what the service did. */
 	| 'unclear'
-	/** No connection was made, or a proxy responded in place of a service that is away. */
+	/** No connection was made. */
 	| 'unreachable'
 	/** The connection broke before the response was complete. */
 	| 'broken'
@@ -32,12 +32,15 @@ export interface Consequence {
 	 */
 	mayHaveActed: boolean;
 	/**
+	 * Set if the status code says that the request succeeded. A call that isn't idempotent is then never sent again, even
+	 * if the body says that the service refused it.
+	 */
+	isSuccess?: true;
+	/**
 	 * `rejected` if the response says that the service doesn't accept the token; `suspect` if the request may have failed
 	 * because the service doesn't accept it.
 	 */
 	token?: 'rejected' | 'suspect' | undefined;
-	/** The source of a response which says that nothing exists at the address; undefined if no response says so. */
-	notFoundBy?: 'service' | 'service or proxy' | undefined;
 	/** The wait that the service asks for, in milliseconds; undefined if it asks for none. */
 	retryAfterMs?: number | undefined;
 	/** Set if the failure concerns the credential or the connection, so that it would affect every item. */
@@ -55,7 +58,6 @@ export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false 
 export interface FailedResponse {
 	status: number;
 	retryAfterMs?: number | undefined;
-	bodyType?: 'page' | 'text' | 'json';
 	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
 	mayBePage?: boolean;
 	/** Whether the body says that the request was refused, although the status code says that it succeeded. */
@@ -63,59 +65,51 @@ export interface FailedResponse {
 }
 
 /**
- * The cause of a failure. A health check finds it, unless it follows from what is already known about the token.
- * - `token`: The service doesn't accept the token.
- * - `outage`: The service is away.
- * - `maybe outage`: The service may be away.
- * - `call`: The call itself is the cause.
+ * Why a call is sent again:
+ * - `token`: Its token was replaced.
+ * - `lag`: Its token may not be valid yet.
+ * - `confirm`: Its token was rejected, but the service has accepted the token in another request.
+ * - `failure`: The request failed, and the call may be repeated up to Max Request Retries times.
+ * - `wait`: The service accepted no request, or not this one, and the call waits until it does.
+ * - `check`: A health check was sent in its place.
  */
-export type Cause = 'token' | 'outage' | 'maybe outage' | 'call';
+export type Reason = 'token' | 'lag' | 'confirm' | 'failure' | 'wait' | 'check';
 
-/** The history of a call before its last attempt. */
-export interface CallCounts {
-	/** The number of attempts, including health checks that were sent before the call, and including the last attempt. */
-	attempts: number;
-	/** The number of times that the call was sent again after a failure of `RETRY.afterBackoff`. */
-	retries: number;
-	/**
-	 * The number of times that the service didn't accept the call, because it was throttled or didn't reach the service.
-	 */
-	waits: number;
-	/** The number of times that the token was rejected although a health check accepted it. */
-	tokenRejections: number;
-	/** The number of times that nothing was found at the call's address. */
-	notFounds: number;
-	/** How long the call has waited because the service didn't accept it, in milliseconds. */
-	waitedMs: number;
-}
+/**
+ * The session's judgement of the token of a failed request:
+ * - `replaced`: The token is not used again, and there is or will be another one.
+ * - `not valid yet`: The token was issued a few seconds ago, so the service may accept it soon.
+ * - `accepted since`: The service has accepted the token in a request that was sent later.
+ * - `accepted`: The token is not the reason for the failure.
+ */
+export type TokenVerdict = 'replaced' | 'not valid yet' | 'accepted since' | 'accepted';
 
 /** The facts about a call whose last attempt has failed. */
-export interface CallState extends CallCounts {
+export interface CallState {
 	isIdempotent: boolean;
-	/** Whether the last attempt was a health check that was sent before the call. */
+	/** Whether the last attempt was a health check that was sent in place of the call. */
 	isHealthCheck: boolean;
+	/** How often the call was sent again, by reason. */
+	resends: Readonly<Record<Reason, number>>;
+	/** How long the call has slept for the reason `wait`, in milliseconds. */
+	waitedMs: number;
+	/** The option Max Request Retries. */
 	maxRetries: number;
 	/** How long the call may wait while the service accepts no calls, in milliseconds. */
 	patienceMs: number;
 	/** How long the run of the call may still send requests, in milliseconds; Infinity if the run has no time limit. */
 	remainingMs: number;
-	/** Whether the service has ever responded to this account as expected. */
-	wasAnswered: boolean;
-	/** The cause of the last attempt's failure; undefined before it has been looked for. */
-	cause?: Cause | undefined;
-	/** The milliseconds since the token's login; Infinity if the token isn't from the last login of this process. */
-	tokenAgeMs: number;
 	/** Whether the service has answered other requests since it last throttled this call. */
 	othersAreAnswered: boolean;
-	/** A random number from 0 to 1. */
-	random: number;
+	/** The judgement of the token; undefined if it wasn't judged. */
+	verdict?: TokenVerdict;
 }
 
 /**
  * What to do after an attempt. A call is sent again with the account's newest token. If `afterMs` is 0, it is sent as
  * soon as the rate limiter permits it.
  */
-export type Decision = { do: 'fail' | 'check health' } | { do: 'send again'; afterMs: number };
+export type Decision = { do: 'fail' } | { do: 'send again'; because: Reason; afterMs: number };
 
 /** The conditions in which the request didn't reach the service. */
 export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];

@@ -2,7 +2,6 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { decodedPath } from '../../decodedPath';
 import { ServiceError } from '../errors/problem';
 
 /**
@@ -104,25 +103,3 @@ function withScheme(text: string): string | undefined {
 }
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
-
-/** Returns the URL that n8n's HTTP client (axios) would send a request to; undefined if it isn't a valid URL. */
-export function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
-	if (typeof address !== 'string') return undefined;
-	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
-	return typeof baseURL !== 'string' || baseURL === '' || isComplete
-		? parse(address)
-		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
-}
-
-/**
- * Decides whether an address is a base URL, as `readBaseUrl` returns it, or a path below it. An address with a `..`
- * segment that URL parsing doesn't resolve, such as an encoded one, is neither: a server may resolve it to a path
- * outside the base URL.
- */
-export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
-	// Some servers ignore the part of a path segment that follows a semicolon.
-	const segments = decodedPath(pathname)
-		.split(/[/\\]/)
-		.map((segment) => segment.split(';')[0]);
-	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !segments.includes('..');
-}

@@ -6,18 +6,18 @@ import type {
 } from 'n8n-workflow';
 
 import { failureFromError } from '../errors/fromThrown';
-import { type Result, resultOf } from '../errors/fromResponse';
-import type { ServiceRequest } from '../request';
-import { unlessAborted } from '../timers';
-import { Attempt, type AttemptOptions } from './attempt';
-import { HEALTH_CHECK } from './healthCheck';
-import { httpOptionsOf, type HttpOptions, signed } from './login';
-import { errorOf, newTokenForOtherNode, noTokenError, signedForOtherNode } from './otherNodes';
-import type { Session } from './session';
+import { timeoutSignal, unlessAborted, wait } from '../timers';
+import { CHECK_TIMEOUT_MS } from './healthCheck';
+import type { Helpers } from './http';
+import { login, type TokenResult } from './login';
+import { newTokenForOtherNode } from './otherNodes';
+import type { Session, TokenSource } from './session';
 
 /*
- * Requests that n8n has the credential sign. `SignedRequests` sends this node's requests with n8n's helper, which calls
- * `newToken` and `withToken`. n8n calls these two for the requests of other nodes as well.
+ * n8n calls two functions of the credential for a request: `newToken`, whose result it stores, and `withToken`
+ * (otherNodes.ts), which signs the request. n8n does so for the requests of other nodes and for the test of the
+ * credential. This node signs its own requests (http.ts). It has n8n call `newToken` for each of its logins, so that n8n
+ * stores the token.
  */
 
 /** The name of the credential type, as workflows store it. */
@@ -26,109 +26,74 @@ export const CREDENTIAL = 'jobOrchestrationApi';
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
-/**
- * Returns the signal that aborts a request after it was sent: the execution's cancel signal if the request only reads,
- * otherwise undefined. A drop-down has no cancel signal.
- */
-function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
-	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
-	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
-}
+/** The new data of a credential, for n8n to store. n8n stores nothing if there is no token. */
+type StoredToken = { accessToken?: string };
+
+/** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
+const STORED_WITHIN_MS = 1_000;
+
+/** This node's logins, keyed by the credentials object that n8n passes to `newToken`. */
+const ownLogins = new WeakMap<object, (helpers: Helpers) => Promise<StoredToken>>();
 
 /**
- * This node's attempts, keyed by the credentials object that is made for each of them. n8n passes nothing else of an
- * attempt to the credential.
+ * Returns how a run of this node finds a token: in the stored credential, or by a login after which n8n stores the token.
+ *
+ * @param itemIndex index of an item that uses the credential
  */
-const attempts = new WeakMap<object, { session: Session; attempt: Attempt }>();
-
-/** The result of one attempt, and the token that the attempt used. */
-export type Attempted<Body> = { result: Result<Body>; token: string | undefined };
-
-/** Sends requests with n8n's helper, which has the credential sign each of them. */
-export class SignedRequests {
-	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
-	constructor(
-		private readonly context: N8nContext,
-		private credentials: ICredentialDataDecryptedObject,
-		private readonly itemIndex: number,
-		private readonly session: Session,
-	) {}
-
-	/** Sends a request once, and returns the body of its response or the failure. */
-	async send<Body>(
-		request: ServiceRequest<Body>,
-		options: Omit<AttemptOptions, 'cancel' | 'readAgain'>,
-	): Promise<Attempted<Body>> {
-		const { context, itemIndex, session, credentials: initial } = this;
-		session.usedAt = performance.now();
-		const readAgain = async () => await context.getCredentials(CREDENTIAL, itemIndex);
-		const cancel = request === HEALTH_CHECK ? options.signal : cancelOf(context, request);
-		const attempt = new Attempt({ ...options, cancel, readAgain });
-		// The credential finds the attempt by this object, and n8n writes a new token into it. Each attempt has its own
-		// copy, so that the tokens of other attempts stay unchanged.
-		const credentials = { ...initial };
-		attempts.set(credentials, { session, attempt });
-		const answer = context.helpers.httpRequestWithAuthentication.call(
-			context,
-			CREDENTIAL,
-			httpOptionsOf(request, session.account),
-			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data: credentials } },
-		);
-		const result = await unlessAborted(answer, attempt.signal)
-			.then((response) => resultOf(response, request, session.secrets))
-			.catch((error: unknown) => {
-				const { isUnsent, failure } = attempt;
-				const { secrets } = session;
-				return { failure: failure ?? failureFromError(error, { isUnsent, secrets }) };
-			});
-		attempt.end();
-		// The token isn't kept if another attempt has already got a newer one.
-		if (this.credentials.accessToken === initial.accessToken) this.credentials = credentials;
-		return { result, token: attempt.token };
-	}
+export function tokenSourceOf(
+	context: N8nContext,
+	credentials: ICredentialDataDecryptedObject,
+	itemIndex: number,
+	session: Session,
+): TokenSource {
+	const read = async () => {
+		const reading = context.getCredentials(CREDENTIAL, itemIndex);
+		// Without a time limit, a store that never answers would stop all later searches for a token.
+		return await unlessAborted(reading, timeoutSignal(CHECK_TIMEOUT_MS));
+	};
+	const logIn = async (): Promise<TokenResult> => {
+		let result: TokenResult | undefined;
+		const patience = new AbortController();
+		// n8n calls `newToken` only if the credential has no token.
+		const data = { ...credentials, accessToken: '' };
+		ownLogins.set(data, async (helpers) => {
+			result = await login(helpers, session);
+			void wait(STORED_WITHIN_MS).then(() => patience.abort());
+			if ('failure' in result) return {};
+			// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
+			Object.assign(data, await read());
+			return { accessToken: session.tokens.toStored(result.token) };
+		});
+		const { httpRequestWithAuthentication } = context.helpers;
+		// Nothing is sent to this address, since `withToken` refuses it.
+		const storing = httpRequestWithAuthentication.call(
+			...([context, CREDENTIAL, { url: '' }] as const),
+			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data } },
+		) as Promise<unknown>;
+		const error = await unlessAborted(storing, patience.signal).catch((thrown: unknown) => thrown);
+		const { secrets } = session;
+		return result ?? { failure: failureFromError(error, { isUnsent: true, secrets }) };
+	};
+	return {
+		isForCalls: true,
+		readStored: async () => (await read()).accessToken,
+		logIn,
+	};
 }
 
 /**
  * Returns the token for n8n to store in the credential, or an empty object if the token must not be replaced. n8n calls
- * this function if no token is stored, after a 401, and after any failed request of its HTTP Request node.
+ * this function if no token is stored, for the test of the credential, after a 401, and after any failed request of its
+ * HTTP Request node.
  *
  * @throws ServiceError if no token could be obtained, or a field of the credential can't be used
  */
 export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
-): Promise<{ accessToken?: string }> {
-	const own = attempts.get(credentials);
-	if (own === undefined) return await newTokenForOtherNode(this.helpers, credentials);
-	const { session, attempt } = own;
-	attempt.waitForToken();
-	const result = await session.getToken(this.helpers, attempt);
-	if ('failure' in result) throw errorOf({ ...result.failure }, session.account);
-	attempt.token = result.token;
-	// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
-	Object.assign(credentials, await attempt.options.readAgain());
-	return { accessToken: session.tokens.toStored(result.token) };
-}
-
-/**
- * Adds the token to a request.
- *
- * @throws ServiceError if the request must not be sent. If the error has status code 401, n8n asks for a token first
- */
-export async function withToken(
-	credentials: ICredentialDataDecryptedObject,
-	options: HttpOptions,
-): Promise<HttpOptions> {
-	const own = attempts.get(credentials);
-	if (own === undefined) return signedForOtherNode(credentials, options);
-	// The attempt's session is used, since the credentials may belong to another account after an edit.
-	const { session, attempt } = own;
-	attempt.waitForToken();
-	if (attempt.signal.aborted) throw errorOf({ kind: 'cancelled', sent: false }, session.account);
-	const stored = session.tokens.fromStored(credentials.accessToken);
-	if (stored === undefined) throw noTokenError();
-	const token = session.tokens.newest ?? stored;
-	attempt.leaveWith(token);
-	// Replaces the execution's cancel signal, which n8n has set here and which would cut off the response to a create.
-	return { ...signed(options, session.account, token), abortSignal: attempt.signal };
+): Promise<StoredToken> {
+	const logIn = ownLogins.get(credentials);
+	return logIn === undefined
+		? await newTokenForOtherNode(this.helpers, credentials)
+		: await logIn(this.helpers);
 }

@@ -6,172 +6,166 @@ import { type Failure, meaningOf } from '../errors/kinds';
 import { failureFromError } from '../errors/fromThrown';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
-import type { Cause } from '../retry/facts';
-import { MEMORY_MS } from '../retry/patience';
-import { backoffMs, unlessAborted, wait } from '../timers';
+import type { TokenVerdict } from '../retry/facts';
+import { mayResend, RETRY } from '../retry/policy';
+import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
 import { type Account, accountOf } from './account';
-import type { Attempt } from './attempt';
-import { type Health, HEALTH_CHECK, HealthChecks, REUSE_MS } from './healthCheck';
-import type { Helpers, TokenResult } from './login';
-import { Logins } from './logins';
-import { Tokens } from './tokens';
+import type { TokenResult } from './login';
+import { type JudgedRequest, Tokens } from './tokens';
 
 /**
- * The waits for another process's token, or for a token that isn't valid yet. Jitter prevents processes from ending
- * each other's tokens again and again. Five waits are enough if clocks differ by five seconds: with fewer, such a
- * difference would cost a login.
+ * Milliseconds for which a refused login isn't repeated. Long enough that executions which start together don't lock the
+ * account.
  */
-const WAITS = { firstMs: 1_000, maxMs: 4_000, jitter: 0.8, most: 5 };
+const REFUSED_MS = 30_000;
+/** The longest wait for a token that another process may be storing, in milliseconds. */
+const STORE_WAIT_MS = 1_000;
 
-/**
- * The state of one account in this process: its rate limiter, and the token and the logins that all its requests share.
- */
+/** How to find a token for the requests of one run of this node, or for a request of another node. */
+export interface TokenSource {
+	/** Whether the token is for calls of this node, and not for another node or the test of the credential. */
+	isForCalls: boolean;
+	/** Reads the value that n8n has stored in the credential. n8n lets no other node read it again. */
+	readStored?: () => Promise<unknown>;
+	logIn: () => Promise<TokenResult>;
+}
+
+/** How long a caller waits for a token: until `timeoutMs` milliseconds have passed, or the signal is aborted. */
+interface WaitLimits {
+	timeoutMs: number;
+	signal?: AbortSignal | undefined;
+}
+
+/** The state of one account in this process: its rate limiter, and the token that all its requests share. */
 export class Session {
 	readonly limiter = new AccountLimiter();
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
 	readonly tokens: Tokens;
-	readonly health: HealthChecks;
-	readonly logins: Logins;
 	/** When the account was last used, by `performance.now()`. */
 	usedAt = 0;
-	/** The attempts that wait for a token. */
-	private readonly waiting = new Set<Attempt>();
-	/** The search for a token that is in progress, with the login if the search finds none. */
-	private renewal: Promise<TokenResult | undefined> | undefined;
+	/** The search for a token that is in progress. */
+	private search: Promise<TokenResult> | undefined;
+	private refusal: { failure: Failure; at: number } | undefined;
+	/** The failed logins that their runs don't repeat. */
+	private readonly failures = new WeakMap<TokenSource, Failure>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account);
 		this.tokens = new Tokens(account, this.secrets);
-		this.health = new HealthChecks(this);
-		this.logins = new Logins(this, this.tokens, this.health);
+	}
+
+	/** Why a login was refused within the last half minute; undefined if none was. */
+	get recentRefusal(): Failure | undefined {
+		return isWithin(REFUSED_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
 
 	/**
-	 * Records that a request of this node was answered as expected.
+	 * Returns the newest token. If there is none, or if it is suspect, all callers wait for the same search. If the search
+	 * fails, a suspect token stays in use.
+	 */
+	async token(source: TokenSource, limits: WaitLimits): Promise<TokenResult> {
+		const { tokens } = this;
+		const { newest, suspect } = tokens;
+		if (newest !== undefined && newest !== suspect) return { token: newest };
+		const known = this.failures.get(source);
+		const found = known ? { failure: known } : await this.waitForSearch(source, limits);
+		if ('token' in found || tokens.newest === undefined) return found;
+		tokens.suspect = undefined;
+		return { token: tokens.newest };
+	}
+
+	private async waitForSearch(
+		source: TokenSource,
+		{ timeoutMs, signal }: WaitLimits,
+	): Promise<TokenResult> {
+		const search = unlessAborted(this.renew(source, this.tokens.suspect), signal);
+		return await unlessAborted(search, timeoutSignal(timeoutMs)).catch(() => {
+			if (signal?.aborted === true) return { failure: { kind: 'cancelled', sent: false } };
+			return { failure: { kind: 'timeout', after: timeoutMs, ofLogin: true } };
+		});
+	}
+
+	/**
+	 * Searches for a token: in n8n's store, then by a login. Concurrent callers share one search, which continues even if
+	 * none of them waits for it any more. Never throws.
 	 *
-	 * @param path path of the request
+	 * @param except a token that must not be the result
 	 */
-	noteAnswer({ path }: { path: string }): void {
-		this.health.wasAnswered = true;
-		this.health.hasListed ||= path === HEALTH_CHECK.path;
-		this.logins.unaccepted = 0;
-	}
-
-	/**
-	 * Finds out why a request failed if its response alone doesn't show it. A token that isn't accepted isn't used again.
-	 *
-	 * @param isRepeated whether the token was rejected before, although a health check accepted it
-	 */
-	async causeOf(
-		helpers: Helpers,
-		token: string,
-		failure: Failure,
-		isRepeated: boolean,
-	): Promise<Cause> {
-		const { token: suspicion } = meaningOf(failure);
-		if (suspicion === undefined) {
-			if ((await this.health.check(helpers, token)) !== 'away') return 'call';
-			return this.health.hasListed ? 'outage' : 'maybe outage';
-		}
-		if (this.tokens.rejected.has(token)) return 'token';
-		const isRecent = this.tokens.isRecent(token);
-		// The rejection of an older token is believed without a health check. A list of work clusters that is public or
-		// cached would otherwise keep an expired token in use forever.
-		let isAccepted = isRecent;
-		if (suspicion === (isRecent ? 'rejected' : 'suspect')) {
-			// The token may have expired since the last health check, so its first rejection needs another one.
-			const reuseMs = suspicion === 'suspect' || isRepeated ? REUSE_MS : 0;
-			isAccepted = this.isAcceptedBy(await this.health.check(helpers, token, reuseMs), token);
-		}
-		if (isAccepted) this.logins.unaccepted = 0;
-		else this.tokens.reject(token);
-		return isAccepted ? 'call' : 'token';
-	}
-
-	/**
-	 * Decides whether a token counts as accepted after a health check. A recently issued token does even if it is
-	 * suspect, since the user may not be allowed to list work clusters.
-	 */
-	private isAcceptedBy(health: Health, token: string): boolean {
-		if (health === 'suspect') return this.tokens.isRecent(token);
-		return health === 'accepted' || health === 'away';
-	}
-
-	/**
-	 * Returns the newest token, or waits for the renewal that all attempts share. Each attempt waits for as long as its
-	 * own Timeout allows.
-	 */
-	async getToken(helpers: Helpers, attempt: Attempt): Promise<TokenResult> {
-		const known = this.logins.knownFailure(attempt.options);
-		if (known?.kind === 'noToken') await this.readStore(attempt);
-		if (this.tokens.newest !== undefined) return { token: this.tokens.newest };
-		if (known !== undefined) return { failure: known };
-		if (attempt.failure !== undefined) return { failure: attempt.failure };
-		this.waiting.add(attempt);
-		const found = await unlessAborted(this.renew(helpers), attempt.signal).catch(() => undefined);
-		this.waiting.delete(attempt);
-		const result = found ?? { failure: attempt.failure ?? { kind: 'cancelled', sent: false } };
-		if ('failure' in result) this.logins.noteFailure(result.failure, attempt.options);
+	async renew(source: TokenSource, except?: string): Promise<TokenResult> {
+		this.search ??= this.find(source, except)
+			.catch((error: unknown) => ({
+				failure: failureFromError(error, { isUnsent: true, secrets: this.secrets }),
+			}))
+			.finally(() => (this.search = undefined));
+		const result = await this.search;
+		if ('failure' in result && isFinal(result.failure)) this.failures.set(source, result.failure);
 		return result;
 	}
 
-	private async renew(helpers: Helpers): Promise<TokenResult | undefined> {
-		const renewal = (this.renewal ??= this.findOrLogIn(helpers)
-			// Otherwise, the attempts that wait would report an exception as a cancelled request.
-			.catch((error: unknown) => {
-				return { failure: failureFromError(error, { isUnsent: true, secrets: this.secrets }) };
-			})
-			.finally(() => {
-				if (this.renewal === renewal) this.renewal = undefined;
-			}));
-		return await renewal;
-	}
-
-	/** Looks for a usable token, and logs in if there is none. @returns undefined if all waiting attempts have ended */
-	private async findOrLogIn(helpers: Helpers): Promise<TokenResult | undefined> {
-		const { tokens, logins } = this;
-		// The server that checks a token may have a clock behind that of its issuer, so the token may become valid later.
-		const mayBecomeValid = logins.unaccepted > 0 ? tokens.issued?.token : undefined;
-		logins.forgetOld();
-		const mostWaits = logins.unaccepted > 0 ? WAITS.most : Math.min(tokens.rejected.size, 1);
-		for (let waits = 0, waitedMs = 0; ; ) {
-			const attempt = this.firstWaiting();
-			if (attempt === undefined) return undefined;
-			await this.readStore(attempt);
-			if (attempt.signal.aborted) continue;
-			if (tokens.newest === undefined && mayBecomeValid !== undefined) {
-				const health = await this.health.check(helpers, mayBecomeValid);
-				if (this.isAcceptedBy(health, mayBecomeValid)) tokens.use(mayBecomeValid);
-			}
-			if (tokens.newest !== undefined) return { token: tokens.newest };
-			// The waits grow with each login, so that a process that has just logged in can use its token.
-			const waitMs = backoffMs(waits + Math.max(0, logins.recent - 1), WAITS);
-			waits += 1;
-			waitedMs += waitMs;
-			if (waits > mostWaits || waitedMs > attempt.options.timeout / 4) break;
-			await wait(waitMs);
+	private async find(source: TokenSource, except: string | undefined): Promise<TokenResult> {
+		const { tokens } = this;
+		const found = () => (tokens.newest === except ? undefined : tokens.newest);
+		await this.readStore(source);
+		// If this process has rejected a token, another process may be logging in.
+		if (found() === undefined && source.readStored && tokens.haveBeenRejected) {
+			await wait(Math.random() * STORE_WAIT_MS);
+			await this.readStore(source);
 		}
-		return this.firstWaiting() && (await logins.logInUnlessRefused(helpers));
+		const token = found();
+		if (token !== undefined) return { token };
+		const failure = this.recentRefusal;
+		return failure === undefined ? await this.logIn(source) : { failure };
 	}
 
-	private async readStore({ options, signal }: Attempt): Promise<void> {
-		// The error can be ignored: n8n throws it again for each request before the request is sent.
-		const read = await unlessAborted(options.readAgain(), signal).catch(() => undefined);
-		this.tokens.use(this.tokens.fromStored(read?.accessToken));
+	private async readStore({ readStored }: TokenSource): Promise<void> {
+		// If the store can't be read, the node logs in.
+		this.tokens.useStored(await readStored?.().catch(() => undefined));
 	}
 
-	private firstWaiting(): Attempt | undefined {
-		for (const attempt of this.waiting) if (!attempt.signal.aborted) return attempt;
-		// An attempt that comes now starts another renewal.
-		this.renewal = undefined;
-		return undefined;
+	/** Logs in, whatever became of earlier logins. */
+	async logIn(source: TokenSource): Promise<TokenResult> {
+		const result = await source.logIn();
+		if ('token' in result) {
+			this.tokens.issue(result.token, source);
+			this.refusal = undefined;
+		} else if (isRefusal(result.failure)) {
+			this.refusal = { ...result, at: Date.now() };
+		}
+		return result;
+	}
+
+	/**
+	 * Decides whether a request has failed because of its token, and replaces the token if so. A suspect token is given up
+	 * only once a login has brought another one; until then, other requests use it.
+	 */
+	async judge(source: TokenSource, request: JudgedRequest): Promise<TokenVerdict> {
+		const { tokens } = this;
+		const { token, suspicion, mayChangeToken } = request;
+		const verdict = tokens.judge(request);
+		if (verdict === 'suspect') {
+			if (!mayChangeToken) tokens.suspect = token;
+			if (!mayChangeToken || this.failures.has(source)) return 'accepted';
+			return 'token' in (await this.renew(source, token)) ? 'replaced' : 'accepted';
+		}
+		// Another process may have logged in, which ends this token if the service keeps one token for each user.
+		if (suspicion === 'rejected' && verdict !== 'replaced') await this.readStore(source);
+		return token === tokens.newest ? verdict : 'replaced';
 	}
 }
 
-/**
- * The sessions, keyed by a hash of the account so that no key holds a password. The one looked up longest ago is first.
- */
+/** Decides whether the service has refused a login. A 404 or a 408 may come from a proxy while the service starts. */
+function isRefusal(failure: Failure): boolean {
+	if (failure.kind !== 'status' || !isFinal(failure)) return false;
+	const { status } = failure;
+	return status >= 400 && status < 500 && status !== 404 && status !== 408;
+}
+
+/** Decides whether a login isn't repeated in its run. If it is, the call that waits for it is sent again. */
+const isFinal = (failure: Failure) =>
+	failure.ofLogin === true && !mayResend(meaningOf(failure), true);
+
+/** The sessions, keyed by a hash of the account so that no key holds a password. */
 const sessions = new Map<string, Session>();
 
 /**
@@ -184,13 +178,11 @@ export function sessionOf(credentials: ICredentialDataDecryptedObject): Session 
 	const now = performance.now();
 	const account = accountOf(credentials);
 	const key = createHash('sha256').update(JSON.stringify(account)).digest('base64');
+	for (const [oldKey, { usedAt }] of sessions) {
+		if (now >= usedAt + RETRY.memoryMs) sessions.delete(oldKey);
+	}
 	const session = sessions.get(key) ?? new Session(account);
-	sessions.delete(key);
 	session.usedAt = now;
 	sessions.set(key, session);
-	for (const [oldKey, { usedAt }] of sessions) {
-		if (now < usedAt + MEMORY_MS) break;
-		sessions.delete(oldKey);
-	}
 	return session;
 }

@@ -1,0 +1,101 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { isJsonObject } from '../json';
+import { FieldError } from './fieldError';
+import { parseJson, toJson, toText } from './json';
+
+/*
+ * The checks of a single value, by what the form says about its field.
+ */
+
+/** Matches what no ID has: what could change the path of a request, and what a reader can't see. */
+const NOT_IN_ID = /[/\\%;\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^\.\.?$/u;
+
+/** Matches a number as people write it. 0x10 is not such a number. */
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
+
+/** Returns whether there is no value. 0 and false are values. */
+export const isNothing = (value: unknown) => value === undefined || value === null || value === '';
+
+/** Returns a text. Numbers and booleans become text, dates ISO 8601, and, where the form says so, lists JSON. */
+export function textOf(field: INodeProperties, value: unknown, label: string): string {
+	const { required, typeOptions } = field;
+	const plain = toJson(value ?? '', label);
+	if (typeof plain === 'object' && plain !== null && typeOptions?.acceptsJson !== true) {
+		const advice =
+			'Enter text. If the field holds an expression, make it refer to a single value of the item.';
+		throw unlike(plain, 'text', label, advice);
+	}
+	const text = toText(plain);
+	if (required !== true || text.trim() !== '') return text;
+	const advice =
+		'Fill it in. If it holds an expression, check that the item has the field that the expression refers to.';
+	throw new FieldError(label, 'is empty', advice);
+}
+
+export function idOf(field: INodeProperties, value: unknown, label: string): string {
+	const id = textOf(field, value, label).trim();
+	const { 0: found, index = 0 } = NOT_IN_ID.exec(id) ?? {};
+	if (found === undefined) return id;
+	const what = /[!-~]/.test(found) ? `"${found}"` : 'an invisible character';
+	const advice =
+		'Enter the ID alone, as the service shows it. An ID isn\'t "." or "..", and has no slash, backslash, %, ; or invisible character.';
+	throw new FieldError(label, `has ${what} at position ${index + 1}`, advice);
+}
+
+export function numberOf(field: INodeProperties, value: unknown, label: string): number {
+	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
+	const number = typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
+	// From 2^53 on, JavaScript can't tell all whole numbers apart.
+	const isExact = Number.isInteger(number) ? Number.isSafeInteger(number) : numberPrecision !== 0;
+	const isWithin =
+		typeof number === 'number' &&
+		number >= (minValue ?? -Number.MAX_VALUE) &&
+		number <= (maxValue ?? Number.MAX_VALUE);
+	if (isWithin && isExact) return number;
+	const least = minValue === undefined ? '' : ` of ${minValue} or more`;
+	const bounds = maxValue === undefined ? least : ` from ${minValue} to ${maxValue}`;
+	const wanted = `a ${numberPrecision === 0 ? 'whole ' : ''}number${bounds}`;
+	const isTooLong = isWithin && Number.isInteger(number);
+	throw unlike(value, isTooLong ? `${wanted} with at most 15 digits` : wanted, label);
+}
+
+/** Returns one of the choices; the default if there is no value. */
+export function choiceOf(field: INodeProperties, value: unknown, label: string): string {
+	const { type, default: usual, options = [] } = field;
+	const offered = options.flatMap((option) => ('value' in option ? String(option.value) : []));
+	const choices = type === 'boolean' ? ['true', 'false'] : offered;
+	const text = toText(isNothing(value) ? usual : value);
+	if (choices.includes(text)) return text;
+	throw unlike(text, `one of these: ${choices.join(', ')}`, label);
+}
+
+/** Returns a JSON object, or a list of JSON objects if the field's default is a list. Accepts JSON text as well. */
+export function jsonOf(field: INodeProperties, value: unknown, label: string, stored: unknown) {
+	const { default: usual } = field;
+	const isBlank = isNothing(value) || (typeof value === 'string' && value.trim() === '');
+	const filled = isBlank ? usual : value;
+	const json =
+		typeof filled === 'string' ? parseJson(filled, label, stored) : toJson(filled, label);
+	if (usual !== '[]') {
+		if (isJsonObject(json)) return json;
+		throw unlike(json, 'an object, such as { "team": "data" }', label);
+	}
+	const wanted = 'a list of objects, such as [{ "id": "input-1", "default": "5" }]';
+	if (!Array.isArray(json)) throw unlike(json, wanted, label);
+	const wrong = json.findIndex((element) => !isJsonObject(element));
+	if (wrong < 0) return json;
+	throw unlike(json[wrong], 'an object', `${label} ${wrong + 1}`, `Enter ${wanted}.`);
+}
+
+function unlike(value: unknown, wanted: string, label: string, advice = `Enter ${wanted}.`) {
+	const [what = ''] = wanted.split(', such as');
+	return new FieldError(label, `is ${describe(value)}, not ${what}`, advice);
+}
+
+/** Returns a value as the text of an error names it. */
+function describe(value: unknown): string {
+	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;
+	if (Array.isArray(value)) return 'a list';
+	return typeof value === 'object' && value !== null ? 'an object' : String(value ?? 'nothing');
+}

@@ -1,0 +1,95 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { FieldError } from './fieldError';
+
+/*
+ * The expressions in a parameter, as the workflow stores it. n8n replaces an expression that is a part of a text and
+ * gives undefined with nothing: the parameter's value doesn't show it.
+ */
+
+/** Matches an expression as n8n does: it ends at the first closing braces that have no backslash before them. */
+const EXPRESSION = /(?<!\\)\{\{.*?(?<!\\)\}\}/gs;
+
+/** Returns the expressions in a stored parameter, each with its braces. */
+export function expressionsIn(stored: unknown): string[] {
+	const isExpression = typeof stored === 'string' && stored.startsWith('=');
+	return isExpression ? (stored.match(EXPRESSION) ?? []) : [];
+}
+
+/** Where a value comes from. */
+export interface Source {
+	context: Pick<IExecuteFunctions, 'getNode' | 'getNodeParameter' | 'evaluateExpression'>;
+	itemIndex: number;
+	/** The field's name in errors. */
+	label: string;
+	/** The parameter as the workflow stores it. */
+	stored: unknown;
+	/** The name of the input or output that the value is a part of, in errors. */
+	record?: string;
+	onLeftOut: (label: string) => void;
+}
+
+/** Refuses a text in which an expression gives undefined. */
+export function refuseGaps(source: Source): void {
+	const { context, itemIndex, stored } = source;
+	const expressions = expressionsIn(stored);
+	// The value of a parameter that is only one expression is the value of this expression.
+	if (stored === `=${expressions[0]}`) return;
+	const gap = expressions.find((each) => context.evaluateExpression(each, itemIndex) === undefined);
+	if (gap !== undefined) throw undefinedError({ ...source, stored: `=${gap}` });
+}
+
+export function undefinedError({ label, stored }: Source): FieldError {
+	const [expression] = expressionsIn(stored);
+	const optional = expression === undefined ? 'null' : `{{ ${operandOf(expression)} ?? '' }}`;
+	const advice = `Check that the item has the field that the expression refers to. If nothing is meant, use ${optional}.`;
+	return new FieldError(label, 'has an expression that gives nothing (undefined)', advice);
+}
+
+/** Returns the code of an expression, in parentheses unless it is a plain path, so that an operator can follow it. */
+export function operandOf(expression: string): string {
+	const code = expression.slice(2, -2).trim();
+	return /^[\w$.?[\]'"]+$/.test(code) ? code : `(${code})`;
+}
+
+/**
+ * Returns how to correct one item's value in the node itself, because n8n's Retry keeps the items as they came.
+ *
+ * @param said the texts of the error, which name the wrong value; the first that names the value of an expression counts
+ * @returns undefined if no text names the value of an expression
+ */
+export function correctionOf(
+	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
+	said: string[],
+): string | undefined {
+	const expressions = textsIn(context.getNode().parameters)
+		.flatMap(expressionsIn)
+		.map((expression) => ({ expression, value: evaluated(expression) }));
+	const [found] = said.flatMap((text) => expressions.filter(({ value }) => isNamedIn(text, value)));
+	if (found === undefined) return undefined;
+	const operand = operandOf(found.expression);
+	const literal = `'${String(found.value).replace(/['\\]/g, '\\$&')}'`;
+	const condition = `${operand} === ${typeof found.value === 'number' ? found.value : literal}`;
+	return `Retry keeps the items as they came, so correct the value in this node: replace ${found.expression} by {{ ${condition} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`;
+
+	function evaluated(expression: string): unknown {
+		try {
+			return context.evaluateExpression(expression, itemIndex);
+		} catch {
+			return undefined;
+		}
+	}
+}
+
+/** Returns all texts in a stored parameter. */
+function textsIn(stored: unknown): string[] {
+	if (typeof stored === 'string') return [stored];
+	return Object.values(Object(stored) as object).flatMap(textsIn);
+}
+
+/** Returns whether a text names a value, and not only a longer one that contains it. One character says too little. */
+function isNamedIn(text: string, value: unknown): boolean {
+	if (typeof value !== 'string' && typeof value !== 'number') return false;
+	const escaped = String(value).replace(/\W/g, '\\$&');
+	return escaped.length > 1 && new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`).test(text);
+}

@@ -1,0 +1,102 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { JsonObject } from '../json';
+
+/*
+ * The functions that describe a field of the form. The description is also the rule for reading the field: `readValues`
+ * checks what it says (required, bounds, choices, default), and TypeScript knows the type of the value.
+ */
+
+declare const VALUE: unique symbol;
+
+/** A field of the form. `Value` is the type of the value that `readValues` returns for it. */
+export type Field<Name extends string = string, Value = unknown> = INodeProperties & {
+	name: Name;
+	/** No field has this property. It only carries the type. */
+	[VALUE]?: Value;
+};
+
+/** The values of some fields, by the names of the fields. */
+export type ValuesOf<Fields extends readonly Field[]> = {
+	[Each in Fields[number] as Each['name']]: Each extends Field<string, infer Value> ? Value : never;
+};
+
+/** The values of those fields of a collection that a user has added and filled in. */
+export type Added<Members extends readonly Field[]> = {
+	[Name in keyof ValuesOf<Members>]?: Exclude<ValuesOf<Members>[Name], undefined>;
+};
+
+/** Everything that n8n knows about a field, except for its label, its name and its type. */
+type More = Partial<INodeProperties>;
+
+const fieldOf =
+	<Value>(type: INodeProperties['type'], usual: INodeProperties['default'], always: More = {}) =>
+	<const Name extends string>(
+		displayName: string,
+		name: Name,
+		more: More = {},
+	): Field<Name, Value> => ({ type, default: usual, ...always, ...more, displayName, name });
+
+/** A text, which is sent as it is. */
+export const text = fieldOf<string>('string', '');
+
+/** An ID: a text without spaces around it, which can stand in the path of a request, or '' if it is left empty. */
+export const id = fieldOf<string>('string', '', { typeOptions: { isId: true } });
+
+/** A number. It is undefined if it is left empty. With `numberPrecision: 0`, it is a whole number. */
+export const number = fieldOf<number | undefined>('number', 0);
+
+/** A boolean. It has its default if it is left empty. */
+export const toggle = fieldOf<boolean>('boolean', false);
+
+/** A JSON object, as text or from an expression. */
+export const jsonObject = fieldOf<JsonObject>('json', '{}');
+
+/** A list of JSON objects, as text or from an expression. */
+export const jsonList = fieldOf<JsonObject[]>('json', '[]');
+
+/** A list of texts. With the type `multiOptions`, it offers choices, but accepts other texts as well. */
+export const texts = fieldOf<string[]>('string', [], { typeOptions: { multipleValues: true } });
+
+/** One of several choices. It has its default, which is usually the first choice, if it is left empty. */
+export const choice = <const Name extends string, const Choice extends string>(
+	displayName: string,
+	name: Name,
+	offered: ReadonlyArray<{ value: Choice; name: string; description?: string; action?: string }>,
+	more: More = {},
+): Field<Name, Choice> => {
+	const options = offered.map(({ value, name: label, description, action }) => ({
+		...{ name: label, value },
+		...(action !== undefined && { action }),
+		...(description !== undefined && { description }),
+	}));
+	const usual = offered[0]?.value ?? '';
+	return fieldOf<Choice>('options', usual, { options })(displayName, name, more);
+};
+
+/** A collection of fields, of which a user adds those that are needed. The others are left out. */
+export const collection = <const Name extends string, Members extends Field[]>(
+	displayName: string,
+	name: Name,
+	options: Members,
+	more: More = {},
+): Field<Name, Added<Members>> =>
+	fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
+
+/** What the list of an input's or output's records looks like: fields that aren't required are hidden at first. */
+const LIST_OPTIONS = {
+	multipleValues: true,
+	hideOptionalFields: true,
+	addOptionalFieldButtonText: 'Add Field',
+};
+
+/** A list of records, each with all of the fields. An expression that gives undefined is refused in a list. */
+export const list = <const Name extends string, Members extends Field[]>(
+	displayName: string,
+	name: Name,
+	record: { displayName: string; name: string; values: Members },
+	more: More = {},
+): Field<Name, Array<ValuesOf<Members>>> => {
+	const always = { typeOptions: LIST_OPTIONS, options: [record] };
+	return fieldOf<Array<ValuesOf<Members>>>('fixedCollection', {}, always)(displayName, name, more);
+};

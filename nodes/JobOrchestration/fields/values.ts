@@ -1,0 +1,133 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { isJsonObject, type JsonObject } from '../json';
+import { choiceOf, idOf, isNothing, jsonOf, numberOf, textOf } from './checks';
+import { expressionsIn, refuseGaps, type Source, undefinedError } from './expressions';
+import { FieldError } from './fieldError';
+import type { Field, ValuesOf } from './form';
+
+/*
+ * The values of an item. The form is their schema: a field's description says whether the field is required, and which
+ * type, bounds and choices it has.
+ */
+
+/**
+ * Reads and checks fields for one item.
+ *
+ * @param onLeftOut called with the label of each optional field that is left out, because its expression gives undefined
+ * @throws FieldError
+ */
+export function readValues<const Fields extends readonly Field[]>(
+	context: Source['context'],
+	fields: Fields,
+	itemIndex: number,
+	onLeftOut: (label: string) => void,
+): ValuesOf<Fields> {
+	const { parameters } = context.getNode();
+	const values: JsonObject = {};
+	for (const field of fields) {
+		// n8n itself omits a hidden field only if the fields that it depends on hold no expressions.
+		if (!isShown(field, values)) continue;
+		const { name, displayName: label } = field;
+		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };
+		Object.assign(values, { [name]: valueOf(field, given(name, source), source) });
+	}
+	return values as ValuesOf<Fields>;
+}
+
+function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, values: JsonObject) {
+	const is = (name: string, wanted: unknown) => [wanted].flat().includes(values[name]);
+	return (
+		Object.entries(show).every(([name, wanted]) => !(name in values) || is(name, wanted)) &&
+		!Object.entries(hide).some(([name, wanted]) => is(name, wanted))
+	);
+}
+
+function given(name: string, { context, itemIndex, label, stored = null }: Source): unknown {
+	// n8n takes as long for a parameter without an expression as for one with an expression.
+	const isText = typeof stored === 'string';
+	if (isText ? !stored.startsWith('=') : Object.keys(Object(stored) as object).length === 0) {
+		return stored;
+	}
+	try {
+		return context.getNodeParameter(name, itemIndex, null);
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
+		throw new FieldError(label, 'has an invalid expression', advice);
+	}
+}
+
+/** Returns the value of a field, or of a field within one. @param value the value as n8n returns it */
+function valueOf(field: INodeProperties, value: unknown, source: Source): unknown {
+	const { type, required, default: usual, options = [] } = field;
+	const { stored, label, record } = source;
+	if (type === 'resourceLocator' && isJsonObject(value) && 'value' in value) {
+		// The value may itself be a resource locator, that of another node.
+		const inner = isJsonObject(stored) ? stored.value : undefined;
+		return valueOf(field, value.value, { ...source, stored: inner });
+	}
+	if (value === undefined && required !== true) {
+		// In an input or output, nothing is left out.
+		const isInList = record !== undefined || type === 'fixedCollection' || usual === '[]';
+		if (isInList) throw undefinedError(source);
+		source.onLeftOut(label);
+	}
+	if (typeof value === 'string') refuseGaps(source);
+
+	switch (type) {
+		case 'collection':
+			return membersOf(options as INodeProperties[], value, source);
+		case 'fixedCollection':
+			return recordsOf(field, value, source);
+		case 'json':
+			return jsonOf(field, value, label, stored);
+		case 'number':
+			return isNothing(value) ? undefined : numberOf(field, value, label);
+		case 'boolean':
+			return choiceOf(field, value, label) === 'true';
+		case 'options':
+			return choiceOf(field, value, label);
+		default:
+			if (Array.isArray(usual)) return textsOf(field, value, source);
+			return (field.typeOptions?.isId === true ? idOf : textOf)(field, value, label);
+	}
+}
+
+/** Returns the texts of a field whose default is a list. */
+function textsOf(field: INodeProperties, value: unknown, source: Source): unknown[] {
+	const parameters = [source.stored].flat();
+	const texts = isNothing(value) ? [] : [value].flat();
+	return texts.map((text, index) => {
+		const record = `${source.label} ${index + 1}`;
+		const from = { ...source, record, label: record, stored: parameters[index] };
+		return valueOf({ ...field, default: '' }, text, from);
+	});
+}
+
+/** Returns the values of the members that a collection has, or of all fields of a record. */
+function membersOf(fields: INodeProperties[], value: unknown, source: Source): JsonObject {
+	const values = isJsonObject(value) ? value : {};
+	const parameters = isJsonObject(source.stored) ? source.stored : {};
+	const members = fields.flatMap((field) => {
+		const { name, displayName } = field;
+		const stored = parameters[name];
+		const isThere = name in values || expressionsIn(stored).length > 0;
+		if (source.record === undefined && !isThere) return [];
+		const label = source.record === undefined ? displayName : `${source.record} › ${displayName}`;
+		const member = valueOf(field, isThere ? values[name] : null, { ...source, label, stored });
+		return member === undefined ? [] : [[name, member] as const];
+	});
+	return Object.fromEntries(members) as JsonObject;
+}
+
+/** Returns the records of a list, whose form has one group of fields. */
+function recordsOf({ options: [group] = [] }: INodeProperties, value: unknown, source: Source) {
+	if (group === undefined || !('values' in group)) return [];
+	const recordsIn = (list: unknown) => (isJsonObject(list) ? [list[group.name] ?? []].flat() : []);
+	const parameters = recordsIn(source.stored);
+	return recordsIn(value).map((each, index) => {
+		const record = `${source.label} ${index + 1}`;
+		return membersOf(group.values, each, { ...source, record, stored: parameters[index] });
+	});
+}
