@@ -1,5 +1,4 @@
 import type { LimitOptions } from './limits/limits';
-import type { Expiry } from './service/expiry';
 
 /** The only user that can log in, unless the options name another user. */
 export const demoUser = { userName: 'demo', password: 'demo-password' };
@@ -12,8 +11,6 @@ export const defaults = {
 	...demoUser,
 	/** Seconds until a token expires. */
 	tokenLifetime: 3600,
-	/** The response to a call whose token has expired or is unknown. */
-	expiry: '401' as Expiry,
 	/** Whether the user has only one session, so that each login ends all earlier tokens. */
 	oneSession: false,
 	/** The number of work clusters. A large number costs nothing, because clusters are created on request. */

@@ -45,7 +45,7 @@ export async function strike(
 }
 
 /** Returns the status, the headers and the serialized body with which a fault replaces the response of the service. */
-export function forcedAnswer(fault: AnsweringFault) {
+function forcedAnswer(fault: AnsweringFault) {
 	switch (fault.kind) {
 		case 'answer': {
 			const { status, headers = {}, body } = fault;

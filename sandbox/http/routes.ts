@@ -9,10 +9,9 @@ import {
 } from '../contract/contract';
 import type { Fault } from '../faults/fault';
 import type { FaultPlan } from '../faults/faultPlan';
-import { forcedAnswer, strike } from '../faults/strike';
+import { strike } from '../faults/strike';
 import type { Limits } from '../limits/limits';
 import type { SandboxSettings } from '../options';
-import { answersToExpired } from '../service/expiry';
 import { Refusal } from '../service/refusal';
 import type { Service } from '../service/service';
 import type { Call, CalledOperation, CallRecord } from './calls';
@@ -76,12 +75,7 @@ export function addServiceRoutes(app: FastifyInstance, context: RouteContext): v
 		if (forced) return await reply.code(forced.status).headers(forced.headers).send(forced.body);
 		current.faults = planned;
 		const { operation, token } = current.call;
-		const needsToken = operation !== 'unknown' && contractOperation(operation).needsToken;
-		if (needsToken && token !== undefined && settings.expiry !== '401' && !tokens.isGood(token)) {
-			const { status, headers, body } = forcedAnswer(answersToExpired[settings.expiry]);
-			return await reply.code(status).headers(headers).send(body);
-		}
-		if (needsToken) tokens.check(token);
+		if (operation !== 'unknown' && contractOperation(operation).needsToken) tokens.check(token);
 	});
 
 	app.addHook('onSend', async (request, reply, payload) => {
