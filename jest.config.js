@@ -11,12 +11,10 @@ module.exports = {
 		'<rootDir>/host/node_modules',
 		'<rootDir>/host/.data',
 		'<rootDir>/host/versions',
-		'<rootDir>/.stryker-tmp',
 	],
 	testPathIgnorePatterns: [
 		'<rootDir>/test/editor/',
 		'<rootDir>/test/host/',
-		'<rootDir>/test/mutation/',
 		'<rootDir>/test/queue/',
 	],
 	setupFiles: ['<rootDir>/test/support/loadOnce.ts'],

@@ -1,7 +1,16 @@
 import type { Sandbox, SandboxOptions } from '../sandbox';
-import type { ContenderName } from './contenders/names';
 
-/** A task, the service that it uses, and the contenders that do the task. A table has a group of rows for each case. */
+/** The contenders, with their titles in the tables. */
+export const titles = {
+	thisNode: '**this node**',
+	oneAtATime: 'one at a time',
+	httpRequest: 'HTTP Request node, this credential',
+	bareHelper: "the engine's bare helper",
+} as const;
+
+export type ContenderName = keyof typeof titles;
+
+/** Jobs to create, the service that creates them, and the contenders. A table has a row for each contender. */
 export interface Case {
 	/** The name of the case on the command line. */
 	name: string;
@@ -9,30 +18,21 @@ export interface Case {
 	task: Task;
 	service: Service;
 	contenders: ContenderName[];
+	/** How often each contender is measured. */
 	rounds: number;
 	/** Milliseconds that the task takes if the service is always busy and refuses no request; undefined if unknown. */
 	bestMs?: number;
 }
 
-export type Task = CreateTask | ListTask;
-
 /** Creates one job for each item. */
-export interface CreateTask {
-	kind: 'create';
+export interface Task {
 	count: number;
 	/** The namespace of each item's job. By default, `default`. */
 	namespaces?: string[];
 	/** Whether each item has its own execution. All executions then start at the same time. */
-	isOneEach?: true;
+	isOneEach?: boolean;
 	/** The option Timeout of this node, in milliseconds. */
 	timeout?: number;
-}
-
-/** Lists all clusters. */
-export interface ListTask {
-	kind: 'list';
-	count: number;
-	pageSize: number;
 }
 
 /** The address of a service, and the user that can log in. */

@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import type { Execution, WorkflowFile } from '../host/api';
-import { saveCredential } from '../host/examples';
-import { hostSteps, startHost, type Host } from '../host/host';
-import { emptyFolder } from '../host/install';
-import { Steps } from '../host/steps';
+import { N8nApi, type WorkflowFile } from '../host/api';
+import { noService } from '../host/credential';
+import { emptyFolder } from '../host/files';
+import { prepareHost, startHost } from '../host/host';
+import { stopAll, type RunningProcess } from '../host/process';
+import { step } from '../host/step';
 import { waitFor } from '../host/wait';
 import { inARow, jobNode, manualTrigger, rows } from '../host/workflow';
 import { startSandbox } from '../sandbox';
 import { number } from '../sandbox/number';
-import { runMain } from './main';
-import { table, type Cell } from './report/table';
-import { ROOT } from './runner/childProcess';
+import { table, type Cell } from './report';
+import { ROOT } from './runner';
 
 const help = `Measures single executions with very many items in a real n8n with its default memory.
 
@@ -23,10 +23,10 @@ const help = `Measures single executions with very many items in a real n8n with
 
 const LONGEST_MS = 900_000;
 
+const folders = { dataFolder: join(ROOT, 'host/.data/large') };
+
 const tasks = { create: 'jobs created', list: 'clusters listed' };
 type Task = keyof typeof tasks;
-
-runMain(main());
 
 async function main(): Promise<void> {
 	const { values, positionals } = parseArgs({
@@ -39,57 +39,59 @@ async function main(): Promise<void> {
 	}
 	const given = positionals.map((count) => number(count, { least: 1, whole: true }));
 	const counts = given.length > 0 ? given : [10_000, 50_000, 100_000];
+	await emptyFolder(folders.dataFolder);
+	await prepareHost(folders, noService);
 	const measured: Cell[][] = [];
-	for (const count of counts) {
-		measured.push(await measure('create', count), await measure('list', count));
+	try {
+		for (const count of counts) {
+			measured.push(await measure('create', count), await measure('list', count));
+		}
+	} finally {
+		await stopAll();
 	}
 	const heading = ['', 'ended as', 'seconds', 'n8n before, MB', 'at most, MB', 'jobs created'];
 	process.stdout.write(`\n${await table(heading, measured)}\n`);
 }
 
 /**
- * Measures one execution, and returns a row of the table. Starts a new n8n, whose memory contains no other execution.
+ * Measures one execution, and returns a row of the table. Starts n8n anew, so that its memory contains no other
+ * execution.
  */
 async function measure(task: Task, count: number): Promise<Cell[]> {
-	const dataFolder = join(ROOT, 'host/.data/large');
-	await emptyFolder(dataFolder);
-	const steps = new Steps(hostSteps + 1);
-	const host = await startHost({ dataFolder, port: 0, steps });
+	const { n8n, owner } = await startHost(folders);
 	const sandbox = await startSandbox({ clusters: count, recordCalls: false });
-	try {
-		await saveCredential(host.api, sandbox);
-		const before = await megabytes(host, 'VmRSS');
-		const title = `${count.toLocaleString('en')} ${tasks[task]}`;
-		return await steps.run(title, async () => {
-			const { id } = await host.api.createWorkflow(workflow(task, count));
-			const startedAt = performance.now();
-			await host.api.run(id, 'Run by hand');
-			const status = (await ended(host, id))?.status ?? 'not at all';
-			const seconds = (performance.now() - startedAt) / 1_000;
-			const peak = await megabytes(host, 'VmHWM');
-			const jobs = sandbox.store.jobs.size.toLocaleString('en');
-			return [title, status, seconds.toFixed(0), before, peak, jobs];
-		});
-	} finally {
-		await host.stop();
+	const api = await N8nApi.open(n8n.url, owner);
+	await api.useService(sandbox);
+	const before = await megabytes(n8n, 'VmRSS');
+	const title = `${count.toLocaleString('en')} ${tasks[task]}`;
+	return await step(title, async () => {
+		const { id } = await api.createWorkflow(workflow(task, count));
+		const startedAt = performance.now();
+		await api.run(id, 'Run by hand');
+		const status = await endOf(id, api, n8n);
+		const seconds = (performance.now() - startedAt) / 1_000;
+		const peak = await megabytes(n8n, 'VmHWM');
+		const jobs = sandbox.store.jobs.size.toLocaleString('en');
+		await n8n.stop();
 		await sandbox.close();
-	}
+		return [title, status, seconds.toFixed(0), before, peak, jobs];
+	});
 }
 
 /**
- * Waits until the execution of a workflow has ended.
- * @returns undefined if n8n ends first, or if the execution takes too long
+ * Waits until the execution of a workflow or n8n has ended, and returns the status of the execution.
+ * @returns undefined if the execution takes too long
  */
-async function ended({ api, n8n }: Host, workflowId: string): Promise<Execution | undefined> {
-	const gone = new AbortController();
-	void n8n.ended.then(() => gone.abort());
+async function endOf(id: string, api: N8nApi, n8n: RunningProcess): Promise<string | undefined> {
+	let isGone = false;
+	void n8n.ended.then(() => (isGone = true));
 	const look = async () => {
+		if (isGone) return 'not at all';
 		// While n8n is busy, it doesn't respond.
-		const executions = await api.executions(workflowId).catch(() => []);
-		return executions.find(({ stoppedAt }) => Boolean(stoppedAt));
+		const executions = await api.executions(id).catch(() => []);
+		return executions.find(({ stoppedAt }) => Boolean(stoppedAt))?.status;
 	};
-	const execution = waitFor(look, { timeout: LONGEST_MS, signal: gone.signal });
-	return await execution.catch(() => undefined);
+	return await waitFor(look, { timeout: LONGEST_MS });
 }
 
 /**
@@ -97,8 +99,8 @@ async function ended({ api, n8n }: Host, workflowId: string): Promise<Execution 
  * @param name the field of `/proc/<pid>/status`: `VmRSS` for the present value, or `VmHWM` for the highest value
  * @returns undefined if the process has ended
  */
-async function megabytes({ n8n }: Host, name: string): Promise<Cell> {
-	const status = await readFile(`/proc/${n8n.pid}/status`, 'utf8').catch(() => '');
+async function megabytes({ pid }: RunningProcess, name: string): Promise<Cell> {
+	const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
 	const kilobytes = new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1];
 	return kilobytes && Math.round(Number(kilobytes) / 1_024).toLocaleString('en');
 }
@@ -118,3 +120,5 @@ function workflow(task: Task, count: number): WorkflowFile {
 	const items = `={{ { rows: Array.from({ length: ${count} }, (_, n) => ({ n })) } }}`;
 	return inARow('Large', [manualTrigger(), ...rows(items), create]);
 }
+
+void main();

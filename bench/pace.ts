@@ -1,11 +1,9 @@
-import { runMain } from './main';
-import { cases } from './pace/cases';
-import { cellOf, type ColumnTitle } from './report/columns';
-import { table } from './report/table';
-import { runBench } from './runner/commandLine';
-import type { Measured } from './runner/runner';
+import { runBench } from './bench';
+import { cases } from './paceCases';
+import { cellOf, table, type Column } from './report';
+import type { Measured } from './runner';
 
-const COLUMNS: ColumnTitle[] = ['seconds', '× at best', 'may exist'];
+const COLUMNS: Column[] = ['seconds', '× at best', 'may exist'];
 
 /** The case that the chart shows. */
 const DRAWN = '100';
@@ -34,28 +32,16 @@ function chartOf(measured: Measured[]): string[] {
 }
 
 async function summaryOf(measured: Measured[]): Promise<string> {
-	const rows = measured
-		.map((one) => [one.of.title, ...COLUMNS.map((column) => cellOf(one, 'thisNode', column))])
-		// A measurement that was ended early has no useful value in these columns.
-		.filter(([, seconds = '']) => !seconds.startsWith('>'));
-	const seconds = await table(['The service', ...COLUMNS], rows);
-	return [...chartOf(measured), seconds].join('\n');
+	const rows = measured.map((one) => [
+		one.of.title,
+		...COLUMNS.map((column) => cellOf(one, 'thisNode', column)),
+	]);
+	return [...chartOf(measured), await table(['The service', ...COLUMNS], rows)].join('\n');
 }
 
-runMain(
-	runBench({
-		command: 'npm run bench:pace',
-		about: 'Measures how this node finds the pace of a service: about ten minutes.',
-		cases,
-		columns: [
-			...COLUMNS,
-			'failed',
-			'turned away',
-			'at once at most',
-			'others created',
-			'loop delay p99 ms',
-			'processor ms each',
-		],
-		summaryOf,
-	}),
-);
+void runBench({
+	command: 'npm run bench:pace',
+	about: 'Measures how this node finds the pace of a service: about ten minutes.',
+	cases,
+	summaryOf,
+});

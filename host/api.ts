@@ -1,13 +1,14 @@
+import {
+	credentialData,
+	credentialType,
+	sandboxCredential,
+	type ServiceAccess,
+} from './credential';
 import { resultOf, type ExecutionResult } from './executionResult';
-import { N8nClient, Refused } from './n8nClient';
+import { N8nClient } from './n8nClient';
+import type { Owner } from './owner';
 import { Problem } from './problem';
 import { waitFor } from './wait';
-
-/** The login of the owner of an n8n. */
-export interface Owner {
-	email: string;
-	password: string;
-}
 
 /** A workflow as n8n exports and imports it. */
 export interface WorkflowFile {
@@ -33,9 +34,6 @@ export interface SavedWorkflow extends WorkflowFile {
 	id: string;
 	versionId: string;
 	active: boolean;
-	/** n8n's editor neither lists nor counts archived workflows. Older releases of n8n don't have this field. */
-	isArchived?: boolean;
-	tags?: Array<{ name: string }>;
 }
 
 /** An execution, as n8n's list of executions contains it. */
@@ -65,9 +63,6 @@ export interface NewCredential {
  * auth.controller.js.
  */
 export class N8nApi extends N8nClient {
-	/** Whether n8n had no owner before the login, because its database is new. */
-	isNew = false;
-
 	/**
 	 * Returns a client that is logged in.
 	 * @param url the URL of n8n, without a slash at the end
@@ -78,89 +73,30 @@ export class N8nApi extends N8nClient {
 		return api;
 	}
 
-	/** Logs in. If n8n has no owner yet, makes this owner its owner, so that the editor needs no set-up. */
 	async logIn({ email, password }: Owner): Promise<void> {
-		const { userManagement } = await this.call<{
-			userManagement: { showSetupOnFirstLoad?: boolean };
-		}>('GET', '/rest/settings');
-		this.isNew = userManagement.showSetupOnFirstLoad === true;
-		if (this.isNew) {
-			const owner = { email, password, firstName: 'Sandbox', lastName: 'Owner' };
-			await this.call('POST', '/rest/owner/setup', owner);
-		} else {
-			// In n8n 1.x, up to about 1.100, the field `emailOrLdapLoginId` is called `email`.
-			await this.call('POST', '/rest/login', { emailOrLdapLoginId: email, email, password });
-		}
+		await this.call('POST', '/rest/login', { emailOrLdapLoginId: email, password });
 	}
 
-	/** Returns the values of a credential without its secrets; undefined if no credential has this name and type. */
-	async credentialData(name: string, type: string): Promise<NewCredential['data'] | undefined> {
-		const found = await this.findCredential({ name, type });
-		if (found === undefined) return undefined;
-		const path = `/rest/credentials/${found.id}?includeData=true`;
-		return (await this.call<{ data?: NewCredential['data'] }>('GET', path)).data;
+	/** Creates a credential, and returns its ID. */
+	async createCredential(credential: NewCredential): Promise<string> {
+		return (await this.call<{ id: string }>('POST', '/rest/credentials', credential)).id;
 	}
 
-	/**
-	 * Creates a credential, or updates the credential that has its name and type.
-	 * @returns the ID of the credential
-	 */
-	async saveCredential(credential: NewCredential): Promise<string> {
-		const found = await this.findCredential(credential);
-		const { id } = found
-			? await this.call<{ id: string }>('PATCH', `/rest/credentials/${found.id}`, credential)
-			: await this.call<{ id: string }>('POST', '/rest/credentials', credential);
-		return id;
-	}
-
-	/** Returns all workflows, including archived workflows, without their nodes. */
-	async workflows(): Promise<
-		Array<Pick<SavedWorkflow, 'id' | 'name' | 'active' | 'isArchived' | 'tags'>>
-	> {
-		return await this.call('GET', '/rest/workflows');
+	/** Changes the address and the login in the credential that the examples use. */
+	async useService(service: ServiceAccess): Promise<void> {
+		const { id, name } = sandboxCredential;
+		const changed = { name, type: credentialType, data: credentialData(service) };
+		await this.call('PATCH', `/rest/credentials/${id}`, changed);
 	}
 
 	async workflow(id: string): Promise<SavedWorkflow> {
 		return await this.call('GET', `/rest/workflows/${id}`);
 	}
 
-	/** Returns the ID of the workflow tag with this name, and creates the tag if it doesn't exist. */
-	async tagId(name: string): Promise<string> {
-		const tags = await this.call<Array<{ id: string; name: string }>>('GET', '/rest/tags');
-		const found = tags.find((tag) => tag.name === name);
-		return (found ?? (await this.call<{ id: string }>('POST', '/rest/tags', { name }))).id;
-	}
-
-	/**
-	 * Creates a workflow that isn't active. Its nodes get the IDs of the credentials that have the names and types in
-	 * the nodes, as in an import by n8n 2.x.
-	 */
+	/** Creates a workflow that isn't active. n8n replaces the IDs of credentials that it doesn't have, by their names. */
 	async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
-		const held = await this.credentials();
-		const withIds = (credentials: NonNullable<WorkflowNode['credentials']>) =>
-			Object.fromEntries(
-				Object.entries(credentials).map(([type, { id, name }]) => {
-					const found = held.find((other) => other.type === type && other.name === name);
-					return [type, { id: found?.id ?? id, name }];
-				}),
-			);
-		return await this.call('POST', '/rest/workflows', {
-			...workflow,
-			nodes: workflow.nodes.map((node) =>
-				node.credentials === undefined ? node : { ...node, credentials: withIds(node.credentials) },
-			),
-			id: undefined,
-			active: false,
-		});
-	}
-
-	private async findCredential({ name, type }: Pick<NewCredential, 'name' | 'type'>) {
-		const held = await this.credentials();
-		return held.find((credential) => credential.name === name && credential.type === type);
-	}
-
-	private async credentials(): Promise<Array<{ id: string; name: string; type: string }>> {
-		return await this.call('GET', '/rest/credentials');
+		const inactive = { ...workflow, id: undefined, active: false };
+		return await this.call('POST', '/rest/workflows', inactive);
 	}
 
 	async changeWorkflow(id: string, change: Partial<WorkflowFile>): Promise<SavedWorkflow> {
@@ -191,12 +127,7 @@ export class N8nApi extends N8nClient {
 		const settled = await waitFor(
 			async () => {
 				const path = `/rest/workflows/${id}/publication-status`;
-				const now = await this.call<PublicationStatus>('GET', path).catch((error: unknown) => {
-					// A release of n8n without this call has already activated or deactivated the workflow.
-					if (error instanceof Refused && error.status === 404)
-						return { status: 'unknown', triggers: [] };
-					throw error;
-				});
+				const now = await this.call<PublicationStatus>('GET', path);
 				return now.status === 'in_progress' ? undefined : now;
 			},
 			{ timeout: 30_000 },
@@ -214,15 +145,9 @@ export class N8nApi extends N8nClient {
 	 * @returns the ID of the execution
 	 */
 	async run(workflowId: string, trigger: string): Promise<string> {
-		// n8n 1.x requires the workflow in the request.
-		const workflowData = await this.workflow(workflowId);
-		const body = { workflowData, triggerToStartFrom: { name: trigger } };
-		const { executionId } = await this.call<{ executionId: string }>(
-			'POST',
-			`/rest/workflows/${workflowId}/run`,
-			body,
-		);
-		return executionId;
+		const body = { triggerToStartFrom: { name: trigger } };
+		const path = `/rest/workflows/${workflowId}/run`;
+		return (await this.call<{ executionId: string }>('POST', path, body)).executionId;
 	}
 
 	/**

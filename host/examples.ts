@@ -1,62 +1,78 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { N8nApi, SavedWorkflow, WorkflowFile } from './api';
-import { readJson } from './install';
-import { loopback } from './ports';
-
-/** The file of the example that the first start runs once. */
-export const firstExample = 'nightly-job.json';
+import type { WorkflowFile } from './api';
+import {
+	credentialData,
+	credentialType,
+	sandboxCredential,
+	type ServiceAccess,
+} from './credential';
+import { emptyFolder, readJson, writeJson } from './files';
+import { runN8n, type N8nFolders, type N8nOptions } from './n8n';
 
 /** The tag of the examples in n8n. It distinguishes them from the user's own workflows. */
-export const exampleTag = 'Job Orchestration';
+export const exampleTag = { id: 'jobOrchestration', name: 'Job Orchestration' };
 
-/** The name of the credential that the examples use. */
-export const credentialName = 'Job Orchestration Sandbox';
+/** The ID of a copy of the example *Nightly job* that n8n's command `execute` can start. */
+const FIRST_RUN = 'jobOrchFirstRun1';
 
-/** The address of a service and a login to it, from which the node's credential is created. */
-export interface ServiceAccess {
-	url: string;
-	userName: string;
-	password: string;
-}
-
-/**
- * Creates or updates the node's credential in n8n. Doesn't change a credential whose Base URL isn't on loopback,
- * because the user has then set it for another service.
- * @param name the name of the credential; by default, the name that the examples use
- */
-export async function saveCredential(
-	api: N8nApi,
-	{ url, userName, password }: ServiceAccess,
-	name = credentialName,
+/** Imports the node's credential into an n8n that doesn't run. */
+export async function importCredential(
+	service: ServiceAccess,
+	folders: N8nFolders,
+	options: N8nOptions,
 ): Promise<void> {
-	const named = { name, type: 'jobOrchestrationApi' };
-	const held = await api.credentialData(named.name, named.type);
-	const baseUrl = String(held?.['baseUrl'] ?? url);
-	if (!baseUrl.startsWith(`http://${loopback}`)) return;
-	const data = { baseUrl: url, userName, password, ignoreSslIssues: false, accessToken: '' };
-	await api.saveCredential({ ...named, data });
+	const input = credentialFile(folders);
+	const data = credentialData(service);
+	await writeJson(input, [{ ...sandboxCredential, type: credentialType, data }]);
+	await runN8n(['import:credentials', `--input=${input}`], folders, options);
 }
 
-/**
- * Creates the examples in n8n. Doesn't change an example if n8n has a workflow with its name, because the user may have
- * edited it.
- * @returns the workflows in n8n, by the names of the examples' files
- */
-export async function saveExamples(
-	api: N8nApi,
-	examplesFolder: string,
-): Promise<Map<string, SavedWorkflow>> {
-	const files = (await readdir(examplesFolder)).filter((name) => name.endsWith('.json')).sort();
-	const held = await api.workflows();
-	const tags = [await api.tagId(exampleTag)];
-	const saved = new Map<string, SavedWorkflow>();
+/** Returns the port of the service in the credential that was imported; undefined if none was imported. */
+export async function importedPort(folders: N8nFolders): Promise<number | undefined> {
+	const file = credentialFile(folders);
+	if (!existsSync(file)) return undefined;
+	const [{ data }] = await readJson<[{ data: { baseUrl: string } }]>(file);
+	return Number(new URL(data.baseUrl).port);
+}
+
+function credentialFile({ userFolder }: N8nFolders): string {
+	return join(userFolder, 'import', 'credentials.json');
+}
+
+/** Imports the examples, and the copy for the first run, into an n8n that doesn't run. */
+export async function importExamples(folders: N8nFolders, options: N8nOptions): Promise<void> {
+	const examples = join(__dirname, '..', 'examples');
+	const input = await emptyFolder(join(folders.userFolder, 'import', 'workflows'));
+	const files = (await readdir(examples)).filter((name) => name.endsWith('.json'));
 	for (const file of files) {
-		const workflow = await readJson<WorkflowFile>(join(examplesFolder, file));
-		const found = held.find(({ name }) => name === workflow.name);
-		const save = async () => await api.createWorkflow({ ...workflow, tags });
-		saved.set(file, found ? await api.workflow(found.id) : await save());
+		const workflow = await readJson<WorkflowFile>(join(examples, file));
+		await writeJson(join(input, file), { ...workflow, tags: [exampleTag] });
 	}
-	return saved;
+	const nightly = await readJson<WorkflowFile>(join(examples, 'nightly-job.json'));
+	await writeJson(join(input, 'first-run.json'), firstRunOf(nightly));
+	await runN8n(['import:workflow', '--separate', `--input=${input}`], folders, options);
+}
+
+/** Runs the copy of the example *Nightly job*, in an n8n that doesn't run. */
+export async function runFirstExample(folders: N8nFolders, options: N8nOptions): Promise<void> {
+	await runN8n(['execute', `--id=${FIRST_RUN}`], folders, options);
+}
+
+/** Returns a copy with a Manual Trigger: `execute` can't start a Schedule Trigger. */
+function firstRunOf({ name, nodes, ...workflow }: WorkflowFile): WorkflowFile {
+	const startable = nodes.map((node) =>
+		node.type === 'n8n-nodes-base.scheduleTrigger'
+			? { ...node, type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} }
+			: node,
+	);
+	return {
+		...workflow,
+		id: FIRST_RUN,
+		name: `${name}: first run`,
+		nodes: startable,
+		tags: [exampleTag],
+	};
 }

@@ -1,40 +1,38 @@
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 import { Problem } from './problem';
 
 /**
- * Locks a folder for this process.
+ * Locks a folder until it is unlocked or this process ends.
  *
  * The library proper-lockfile isn't used for two reasons: it detects an abandoned lock only by its age, so a start
  * would have to wait if the previous process was killed; and it doesn't know the process, which the error message
  * names.
- * @param what the subject of the error message, such as `An n8n with this data`
  * @returns a function that unlocks the folder
  * @throws Problem if another running process has locked the folder
  */
-export async function lockFolder(folder: string, what: string): Promise<() => Promise<void>> {
-	const path = join(folder, 'in-use-by.pid');
-	await mkdir(folder, { recursive: true });
-	const holder = async () => Number(await readFile(path, 'utf8').catch(() => ''));
-	const last = await holder();
-	if (last === process.pid || !isAlive(last)) await rm(path, { force: true });
-	// If two processes try at the same time, only one of them can create the link.
-	const own = `${path}.${process.pid}`;
-	await writeFile(own, String(process.pid));
+export async function lockFolder(folder: string): Promise<() => void> {
+	const path = `${folder}.pid`;
+	await mkdir(dirname(path), { recursive: true });
+	const holder = Number(await readFile(path, 'utf8').catch(() => ''));
+	if (holder === process.pid || !isAlive(holder)) await rm(path, { force: true });
 	try {
-		await link(own, path);
+		await writeFile(path, String(process.pid), { flag: 'wx' });
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-		const other = await holder();
 		throw new Problem(
-			`${what} is running already, as process ${other}: stop that one first, with Ctrl-C. ` +
-				`(If that process is something else, delete ${path}.)`,
+			`An n8n with the data in ${folder} is running already, as process ${holder}: stop that one first, with ` +
+				`Ctrl-C. (If that process is something else, delete ${path}.)`,
 		);
-	} finally {
-		await rm(own, { force: true });
 	}
-	return async () => await rm(path, { force: true });
+	const unlock = () => rmSync(path, { force: true });
+	process.once('exit', unlock);
+	return () => {
+		process.off('exit', unlock);
+		unlock();
+	};
 }
 
 function isAlive(pid: number): boolean {
@@ -43,6 +41,6 @@ function isAlive(pid: number): boolean {
 		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		return error instanceof Error && 'code' in error && error.code === 'EPERM';
+		return (error as NodeJS.ErrnoException).code === 'EPERM';
 	}
 }

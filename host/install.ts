@@ -1,117 +1,71 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { runCommand, runNpm, type CommandOptions } from './command';
-import { Problem, Stopped } from './problem';
+import { readJson } from './files';
+import { Problem } from './problem';
+import { runCommand, runNpm } from './process';
 import { findRuntime } from './runtime';
-import type { Steps } from './steps';
+import { step } from './step';
 
-/** Where an n8n is installed. */
-export interface InstallOptions {
-	/** A folder with a package.json that pins n8n or only its engine, a lock file and a .npmrc. */
-	hostFolder: string;
-	logFile: string;
-	signal?: AbortSignal | undefined;
+/** Returns the dependencies of the package.json in a folder: for each package, its version. */
+async function dependenciesIn(folder: string): Promise<Partial<Record<string, string>>> {
+	type Manifest = { dependencies: Record<string, string> };
+	return (await readJson<Manifest>(join(folder, 'package.json'))).dependencies;
 }
-
-/**
- * The file with the fingerprint that `node_modules` was installed from. It lies in `node_modules`, so that it is
- * deleted with it.
- */
-const stampName = '.installed-from';
 
 /** Returns the version of n8n that the folder pins; undefined if the folder only pins n8n's engine. */
 export async function pinnedVersion(hostFolder: string): Promise<string | undefined> {
 	return (await dependenciesIn(hostFolder))['n8n'];
 }
 
-async function dependenciesIn(hostFolder: string): Promise<Partial<Record<string, string>>> {
-	type Manifest = { dependencies: Record<string, string> };
-	return (await readJson<Manifest>(join(hostFolder, 'package.json'))).dependencies;
-}
-
 /**
- * Installs n8n or only its engine from the lock file, unless this installation exists. Shows one step in either case.
+ * Installs n8n or only its engine from the lock file, unless this installation exists.
+ * @param hostFolder a folder with a package.json that pins n8n or only its engine, a lock file and a .npmrc
  * @throws Problem if the installation fails
- * @throws Stopped if the signal was aborted
  */
-export async function installIfNeeded(options: InstallOptions, steps: Steps): Promise<void> {
-	const { n8n, 'n8n-core': engine } = await dependenciesIn(options.hostFolder);
-	const name = n8n === undefined ? `n8n-core ${engine}` : `n8n ${n8n}`;
-	if (await isInstalled(options.hostFolder)) {
-		steps.alreadyDone(`${name} is installed`);
-	} else {
-		const takes = n8n === undefined ? '425 MB, about 40 seconds' : '2.2 GB, about 3 minutes';
-		await steps.run(`Installing ${name} (${takes})`, async () => await install(options));
-	}
+export async function installIfNeeded(hostFolder: string): Promise<void> {
+	// The stamp lies in node_modules, so that it is deleted with it.
+	const stamp = join(hostFolder, 'node_modules', '.installed-from');
+	const lockFile = await readFile(join(hostFolder, 'package-lock.json'), 'utf8');
+	const wanted = `${process.platform} ${process.arch}\n${lockFile}`;
+	if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
+	const { n8n, 'n8n-core': engine } = await dependenciesIn(hostFolder);
+	const what =
+		n8n === undefined
+			? `n8n-core ${engine} (425 MB, about 40 seconds)`
+			: `n8n ${n8n} (2.2 GB, about 3 minutes)`;
+	await step(`Installing ${what}`, async () => {
+		const logFile = join(hostFolder, '.data', 'install.log');
+		await installPackages(hostFolder, logFile);
+		if (n8n !== undefined) await prepareSqlite(hostFolder, logFile);
+		await writeFile(stamp, wanted);
+	});
 }
 
-/** Returns whether the folder's `node_modules` was installed from its present files. */
-async function isInstalled(hostFolder: string): Promise<boolean> {
-	const stamp = join(hostFolder, 'node_modules', stampName);
-	return existsSync(stamp) && (await readFile(stamp, 'utf8')) === (await fingerprint(hostFolder));
-}
-
-/** Installs the packages that the folder pins and, for n8n, the binary of its SQLite driver. */
-async function install(options: InstallOptions): Promise<void> {
-	const { hostFolder } = options;
-	await installPackages(options);
-	if ((await pinnedVersion(hostFolder)) !== undefined) await prepareSqlite(options);
-	await writeFile(join(hostFolder, 'node_modules', stampName), await fingerprint(hostFolder));
-}
-
-async function installPackages({ hostFolder, ...options }: InstallOptions): Promise<void> {
-	try {
-		const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund'];
-		await runNpm(args, { cwd: hostFolder, ...options });
-	} catch (error) {
-		if (error instanceof Stopped) throw error;
+async function installPackages(cwd: string, logFile: string): Promise<void> {
+	const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund'];
+	await runNpm(args, { cwd, logFile }).catch(() => {
 		const advice = 'Is the npm registry within reach, and is 3 GB of disk free?';
-		throw new Problem(`n8n could not be installed. ${advice}`, options.logFile);
-	}
-}
-
-/** Runs the install script of n8n's SQLite driver, which downloads the binary or, if that fails, compiles it. */
-async function prepareSqlite({ hostFolder, ...options }: InstallOptions): Promise<void> {
-	const { node, headers } = await findRuntime(hostFolder);
-	const command: CommandOptions = { cwd: hostFolder, ...options };
-	try {
-		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
-			...command,
-			...(headers && { env: { npm_config_nodedir: headers } }),
-		});
-		await runCommand(node, ['-e', loadSqlite3], command);
-	} catch (error) {
-		if (error instanceof Stopped) throw error;
-		throw new Problem(
-			"n8n's SQLite driver could be neither downloaded nor compiled. To compile it, this machine needs " +
-				'Python 3, make and a C++ compiler (Debian: apt-get install python3 build-essential).',
-			options.logFile,
-		);
-	}
+		throw new Problem(`n8n could not be installed. ${advice}`, logFile);
+	});
 }
 
 const loadSqlite3 = 'new (require("sqlite3").Database)(":memory:", (e) => { if (e) throw e; })';
 
-/** Returns a hash of the platform and of the files that determine the installation. */
-async function fingerprint(hostFolder: string): Promise<string> {
-	const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-	for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
-		hash.update(await readFile(join(hostFolder, name)));
+/** Runs the install script of n8n's SQLite driver, which downloads the binary or, if that fails, compiles it. */
+async function prepareSqlite(cwd: string, logFile: string): Promise<void> {
+	const { node, headers } = await findRuntime(cwd);
+	try {
+		await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], {
+			...{ cwd, logFile },
+			env: { ...process.env, ...(headers && { npm_config_nodedir: headers }) },
+		});
+		await runCommand({ command: node, args: ['-e', loadSqlite3], cwd, logFile });
+	} catch {
+		throw new Problem(
+			"n8n's SQLite driver could be neither downloaded nor compiled. To compile it, this machine needs " +
+				'Python 3, make and a C++ compiler (Debian: apt-get install python3 build-essential).',
+			logFile,
+		);
 	}
-	return hash.digest('hex');
-}
-
-/** Returns the content of a JSON file of this project. Doesn't check that it has the type `T`. */
-export async function readJson<T>(path: string): Promise<T> {
-	return JSON.parse(await readFile(path, 'utf8')) as T;
-}
-
-/** Deletes the file or folder at this path, creates an empty folder there, and returns the path. */
-export async function emptyFolder(path: string): Promise<string> {
-	await rm(path, { recursive: true, force: true });
-	await mkdir(path, { recursive: true });
-	return path;
 }

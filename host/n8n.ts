@@ -1,27 +1,27 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 
 import { freePort, loopback } from './ports';
-import { startProcess, type RunningProcess } from './process';
+import { runCommand, startServer, type Command, type RunningProcess } from './process';
 import { findRuntime } from './runtime';
 
-/** How an n8n is started. */
-export interface N8nOptions {
+/** An n8n that is installed and has data. */
+export interface N8nFolders {
 	/** The folder that n8n is installed in. */
 	hostFolder: string;
 	/** The folder for n8n's database, its encryption key and the community nodes that are installed. */
 	userFolder: string;
+}
+
+export interface N8nOptions {
+	/** The file for n8n's output. It is overwritten. */
+	logFile: string;
 	/** The preferred port. If it is taken, another port is used. */
 	port?: number;
-	/** The file for n8n's output. */
-	logFile: string;
-	/** The port on which n8n accepts debuggers. If it is undefined, n8n accepts none. */
-	debugPort?: number | undefined;
 	/** Additional environment variables for n8n. They take precedence over those of the host. */
 	env?: NodeJS.ProcessEnv;
-	/** Aborts the start. To end n8n after its start, call `stop`. */
-	signal?: AbortSignal | undefined;
+	/** Additional arguments for Node.js. */
+	nodeArgs?: string[];
 }
 
 /** An n8n, or one of its workers, that has started. */
@@ -32,59 +32,79 @@ export interface RunningN8n extends RunningProcess {
 }
 
 /** Milliseconds that n8n may take to start. The first start creates the database, which is slow on a slow disk. */
-const startTimeout = 180_000;
+const START_TIMEOUT_MS = 180_000;
 
 /**
  * Starts n8n on loopback, and waits until its API responds.
  * @throws Problem if n8n ends, or doesn't respond in time
- * @throws Stopped if the signal was aborted
  */
-export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
-	return await start('start', options, answers);
+export async function startN8n(folders: N8nFolders, options: N8nOptions): Promise<RunningN8n> {
+	// While n8n starts, it responds to all requests with a text.
+	return await start('start', folders, options, async (url) => {
+		return (await isOk(`${url}/healthz/readiness`)) && (await isOk(`${url}/rest/settings`, 'json'));
+	});
 }
 
 /**
  * Starts a worker of an n8n in queue mode, and waits until it accepts executions. `env` must contain the addresses of
  * the queue and the database.
  * @throws Problem if the worker ends, or doesn't respond in time
- * @throws Stopped if the signal was aborted
  */
-export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
-	return await start('worker', options, isReady);
+export async function startWorker(folders: N8nFolders, options: N8nOptions): Promise<RunningN8n> {
+	return await start('worker', folders, options, async (url) => {
+		return await isOk(`${url}/healthz/readiness`);
+	});
+}
+
+/**
+ * Runs one of n8n's own commands, such as `import:workflow`, while n8n doesn't run.
+ * @throws Problem if the command fails
+ */
+export async function runN8n(
+	args: readonly string[],
+	folders: N8nFolders,
+	options: N8nOptions,
+): Promise<void> {
+	await runCommand(await commandOf(args, folders, { ...options, port: await freePort() }));
 }
 
 async function start(
-	command: 'start' | 'worker',
-	{ hostFolder, userFolder, logFile, signal, ...options }: N8nOptions,
+	name: 'start' | 'worker',
+	folders: N8nFolders,
+	options: N8nOptions,
 	isUp: (url: string) => Promise<boolean>,
 ): Promise<RunningN8n> {
-	const { node } = await findRuntime(hostFolder);
 	const port = await freePort(options.port);
 	const url = `http://${loopback}:${port}`;
+	const running = await startServer({
+		name: name === 'worker' ? "n8n's worker" : 'n8n',
+		...(await commandOf([name], folders, { ...options, port })),
+		isReady: async () => await isUp(url),
+		startTimeoutMs: START_TIMEOUT_MS,
+	});
+	return { ...running, url, port };
+}
+
+async function commandOf(
+	args: readonly string[],
+	{ hostFolder, userFolder }: N8nFolders,
+	{ logFile, port, nodeArgs = [], env }: N8nOptions & { port: number },
+): Promise<Command> {
+	const { node } = await findRuntime(hostFolder);
 	await mkdir(userFolder, { recursive: true });
-	const running = await startProcess({
-		name: command === 'worker' ? "n8n's worker" : 'n8n',
+	const n8n = join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n');
+	return {
 		command: node,
-		args: [
-			...(options.debugPort === undefined ? [] : [`--inspect=${loopback}:${options.debugPort}`]),
-			...['--require', join(__dirname, 'leash.cjs')],
-			...[join(hostFolder, 'node_modules', 'n8n', 'bin', 'n8n'), command],
-		],
+		args: [...nodeArgs, '--require', join(__dirname, 'leash.cjs'), n8n, ...args],
 		cwd: userFolder,
 		env: {
 			...foreignEnvironment(),
 			...settings(userFolder, port, await freePort()),
-			N8N_DISABLED_MODULES: onlineModules.filter((name) => hasModule(hostFolder, name)).join(),
 			PATH: [dirname(node), process.env['PATH']].join(delimiter),
-			...options.env,
+			...env,
 		},
 		logFile,
-		leash: true,
-		isReady: async () => await isUp(url),
-		startTimeout,
-		signal,
-	});
-	return { ...running, url, port };
+	};
 }
 
 /** Returns this process's environment variables without those that configure n8n, npm or Node.js. */
@@ -114,7 +134,7 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: loopback,
 		// Browsers send no secure cookies over HTTP.
 		N8N_SECURE_COOKIE: 'false',
-		// n8n sends no requests to the internet.
+		// n8n sends no requests to the internet, and shows no assistant that needs the internet.
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',
@@ -122,6 +142,7 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 		N8N_TEMPLATES_ENABLED: 'false',
 		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
 		N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
+		N8N_DISABLED_MODULES: 'mcp-registry,instance-ai',
 		// The editor asks the user no questions.
 		N8N_PERSONALIZATION_ENABLED: 'false',
 		N8N_HIRING_BANNER_ENABLED: 'false',
@@ -138,27 +159,6 @@ export function settings(userFolder: string, port: number, brokerPort: number): 
 function timeZone(): string {
 	const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
 	return Intl.supportedValuesOf('timeZone').includes(zone) ? zone : 'UTC';
-}
-
-/** Modules of n8n that load lists from the internet, or show an assistant that needs the internet. */
-const onlineModules = ['mcp-registry', 'instance-ai'];
-
-/**
- * Returns whether n8n has the module. n8n doesn't start if it has to disable a module that it doesn't have
- * (@n8n/backend-common, modules.config.js).
- */
-function hasModule(hostFolder: string, name: string): boolean {
-	return existsSync(join(hostFolder, 'node_modules', 'n8n', 'dist', 'modules', name));
-}
-
-/** Returns whether n8n is ready and its API responds with JSON. While n8n starts, it responds with a text. */
-async function answers(url: string): Promise<boolean> {
-	return (await isReady(url)) && (await isOk(`${url}/rest/settings`, 'json'));
-}
-
-/** Returns whether n8n has connected to its database and, in queue mode, to its queue. */
-async function isReady(url: string): Promise<boolean> {
-	return await isOk(`${url}/healthz/readiness`);
 }
 
 /** The time limit of one request in milliseconds. An n8n that takes longer isn't ready, and is asked again. */

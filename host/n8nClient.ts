@@ -11,8 +11,7 @@ export class N8nClient {
 	 * Makes a call.
 	 * @param body sent as JSON, unless it is undefined
 	 * @returns the field `data` of the response
-	 * @throws Refused with n8n's message, if the status isn't 2xx
-	 * @throws Problem if n8n doesn't respond
+	 * @throws Problem with n8n's message if the status isn't 2xx, or if n8n doesn't respond
 	 */
 	async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
 		const sent = fetch(this.url + path, {
@@ -35,23 +34,8 @@ export class N8nClient {
 		const text = await response.text();
 		if (!response.ok) {
 			const said = /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text.slice(0, 300);
-			throw new Refused(
-				`n8n refused ${method} ${path} with ${response.status}: ${said}`,
-				response.status,
-			);
+			throw new Problem(`n8n refused ${method} ${path} with ${response.status}: ${said}`);
 		}
 		return (JSON.parse(text) as { data: T }).data;
-	}
-}
-
-/** Thrown if n8n refuses a call. */
-export class Refused extends Problem {
-	constructor(
-		message: string,
-		/** The HTTP status of the response. */
-		readonly status: number,
-	) {
-		super(message);
-		this.name = 'Refused';
 	}
 }

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { killTree, ownGroup, runNpm, type CommandOptions } from './command';
+import { emptyFolder, readJson, writeJson } from './files';
 import { lockFolder } from './folderLock';
-import { emptyFolder } from './install';
 import { Problem } from './problem';
+import { runNpm } from './process';
 import { waitFor } from './wait';
 
 const projectFolder = join(__dirname, '..');
@@ -27,31 +27,31 @@ const sources = [
  * @returns the path of the packed node, a .tgz file
  * @throws Problem if the build fails, or if another build takes too long
  */
-export async function buildAndPack(options: Omit<CommandOptions, 'cwd' | 'env'>): Promise<string> {
-	const folder = join(__dirname, '.data', 'packed');
+export async function buildAndPack(logFile: string): Promise<string> {
+	const packages = join(__dirname, '.data', 'packed');
 	// Test files that start at the same time use the same folder. The first one builds, and the others use its result.
-	const free = await waitFor(
-		async () => await lockFolder(folder, 'A build of the node').catch(() => undefined),
-		{ timeout: LONGEST_BUILD_MS, signal: options.signal },
-	);
-	if (free === undefined) throw new Problem(`Another build of the node takes too long: ${folder}.`);
+	const unlock = await waitFor(async () => await lockFolder(packages).catch(() => undefined), {
+		timeout: LONGEST_BUILD_MS,
+	});
+	if (unlock === undefined) throw new Problem(`Another build takes too long: ${packages}.pid.`);
 	try {
-		return await packInto(folder, { cwd: projectFolder, ...options });
+		return await packInto(packages, logFile);
 	} finally {
-		await free();
+		unlock();
 	}
 }
 
-async function packInto(folder: string, command: CommandOptions): Promise<string> {
-	const packed = join(folder, `${await fingerprint()}.tgz`);
+async function packInto(packages: string, logFile: string): Promise<string> {
+	const packed = join(packages, `${await fingerprint()}.tgz`);
 	if (existsSync(packed)) return packed;
+	const command = { cwd: projectFolder, logFile };
 	await runNpm(['run', 'build'], command);
-	const packFolder = await emptyFolder(`${packed}-${process.pid}`);
-	await runNpm(['pack', '--loglevel=error', '--pack-destination', packFolder], command);
-	const [name] = await readdir(packFolder);
-	if (name === undefined) throw new Problem('npm packed no node.', command.logFile);
-	await rename(join(packFolder, name), packed);
-	await rm(packFolder, { recursive: true });
+	const folder = await emptyFolder(`${packed}-${process.pid}`);
+	await runNpm(['pack', '--loglevel=error', '--pack-destination', folder], command);
+	const [name] = await readdir(folder);
+	if (name === undefined) throw new Problem('npm packed no node.', logFile);
+	await rename(join(folder, name), packed);
+	await rm(folder, { recursive: true });
 	return packed;
 }
 
@@ -70,46 +70,32 @@ async function fingerprint(): Promise<string> {
 }
 
 /**
- * Installs a packed node in the same way as n8n installs a community node (see n8n's
- * modules/community-packages/community-packages.service.js): into the folder `.n8n/nodes` of the user folder, which is
- * a package of its own, and without the node's peer dependencies, which n8n provides. n8n loads this package when it
- * starts.
+ * Installs a packed node as the README describes: into the folder `.n8n/nodes` of the user folder, without the node's
+ * peer dependencies, which n8n provides. n8n loads the packages in this folder when it starts.
  */
 export async function installNode(
 	userFolder: string,
 	packed: string,
-	options: Omit<CommandOptions, 'cwd' | 'env'>,
+	logFile: string,
 ): Promise<void> {
-	const nodesFolder = join(userFolder, '.n8n', 'nodes');
-	await emptyFolder(join(nodesFolder, 'node_modules'));
-	if (!existsSync(join(nodesFolder, 'package.json'))) {
-		const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
-		await writeFile(join(nodesFolder, 'package.json'), JSON.stringify(manifest));
-	}
-	const flags =
-		'--no-save --omit=dev --omit=peer --legacy-peer-deps --ignore-scripts --no-package-lock ' +
-		'--no-audit --no-fund --loglevel=error';
-	await runNpm(['install', packed, ...flags.split(' ')], { cwd: nodesFolder, ...options });
+	const cwd = await emptyFolder(join(userFolder, '.n8n', 'nodes'));
+	// Without this file, npm would install into a parent folder that has one.
+	await writeJson(join(cwd, 'package.json'), { name: 'installed-nodes', private: true });
+	await runNpm(
+		['install', '--omit=peer', '--legacy-peer-deps', '--no-audit', '--no-fund', packed],
+		{ cwd, logFile },
+	);
 }
 
 /**
  * Compiles the node's sources into the installed package now and whenever they change, and prints the compiler's
  * output. If N8N_DEV_RELOAD is set, n8n reloads the compiled files. Debuggers find the sources by the source maps.
- * @returns a function that ends the compiler
  */
-export function watchSources(userFolder: string): () => Promise<void> {
-	const { name } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as {
-		name: string;
-	};
+export async function watchSources(userFolder: string): Promise<void> {
+	const { name } = await readJson<{ name: string }>(join(projectFolder, 'package.json'));
 	const outDir = join(userFolder, '.n8n', 'nodes', 'node_modules', name, 'dist');
 	const flags = ['--watch', '--preserveWatchOutput', '--sourceMap', '--outDir', outDir];
-	const compiler = spawn(process.execPath, [require.resolve('typescript/bin/tsc'), ...flags], {
-		cwd: projectFolder,
-		stdio: ['ignore', 'inherit', 'inherit'],
-		...ownGroup,
-	});
-	return async () => {
-		killTree(compiler, 'SIGTERM');
-		await Promise.resolve();
-	};
+	const args = [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json', ...flags];
+	const compiler = spawn(process.execPath, args, { cwd: projectFolder, stdio: 'inherit' });
+	process.once('exit', () => compiler.kill());
 }

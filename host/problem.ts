@@ -12,11 +12,3 @@ export class Problem extends Error {
 		this.name = 'Problem';
 	}
 }
-
-/** Thrown if work was ended because the user wants to stop. */
-export class Stopped extends Error {
-	constructor() {
-		super('Stopped');
-		this.name = 'Stopped';
-	}
-}

@@ -1,21 +1,27 @@
-import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { firstExample } from './examples';
-import { firstRun, type FirstRun } from './firstRun';
-import { defaultPort, hostSteps, startHost, type Host } from './host';
-import { emptyFolder } from './install';
-import { loopback } from './ports';
-import { Problem, Stopped } from './problem';
-import { Steps } from './steps';
-import { stopSignal } from './stopSignal';
+import { startSandbox, type Sandbox } from '../sandbox';
+import { importedPort, runFirstExample } from './examples';
+import { emptyFolder } from './files';
+import { lockFolder } from './folderLock';
+import { n8nFolders, prepareHost, startHost, type Host } from './host';
+import { watchSources } from './nodePackage';
+import { freePort, loopback } from './ports';
+import { Problem } from './problem';
+import { stopAll } from './process';
+import { step } from './step';
+
+/** The port of the editor, of the sandbox and for debuggers. If one is taken, another is used. */
+const EDITOR_PORT = 5678;
+const SANDBOX_PORT = 8765;
+const DEBUG_PORT = 9229;
 
 const help = `Starts an n8n with this node in it, beside a sandbox of the service. The first start runs an example.
 
   npm start                    leaves the editor open until Ctrl-C
-  npm start -- --once          ends after the run, with exit status 0 only if it made a job
-  npm start -- --port 5680     the editor's port (${defaultPort} otherwise); another if it is taken
+  npm start -- --once          only runs the example; the exit status is 0 only if it made a job
+  npm start -- --port 5680     the editor's port (${EDITOR_PORT} otherwise); another if it is taken
   npm start -- --watch         also compiles what you change, and n8n loads it without a restart; a
                                debugger may be attached; npm run dev is the same
 
@@ -23,111 +29,89 @@ What you do in the editor is kept in host/.data/kept; later starts run nothing. 
 with nothing each time.
 `;
 
-/**
- * Starts n8n and the sandbox, and stops them when the user wants to stop, or after the run with `--once`.
- * @returns the exit status
- * @throws Problem if the start fails, or if n8n ends by itself
- * @throws Stopped if the user stops during the start or the first run
- */
-async function main(args: string[]): Promise<number> {
-	const options = readOptions(args);
-	if (options === undefined) {
-		process.stdout.write(help);
-		return 0;
-	}
-	const stop = stopSignal();
-	const dataFolder = join(__dirname, '.data', options.once ? 'once' : 'kept');
-	if (options.once) await emptyFolder(dataFolder);
-	const steps = new Steps(hostSteps + 1);
-	const { port, watch } = options;
-	const host = await startHost({ dataFolder, port, watch, steps, signal: stop });
-	try {
-		if (host.api.isNew) {
-			const title = `Running a copy of examples/${firstExample} by its Schedule Trigger`;
-			const run = await steps.run(title, async () => await firstRun(host, stop));
-			print(describeRun(run));
-			const made = run.jobs.length > 0 && run.execution.status === 'success';
-			if (options.once) return made ? 0 : 1;
-		} else {
-			steps.alreadyDone('Your work is kept, so no example is run');
-			print(await describeKept(host));
-		}
-		print(describeHost(host, options.port));
-		await Promise.race([host.n8n.ended, stop.aborted || once(stop, 'abort')]);
-		if (!stop.aborted) throw new Problem('n8n ended by itself.', host.n8n.logFile);
-		return 0;
-	} finally {
-		if (!options.once) print('Stopping n8n and the sandbox …');
-		await host.stop();
-	}
-}
+type Options = ReturnType<typeof readOptions>;
 
 /**
- * Returns the options of the command line; undefined if it contains `--help`.
+ * Returns the options of the command line.
  * @throws Problem if an option is unknown or has a wrong value
  */
 function readOptions(args: string[]) {
-	const { once = false, port = String(defaultPort), watch = false, help } = parseOptions(args);
-	if (help) return undefined;
-	const number = Number(port);
-	if (Number.isInteger(number) && number >= 1 && number <= 65_535)
-		return { once, port: number, watch };
-	throw new Problem(`--port wants a number from 1 to 65535, and got '${port}'.`);
-}
-
-function parseOptions(args: string[]) {
-	const flag = { type: 'boolean' } as const;
-	const options = { once: flag, port: { type: 'string' }, watch: flag, help: flag } as const;
 	try {
-		return parseArgs({ args, options }).values;
+		const flag = { type: 'boolean', default: false } as const;
+		const port = { type: 'string', default: String(EDITOR_PORT) } as const;
+		const options = { once: flag, watch: flag, help: flag, port };
+		const { values } = parseArgs({ args, options });
+		const number = Number(values.port);
+		if (Number.isInteger(number) && number >= 1 && number <= 65_535)
+			return { ...values, port: number };
 	} catch (error) {
 		throw new Problem(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
 	}
+	throw new Problem('--port wants a number from 1 to 65535.');
 }
 
-function describeRun({ jobs, execution, result, workflow }: FirstRun): string {
-	const jobLines = jobs.flatMap(({ uid, name, displayName, cluster, state }) => [
-		`  uid           ${uid}`,
-		`  name          ${name}`,
-		`  display name  ${displayName}`,
-		`  cluster       ${cluster.metadata.uid} (${cluster.name})`,
-		`  status        ${state}`,
-	]);
-	return [
-		'',
-		jobs.length > 0 ? 'The job that it made, as the sandbox holds it:' : 'It made no job.',
-		...jobLines,
-		`n8n's execution ${execution.id} of '${workflow.name}':`,
-		`  started by    ${execution.mode}`,
-		`  status        ${execution.status}`,
-		...(result.error === undefined ? [] : [`  ${result.error}`]),
-		'',
-	].join('\n');
-}
+/**
+ * Runs the host until n8n ends, or until the end of the example with `--once`.
+ * @throws Problem if a step fails, or if n8n ends by itself
+ */
+async function run({ once, port, watch }: Options): Promise<void> {
+	const folders = { dataFolder: join(__dirname, '.data', once ? 'once' : 'kept') };
+	await lockFolder(folders.dataFolder);
+	if (once) await emptyFolder(folders.dataFolder);
+	const usedPort = await importedPort(n8nFolders(folders));
+	const sandbox = await startSandbox({ port: await freePort(usedPort ?? SANDBOX_PORT) });
+	const isNew = await prepareHost(folders, sandbox);
+	if (isNew) await firstRun(folders.dataFolder, sandbox);
+	if (once) return;
 
-/** Describes the workflows of an n8n that has been started before. */
-async function describeKept({ api, notBroughtIn }: Host): Promise<string> {
-	if (notBroughtIn !== undefined) {
-		return `\nThe sandbox's credential and the examples were not renewed: ${notBroughtIn}\n`;
+	const debugPort = watch ? await freePort(DEBUG_PORT) : undefined;
+	const host = await startHost(folders, {
+		port,
+		...(watch && { env: { N8N_DEV_RELOAD: 'true' } }),
+		...(debugPort !== undefined && { nodeArgs: [`--inspect=${loopback}:${debugPort}`] }),
+	});
+	if (watch) await watchSources(n8nFolders(folders).userFolder);
+	if (host.n8n.port !== port) print(`Port ${port} is taken, so the editor is at ${host.n8n.port}.`);
+	if (!isNew && sandbox.url !== `http://${loopback}:${usedPort}`) {
+		print(
+			`Port ${usedPort} is taken. Change the Base URL in the sandbox's credential to ${sandbox.url}.`,
+		);
 	}
-	const workflows = (await api.workflows()).filter(({ isArchived }) => !isArchived);
-	const published = workflows.filter(({ active }) => active).map(({ name }) => `  ${name}`);
-	return [
-		'',
-		`n8n holds ${workflows.length} workflows.`,
-		...(published.length === 0 ? [] : ['Published, so their triggers fire:', ...published]),
-		'',
-	].join('\n');
+	print(describe(host, sandbox, debugPort));
+	isUp = true;
+	await host.n8n.ended;
+	throw new Problem('n8n ended by itself.', host.n8n.logFile);
 }
 
-function describeHost({ n8n, owner, sandbox, debugPort }: Host, askedPort: number): string {
+/** @throws Problem if the example fails or creates no job */
+async function firstRun(dataFolder: string, { store }: Sandbox): Promise<void> {
+	const logFile = join(dataFolder, 'first-run.log');
+	await step('Running a copy of examples/nightly-job.json', async () => {
+		await runFirstExample(n8nFolders({ dataFolder }), { logFile });
+	});
+	const [job] = store.jobs.values();
+	if (job === undefined) throw new Problem('The example made no job.', logFile);
+	print(
+		[
+			'\nThe job that it made, as the sandbox holds it:',
+			`  uid           ${job.uid}`,
+			`  name          ${job.name}`,
+			`  display name  ${job.displayName}`,
+			`  cluster       ${job.cluster.metadata.uid} (${job.cluster.name})`,
+			`  status        ${job.state}\n`,
+		].join('\n'),
+	);
+}
+
+function describe(
+	{ n8n, owner }: Host,
+	{ url, userName, password }: Sandbox,
+	debugPort: number | undefined,
+): string {
 	return [
-		...(n8n.port === askedPort
-			? []
-			: [`Port ${askedPort} is taken, so the editor is at ${n8n.port}.`]),
 		`Editor    ${n8n.url}`,
 		`          log in as ${owner.email} with ${owner.password}`,
-		`Sandbox   ${sandbox.url} (user ${sandbox.userName}, password ${sandbox.password})`,
+		`Sandbox   ${url} (user ${userName}, password ${password})`,
 		'          shows its jobs and clusters as they change',
 		...(debugPort === undefined
 			? []
@@ -142,18 +126,48 @@ function print(text: string): void {
 	process.stdout.write(`${text}\n`);
 }
 
-function explain(error: unknown): string {
-	if (!(error instanceof Problem)) return error instanceof Error ? `${error.stack}` : String(error);
-	const log =
-		error.logFile === undefined ? '' : `\nThe log: ${relative(process.cwd(), error.logFile)}`;
-	return error.message + log;
+/** Whether the editor can be used. */
+let isUp = false;
+let isStopping = false;
+
+/** Stops all that was started, and ends this process. The sandbox ends with it. */
+async function stop(status: number): Promise<void> {
+	if (isStopping) return;
+	isStopping = true;
+	await stopAll();
+	process.exit(status);
 }
 
-main(process.argv.slice(2)).then(
-	(status) => process.exit(status),
-	(error: unknown) => {
-		if (error instanceof Stopped) process.exit(130);
+async function main(): Promise<void> {
+	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(name, () => {
+			print('Stopping n8n and the sandbox …');
+			void stop(isUp ? 0 : 130);
+		});
+	}
+	// npm forwards SIGTERM only to the shell that it has started, and this shell ends without forwarding it.
+	const { ppid } = process;
+	if (process.env['npm_lifecycle_event'] !== undefined) {
+		setInterval(() => process.ppid !== ppid && void stop(1), 500).unref();
+	}
+	try {
+		const options = readOptions(process.argv.slice(2));
+		if (options.help) print(help);
+		else await run(options);
+		await stop(0);
+	} catch (error) {
+		if (isStopping) return;
 		process.stderr.write(`\n${explain(error)}\n`);
-		process.exit(1);
-	},
-);
+		await stop(1);
+	}
+}
+
+function explain(error: unknown): string {
+	if (!(error instanceof Problem)) return error instanceof Error ? `${error.stack}` : String(error);
+	const { message, logFile } = error;
+	return logFile === undefined
+		? message
+		: `${message}\nThe log: ${relative(process.cwd(), logFile)}`;
+}
+
+void main();

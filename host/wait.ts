@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Stopped } from './problem';
-
 export interface WaitOptions {
 	/** Milliseconds after which to stop waiting. */
 	timeout: number;
-	/** Ends the waiting before the next call of `look`. */
-	signal?: AbortSignal | undefined;
 	/** Milliseconds between two calls of `look`. By default, 200. */
 	interval?: number;
 }
@@ -18,16 +14,14 @@ export interface WaitOptions {
  * Jest can't load on Node.js 20.
  * @param look returns the value, or undefined if there is none yet
  * @returns the value, or undefined after the timeout
- * @throws Stopped if the signal was aborted
  * @throws any error that `look` throws
  */
 export async function waitFor<T>(
 	look: () => Promise<T | undefined> | T | undefined,
-	{ timeout, signal, interval = 200 }: WaitOptions,
+	{ timeout, interval = 200 }: WaitOptions,
 ): Promise<T | undefined> {
 	const end = Date.now() + timeout;
 	while (Date.now() < end) {
-		if (signal?.aborted) throw new Stopped();
 		const seen = await look();
 		if (seen !== undefined) return seen;
 		await sleep(interval);

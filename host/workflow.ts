@@ -1,5 +1,5 @@
 import type { WorkflowFile, WorkflowNode } from './api';
-import { credentialName } from './examples';
+import { credentialType, sandboxCredential } from './credential';
 
 const nodeType = 'n8n-nodes-job-orchestration.jobOrchestration';
 
@@ -24,16 +24,13 @@ export function webhook(
 	);
 }
 
-/**
- * Returns this project's node with the credential for the sandbox. The credential has no ID, so that it is found by its
- * name.
- */
+/** Returns this project's node with the credential for the sandbox. */
 export function jobNode(
 	name: string,
 	parameters: Record<string, unknown>,
 	more: Record<string, unknown> = {},
 ): WorkflowNode {
-	const credentials = { jobOrchestrationApi: { id: '', name: credentialName } };
+	const credentials = { [credentialType]: sandboxCredential };
 	return node(name, nodeType, parameters, { credentials, ...more });
 }
 

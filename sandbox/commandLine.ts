@@ -1,63 +1,44 @@
 import { parseArgs } from 'node:util';
 
 import { number } from './number';
-import { demoUser, type SandboxOptions } from './options';
-import { expiries, type Expiry } from './service/expiry';
+import type { SandboxOptions } from './options';
 
-/** The first port to try if `--port` isn't given. */
-export const usualPort = 8480;
+/** For each flag: its unit, its description with the default in parentheses, and how its value becomes an option. */
+const flags: Record<string, [unit: string, about: string, read: (text: string) => SandboxOptions]> =
+	{
+		port: ['number', 'the port on loopback (8480)', (text) => ({ port: whole(text, 65_535) })],
+		clusters: ['number', 'the number of work clusters (6)', (text) => ({ clusters: whole(text) })],
+		'job-duration': [
+			'seconds',
+			'how long a job runs until it has succeeded (600)',
+			(text) => ({ jobDuration: number(text) * 1000 }),
+		],
+		'token-lifetime': [
+			'seconds',
+			'how long an access token is valid (3600)',
+			(text) => ({ tokenLifetime: number(text) }),
+		],
+		latency: ['ms', 'the delay of each response (0)', (text) => ({ latency: number(text) })],
+		'per-second': [
+			'number',
+			'how many calls are accepted per second; the others get a 429 (any number)',
+			(text) => ({ limits: { perSecond: number(text, { least: 0.001 }) } }),
+		],
+	};
+
+const whole = (text: string, most?: number) => number(text, { whole: true, ...(most && { most }) });
+
+const lines = Object.entries(flags).map(
+	([name, [unit, about]]) => `  ${`--${name} <${unit}>`.padEnd(27)}${about}`,
+);
 
 export const help = `Starts a local job orchestration service to try the node on. It keeps everything in memory.
 
   npm run sandbox -- [options]
 
-  --port <number>            the port on loopback (${usualPort}, or the next one that is free)
-  --clusters <number>        the number of work clusters (6)
-  --max-page-size <number>   the most clusters on a page; a request for more is refused with a 400
-                             (1000; if the option isn't given, such a request gets 1000 instead)
-  --page-numbers             uses page numbers as continue tokens
-  --empty-lists-omitted      omits the fields items and metadata of a list if they are empty
-  --token-lifetime <seconds> how long an access token is valid (3600)
-  --expired-as <how>         the response to an invalid token: ${expiries.slice(0, 5).join(', ')},
-                             ${expiries.slice(5).join(', ')} (401)
-  --one-session              makes each login end the token of the previous login
-  --job-duration <seconds>   how long a job runs until it has succeeded (600)
-  --latency <milliseconds>   the delay of each response (0)
-  --per-second <number>      how many calls are accepted per second (any number)
-  --burst <number>           how many of these calls may arrive at once (the number per second)
-  --too-many <status>        the status of the response to the other calls: 429 or 503 (429)
-  --retry-after <seconds>    the Retry-After of this response (none)
-  --at-once <number>         how many calls are processed at once; the others wait (any number)
-  --user <name>              the user that may log in (${demoUser.userName})
-  --password <password>      that user's password (${demoUser.password})
+${lines.join('\n')}
   --help                     shows this
 `;
-
-/** For each flag, a function that converts its value to options. */
-const flags: Record<string, (text: string) => SandboxOptions> = {
-	port: (text) => ({ port: number(text, { most: 65_535, whole: true }) }),
-	clusters: (text) => ({ clusters: number(text, { most: 1e9, whole: true }) }),
-	'max-page-size': (text) => ({
-		maxPageSize: number(text, { least: 1, whole: true }),
-		refuseLargerPages: true,
-	}),
-	'page-numbers': () => ({ pageNumbers: true }),
-	'empty-lists-omitted': () => ({ emptyListsOmitted: true }),
-	'token-lifetime': (text) => ({ tokenLifetime: number(text) }),
-	'expired-as': (text) => ({ expiry: expiry(text) }),
-	'one-session': () => ({ oneSession: true }),
-	'job-duration': (text) => ({ jobDuration: number(text) * 1000 }),
-	latency: (text) => ({ latency: number(text) }),
-	'per-second': (text) => ({ limits: { perSecond: number(text, { least: 0.001 }) } }),
-	burst: (text) => ({ limits: { burst: number(text, { least: 1, whole: true }) } }),
-	'too-many': (text) => ({ limits: { tooMany: tooMany(text) } }),
-	'retry-after': (text) => ({ limits: { retryAfter: number(text, { whole: true }) } }),
-	'at-once': (text) => ({ limits: { atOnce: number(text, { least: 1, whole: true }) } }),
-	user: (userName) => ({ userName }),
-	password: (password) => ({ password }),
-	help: () => ({}),
-};
-const flagsWithoutValue = ['one-session', 'page-numbers', 'empty-lists-omitted', 'help'];
 
 /**
  * Parses the command line.
@@ -65,33 +46,16 @@ const flagsWithoutValue = ['one-session', 'page-numbers', 'empty-lists-omitted',
  * @throws Error whose message names the flag, and says what is wrong with its value
  */
 export function readCommandLine(args: string[]): SandboxOptions | undefined {
-	const known = Object.keys(flags).map((name) => {
-		const type: 'boolean' | 'string' = flagsWithoutValue.includes(name) ? 'boolean' : 'string';
-		return [name, { type }] as const;
-	});
-	const { values } = parseArgs({ args, options: Object.fromEntries(known) });
-	if (values['help']) return undefined;
-
-	let options: SandboxOptions = { recordCalls: false };
-	for (const [name, value] of Object.entries(values)) {
+	const known = Object.keys(flags).map((name) => [name, { type: 'string' }] as const);
+	const options = { ...Object.fromEntries(known), help: { type: 'boolean' } } as const;
+	const { help: wantsHelp, ...values } = parseArgs({ args, options }).values;
+	if (wantsHelp) return undefined;
+	const given = Object.entries(values).map(([name, value]) => {
 		try {
-			const { limits, ...others } = flags[name]?.(String(value)) ?? {};
-			options = { ...options, ...others };
-			if (limits) options.limits = { ...options.limits, ...limits };
+			return flags[name]?.[2](String(value));
 		} catch (error) {
-			throw new Error(`--${name} ${error instanceof Error ? error.message : String(error)}`);
+			throw new Error(`--${name} ${(error as Error).message}`);
 		}
-	}
-	return options;
-}
-
-function tooMany(text: string): 429 | 503 {
-	if (text === '429' || text === '503') return text === '429' ? 429 : 503;
-	throw new Error(`must be 429 or 503, not '${text}'`);
-}
-
-function expiry(text: string): Expiry {
-	const found = expiries.find((known) => known === text);
-	if (found !== undefined) return found;
-	throw new Error(`must be one of ${expiries.join(', ')}, not '${text}'`);
+	});
+	return Object.assign({ port: 8480, recordCalls: false }, ...given) as SandboxOptions;
 }

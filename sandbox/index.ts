@@ -1,7 +1,6 @@
 /* What the host, the tests and the benchmarks import from the sandbox. */
 export { startSandbox, type Sandbox } from './start';
 export type { SandboxOptions } from './options';
-export { type Expiry } from './service/expiry';
 export type { LimitOptions } from './limits/limits';
 export type { CalledOperation } from './http/calls';
 export type { Fault, When } from './faults/fault';

@@ -40,5 +40,4 @@ export interface CreateJobRequest {
 }
 
 /** The operationIds in the contract. */
-export const operationIds = ['login', 'createJob', 'changeJobState', 'listClusters'] as const;
-export type OperationId = (typeof operationIds)[number];
+export type OperationId = 'login' | 'createJob' | 'changeJobState' | 'listClusters';

@@ -1,10 +1,9 @@
 import type { LimitOptions } from './limits/limits';
-import type { Expiry } from './service/expiry';
 
 /** The only user that can log in, unless the options name another user. */
 export const demoUser = { userName: 'demo', password: 'demo-password' };
 
-const defaults = {
+export const defaults = {
 	/** The port to listen on, on loopback. With 0, the system chooses a free port. */
 	port: 0,
 	/** A prefix of the path of each call, such as `/orchestrator`. */
@@ -12,8 +11,6 @@ const defaults = {
 	...demoUser,
 	/** Seconds until a token expires. */
 	tokenLifetime: 3600,
-	/** The response to a call whose token has expired or is unknown. */
-	expiry: '401' as Expiry,
 	/** Whether the user has only one session, so that each login ends all earlier tokens. */
 	oneSession: false,
 	/** The number of work clusters. A large number costs nothing, because clusters are created on request. */
@@ -45,8 +42,3 @@ export type SandboxSettings = typeof defaults;
 
 /** The options of `startSandbox`. */
 export type SandboxOptions = Partial<SandboxSettings>;
-
-/** Returns all settings: the given options, and the defaults of the others. */
-export function withDefaults(options: SandboxOptions): SandboxSettings {
-	return { ...defaults, ...options };
-}

@@ -1,11 +1,9 @@
-import type { AddressInfo } from 'node:net';
-
 import { FaultPlan } from './faults/faultPlan';
 import { buildApp } from './http/app';
 import { CallRecord, type Call } from './http/calls';
 import { Connections } from './http/connections';
 import { Limits } from './limits/limits';
-import { withDefaults, type SandboxOptions } from './options';
+import { defaults, type SandboxOptions, type SandboxSettings } from './options';
 import type { StoredJob } from './service/jobs';
 import { Service } from './service/service';
 
@@ -20,8 +18,8 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
  * @throws Error with a `code` such as EADDRINUSE, if the sandbox can't listen on the port
  */
 export async function startSandbox(options: SandboxOptions = {}) {
-	const settings = withDefaults(options);
-	const { tls, pathPrefix, userName, password } = settings;
+	const settings: SandboxSettings = { ...defaults, ...options };
+	const { pathPrefix, userName, password } = settings;
 	const service = new Service(settings);
 	const faults = new FaultPlan();
 	const limits = new Limits(settings.limits);
@@ -29,14 +27,13 @@ export async function startSandbox(options: SandboxOptions = {}) {
 	const app = buildApp({ service, faults, limits, record, settings });
 	const connections = new Connections(app.server);
 	app.server.maxConnections = settings.limits.connections ?? Infinity;
-	await app.listen({ host: '127.0.0.1', port: settings.port });
-	const { port } = app.server.address() as AddressInfo;
+	const origin = await app.listen({ host: '127.0.0.1', port: settings.port });
 	const jobs: ReadonlyMap<string, StoredJob> = service.jobs;
 	let comeBack = async (): Promise<void> => {};
 
 	return {
 		/** The base URL: scheme, host, port and path prefix, without a slash at the end. */
-		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${pathPrefix}`,
+		url: origin + pathPrefix,
 		userName,
 		password,
 		/** The data of the service: all jobs that were created, by their UIDs, the oldest first; and the clusters. */

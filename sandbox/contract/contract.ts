@@ -67,11 +67,11 @@ function readOperation(path: string, method: string, operation: OperationObject)
 		/** Contains `{name}` for each path parameter. */
 		path,
 		needsToken: security.length > 0,
-		/** The schemas of a request, as the `schema` of a Fastify route. An operation without a body has no `body`. */
+		/** The schemas of a request, as the `schema` of a Fastify route. Fastify allows no schema for the body of a GET. */
 		request: {
 			params: parametersIn('path', operation),
 			querystring: parametersIn('query', operation),
-			...(body && { body: body.schema }),
+			...(method !== 'GET' && { body: body?.schema ?? { type: 'null' } }),
 		},
 		/** The schema of the response for each status; undefined if the response has no body. */
 		answers: new Map(answers.map(([status, answer]) => [status, answer?.schema])),

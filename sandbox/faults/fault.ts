@@ -17,7 +17,7 @@ export type AnsweringFault =
 	| { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
 	/** Responds with a web page, as a proxy does. */
 	| { kind: 'html'; when: When; status?: number }
-	/** Responds with JSON of this size. The JSON is generated while it is sent, so that it isn't held in memory. */
+	/** Responds with JSON of this size, which must be at least 13 bytes. */
 	| { kind: 'hugeBody'; when: When; bytes: number; status?: number };
 
 /**

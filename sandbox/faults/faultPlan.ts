@@ -3,9 +3,7 @@ import type { Fault } from './fault';
 
 /** A call as a plan gets it: it hasn't been processed yet. */
 export interface PlannedCall extends Omit<Call, 'status' | 'reason' | 'at'> {
-	/** The number of the call, counted from 1 since the plan was set. */
-	n: number;
-	/** The number of the call among the calls of the same operation, counted in the same way. */
+	/** The number of the call among the calls of the same operation, counted from 1 since the plan was set. */
 	nOfOperation: number;
 }
 
@@ -15,7 +13,6 @@ export type Plan = (call: PlannedCall) => Fault | readonly Fault[] | undefined;
 /** Determines the faults that calls meet. Without a plan, no call meets a fault. */
 export class FaultPlan {
 	private current: Plan | undefined;
-	private calls = 0;
 	private readonly callsOf = new Map<CalledOperation, number>();
 
 	/** Replaces the plan, and counts the calls from 1 again. */
@@ -27,7 +24,6 @@ export class FaultPlan {
 	/** Removes the plan. */
 	clear(): void {
 		this.current = undefined;
-		this.calls = 0;
 		this.callsOf.clear();
 	}
 
@@ -35,8 +31,7 @@ export class FaultPlan {
 	next(call: Call): readonly Fault[] {
 		if (this.current === undefined) return [];
 		const nOfOperation = (this.callsOf.get(call.operation) ?? 0) + 1;
-		this.calls += 1;
 		this.callsOf.set(call.operation, nOfOperation);
-		return [this.current({ ...call, n: this.calls, nOfOperation }) ?? []].flat();
+		return [this.current({ ...call, nOfOperation }) ?? []].flat();
 	}
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { Readable } from 'node:stream';
 
 import type { Tokens } from '../service/tokens';
 import { whenOf, type AnsweringFault, type Fault, type When } from './fault';
@@ -46,7 +45,7 @@ export async function strike(
 }
 
 /** Returns the status, the headers and the serialized body with which a fault replaces the response of the service. */
-export function forcedAnswer(fault: AnsweringFault) {
+function forcedAnswer(fault: AnsweringFault) {
 	switch (fault.kind) {
 		case 'answer': {
 			const { status, headers = {}, body } = fault;
@@ -69,23 +68,12 @@ export function forcedAnswer(fault: AnsweringFault) {
 				body: '<!doctype html><html><head><title>Gateway</title></head><body><h1>Gateway</h1></body></html>',
 			};
 		case 'hugeBody':
-			return json(fault.status ?? 200, Readable.from(hugeJson(fault.bytes)));
+			return json(fault.status ?? 200, JSON.stringify({ filler: 'x'.repeat(fault.bytes - 13) }));
 	}
 }
 
-function json(status: number, body: string | Readable, headers = {}) {
+function json(status: number, body: string, headers = {}) {
 	return { status, headers: { 'content-type': 'application/json', ...headers }, body };
-}
-
-/** Generates the chunks of a JSON object that has exactly this size. */
-function* hugeJson(bytes: number): Generator<Buffer> {
-	const start = Buffer.from('{"filler":"');
-	const end = Buffer.from('"}');
-	const piece = Buffer.alloc(64 * 1024, 'x');
-	yield start;
-	for (let left = bytes - start.length - end.length; left > 0; left -= piece.length)
-		yield piece.subarray(0, left);
-	yield end;
 }
 
 /** Sends the headers, and then spaces until the connection is closed: JSON may begin with any number of spaces. */

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 
 import { Refusal } from '../service/refusal';
 import { addPageRoutes } from '../page/pageRoutes';
-import { addServiceRoutes, answerError, refuseUrl, type RouteContext } from './routes';
+import { addServiceRoutes, type RouteContext } from './routes';
 
 const megabyte = 1024 * 1024;
 
@@ -17,9 +17,7 @@ export function buildApp(context: RouteContext): FastifyInstance {
 		// Long, so that the server closes no idle connection at the moment at which a client sends a request.
 		keepAliveTimeout: 72_000,
 		forceCloseConnections: true,
-		frameworkErrors: (_error, request, reply) => refuseUrl(context.record, request, reply),
 	});
-	app.setErrorHandler((error, _request, reply) => answerError(error, reply));
 	readBodiesAsJson(app);
 	const service = async (scope: FastifyInstance) => addServiceRoutes(scope, context);
 	// Without a display name, Fastify searches all loaded modules for the plugin. In n8n's engine, these are thousands.

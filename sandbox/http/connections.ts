@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 
 /** Counts the connections of a server, and can close all of them. */
 export class Connections {
-	open = 0;
-	/** The maximum number of connections that were open at the same time since the last `reset`. */
+	/** The maximum number of connections that were open at the same time. */
 	peak = 0;
+	private open = 0;
 
 	constructor(private readonly server: Server) {
 		server.on('connection', (socket) => {
@@ -14,11 +14,6 @@ export class Connections {
 			this.peak = Math.max(this.peak, this.open);
 			socket.once('close', () => (this.open -= 1));
 		});
-	}
-
-	/** Resets `peak` to the number of connections that are open. */
-	reset(): void {
-		this.peak = this.open;
 	}
 
 	/**

@@ -51,25 +51,19 @@ export class Limits {
 	 */
 	async enter(): Promise<() => void> {
 		const turn = new Promise<() => void>((enter) => void this.line.push(enter));
-		this.most = Math.max(this.most, this.inFlight);
+		this.most = Math.max(this.most, this.line.running() + this.line.length());
 		return await turn;
 	}
 
 	/** Returns how the limits have affected the calls so far. */
 	get met() {
 		return {
-			/** The number of calls that are processed or wait in the queue now. */
-			inFlight: this.inFlight,
-			/** The highest value of `inFlight` so far. */
+			/** The highest number of calls that were processed or waited in the queue at the same time. */
 			most: this.most,
 			/** The number of calls that the rate limit has refused. */
 			turnedAway: this.rate?.turnedAway ?? 0,
 			/** The number of calls before the end of a `Retry-After` that their client must have read. */
 			tooEarly: this.rate?.tooEarly ?? 0,
 		};
-	}
-
-	private get inFlight(): number {
-		return this.line.running() + this.line.length();
 	}
 }

@@ -1,7 +1,7 @@
 import type { Parameter } from '../messages';
 import type { Service } from '../service/service';
 import type { Callback } from '../service/callbacks';
-import { isFinal, type StoredJob } from '../service/jobs';
+import type { StoredJob } from '../service/jobs';
 
 /** The maximum number of characters of a value that the page shows. */
 const longestShown = 2000;
@@ -20,7 +20,7 @@ export function jobDetails({ jobs, callbacks }: Service, uid: string) {
 		inputs: asJson(inputs),
 		outputs: asJson(outputs),
 		/** A sentence about the job's call when it has succeeded; null unless its template makes such a call. */
-		callback: callback ? inWords(callback, job) : null,
+		callback: callback ? inWords(callback) : null,
 	};
 }
 
@@ -57,13 +57,7 @@ function cut(text: string): string {
 	return `${text.slice(0, longestShown)}… (${text.length.toLocaleString('en')} characters)`;
 }
 
-function inWords({ url, tries, status, settled }: Callback, { state }: StoredJob): string {
-	if (tries === 0) {
-		return isFinal(state) && state !== 'succeeded'
-			? `Makes no call, since it was ${state}`
-			: `Calls ${url.host} when it has succeeded`;
-	}
-	const answer = status === undefined ? 'no answer came' : `the answer was ${status}`;
-	const next = settled ? '' : ', and it will try again';
-	return `Called ${url.host} ${tries === 1 ? 'once' : `${tries} times`}: ${answer}${next}`;
+function inWords({ url, tries, status }: Callback): string {
+	if (tries === 0) return `Calls ${url.host} if it succeeds`;
+	return `Called ${url.host}. Calls: ${tries}. The last answer: ${status ?? 'none'}`;
 }

@@ -2,7 +2,7 @@ import { contractOperation } from '../contract/contract';
 import type { Call } from '../http/calls';
 import type { RouteContext } from '../http/routes';
 import { demoUser } from '../options';
-import { type JobState, jobStates } from '../service/jobs';
+import { jobStates } from '../service/jobs';
 
 /** The maximum numbers of jobs (the newest), clusters (the first) and calls (the latest) that the page shows. */
 const jobsShown = 100;
@@ -18,13 +18,10 @@ export type Snapshot = ReturnType<typeof snapshot>;
 export function snapshot({ service, record, settings }: RouteContext) {
 	const { clusters } = service;
 	const jobs = [...service.jobs.values()];
-	const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as Record<
-		JobState,
-		number
-	>;
+	const counts: Record<string, number> = Object.fromEntries(jobStates.map((state) => [state, 0]));
 	const perCluster = new Map<string, number>();
 	for (const { state, asked } of jobs) {
-		counts[state] += 1;
+		counts[state] = (counts[state] ?? 0) + 1;
 		perCluster.set(asked.workCluster, (perCluster.get(asked.workCluster) ?? 0) + 1);
 	}
 	return {
@@ -47,9 +44,9 @@ export function snapshot({ service, record, settings }: RouteContext) {
 		clusters: {
 			total: clusters.count,
 			first: clusters.page(clustersShown, undefined).items.map((cluster) => {
-				const { metadata, name, type, status } = cluster;
-				const count = perCluster.get(metadata.uid) ?? 0;
-				return { uid: metadata.uid, name, type, phase: status.phase, jobs: count };
+				const { name, type, metadata, status } = cluster;
+				const { uid } = metadata;
+				return { uid, name, type, phase: status.phase, jobs: perCluster.get(uid) ?? 0 };
 			}),
 		},
 		calls: {

@@ -22,9 +22,8 @@ export function wishOf({ workflow, inputs = [] }: NewJob) {
 	if (workflow.uid !== workflowUid) return undefined;
 	const valueOf = (id: string) => inputs.find((input) => input.id === id)?.default ?? '';
 	const numberOf = (id: string, usual: string, range: Parameters<typeof number>[1]) => {
-		const given = valueOf(id);
 		try {
-			return number(given.trim() === '' ? usual : given, range);
+			return number(valueOf(id).trim() || usual, range);
 		} catch (error) {
 			throw refusal(`'${id}' ${(error as Error).message}`);
 		}

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Wish } from './callWhenDone';
@@ -22,8 +21,6 @@ export interface Callback {
 	tries: number;
 	/** The status of the response to the latest attempt; undefined if there was no response. */
 	status: number | undefined;
-	/** Whether an attempt was accepted, or the maximum number of attempts is reached. */
-	settled: boolean;
 }
 
 /**
@@ -32,19 +29,12 @@ export interface Callback {
  */
 export class Callbacks {
 	private readonly byJob = new Map<StoredJob, Callback>();
-	private readonly closing = new AbortController();
-
-	constructor() {
-		// Each waiting job adds a listener to the signal. By default, Node.js warns if there are more than ten.
-		setMaxListeners(0, this.closing.signal);
-	}
+	private isClosed = false;
 
 	add(job: StoredJob, wish: Wish): void {
-		const callback: Callback = { url: wish.url, tries: 0, status: undefined, settled: false };
+		const callback: Callback = { url: wish.url, tries: 0, status: undefined };
 		this.byJob.set(job, callback);
-		void this.callWhenDone(job, callback, wish).catch((error: unknown) => {
-			if (!this.closing.signal.aborted) throw error;
-		});
+		void this.callWhenDone(job, callback, wish);
 	}
 
 	/** Returns the state of a job's call; undefined if the job makes no call. */
@@ -53,34 +43,29 @@ export class Callbacks {
 	}
 
 	close(): void {
-		this.closing.abort();
+		this.isClosed = true;
 	}
 
 	private async callWhenDone(job: StoredJob, callback: Callback, wish: Wish): Promise<void> {
-		const { url, contentType, calls } = wish;
-		while (job.finishedAt === null) await this.wait(betweenLooks);
+		while (job.finishedAt === null && !this.isClosed) await pause(betweenLooks);
 		if (job.state !== 'succeeded') return;
-		for (;;) {
+		let isAccepted = false;
+		for (let left = wish.calls; left > 0 && callback.tries < mostTries && !this.isClosed; ) {
 			callback.tries += 1;
-			const answer = await post(url, contentType, resultOf(job));
+			const answer = await post(wish, resultOf(job));
 			callback.status = answer?.status;
 			// While n8n starts, it responds with a 200 and a web page that asks the user to wait.
 			const isPage = answer?.headers.get('content-type')?.startsWith('text/html') ?? false;
-			callback.settled = (answer?.ok === true && !isPage) || callback.tries === mostTries;
-			if (callback.settled) break;
+			isAccepted ||= answer?.ok === true && !isPage;
+			if (isAccepted) left -= 1;
 			// The interval is random, so that jobs whose calls failed together don't call again together.
-			await this.wait(betweenTries * (0.5 + Math.random()));
-		}
-		for (let call = 1; call < calls; call += 1) {
-			callback.tries += 1;
-			callback.status = (await post(url, contentType, resultOf(job)))?.status;
+			else await pause(betweenTries * (0.5 + Math.random()));
 		}
 	}
+}
 
-	/** @throws AbortError if the sandbox is closed in the meantime */
-	private async wait(milliseconds: number): Promise<void> {
-		await sleep(milliseconds, undefined, { signal: this.closing.signal });
-	}
+async function pause(milliseconds: number): Promise<void> {
+	await sleep(milliseconds, undefined, { ref: false });
 }
 
 /** Returns the body of the call. An output without a value gets a made-up value. */
@@ -96,7 +81,7 @@ function resultOf({ uid, displayName, state, asked }: StoredJob): object {
  * Sends a POST request with JSON. Doesn't follow redirects, since they may lead to another machine.
  * @returns the response, or undefined if there was none within ten seconds
  */
-async function post(url: URL, contentType: string, body: object): Promise<Response | undefined> {
+async function post({ url, contentType }: Wish, body: object): Promise<Response | undefined> {
 	try {
 		const answer = await fetch(url, {
 			method: 'POST',

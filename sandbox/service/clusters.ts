@@ -24,10 +24,9 @@ export class Clusters implements Iterable<Cluster> {
 
 	/** Returns the cluster with this UID, or undefined if there is none. */
 	byUid(uid: string): Cluster | undefined {
-		const digits = /^wc-(\d{6,12})$/.exec(uid)?.[1];
-		if (digits === undefined) return undefined;
-		const index = Number(digits) - 1;
-		const isThere = index >= 0 && index < this.count && uidOf(index) === uid;
+		const index = Number(uid.replace('wc-', '')) - 1;
+		const isThere =
+			Number.isInteger(index) && index >= 0 && index < this.count && uidOf(index) === uid;
 		return isThere ? makeCluster(index) : undefined;
 	}
 
@@ -42,7 +41,7 @@ export class Clusters implements Iterable<Cluster> {
 		const start = token === undefined ? 0 : this.startOf(token, size);
 		const end = Math.min(start + size, this.count);
 		const items = Array.from({ length: end - start }, (_, offset) => makeCluster(start + offset));
-		const next = this.pageNumbers ? String(Math.floor(start / size) + 2) : tokenFor(end);
+		const next = this.pageNumbers ? String(Math.floor(start / size) + 2) : `at:${end}`;
 		return { items, metadata: end < this.count ? { continue: next } : {} };
 	}
 
@@ -52,19 +51,14 @@ export class Clusters implements Iterable<Cluster> {
 
 	private startOf(token: string, size: number): number {
 		const page = /^[1-9]\d{0,8}$/.exec(token)?.[0];
-		const at = /^at:(\d{1,12})$/.exec(Buffer.from(token, 'base64url').toString())?.[1];
+		const at = /^at:(\d{1,12})$/.exec(token)?.[1];
 		const start = this.pageNumbers ? (Number(page) - 1) * size : Number(at);
-		const isGiven = this.pageNumbers || tokenFor(start) === token;
-		if (!isGiven || !(start < this.count)) {
+		if (!(start < this.count)) {
 			const message = 'querystring/ListOption.continue is not a token that an earlier page gave';
 			throw new Refusal(400, 'bad_request', message);
 		}
 		return start;
 	}
-}
-
-function tokenFor(start: number): string {
-	return Buffer.from(`at:${start}`).toString('base64url');
 }
 
 function uidOf(index: number): string {

@@ -24,7 +24,7 @@ export const jobStates: readonly JobState[] = [
 ];
 
 /** Returns whether no verb is allowed in a state any more. */
-export function isFinal(state: JobState): boolean {
+function isFinal(state: JobState): boolean {
 	const allowed: string[] = Object.values(transitions).flatMap(({ from }) => [...from]);
 	return !allowed.includes(state);
 }

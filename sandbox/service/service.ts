@@ -58,7 +58,7 @@ export class Service {
 			throw new Refusal(400, 'unknown_cluster', message);
 		}
 		const wish = wishOf(job);
-		const { duration = this.settings.jobDuration } = wish ?? {};
+		const duration = wish?.duration ?? this.settings.jobDuration;
 		const created = new StoredJob(params.namespace, job, cluster, duration);
 		this.jobs.set(created.uid, created);
 		if (wish) this.callbacks.add(created, wish);
@@ -69,16 +69,11 @@ export class Service {
 		this.jobIn(params.namespace, params.jobid).change(params.status);
 	}
 
-	/**
-	 * Returns the job with this UID. The name of a job isn't accepted, since other services may not accept it either.
-	 * @throws Refusal 404, if the namespace has no such job
-	 */
+	/** @throws Refusal 404, if the namespace has no job with this UID */
 	private jobIn(namespace: string, uid: string): StoredJob {
 		const job = this.jobs.get(uid);
 		if (job?.namespace === namespace) return job;
-		const named = this.jobs.get(uid.replace(/^job-/, ''));
-		const hint = named?.namespace === namespace ? `: that is the name of job '${named.uid}'` : '';
-		const message = `There is no job '${uid}' in namespace '${namespace}'${hint}`;
+		const message = `There is no job '${uid}' in namespace '${namespace}'`;
 		throw new Refusal(404, 'no_such_job', message);
 	}
 

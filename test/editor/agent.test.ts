@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { N8nApi, WorkflowFile } from '../../host/api';
-import { readJson } from '../../host/install';
+import { readJson } from '../../host/files';
 import { Client } from '../sandbox/client';
 import type { Editor } from './editor';
 import { takePictures } from './images';
@@ -169,7 +169,7 @@ async function said({ page }: Editor, text: string): Promise<void> {
 async function exampleWith(api: N8nApi, { url }: OpenAi): Promise<string> {
 	const name = 'Stand-in for OpenAI';
 	const data = { apiKey: 'none', url, header: false };
-	const id = await api.saveCredential({ name, type: 'openAiApi', data });
+	const id = await api.createCredential({ name, type: 'openAiApi', data });
 	const path = join(__dirname, '..', '..', 'examples', 'ai-agent.json');
 	const { nodes, ...rest } = await readJson<WorkflowFile>(path);
 	const withModel = nodes.map((each) =>

@@ -1,6 +1,6 @@
 import { freePort } from '../../host/ports';
 import type { N8nApi } from '../../host/api';
-import { credentialName } from '../../host/examples';
+import { sandboxCredential } from '../../host/credential';
 import { startSandbox } from '../../sandbox';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
 import { running } from '../host/setUp';
@@ -17,7 +17,7 @@ const it = useStage();
 describe('the form of the credential', () => {
 	it('says in plain words what is wrong or right', async ({ page, sandbox, api, atEnd }) => {
 		const form = new CredentialForm(page);
-		atEnd(async () => await forgetAllBut(credentialName, api));
+		atEnd(async () => await forgetAllBut(sandboxCredential.name, api));
 		const right = {
 			baseUrl: sandbox.url,
 			userName: sandbox.userName,

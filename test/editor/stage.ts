@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { selectors, type BrowserContext, type Page } from 'playwright-core';
 
 import { N8nApi } from '../../host/api';
-import { saveCredential } from '../../host/examples';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
 import { running } from '../host/setUp';
 import { openChromium } from './chromium';
@@ -44,7 +43,7 @@ export function useStage(options: SandboxOptions = {}): StageTest {
 		await context.request.post('/rest/login', { data: { emailOrLdapLoginId: email, password } });
 		const api = await N8nApi.open(url, owner);
 		const sandbox = await startSandbox(options);
-		await saveCredential(api, sandbox);
+		await api.useService(sandbox);
 		shared = { api, sandbox };
 	});
 	afterAll(async () => {

@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Execution, WorkflowFile } from '../../host/api';
-import { exampleTag, firstExample } from '../../host/examples';
-import { firstRun } from '../../host/firstRun';
-import { readJson } from '../../host/install';
+import { exampleTag } from '../../host/examples';
+import { readJson } from '../../host/files';
 import { waitFor } from '../../host/wait';
 import { inARow, rows, webhook } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
@@ -59,8 +58,9 @@ beforeAll(async () => {
 });
 
 test('the examples that npm start imports have a tag', async () => {
-	const held = await host.api.workflows();
-	const tagged = held.filter(({ tags = [] }) => tags.some(({ name }) => name === exampleTag));
+	type Listed = Pick<WorkflowFile, 'name'> & { tags: Array<{ name: string }> };
+	const held = await host.api.call<Listed[]>('GET', '/rest/workflows');
+	const tagged = held.filter(({ tags }) => tags.some(({ name }) => name === exampleTag.name));
 	const names = new Set(tagged.map(({ name }) => name));
 	const folder = join(__dirname, '../../examples');
 	const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
@@ -70,15 +70,13 @@ test('the examples that npm start imports have a tag', async () => {
 	}
 });
 
-test('a nightly job is created on a running cluster by the real Schedule Trigger', async () => {
-	const examples = new Map([[firstExample, await host.example(firstExample)]]);
-	const { jobs, execution } = await firstRun({ ...host, examples });
-	expect(execution).toMatchObject({ mode: 'trigger', status: 'success' });
-	expect(jobs).toHaveLength(1);
-	expect(jobs[0]?.cluster.status.phase).toBe('Running');
+test('a nightly job is created on a running cluster', async () => {
+	const { output } = await run(host, 'nightly-job.json');
+	const job = jobWith(uidOf(output['Create job']?.[0]));
+	expect(job?.cluster.status.phase).toBe('Running');
 	const { timezone } = await host.api.call<{ timezone: string }>('GET', '/rest/settings');
 	const yesterday = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone });
-	expect(jobs[0]?.asked.inputs).toMatchObject([
+	expect(job?.asked.inputs).toMatchObject([
 		{ id: 'day', default: yesterday.format(Date.now() - 86_400_000) },
 	]);
 });
@@ -89,7 +87,7 @@ test('while no cluster is running, no nightly job is created', async () => {
 		operation === 'listClusters' ? answer(200, { items: [pending] }) : undefined,
 	);
 	const before = host.sandbox.store.jobs.size;
-	await run(host, firstExample);
+	await run(host, 'nightly-job.json');
 	host.sandbox.faults.clear();
 	expect(host.sandbox.store.jobs.size).toBe(before);
 });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import { N8nApi, type Execution, type SavedWorkflow, type WorkflowFile } from '../../host/api';
-import { credentialName, saveCredential } from '../../host/examples';
-import { readJson } from '../../host/install';
+import { credentialData, credentialType, sandboxCredential } from '../../host/credential';
+import { readJson } from '../../host/files';
 import { waitFor } from '../../host/wait';
 import { startSandbox, type Sandbox } from '../../sandbox';
 import { running, type Running } from './setUp';
@@ -22,12 +22,7 @@ export interface HostUnderTest extends Pick<Running, 'url' | 'logFile'> {
 
 /** Replaces the credential that workflows name by that of the test file. */
 class OwnApi extends N8nApi {
-	constructor(
-		url: string,
-		private readonly credential: string,
-	) {
-		super(url);
-	}
+	credential = sandboxCredential;
 
 	override async createWorkflow(workflow: WorkflowFile): Promise<SavedWorkflow> {
 		return await super.createWorkflow(this.own(workflow));
@@ -38,7 +33,8 @@ class OwnApi extends N8nApi {
 	}
 
 	private own<Part>(workflow: Part): Part {
-		const text = JSON.stringify(workflow).replaceAll(`"${credentialName}"`, `"${this.credential}"`);
+		const [general, own] = [sandboxCredential, this.credential].map((each) => JSON.stringify(each));
+		const text = JSON.stringify(workflow).replaceAll(String(general), String(own));
 		return JSON.parse(text) as Part;
 	}
 }
@@ -63,10 +59,11 @@ export function useHost(name: string): HostUnderTest {
 	} as HostUnderTest;
 	beforeAll(async () => {
 		const { url, logFile, owner } = running();
-		const api = new OwnApi(url, credential);
+		const api = new OwnApi(url);
 		await api.logIn(owner);
 		const sandbox = await startSandbox({ password: `pass-${randomUUID()}` });
-		await saveCredential(api, sandbox, credential);
+		const saved = { name: credential, type: credentialType, data: credentialData(sandbox) };
+		api.credential = { id: await api.createCredential(saved), name: credential };
 		Object.assign(host, { url, logFile, api, sandbox });
 	});
 	afterAll(async () => await host.sandbox.close());

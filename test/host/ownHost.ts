@@ -1,20 +1,17 @@
-import { saveCredential } from '../../host/examples';
-import { hostSteps, startHost, type Host } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
-import { startSandbox, type SandboxOptions } from '../../sandbox';
-import { dataFolderOf, hostFolder } from './setUp';
+import { N8nApi } from '../../host/api';
+import { emptyFolder } from '../../host/files';
+import { prepareHost, startHost, type Host } from '../../host/host';
+import { stopAll } from '../../host/process';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
+import { foldersOf } from './setUp';
 
 /** How long a test with its own n8n waits for something, in milliseconds. */
 export const LONGEST_MS = 300_000;
 
 /** An n8n that no other file uses, and a sandbox to which its credential leads. */
 export interface OwnHost extends Host {
-	/**
-	 * The address in the credential. It differs from that of the host's own sandbox, as if the user had entered another
-	 * service: otherwise, each start would replace it by the address of the host's own sandbox.
-	 */
-	credentialUrl: string;
+	api: N8nApi;
+	sandbox: Sandbox;
 	/** Stops or kills n8n, and starts it again on the same port. */
 	restart(how?: { kill?: boolean; meanwhile?: () => Promise<void> }): Promise<void>;
 }
@@ -22,30 +19,24 @@ export interface OwnHost extends Host {
 /** Gives the tests of a file an n8n that they may stop. It is available while tests run. */
 export function useOwnHost(name: string, options?: SandboxOptions): OwnHost {
 	jest.setTimeout(LONGEST_MS);
-	const dataFolder = dataFolderOf(name);
-	const start = async (port: number) => {
-		const steps = new Steps(hostSteps);
-		const { sandbox: _, ...started } = await startHost({ hostFolder, dataFolder, port, steps });
-		Object.assign(host, started);
-	};
+	const folders = foldersOf(name);
 	const restart: OwnHost['restart'] = async ({ kill = false, meanwhile } = {}) => {
-		const { port } = host.n8n;
-		if (kill) await host.n8n.kill();
-		await host.stop();
+		const { n8n } = host;
+		await (kill ? n8n.kill() : n8n.stop());
 		await meanwhile?.();
-		await start(port);
+		Object.assign(host, await startHost(folders, { port: n8n.port }));
 	};
 	const host = { restart } as OwnHost;
 	beforeAll(async () => {
-		await emptyFolder(dataFolder);
-		await start(0);
+		await emptyFolder(folders.dataFolder);
 		const sandbox = await startSandbox(options);
-		const credentialUrl = sandbox.url.replace('127.0.0.1', 'localhost');
-		await saveCredential(host.api, { ...sandbox, url: credentialUrl });
-		Object.assign(host, { sandbox, credentialUrl });
+		await prepareHost(folders, sandbox);
+		const { n8n, owner } = await startHost(folders);
+		const api = await N8nApi.open(n8n.url, owner);
+		Object.assign(host, { n8n, owner, api, sandbox });
 	});
 	afterAll(async () => {
-		await host.stop();
+		await stopAll();
 		await host.sandbox.close();
 	});
 	return host;

@@ -1,7 +1,7 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { N8nApi } from '../../host/api';
-import { credentialName, firstExample } from '../../host/examples';
+import { readJson } from '../../host/files';
 import { waitFor } from '../../host/wait';
 import { inARow, manualTrigger, node, webhook } from '../../host/workflow';
 import { post, publish } from '../queue/load';
@@ -20,8 +20,8 @@ import {
 } from './workflows';
 
 /*
- * After n8n was killed or stopped and started again, waiting executions continue, and the user's changes stay. Because
- * no other file uses this n8n, the file also tests many concurrent calls of a webhook.
+ * After n8n was killed or stopped and started again, waiting executions continue. Because no other file uses this n8n,
+ * the file also tests many concurrent calls of a webhook.
  */
 
 const host = useOwnHost('restarts');
@@ -30,11 +30,6 @@ async function expectSoon(look: () => Promise<boolean>): Promise<void> {
 	const seen = await waitFor(async () => (await look()) || undefined, { timeout: LONGEST_MS });
 	expect(seen).toBe(true);
 }
-
-beforeAll(async () => {
-	const { api, examples } = host;
-	await api.call('POST', `/rest/workflows/${examples.get(firstExample)?.id}/archive`, {});
-});
 
 const names = [
 	...Array.from({ length: 3 }, (_, n) => `Refused ${n}`),
@@ -68,9 +63,9 @@ async function callFor(name: RegExp): Promise<void> {
 }
 
 test('if n8n is killed while it waits for fifty jobs, and is off when some waits end, it accepts all other calls', async () => {
-	const { id: example = '' } = host.examples.get('continue-when-all-done.json') ?? {};
+	const example = join(__dirname, '../../examples/continue-when-all-done.json');
 	const { id } = await host.api.createWorkflow(
-		changed(await host.api.workflow(example), {
+		changed(await readJson(example), {
 			'Jobs to create': customers(names),
 			'Create job': {
 				workflowUid: 'template-1',
@@ -105,14 +100,7 @@ test('if n8n is killed while it waits for fifty jobs, and is off when some waits
 	await expectSoon(async () => (await inBatch('running')).length === 0);
 });
 
-test('an archived example and a credential for another service do not change', async () => {
-	expect(host).toMatchObject({ api: { isNew: false }, notBroughtIn: undefined });
-	expect(host.examples.get(firstExample)).toMatchObject({ isArchived: true });
-	const credential = await host.api.credentialData(credentialName, 'jobOrchestrationApi');
-	expect(credential).toMatchObject({ baseUrl: host.credentialUrl });
-});
-
-test("n8n also starts if its owner's password was changed, and a waiting execution continues", async () => {
+test('after n8n was stopped and started again, a waiting execution continues', async () => {
 	const options = { waitUntilCalled: 'callbackUrl', waitLimit: 60 };
 	const next = node('Next', 'n8n-nodes-base.noOp', {});
 	const { id } = await host.api.createWorkflow(
@@ -121,13 +109,7 @@ test("n8n also starts if its owner's password was changed, and a waiting executi
 	const execution = await host.api.run(id, 'Run by hand');
 	await expectSoon(async () => (await host.api.executions(id, ['waiting'])).length === 1);
 
-	const newPassword = 'Another1Password';
-	const passwords = { currentPassword: host.owner.password, newPassword };
-	await host.api.call('PATCH', '/rest/me/password', passwords);
 	await host.restart();
-	expect(host.notBroughtIn).toContain('/rest/login');
-
-	host.api = await N8nApi.open(host.n8n.url, { ...host.owner, password: newPassword });
 	await callFor(/Restarted/);
 	await expectSoon(async () => (await host.api.executions(id)).every(hasEnded));
 	const { output } = await host.api.executionResult(execution);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
-import type { Owner } from '../../host/api';
-import { hostSteps, startHost } from '../../host/host';
-import { emptyFolder } from '../../host/install';
-import { Steps } from '../../host/steps';
+import { noService } from '../../host/credential';
+import { emptyFolder } from '../../host/files';
+import { prepareHost, startHost, type Host } from '../../host/host';
+import { stopAll } from '../../host/process';
 
 const projectHost = join(__dirname, '../../host');
 
@@ -16,14 +16,16 @@ export const { N8N_UNDER_TEST: hostFolder = projectHost } = process.env;
 /** Whether this is the n8n of the host, the newest one that is tested. */
 export const isNewest = hostFolder === projectHost;
 
-/** Returns the data folder of a test's n8n. */
-export const dataFolderOf = (name: string) => join(projectHost, '.data', name);
+/** Returns the folders of a test's n8n. */
+export const foldersOf = (name: string) => ({
+	hostFolder,
+	dataFolder: join(projectHost, '.data', name),
+});
 
 /** The properties of the n8n that all test files share. */
-export interface Running {
+export interface Running extends Pick<Host, 'owner'> {
 	/** The address of n8n, without a slash at its end. */
 	url: string;
-	owner: Owner;
 	logFile: string;
 	dataFolder: string;
 }
@@ -37,19 +39,16 @@ export function running(): Running {
 	return JSON.parse(text) as Running;
 }
 
-let stop = async (): Promise<void> => {};
-
 /** Starts one n8n with the packed node for all tests. Its data folder is named after the suite. */
 export default async function setUp(_: unknown, suite: { displayName: { name: string } }) {
-	const dataFolder = await emptyFolder(dataFolderOf(suite.displayName.name));
-	const host = await startHost({ hostFolder, dataFolder, port: 0, steps: new Steps(hostSteps) });
-	({ stop } = host);
-	const { url, logFile } = host.n8n;
-	const shared: Running = { url, logFile, owner: host.owner, dataFolder };
+	const folders = foldersOf(suite.displayName.name);
+	const { dataFolder } = folders;
+	await emptyFolder(dataFolder);
+	await prepareHost(folders, noService);
+	const { n8n, owner } = await startHost(folders);
+	const shared: Running = { url: n8n.url, logFile: n8n.logFile, owner, dataFolder };
 	process.env[variable] = JSON.stringify(shared);
 }
 
 /** Stops the n8n that `setUp` has started. */
-export async function tearDown(): Promise<void> {
-	await stop();
-}
+export const tearDown = stopAll;

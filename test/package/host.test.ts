@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { settings } from '../../host/n8n';
-import { ownerOf } from '../../host/owner';
+import { ownerOf, saveOwner } from '../../host/owner';
 
 /*
  * Other users and machines can't use the n8n of "npm start": it listens on loopback only, and its owner's password is
@@ -34,8 +34,9 @@ test("workflows use this machine's time zone", () => {
 	expect(now.toLocaleString('en', { timeZone })).toBe(now.toLocaleString('en'));
 });
 
-test("the owner's password stays the same, in a file that only this user can read", async () => {
-	const owner = await ownerOf(folder);
+test("the owner's password is saved in a file that only this user can read", async () => {
+	const owner = { email: 'owner@example.com', password: 'A1-secret' };
+	await saveOwner(folder, owner);
 	const { mode } = await stat(join(folder, 'owner.json'));
 	expect(mode & 0o777).toBe(0o600);
 	expect(await ownerOf(folder)).toEqual(owner);

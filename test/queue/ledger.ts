@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
-import { readJson } from '../../host/install';
+import { readJson } from '../../host/files';
 import { waitFor } from '../../host/wait';
 import type { Sandbox } from '../../sandbox';
 import { runToEnd } from '../host/host';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 
-import { saveCredential } from '../../host/examples';
 import type { RunningN8n } from '../../host/n8n';
-import { clusterSteps, startCluster, type Cluster } from '../../host/queue/cluster';
-import { Steps } from '../../host/steps';
+import { stopAll } from '../../host/process';
+import { startCluster, type Cluster } from '../../host/queue/cluster';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import {
@@ -38,20 +37,15 @@ let cluster: Cluster;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-	cluster = await startCluster({
-		dataFolder: join(__dirname, '../../host/.data/queue'),
-		workers: 2,
-		env: soonTakenForDead,
-		steps: new Steps(clusterSteps),
-	});
+	cluster = await startCluster(join(__dirname, '../../host/.data/queue'), soonTakenForDead);
 }, 15 * 60_000);
-afterAll(async () => await cluster.stop());
+afterAll(async () => await stopAll());
 afterEach(async () => await sandbox.close());
 
 /** Starts a sandbox for the rest of the test, and changes the credential to its address. */
 async function useSandbox(options?: SandboxOptions): Promise<void> {
 	sandbox = await startSandbox(options);
-	await saveCredential(cluster.api, sandbox);
+	await cluster.api.useService(sandbox);
 }
 
 const jobNames = () => [...sandbox.store.jobs.values()].map(({ displayName }) => displayName);

@@ -82,8 +82,8 @@ describe('The sandbox refuses', () => {
 		[400, 'GET', `${clusters}.limit=0`, undefined, 'ListOption.limit must be >= 1'],
 		[400, 'GET', `${clusters}.continue=abc`, undefined, 'ListOption.continue is not a token'],
 		[400, 'PUT', `${jobs}/a/pause`, undefined, 'params/status must be equal to one of the allowed'],
-		[400, 'PUT', `${jobs}/%zz/stop`, undefined, 'is not percent-encoded properly'],
-		[400, 'PUT', `${jobs}/job-1/stop`, {}, 'body is not expected, this call takes none'],
+		[400, 'PUT', `${jobs}/%zz/stop`, undefined, 'is not a valid url component'],
+		[400, 'PUT', `${jobs}/job-1/stop`, {}, 'body must be null'],
 		[404, 'GET', '/oauth/login', undefined, 'There is no call GET /oauth/login'],
 		[404, 'GET', '/api/v2/clusters', undefined, 'There is no call GET /api/v2/clusters'],
 	])(
@@ -107,18 +107,17 @@ describe('The sandbox refuses', () => {
 
 describe('The command line', () => {
 	it.each<[string[], object]>([
-		[['--page-numbers'], { pageNumbers: true }],
-		[['--max-page-size', '50'], { maxPageSize: 50, refuseLargerPages: true }],
-		[['--empty-lists-omitted'], { emptyListsOmitted: true }],
-		[['--burst', '2', '--per-second', '9'], { limits: { burst: 2, perSecond: 9 } }],
+		[['--port', '9000'], { port: 9000 }],
+		[['--job-duration', '0.5'], { jobDuration: 500 }],
+		[['--per-second', '9'], { limits: { perSecond: 9 } }],
 	])('explains %j, and reads it as %j', (args, options) => {
-		expect(readCommandLine(args)).toEqual({ recordCalls: false, ...options });
+		expect(readCommandLine(args)).toEqual({ port: 8480, recordCalls: false, ...options });
 		expect(help).toContain(`  ${args[0]} `);
 	});
 
 	it('says what is wrong with an option', () => {
-		expect(() => readCommandLine(['--max-page-size', '0'])).toThrow(
-			"--max-page-size must be a whole number from 1 to 1000000000, not '0'",
+		expect(() => readCommandLine(['--clusters', '0.5'])).toThrow(
+			"--clusters must be a whole number from 0 to 1000000000, not '0.5'",
 		);
 	});
 });

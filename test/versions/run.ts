@@ -3,10 +3,10 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { runNpm } from '../../host/command';
-import { installIfNeeded, readJson } from '../../host/install';
+import { readJson } from '../../host/files';
+import { installIfNeeded } from '../../host/install';
+import { runNpm } from '../../host/process';
 import { findRuntime } from '../../host/runtime';
-import { Steps } from '../../host/steps';
 
 const help = `Runs the tests of the node in the engine of another n8n, on a Node.js that this n8n asks for.
 
@@ -52,8 +52,7 @@ async function main(): Promise<void> {
 		return;
 	}
 	const folder = release === 'newest' ? await newestFolder() : oldestFolder;
-	const logFile = join(folder, '.data', 'install.log');
-	await installIfNeeded({ hostFolder: folder, logFile }, new Steps(1));
+	await installIfNeeded(folder);
 	const { node } = await findRuntime(folder);
 	// n8n's server runs on its own Node.js, so the Node.js that runs these tests doesn't matter.
 	const runs = [

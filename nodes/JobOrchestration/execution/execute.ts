@@ -145,12 +145,10 @@ async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
 	const { callback, createdJob: job } = run.outcomes[0] ?? {};
 	if (callback === undefined || job === undefined) return output;
-	try {
-		return await waitForCallback(context, output, { callback, job });
-	} catch (cause) {
+	return await waitForCallback(context, output, { callback, job }).catch((cause: unknown) => {
 		if (!context.continueOnFail() || isCancelled(context)) throw cause;
 		return outputOf(context, [{ problem: notWaitingProblem(job, cause) }], run.operation);
-	}
+	});
 }
 
 /**

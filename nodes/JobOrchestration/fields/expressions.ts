@@ -47,7 +47,7 @@ export function undefinedError({ label, stored }: Source): FieldError {
 }
 
 /** Returns the code of an expression, in parentheses unless it is a plain path, so that an operator can follow it. */
-export function operandOf(expression: string): string {
+function operandOf(expression: string): string {
 	const code = expression.slice(2, -2).trim();
 	return /^[\w$.?[\]'"]+$/.test(code) ? code : `(${code})`;
 }

@@ -15,13 +15,14 @@ const AROUND = 25;
 export function parseJson(text: string, label: string, stored: unknown): unknown {
 	const trimmed = text.trim();
 	const [, , json = trimmed] = /^(`{3,9}|~{3,9})[^[{\n]*(.*)\1$/s.exec(trimmed) ?? [];
-	let reason: string;
+	let thrown: unknown;
 	try {
 		return JSON.parse(json, refuser(label));
 	} catch (error) {
-		if (error instanceof FieldError) throw error;
-		reason = error instanceof Error ? error.message : String(error);
+		thrown = error;
 	}
+	if (thrown instanceof FieldError) throw thrown;
+	const reason = thrown instanceof Error ? thrown.message : String(thrown);
 	const [expression] = expressionsIn(stored);
 	const inserted = `{{ JSON.stringify(${expression?.slice(2, -2).trim()}) }}`;
 	const advice = [
@@ -49,13 +50,15 @@ function around(json: string, reason: string): string {
  */
 export function toJson(value: unknown, label: string): unknown {
 	if (typeof value === 'string') return value;
+	let thrown: unknown;
 	try {
 		return JSON.parse(JSON.stringify(value, refuser(label)));
 	} catch (error) {
-		if (error instanceof FieldError) throw error;
-		const reason = error instanceof Error ? error.message : String(error);
-		throw new FieldError(label, "can't be sent as JSON", `${reason}. ${CHECK}`);
+		thrown = error;
 	}
+	if (thrown instanceof FieldError) throw thrown;
+	const reason = thrown instanceof Error ? thrown.message : String(thrown);
+	throw new FieldError(label, "can't be sent as JSON", `${reason}. ${CHECK}`);
 }
 
 const CHECK = 'Check the expression that the field holds.';

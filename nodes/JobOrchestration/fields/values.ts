@@ -49,13 +49,14 @@ function given(name: string, { context, itemIndex, label, stored = null }: Sourc
 	if (isText ? !stored.startsWith('=') : Object.keys(Object(stored) as object).length === 0) {
 		return stored;
 	}
+	let reason: string;
 	try {
 		return context.getNodeParameter(name, itemIndex, null);
 	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
-		throw new FieldError(label, 'has an invalid expression', advice);
+		reason = error instanceof Error ? error.message : String(error);
 	}
+	const advice = `n8n says: "${reason}". Correct the expression in this field.`;
+	throw new FieldError(label, 'has an invalid expression', advice);
 }
 
 /** Returns the value of a field, or of a field within one. @param value the value as n8n returns it */

@@ -1,10 +1,10 @@
 // The process of a service. It is separate from the contender's process, whose processor time and memory are measured.
 import { worker } from 'workerpool';
 
-import { freePort } from '../../host/ports';
-import { startSandbox, type Plan, type Sandbox } from '../../sandbox';
-import { answer, takesTenAtOnce } from '../../test/support/answer';
-import type { CreateAnswer, Service, Target } from '../case';
+import { freePort } from '../host/ports';
+import { startSandbox, type Plan, type Sandbox } from '../sandbox';
+import { answer, takesTenAtOnce } from '../test/support/answer';
+import type { CreateAnswer, Service, Target } from './case';
 
 const LOOK_INTERVAL_MS = 5;
 
