@@ -325,7 +325,7 @@ test('the node sends nothing if an expression within the JSON of any item gives 
 	const parameters = fields['Job Inputs (JSON)'](inputsJson);
 	const { error } = await fixture.engine.run({ parameters }, [{ region: 'eu' }, {}]);
 	expect(error?.message).toBe(
-		"Nothing was sent. 'Job Inputs (JSON)' has an expression that gives nothing (undefined) for item 1 (counted from 0).",
+		"Nothing was sent. 'Job Inputs (JSON)' has an expression that gives nothing (undefined) for item 1.",
 	);
 	expect(fixture.sandbox.calls).toEqual([]);
 });
@@ -376,16 +376,16 @@ describe('Several items with wrong values cause one error that', () => {
 	const evenly = numbered(14).map(({ n }) => [2 * Number(n), empty] as const);
 
 	test.each<[string, count: number, bad: Record<number, object>]>([
-		['lists all of them, before the first request', 20, { 4: empty, 14: empty }],
-		['groups them by fault', 20, { 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty }],
+		['has the fault of the first item, and names the other', 20, { 4: empty, 14: empty }],
+		['names all others', 20, { 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty }],
 		[
-			'lists ten items and ten faults, and counts the rest',
+			'names ten others, and counts the rest',
 			40,
 			Object.fromEntries([...evenly, ...kinds]),
 		],
-		['lists no items if all have the fault', 3, { 0: empty, 1: empty, 2: empty }],
+		['names all items if all have the fault', 3, { 0: empty, 1: empty, 2: empty }],
 		[
-			'has advice for each fault',
+			'has the advice for the first fault',
 			6,
 			{ 1: { uid: 'a\u200b' }, 2: { v: 7e18 }, 3: invalid, 4: { json: '[{]' }, 5: invalid },
 		],
@@ -395,10 +395,7 @@ describe('Several items with wrong values cause one error that', () => {
 		// Later releases of Node.js add the position in the text.
 		const description = error?.description?.replace(/ \(line \d+ column \d+\)/g, '');
 		expect(`${error?.message}\n${description}`).toMatchSnapshot();
-		// If all items have the fault, the title says so, and no item is named.
-		const isAll =
-			Object.keys(bad).length === items.length && new Set(Object.values(bad)).size === 1;
-		const itemIndex = isAll ? undefined : Number(Object.keys(bad)[0]);
+		const itemIndex = Number(Object.keys(bad)[0]);
 		expect(error).toMatchObject({
 			context: {
 				itemIndex,
@@ -512,7 +509,7 @@ test('a node without a credential sends nothing, and its error mentions the cred
 		settings: { credentials: {} },
 	});
 	expect(error).toMatchObject({
-		name: 'NodeOperationError',
+		name: 'NodeApiError',
 		message: expect.stringMatching(/credential/),
 		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 	});
@@ -522,7 +519,7 @@ test('a node without a credential sends nothing, and its error mentions the cred
 test('n8n keeps the title of an error, even if it contains the code of a system error', async () => {
 	const jobId = 'experiment-ENOENT';
 	const sent = await fixture.engine.run({ parameters: change('stop', { jobId }) });
-	expect(sent.error?.message).toBe(`No job '${jobId}' in namespace 'default'`);
+	expect(sent.error?.message).toMatch(`No job '${jobId}' in namespace 'default'`);
 });
 
 test('n8n can do other work while the node reads a thousand items', async () => {

@@ -20,7 +20,7 @@ test.each(oneOfEachCall)(
 		expect(error).toMatchObject({
 			message: `n8n doesn't allow requests to ${fixture.sandbox.url}`,
 			description: expect.stringMatching(
-				/^Ask the administrator of this n8n to allow the service's address .*\nNothing was sent\. n8n says: "The request was blocked because it resolves to a restricted IP address"\.$/,
+				/^Add the service's host to 'Allowed Domains' .* to allow its address .*\n\nNothing was sent\. n8n says: "The request was blocked because it resolves to a restricted IP address"\.$/,
 			),
 			context: { jobMayExist: false },
 		});

@@ -156,7 +156,7 @@ test("requests use the proxy from n8n's environment, and an error names the prox
 		expect(error).toMatchObject({
 			message: "The service at http://jobs.example.com can't be reached",
 			description: expect.stringMatching(
-				`^Check .*the service or its proxy .*\nNo connection to ${proxy} was possible`,
+				`^Check .*HTTP_PROXY .*\n\nNothing was sent. n8n says: "connect ECONNREFUSED ${proxy}"`,
 			),
 		});
 	} finally {

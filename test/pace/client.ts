@@ -30,7 +30,12 @@ export function clientWith(
 	const attempt = async (request: ServiceRequest<unknown>, { signal }: RequestOptions) => {
 		const canEnd = request.method === 'GET' ? signal : undefined;
 		const result = await unlessAborted(endOf(request), canEnd).catch(() => aborted);
-		return { result, sent: { token: 'token', at: 0 } };
+		// The execution was stopped before the request was sent.
+		const isUnsent =
+			'failure' in result &&
+			result.failure.condition === 'unknown' &&
+			!result.failure.mayHaveActed;
+		return { result, sent: isUnsent ? undefined : { token: 'token', at: 0 } };
 	};
 	return Object.assign(client, { attempt });
 }

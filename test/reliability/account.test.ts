@@ -48,7 +48,7 @@ describe('A Retry with another account', () => {
 			const again = await fixture.engine.retry(failed, [node]);
 			expect(callsAfter(sent)).toEqual([]);
 			expect(again.error?.message).toBe(
-				"Nothing more was sent. 'Credential' leads to another account for items 5 to 9 (counted from 0).",
+				"Nothing more was sent. 'Credential' leads to another account for item 5.",
 			);
 			const { userName, url } = fixture.sandbox;
 			expect(again.error?.description).toContain(
@@ -105,7 +105,7 @@ describe('The expressions of a credential that use the item', () => {
 			serveEverybody();
 			const { error } = await fixture.engine.run({ parameters: batch({ concurrency }) }, items);
 			expect(error?.message).toMatch(
-				/^Nothing was sent\. 'Credential' leads to another account for items 1 and 3 \(counted from 0\)/,
+				/^Nothing was sent\. 'Credential' leads to another account for item 1\.$/,
 			);
 			expect(error?.description).toMatch(/begun as user "ann" at .* now for user "bob" at /);
 			expect(error?.description).toContain('start a new execution with the items that are still');

@@ -79,7 +79,8 @@ const ids = fc.stringMatching(/^[^\s"'\\]{1,20}$/);
 /** Valid answers for each kind of operation. */
 const rightTo = {
 	create: fc.record({ metadata: fc.record({ uid: ids, namespace: words }), status: values }),
-	change: values,
+	// Any answer but one that says that the request has failed.
+	change: values.filter((value) => !/"(?:error|success|ok)":/.test(JSON.stringify(value) ?? '')),
 	read: fc.record({
 		items: fc.uniqueArray(fc.record({ metadata: fc.record({ uid: ids }), status: values }), {
 			selector: ({ metadata }) => metadata.uid,

@@ -22,9 +22,9 @@ describe('A Retry after a crash', () => {
 			const result = await fixture.engine.retryCrashed(nodes, numbered(3), started);
 			expect(creates()).toBe(0);
 			expect(result.error?.message).toBe(
-				'Failed at item 0 (counted from 0); 0 of 3 jobs certainly exist, 3 may: n8n was stopped while an earlier execution ran this node; the job may exist',
+				'0 of 3 jobs were created, 3 more may exist; item 0 failed: n8n was stopped while an earlier execution ran this node; the job may exist',
 			);
-			expect(result.error?.description).toContain('Look on the service for each job listed below');
+			expect(result.error?.description).toMatch(/^Before you run this item again, look on the service/);
 			expect(result.error?.description).toContain(createUncertainAgainOption.displayName);
 			expect(result.error?.description).toContain("• item 2: 'Job 2'");
 			expect(uncertainIn(result)).toEqual([0, 1, 2]);

@@ -125,7 +125,7 @@ describe('If the workflow continues', () => {
 			[
 				{
 					id: 'gone',
-					message: "No job 'gone' in namespace 'default'",
+					message: "No job 'gone' in namespace 'default': There is no job 'gone' in namespace 'default'",
 					error: { itemIndex: 1, httpStatus: 404, description },
 				},
 			],
@@ -168,10 +168,10 @@ describe('If the workflow continues', () => {
 
 		test.each([
 			[[], undefined],
-			[[refused], '1 of 6 items failed: item 0 (counted from 0).'],
+			[[refused], '1 of 6 items failed: item 0. Items are counted from 0.'],
 			[
 				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0 to 2 (counted from 0). The job may exist for items 0 and 1: ${look}`,
+				`3 of 6 items failed: items 0 to 2. Items are counted from 0. The job may exist for items 0 to 1: ${look}`,
 			],
 		])(
 			'names the items that failed, and those whose job may exist: %j',

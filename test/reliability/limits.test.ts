@@ -71,7 +71,7 @@ describe('A service with a rate limit', () => {
 
 	test.each([
 		[429, TOO_MANY, '"Too many requests"'],
-		[503, 'The service failed to create the job: The service is busy', '"The service is busy"'],
+		[503, 'The service failed to answer a health check: The service is busy', '"The service is busy"'],
 	] as const)(
 		'that accepts nothing for more than a minute makes the remaining items fail: %i',
 		async (tooMany, message, said) => {
@@ -159,8 +159,8 @@ test('The error of an execution that sent nothing has nothing of the response to
 	const login = await fixture.engine.run({ parameters: create() });
 	expect(login.error?.description).toContain('Ann has to wait');
 	const { error } = await fixture.engine.run({ parameters: create() });
-	expect(error?.description).toMatch(/^Try again in 60 minutes/);
-	expect(error?.description).toContain('The service answered other requests so');
+	expect(error?.description).toMatch(/^Try again later/);
+	expect(error?.description).toContain('Other requests were answered with HTTP 429.');
 	expect(`${error?.message} ${error?.description}`).not.toContain('Ann');
 	expect(callsOf('login')).toHaveLength(1);
 });
@@ -284,7 +284,7 @@ describe('A throttled login', () => {
 			const { items } = await fixture.engine.run({ ...creates(), parameters }, numbered(50));
 			const { message, error } = Object(items.at(-1)?.json);
 			expect(message).toBe(TOO_MANY);
-			expect(error).toMatchObject({ description: expect.stringContaining('10 minutes') });
+			expect(error).toMatchObject({ description: expect.stringContaining('asks to wait 600 s') });
 			expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
 		}
 		expect(callsOf('login')).toHaveLength(1);

@@ -292,7 +292,8 @@ describe('A request that fails at once, without a wait', () => {
 		const start = jest.spyOn(CircuitBreaker.prototype, 'start');
 		start.mockImplementation((request) => (request.isHealthCheck = true));
 		const { tried, errors } = await sendAll(1, statusFailure(429, 0));
-		expect(errors).toMatchObject([{ problem: { mayHaveActed: false } }]);
+		expect(errors).toMatchObject([{ problem: { httpStatus: 429 } }]);
+		expect(errors).not.toMatchObject([{ problem: { mayHaveActed: true } }]);
 		// It is sent once, and again forty times plus three Max Request Retries.
 		expect(tried).toBe(44);
 		expect(turns).toBeGreaterThan(40);

@@ -332,7 +332,7 @@ test.each<[string, INodeParameters, Fault, string]>([
 		'no value',
 		{},
 		answer(400, { message: 'Bad request' }),
-		'Correct a wrong value in this node, not before it: Retry keeps the items as they came.',
+		'it runs only the items that are not done, as they came to this node',
 	],
 ])(
 	'the error of a batch says how to correct a wrong value for Retry, if the service names %s',

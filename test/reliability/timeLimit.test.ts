@@ -67,7 +67,7 @@ test('If a login never ends, all items fail with its error, and the next executi
 		numbered(300),
 	);
 	expect(items).toHaveLength(300);
-	const says = /^Try again later, or allow more time with the option 'Timeout' if/;
+	const says = /^Try again later, or allow more time with the option 'Timeout'/;
 	const description = expect.stringMatching(says) as unknown;
 	for (const { json } of items) {
 		expect(json.message).toMatch(/^The service didn't answer the login within [26]0 s$/);

@@ -12,7 +12,7 @@ import { type FatalProblem, isCancelled, type Run } from './run';
  *
  *     <what to do about the problem, and how to continue>
  *
- *     Done: items 0 to 2. Failed: item 3. Not begun: items 4 and 5. Items are counted from 0.
+ *     Done: items 0 to 2. Failed: item 3. Not begun: items 4 to 5. Items are counted from 0.
  *
  *     <the jobs that may exist, and those that were created>
  *

@@ -69,11 +69,16 @@ export function timedOut(limitMs: number, address?: string): Failure {
 	});
 }
 
-/** Returns the failure of a tool's request that was still waiting when the tool had to return. */
-export function toolCallOver(limitMs: number): Failure {
+/**
+ * Returns the failure of a tool's request that was still waiting when the tool had to return.
+ *
+ * @param last the failure because of which all requests were waiting, if there was one
+ */
+export function toolCallOver(limitMs: number, last?: Failure): Failure {
 	return failureOf({
 		title: `The ${limitMs / 1_000} seconds of this tool call are over`,
 		advice: 'Call the tool again later. The service is slow or busy, or the call has many items.',
+		facts: last === undefined ? [] : [`${last.title}.`, ...last.facts],
 	});
 }
 

@@ -129,9 +129,12 @@ export class AccountLimiter {
 	}
 
 	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
-		if (this.breaker.outlasts(request, now)) return { failure: toolCallOver(RETRY.toolLimitMs) };
 		const { failure = timedOut(request.options.timeout), queue } = this.lastFailure;
 		const shown = queue === request.queue ? failure : withoutResponse(failure);
+		if (this.breaker.outlasts(request, now)) {
+			const last = this.breaker.isOpen ? shown : undefined;
+			return { failure: toolCallOver(RETRY.toolLimitMs, last) };
+		}
 		const waitedMs = now - this.breaker.waitsSince(request);
 		const failedProbes = Math.max(0, this.breaker.failures - 2);
 		return { failure: shown, waitedMs, failedProbes };
