@@ -184,13 +184,8 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 		.replaceAll(sandbox.url, '<service>')
 		.replaceAll(metadata.uid, '<job>')
 		.replaceAll(`HTTP ${String(httpStatus)}`, 'HTTP <status>')
-		.replace(
-			/waited \d+ s for the service \(probes: \d+\)/,
-			'waited … s for the service (probes: …)',
-		)
-		// n8n 1.x has a different text here.
-		.replace(/(?<=ended the connection )\([^)]*\)/, '(<code>)')
-		.replace(/tried \d\d+ times/, 'tried many times')
+		.replace(/waited \d+ s for the service, and \d+ more/, 'waited … s for the service, and … more')
+		.replace(/sent \d\d+ times/, 'sent many times')
 		.replaceAll(/x{20,}…/g, 'xxx…');
 	const exists = jobMayExist === true ? ', the job may exist' : '';
 	return {

@@ -7,6 +7,9 @@ import {
 	type Reason,
 	UNKNOWN,
 } from '../../nodes/JobOrchestration/service/retry/facts';
+import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
+import type { Helpers } from '../../nodes/JobOrchestration/service/session/http';
+import { login } from '../../nodes/JobOrchestration/service/session/login';
 import { consequenceOf, mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import {
 	broken,
@@ -62,6 +65,45 @@ function linesOf(failures: Named[]): string {
 		.map(({ text, first, last }) => `${first}${last ? ` to ${last}` : ''}: ${text}`)
 		.join('\n');
 }
+
+/** Returns the failure of a login that ends in this way. */
+async function failureOfLogin(end: () => Promise<unknown>): Promise<Failure> {
+	const account = { baseUrl: 'https://x', userName: 'u', password: 'p', ignoreSslIssues: false };
+	const helpers: unknown = { httpRequest: end };
+	const sender = { account, secrets: new Secrets('p') };
+	const result = await login(helpers as Helpers, sender);
+	if ('token' in result) throw new Error('The login has succeeded');
+	return result.failure;
+}
+const answered = (statusCode: number, headers = {}) => ({ statusCode, headers, body: {} });
+const thrown: Array<[name: string, code: string]> = [
+	['no connection', 'connect ECONNREFUSED'],
+	['a broken connection', 'read ECONNRESET'],
+	['a certificate', 'CERT_HAS_EXPIRED'],
+	['a blocked address', 'The request was blocked because it is restricted'],
+];
+
+test.each<[string, Array<[name: string, end: () => Promise<unknown>]>]>([
+	['a status', statuses.map(([code]) => [code, async () => await Promise.resolve(answered(+code))])],
+	[
+		'a status with Retry-After',
+		statuses.map(([code]) => [
+			code,
+			async () => await Promise.resolve(answered(+code, { 'retry-after': '1' })),
+		]),
+	],
+	[
+		'an exception',
+		thrown.map(([name, text]) => [name, async () => await Promise.reject(new Error(text))]),
+	],
+])('The consequences are those in the snapshot if a login ends in %s', async (_, ends) => {
+	const failures = await Promise.all(
+		ends.map(async ([name, end]): Promise<Named> => [name, await failureOfLogin(end)]),
+	);
+	expect(linesOf(failures)).toMatchSnapshot();
+	// The request that waits for the login was not sent.
+	expect(failures.filter(([, { mayHaveActed }]) => mayHaveActed)).toEqual([]);
+});
 
 test.each([
 	['a status', statuses],
