@@ -378,11 +378,7 @@ describe('Several items with wrong values cause one error that', () => {
 	test.each<[string, count: number, bad: Record<number, object>]>([
 		['has the fault of the first item, and names the other', 20, { 4: empty, 14: empty }],
 		['names all others', 20, { 2: empty, 3: { g: [] }, 5: empty, 7: { v: {} }, 9: empty }],
-		[
-			'names ten others, and counts the rest',
-			40,
-			Object.fromEntries([...evenly, ...kinds]),
-		],
+		['names ten others, and counts the rest', 40, Object.fromEntries([...evenly, ...kinds])],
 		['names all items if all have the fault', 3, { 0: empty, 1: empty, 2: empty }],
 		[
 			'has the advice for the first fault',

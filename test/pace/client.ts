@@ -32,9 +32,7 @@ export function clientWith(
 		const result = await unlessAborted(endOf(request), canEnd).catch(() => aborted);
 		// The execution was stopped before the request was sent.
 		const isUnsent =
-			'failure' in result &&
-			result.failure.condition === 'unknown' &&
-			!result.failure.mayHaveActed;
+			'failure' in result && result.failure.condition === 'unknown' && !result.failure.mayHaveActed;
 		return { result, sent: isUnsent ? undefined : { token: 'token', at: 0 } };
 	};
 	return Object.assign(client, { attempt });

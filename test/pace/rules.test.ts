@@ -251,7 +251,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const tooLong = await waitsFor(rejected(seconds(80)));
 			expect(tooLong.failedAt).toBeLessThan(seconds(1));
 
-			const login = (retryAfter: number) => ({ ...rejected(retryAfter), ofLogin: true, isAboutAllItems: true }) as const;
+			const login = (retryAfter: number) =>
+				({ ...rejected(retryAfter), ofLogin: true, isAboutAllItems: true }) as const;
 			let isFirst = true;
 			const waits = new Executions((_, at) => {
 				if (!isFirst && at < 40) return { failure: login(seconds(50)), after: 5 };
@@ -284,7 +285,9 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(batch.failed[0]?.at).toBeGreaterThan(seconds(60));
 			expect(lastAt(batch.failed)).toBeLessThan(seconds(90));
 			expect(Object(batch.failed.at(-1)?.error)).toMatchObject({
-				description: expect.stringMatching(/All requests have waited \d\d s .* \d+ more attempts failed\./),
+				description: expect.stringMatching(
+					/All requests have waited \d\d s .* \d+ more attempts failed\./,
+				),
 			});
 			// The service has answered the account, so the next execution waits, too. Once the outage is forgotten, it
 			// begins again.

@@ -125,7 +125,8 @@ describe('If the workflow continues', () => {
 			[
 				{
 					id: 'gone',
-					message: "No job 'gone' in namespace 'default': There is no job 'gone' in namespace 'default'",
+					message:
+						"No job 'gone' in namespace 'default': There is no job 'gone' in namespace 'default'",
 					error: { itemIndex: 1, httpStatus: 404, description },
 				},
 			],

@@ -71,7 +71,11 @@ describe('A service with a rate limit', () => {
 
 	test.each([
 		[429, TOO_MANY, '"Too many requests"'],
-		[503, 'The service failed to answer a health check: The service is busy', '"The service is busy"'],
+		[
+			503,
+			'The service failed to answer a health check: The service is busy',
+			'"The service is busy"',
+		],
 	] as const)(
 		'that accepts nothing for more than a minute makes the remaining items fail: %i',
 		async (tooMany, message, said) => {

@@ -84,7 +84,10 @@ const thrown: Array<[name: string, code: string]> = [
 ];
 
 test.each<[string, Array<[name: string, end: () => Promise<unknown>]>]>([
-	['a status', statuses.map(([code]) => [code, async () => await Promise.resolve(answered(+code))])],
+	[
+		'a status',
+		statuses.map(([code]) => [code, async () => await Promise.resolve(answered(+code))]),
+	],
 	[
 		'a status with Retry-After',
 		statuses.map(([code]) => [

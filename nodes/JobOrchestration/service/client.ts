@@ -137,11 +137,7 @@ export class ServiceClient {
 	): Promise<Attempt<Body>> {
 		const { context, session, source } = this;
 		const remainingMs = this.run.runEndsAt - this.limiter.clock.now();
-		return await attempt(
-			request,
-			{ context, session, source },
-			{ timeoutMs, remainingMs, signal },
-		);
+		return await attempt(request, { context, session, source }, { timeoutMs, remainingMs, signal });
 	}
 
 	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */

@@ -29,7 +29,8 @@ export function callError(
 	const isUnclear = call.method !== 'GET' && isOwn && failure.mayHaveActed;
 	const waited = Math.round(waitedMs / 1_000);
 	const facts = [...failure.facts];
-	if (timesSent > 1 && failure.ofLogin !== true) facts.push(`The request was sent ${timesSent} times.`);
+	if (timesSent > 1 && failure.ofLogin !== true)
+		facts.push(`The request was sent ${timesSent} times.`);
 	if (isUnclear && call.idempotent) facts.push('It may have worked.');
 	if (waited > 0) {
 		const probes = failedProbes === 1 ? 'one more attempt' : `${failedProbes} more attempts`;

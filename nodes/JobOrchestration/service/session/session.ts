@@ -167,8 +167,7 @@ function isRefusal(failure: Failure): boolean {
 }
 
 /** Decides whether a login isn't repeated in its run. If it is, the call that waits for it is sent again. */
-const isFinal = (failure: Failure) =>
-	failure.ofLogin === true && !mayResend(failure, true);
+const isFinal = (failure: Failure) => failure.ofLogin === true && !mayResend(failure, true);
 
 /** The sessions, keyed by a hash of the account so that no key holds a password. */
 const sessions = new Map<string, Session>();
