@@ -11,7 +11,7 @@ import { attempt, type Attempt } from './session/attempt';
 import { type N8nContext, tokenSourceOf } from './session/credential';
 import { HEALTH_CHECK } from './session/healthCheck';
 import type { Session, TokenSource } from './session/session';
-import { unlessAborted } from './timers';
+import { timeoutSignal, unlessAborted } from './timers';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
 export class StoppedBeforeSending extends Error {}
@@ -116,9 +116,10 @@ export class ServiceClient {
 				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision, wasSent } = end;
-			if (!isHealthCheck) lastFailure = failure;
-			// A call that is sent again with another token isn't another try.
 			const isResent = decision.do === 'send again';
+			const isStopped = isResent && decision.because === 'check';
+			if (!isHealthCheck && !isStopped) lastFailure = failure;
+			// A call that is sent again with another token isn't another try.
 			if (wasSent && !isHealthCheck && !(isResent && decision.because === 'token')) timesSent += 1;
 			if (!isResent) {
 				throw errorOf(failure ?? lastFailure ?? timedOut(options.timeout));
@@ -171,8 +172,11 @@ export class ServiceClient {
 			mayChangeToken: mayChangeToken(consequence, isIdempotent),
 			mayWait: options.patienceMs === undefined,
 		});
-		// Nothing is sent again after an abort.
-		const verdict = await unlessAborted(judging, options.signal).catch(() => 'accepted' as const);
+		// Nothing is sent again after an abort, and the call doesn't wait longer for another token than for its first one.
+		const timeout = timeoutSignal(Math.min(options.timeout, state.remainingMs));
+		const verdict = await unlessAborted(unlessAborted(judging, options.signal), timeout).catch(
+			() => 'accepted' as const,
+		);
 		return { failure, wasSent, decision: next(consequence, { ...state, verdict }) };
 	}
 }

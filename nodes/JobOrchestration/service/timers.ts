@@ -65,7 +65,7 @@ export async function unlessAborted<Result>(
  * client doesn't.
  */
 export function timeoutSignal(delayMs: number): AbortSignal {
-	return AbortSignal.timeout(Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS));
+	return AbortSignal.timeout(Math.max(0, Math.min(Math.ceil(delayMs), MAX_TIMEOUT_MS)));
 }
 
 /**

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json';
 import { present } from '../../texts';
 import type { ServiceRequest } from '../request';
 import { consequenceOf } from '../retry/policy';
-import { addressOf, type Failure, failureOf } from './failure';
+import { addressOf, type Failure, failureOf, waitFacts } from './failure';
 import { saidIn, saidOnPage, saysFailed } from './said';
 import type { Secrets } from './secrets';
 import { textsOf } from './statuses';
@@ -64,8 +64,7 @@ export function resultOf<Body>(
 	const facts = present([
 		fact,
 		location !== '' && `The redirect leads to ${location}.`,
-		Number(retryAfterMs) > 0 &&
-			`The service asks to wait ${Math.ceil(Number(retryAfterMs) / 1_000)} s.`,
+		...waitFacts(retryAfterMs),
 		`${addressOf(request, baseUrl)} was answered with HTTP ${status}.`,
 	]);
 	const received = isPage ? 'an HTML page' : kindOf(body);

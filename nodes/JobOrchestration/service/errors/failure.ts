@@ -85,7 +85,12 @@ export function toolCallOver(limitMs: number, last?: Failure): Failure {
 /** Returns a failure for an execution that didn't receive the response itself, so it doesn't show the response. */
 export function withoutResponse(failure: Failure): Failure {
 	if (failure.httpStatus === null) return failure;
-	const facts = [`Other requests were answered with HTTP ${failure.httpStatus}.`];
+	const answered = `Other requests were answered with HTTP ${failure.httpStatus}.`;
+	const facts = [...waitFacts(failure.retryAfterMs), answered];
 	const title = failure.condition === 'throttled' ? failure.title : 'The service is failing';
 	return { ...failure, title, words: undefined, facts };
 }
+
+/** Returns the fact that the service asks for a wait, if it does. */
+export const waitFacts = (retryAfterMs = 0): string[] =>
+	retryAfterMs > 0 ? [`The service asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`] : [];
