@@ -116,7 +116,9 @@ export class ServiceClient {
 				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision, wasSent } = end;
-			if (!isHealthCheck) lastFailure = failure;
+			// A call that was stopped before it was sent has not failed.
+			const isStopped = !wasSent && options.signal?.aborted === true;
+			if (!isHealthCheck && !isStopped) lastFailure = failure;
 			// A call that is sent again with another token isn't another try.
 			const isResent = decision.do === 'send again';
 			if (wasSent && !isHealthCheck && !(isResent && decision.because === 'token')) timesSent += 1;
