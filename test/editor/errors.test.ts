@@ -33,7 +33,7 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toMatch(
-			/^Failed at item 2 \(counted from 0\); 2 of 4 jobs certainly exist, 1 may: The connection broke before the answer was complete; the job may exist/,
+			/^2 of 4 jobs were created, 1 more may exist; item 2 failed: The connection broke before the answer was complete; the job may exist/,
 		);
 		expect(description).toContain("'Report East' in namespace 'default'");
 		const [north, south] = [...sandbox.store.jobs.values()];
@@ -63,14 +63,14 @@ describe('an item that fails', () => {
 
 		const { title, description } = await form.error();
 		expect(title).toMatch(
-			/^Job not created for item 2 \(counted from 0\); 2 of 3 jobs were created: ‹img src=x/,
+			/^2 of 3 jobs were created; item 2 failed: The service refused to create the job: ‹img src=x/,
 		);
 		const asText =
 			'‹img src=x onerror="ranFromText = true"› ‹b›x‹/b› ＆lt; ‹script›1‹/script› a ‹ b';
-		expect(description).toContain(`The service says: "${asText}" (HTTP 400).`);
+		expect(description).toContain(`The service says: {"message":${JSON.stringify(asText)}}`);
 		const [north, second] = [...sandbox.store.jobs.keys()].filter((uid) => !known.has(uid));
-		expect(description).toContain(`• item 0: ${north} ('North')`);
-		expect(description).toContain(`• item 1: ${second} ('${asText}')`);
+		expect(description).toContain(`• item 0: ${north} ('North' in namespace 'default')`);
+		expect(description).toContain(`• item 1: ${second} ('${asText}' in namespace 'default')`);
 		for (const text of [form.errorTitle, form.errorDescription]) {
 			expect(await text.locator('img, b, script').count()).toBe(0);
 		}

@@ -264,7 +264,7 @@ describe('an error workflow', () => {
 			({ displayName }) => displayName === 'Report for Alder',
 		);
 		expect(subject).toMatch(
-			/^Workflow 'Nightly reports' failed: Failed at item 1 \(counted from 0\);/,
+			/^Workflow 'Nightly reports' failed: 1 of \d jobs were created, 1 more may exist; item 1 failed: /,
 		);
 		expect(String(text).split('\n')).toEqual([
 			"May exist, look for it: 'Report for Birch' in namespace 'default'",

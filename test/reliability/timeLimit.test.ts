@@ -46,7 +46,7 @@ test('A login after a late rejection of the token has the whole Timeout, and no 
 		const isFirst = operation === 'createJob' && nOfOperation === 1;
 		return isFirst ? [late(900), { kind: 'expireTokens' }] : undefined;
 	});
-	const { items, error } = await fixture.engine.run(oneByOne({ timeout: 1_500 }), numbered(4));
+	const { items, error } = await fixture.engine.run(oneByOne({ timeout: 3_000 }), numbered(4));
 	expect(error).toBeUndefined();
 	expect(items).toHaveLength(4);
 	expect(callsOf('login')).toHaveLength(2);
