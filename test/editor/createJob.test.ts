@@ -62,10 +62,6 @@ describe('creating a job', () => {
 		await form.fill('id', 'output-1', outputs);
 		await form.addField(outputs, 'Display Name');
 		await form.fill('displayName', 'Result', outputs);
-		await form.addField(outputs, 'Anchors');
-		await form.add(outputs, 'Add Anchor');
-		await form.fill('source', 'step-1', outputs);
-		await form.fill('sourceAnchor', 'result', outputs);
 		await form.execute();
 
 		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
@@ -78,7 +74,8 @@ describe('creating a job', () => {
 					{
 						id: 'output-1',
 						displayName: 'Result',
-						anchors: [{ source: 'step-1', sourceAnchor: 'result' }],
+						controls: 'input',
+						anchors: [],
 					},
 				],
 			},

@@ -28,7 +28,7 @@ describe('the form of the credential', () => {
 
 		await form.fill({ ...right, password: 'a wrong one' });
 		expect(await form.saveAndFail()).toBe(
-			`The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked. The login at ${sandbox.url} was answered with HTTP 401.`,
+			`The username or the password is wrong. Correct it in the credential. The node tried to log in only once, so that the account isn't locked. The service says: {"code":"wrong_password","message":"The username or the password is wrong"} POST ${sandbox.url}/oauth/login was answered with HTTP 401.`,
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
@@ -48,7 +48,7 @@ describe('the form of the credential', () => {
 		atEnd(async () => await signedByItself.close());
 		await form.fill({ baseUrl: signedByItself.url });
 		expect(await form.saveAndFail()).toContain(
-			`The certificate of ${signedByItself.url} isn't trusted. Give the service a certificate that this n8n trusts, or make n8n trust it (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.`,
+			`The certificate of ${signedByItself.url} isn't trusted. Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.`,
 		);
 		expect(signedByItself.calls).toEqual([]);
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
