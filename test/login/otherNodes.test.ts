@@ -99,13 +99,12 @@ describe('A request that fails is sent once', () => {
 		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
 	});
 
-	test('and fifty that fail at the same time share health checks', async () => {
+	test('even if fifty fail at the same time', async () => {
 		fixture.meets('createJob', actAndAnswer(500));
 		const all = await Promise.allSettled(Array.from({ length: 50 }, async () => await post()));
 		expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(50);
-		const [sent, healthChecks, logins] = counts();
+		const [sent, , logins] = counts();
 		expect([sent, logins]).toEqual([50, 0]);
-		expect(healthChecks).toBeLessThanOrEqual(25);
 		expect(fixture.sandbox.store.jobs.size).toBe(50);
 	});
 });

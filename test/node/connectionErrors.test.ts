@@ -73,21 +73,19 @@ test("the node sends nothing to a service whose certificate is not trusted, unle
 });
 
 test.each([
-	['', 'is empty: enter the address of the service'],
-	['jobs.example.com', 'must be an address such as https://jobs.example.com'],
-	['127.0.0.1:8765', 'must start with https:// or http://', 'http://127.0.0.1:8765'],
-	['jobs.example.com:8443', 'must start with https://', 'https://jobs.example.com:8443'],
-	['localhost:8765', 'must start with https:// or http://'],
-	['ftp://jobs.example.com', 'must start with https:// or http://'],
-	['http://me:hidden@jobs.example.com', 'must not contain a user name or a password'],
-	['http://jobs.example.com/?a=b', 'must not contain ? or #: remove it and what follows'],
-])('the node refuses the Base URL %j: it %s', async (baseUrl, problem, corrected = '') => {
+	['', 'is empty'],
+	['jobs.example.com', 'must be an address that starts with https:// or http://'],
+	['localhost:8765', 'must be an address that starts with https:// or http://'],
+	['http:/jobs.example.com', 'must be an address that starts with https:// or http://'],
+	['ftp://jobs.example.com', 'must be an address that starts with https:// or http://'],
+	['http://me:hidden@jobs.example.com', 'must have no user name, no password, no ? and no #'],
+	['http://jobs.example.com/?a=b', 'must have no user name, no password, no ? and no #'],
+])('the node refuses the Base URL %j: it %s', async (baseUrl, problem) => {
 	const error = await errorWith({ baseUrl }, create());
 	const { message, description } = error ?? {};
 	expect(error).toMatchObject({ context: { httpStatus: null, jobMayExist: false } });
 	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
 	expect(description).toMatch(/^Open the credential/);
-	expect(description).toContain(corrected);
 	expect(`${message} ${description}`).not.toContain('hidden');
 });
 

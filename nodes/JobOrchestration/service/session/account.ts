@@ -64,19 +64,19 @@ export function tokenOf(stored: unknown): string | undefined {
 /**
  * Returns the Base URL as an HTTP client normalises it, without a slash at its end.
  *
- * @throws ServiceError if the Base URL can't be used. The error repeats the text only if it is a host with a port,
- * since any other text may contain a password
+ * @throws ServiceError if the Base URL can't be used. The error doesn't repeat the text, which may contain a password
  */
 function readBaseUrl(value: unknown): string {
-	const text = typeof value === 'string' ? value.trim() : '';
-	const problem = problemOf(text);
-	if (problem === undefined) return new URL(text).href.replace(/(?<!\/)\/+$/, '');
-	const corrected = withScheme(text);
+	const text = notEmpty('Base URL', typeof value === 'string' ? value.trim() : '');
+	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
+	const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 	const advice =
-		corrected === undefined
-			? 'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.'
-			: `Open the credential and enter ${corrected}.`;
-	throw unusable('Base URL', problem, advice);
+		'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.';
+	if (url === undefined)
+		throw unusable('Base URL', 'must be an address that starts with https:// or http://', advice);
+	if (/[?#]/.test(text) || `${url.username}${url.password}` !== '')
+		throw unusable('Base URL', 'must have no user name, no password, no ? and no #', advice);
+	return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Returns the error of a field that can't be used. @param problem completes the sentence in the title */
@@ -84,29 +84,3 @@ const unusable = (field: string, problem: string, advice: string) =>
 	new ServiceError(
 		failureOf({ title: `The credential's '${field}' ${problem}`, advice, isAboutAllItems: true }),
 	);
-
-/** Returns what is wrong with a Base URL, as the end of a sentence; undefined if the Base URL can be used. */
-function problemOf(text: string): string | undefined {
-	if (text === '') return 'is empty: enter the address of the service';
-	const url = parse(text);
-	const isOfOtherScheme = url !== undefined && !/^https?:$/.test(url.protocol);
-	if (withScheme(text) !== undefined || isOfOtherScheme) {
-		return 'must start with https:// or http://';
-	}
-	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
-	if (url === undefined || !/^https?:\/\//i.test(text)) {
-		return 'must be an address such as https://jobs.example.com';
-	}
-	if (url.username !== '' || url.password !== '') {
-		return 'must not contain a user name or a password';
-	}
-	return /[?#]/.test(text) ? 'must not contain ? or #: remove it and what follows' : undefined;
-}
-
-/** Adds a scheme to a host with a port. Returns undefined for any other text, which may contain a password. */
-function withScheme(text: string): string | undefined {
-	if (!/^[\w.-]+:\d+$/.test(text)) return undefined;
-	return /^(localhost|[\d.]+):/.test(text) ? `http://${text}` : `https://${text}`;
-}
-
-const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);

@@ -27,23 +27,12 @@ export const HEALTH_CHECK = {
  */
 export const CHECK_TIMEOUT_MS = 10_000;
 
-/** The health checks in progress, by token. Requests that fail at the same time share them. */
-const checks = new Map<string, ReturnType<typeof sendCheck>>();
-
 /**
  * Sends a health check with a token, for a request of another node. Never throws.
  *
  * @returns what the response says of the token; undefined if it says nothing
  */
 export async function checkToken(token: string, helpers: Helpers, session: Session) {
-	const key = session.tokens.toStored(token);
-	const check =
-		checks.get(key) ?? sendCheck(token, helpers, session).finally(() => checks.delete(key));
-	checks.set(key, check);
-	return await check;
-}
-
-async function sendCheck(token: string, helpers: Helpers, session: Session) {
 	const sentAt = performance.now();
 	const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
 	const result = await sendOnce(helpers, session, HEALTH_CHECK, options);

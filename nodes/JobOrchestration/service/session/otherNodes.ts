@@ -21,20 +21,18 @@ const otherRequests = new WeakMap<
 	{
 		/** Whether the request is n8n's test of the credential. */
 		isTest?: boolean;
-		/** The token of a login that was made for this request. */
-		token?: string;
+		/** Whether a login was made for this request. */
+		hasLoggedIn?: boolean;
 		/**
 		 * Time (ms since 1970) until which a failure may mean a rejected token; 0 if no token is to be given for the request.
-		 * Not set if the request hasn't been sent.
+		 * Not set if the request hasn't been signed.
 		 */
 		mayBeRejectedUntil?: number;
 	}
 >();
 
-/** When a health check with a new token failed (ms since 1970). */
-const unconfirmedAt = new WeakMap<Session, number>();
 /** Whether a new token failed in a health check within the last minute: the user may not be allowed to list clusters. */
-const isUnconfirmed = (session: Session) => isWithin(RECENT_MS, unconfirmedAt.get(session));
+const isUnconfirmed = ({ unconfirmedAt }: Session) => isWithin(RECENT_MS, unconfirmedAt);
 
 /** The request of n8n's test of the credential. `withToken` recognises it, since the test always logs in. */
 export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs } as const;
@@ -54,25 +52,24 @@ export async function newTokenForOtherNode(
 	const session = sessionOf(credentials);
 	const { tokens } = session;
 	const request = otherRequests.get(credentials);
+	const { isTest = false, mayBeRejectedUntil = Infinity } = request ?? {};
 	const current = tokens.fromStored(credentials.accessToken);
-	if (request?.mayBeRejectedUntil !== undefined) {
-		const isUnanswered = Date.now() >= request.mayBeRejectedUntil;
-		const token = isUnanswered ? undefined : await replacementOf(current, helpers, session);
-		return token === undefined ? {} : { accessToken: tokens.toStored(token) };
-	}
 	// Before anything is signed, n8n asks for a token if none is stored, and for the test of a credential. After an empty
 	// object, it has the request signed, and `withToken` knows what the request is.
 	const isNotSigned = request === undefined;
 	if (isNotSigned && (current !== undefined || session.recentRefusal !== undefined)) return {};
-	const isTest = request?.isTest === true;
-	const isOfLogin = isTest || tokens.newest === undefined;
-	const source = sourceOf(helpers, session);
-	const result = isTest ? await session.logIn(source) : await anotherToken(helpers, session);
+	if (Date.now() >= mayBeRejectedUntil) return {};
+	const hasLoggedIn = isTest || tokens.newest === undefined;
+	let result: TokenResult | undefined;
+	if (mayBeRejectedUntil < Infinity) result = await replacementOf(current, helpers, session);
+	else if (isTest) result = await session.logIn(sourceOf(helpers, session));
+	else result = await anotherToken(helpers, session);
+	if (result === undefined) return {};
 	// After the error of a failed login, n8n asks once more.
-	if ('failure' in result) otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
-	const token = tokenIn(result);
-	if (isOfLogin) otherRequests.set(credentials, { ...request, token });
-	return { accessToken: tokens.toStored(token) };
+	const isFailed = 'failure' in result;
+	otherRequests.set(credentials, isFailed ? { mayBeRejectedUntil: 0 } : { isTest, hasLoggedIn });
+	if ('failure' in result) throw errorOf(result.failure);
+	return { accessToken: tokens.toStored(result.token) };
 }
 
 /** Returns how to find a token for another node's request. n8n stores the token after the login. */
@@ -86,7 +83,7 @@ async function replacementOf(
 	current: string | undefined,
 	helpers: Helpers,
 	session: Session,
-): Promise<string | undefined> {
+): Promise<TokenResult | undefined> {
 	const { tokens } = session;
 	if (isUnconfirmed(session)) return undefined;
 	const check = async (token: string) => await checkToken(token, helpers, session);
@@ -95,15 +92,14 @@ async function replacementOf(
 	if (result !== 'rejected' && !isSuspect) return undefined;
 	if (current !== undefined && !isSuspect) tokens.reject(current);
 	const other = await anotherToken(helpers, session, current);
-	if (isSuspect && 'failure' in other) return undefined;
-	const token = tokenIn(other);
-	if ((await check(token)) !== 'accepted') {
-		unconfirmedAt.set(session, Date.now());
+	if ('failure' in other) return isSuspect ? undefined : other;
+	if ((await check(other.token)) !== 'accepted') {
+		session.unconfirmedAt = Date.now();
 		return undefined;
 	}
 	// If the service accepts the current token by now, that token was not the reason for the failure.
 	const isOldGood = isSuspect && (await check(current ?? '')) === 'accepted';
-	return isOldGood ? undefined : token;
+	return isOldGood ? undefined : other;
 }
 
 /** Returns the newest token if it isn't the current one and the service accepts it, or else the token of a login. */
@@ -121,18 +117,8 @@ async function anotherToken(
 }
 
 /**
- * Returns the token of a login.
- *
- * @throws ServiceError if the login failed
- */
-function tokenIn(result: TokenResult): string {
-	if ('token' in result) return result.token;
-	throw errorOf({ ...result.failure });
-}
-
-/**
- * Signs another node's request, for which n8n calls this function. The request may only go to the Base URL or to an address below it, and not through a
- * proxy that is set in the workflow.
+ * Signs another node's request, for which n8n calls this function. The request may only go to the Base URL or to an
+ * address below it, and not through a proxy that is set in the workflow.
  *
  * @throws ServiceError if the request must not be sent. If the error has status code 401, n8n asks for a token first
  */
@@ -140,11 +126,11 @@ export async function withToken(
 	credentials: ICredentialDataDecryptedObject,
 	options: HttpOptions,
 ): Promise<HttpOptions> {
-	const session = sessionOf(credentials);
-	const { account } = session;
+	const { account, tokens } = sessionOf(credentials);
+	const isTest = isOfTest(options);
 	const checked = addressForToken(options, account.baseUrl);
 	if ('foreign' in checked) {
-		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
+		otherRequests.set(credentials, { isTest, mayBeRejectedUntil: 0 });
 		throw new ServiceError(
 			failureOf({
 				title: `This credential is for ${truncate(account.baseUrl)} only`,
@@ -154,20 +140,16 @@ export async function withToken(
 			}),
 		);
 	}
-	const token = session.tokens.fromStored(credentials.accessToken);
-	const isTest = isOfTest(options);
-	const hasLoggedIn = token !== undefined && otherRequests.get(credentials)?.token === token;
-	if (isTest ? !hasLoggedIn : token === undefined) {
-		const refusal = isTest ? undefined : session.recentRefusal;
-		otherRequests.set(credentials, refusal ? { mayBeRejectedUntil: 0 } : { isTest });
-		throw refusal ? errorOf({ ...refusal }) : noTokenError();
+	const token = tokens.fromStored(credentials.accessToken);
+	const hasLoggedIn = otherRequests.get(credentials)?.hasLoggedIn === true;
+	if (token === undefined || (isTest && !hasLoggedIn)) {
+		otherRequests.set(credentials, { isTest });
+		throw noTokenError();
 	}
-	if (!isTest) {
-		// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than
-		// the request's own time limit, whose timer may fire early.
-		const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), CHECK_TIMEOUT_MS);
-		otherRequests.set(credentials, { mayBeRejectedUntil: Date.now() + patienceMs });
-	}
+	// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than the
+	// request's own time limit, whose timer may fire early.
+	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), CHECK_TIMEOUT_MS);
+	otherRequests.set(credentials, { isTest, mayBeRejectedUntil: Date.now() + patienceMs });
 	return signed({ ...options, url: checked.address }, account, token);
 }
 

@@ -48,6 +48,8 @@ export class Session {
 	readonly tokens: Tokens;
 	/** When the account was last used, by `performance.now()`. */
 	usedAt = 0;
+	/** When a health check failed with a new token that was meant for another node, in ms since 1970. */
+	unconfirmedAt: number | undefined;
 	/** The search for a token that is in progress. */
 	private search: Promise<TokenResult> | undefined;
 	private refusal: { failure: Failure; at: number } | undefined;
