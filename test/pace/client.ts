@@ -1,8 +1,8 @@
 import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
 import { cancelled, type Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { ClientOptions } from '../../nodes/JobOrchestration/service/request';
-import type { RequestOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/queue';
+import type { ClientOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { N8nContext } from '../../nodes/JobOrchestration/service/session/credential';
 import type { Session } from '../../nodes/JobOrchestration/service/session/session';
 import { unlessAborted } from '../../nodes/JobOrchestration/service/timers';
@@ -27,7 +27,10 @@ export function clientWith(
 	};
 	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
 	const aborted: End = { failure: cancelled({ sent: true }) };
-	const attempt = async (request: ServiceRequest<unknown>, { signal }: RequestOptions) => {
+	const attempt = async (
+		request: ServiceRequest<unknown>,
+		{ options: { signal } }: LimitedRequest,
+	) => {
 		const canEnd = request.method === 'GET' ? signal : undefined;
 		const result = await unlessAborted(endOf(request), canEnd).catch(() => aborted);
 		// The execution was stopped before the request was sent.

@@ -11,15 +11,17 @@ import { attempt, type Attempt } from './session/attempt';
 import { type N8nContext, tokenSourceOf } from './session/credential';
 import { HEALTH_CHECK } from './session/healthCheck';
 import type { Session, TokenSource } from './session/session';
-import { timeoutSignal, unlessAborted } from './timers';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
 export class StoppedBeforeSending extends Error {}
 
-/** How an attempt has ended: its failure, if it has failed, and the retry policy's decision about the call. */
+/**
+ * How an attempt has ended: its failure, if it has failed, and the retry policy's decision about the call, or that the
+ * call was stopped before it was sent.
+ */
 interface End {
 	failure: Failure | undefined;
-	decision: Decision;
+	decision: Decision | { do: 'stop' };
 	wasSent: boolean;
 }
 
@@ -92,20 +94,21 @@ export class ServiceClient {
 		let lastFailure: Failure | undefined;
 		const errorOf = (failure: Failure, denial: Denial = {}) =>
 			callError(call, failure, { timesSent, isOwn: failure === lastFailure, ...denial });
+		const denied = (denial: Denial) => {
+			const failure = lastFailure ?? denial.failure;
+			return failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
+		};
 
 		for (;;) {
 			const denial = await limiter.acquire(request);
-			if (denial !== undefined) {
-				const failure = lastFailure ?? denial.failure;
-				throw failure === undefined ? new StoppedBeforeSending() : errorOf(failure, denial);
-			}
+			if (denial !== undefined) throw denied(denial);
 			const { isHealthCheck } = request;
 			let end = IF_THROWN;
 			try {
 				if (isHealthCheck) {
-					end = await this.endOf(request, await this.attempt(HEALTH_CHECK, options), history);
+					end = await this.endOf(request, await this.attempt(HEALTH_CHECK, request), history);
 				} else {
-					const attempted = await this.attempt(call, options);
+					const attempted = await this.attempt(call, request);
 					end = await this.endOf(request, attempted, history);
 					if ('body' in attempted.result) return attempted.result.body;
 				}
@@ -116,29 +119,25 @@ export class ServiceClient {
 				limiter.release(request, failure, sleepMs);
 			}
 			const { failure, decision, wasSent } = end;
-			const isResent = decision.do === 'send again';
-			const isStopped = isResent && decision.because === 'check';
-			if (!isHealthCheck && !isStopped) lastFailure = failure;
+			if (decision.do === 'stop') throw denied({});
+			if (!isHealthCheck) lastFailure = failure;
+			const because = decision.do === 'send again' ? decision.because : undefined;
 			// A call that is sent again with another token isn't another try.
-			if (wasSent && !isHealthCheck && !(isResent && decision.because === 'token')) timesSent += 1;
-			if (!isResent) {
+			if (wasSent && !isHealthCheck && because !== 'token') timesSent += 1;
+			if (decision.do === 'fail') {
 				throw errorOf(failure ?? lastFailure ?? timedOut(options.timeout));
 			}
 			history.resends[decision.because] += 1;
 			// Each token may take some seconds until it is valid.
-			if (decision.because === 'token') history.resends.lag = 0;
-			if (decision.because === 'wait') history.waitedMs += decision.afterMs;
+			if (because === 'token') history.resends.lag = 0;
+			if (because === 'wait') history.waitedMs += decision.afterMs;
 			await limiter.sleep(request, decision.afterMs);
 		}
 	}
 
-	private async attempt<Body>(
-		request: ServiceRequest<Body>,
-		{ timeout: timeoutMs, signal }: RequestOptions,
-	): Promise<Attempt<Body>> {
+	private async attempt<Body>(request: ServiceRequest<Body>, { options }: LimitedRequest) {
 		const { context, session, source } = this;
-		const remainingMs = this.run.runEndsAt - this.limiter.clock.now();
-		return await attempt(request, { context, session, source }, { timeoutMs, remainingMs, signal });
+		return await attempt(request, { context, session, source }, options);
 	}
 
 	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */
@@ -154,9 +153,8 @@ export class ServiceClient {
 		// Any answer to a health check shows that the service is there, even if it refuses the request.
 		const isClear = isHealthCheck && ['answered', 'unclear'].includes(consequence.condition);
 		const failure = 'failure' in result && !isClear ? result.failure : undefined;
-		// The next round ends the call, since the limiter gives no permit after an abort.
 		if (options.signal?.aborted === true && (isHealthCheck || !wasSent))
-			return { failure, wasSent, decision: { do: 'send again', because: 'check', afterMs: 0 } };
+			return { failure, wasSent, decision: { do: 'stop' } };
 		const state = {
 			...{ ...history, isIdempotent, isHealthCheck, maxRetries: options.maxRetries },
 			patienceMs: options.patienceMs ?? RETRY.patienceMs,
@@ -167,16 +165,12 @@ export class ServiceClient {
 		const { token: suspicion } = consequence;
 		const isJudged = decision.do === 'fail' && suspicion !== undefined && !isHealthCheck;
 		if (!isJudged || sent === undefined) return { failure, wasSent, decision };
-		const judging = session.judge(this.source, {
+		const judged = {
 			...{ token: sent.token, sentAt: sent.at, suspicion, resends: history.resends },
 			mayChangeToken: mayChangeToken(consequence, isIdempotent),
 			mayWait: options.patienceMs === undefined,
-		});
-		// Nothing is sent again after an abort, and the call doesn't wait longer for another token than for its first one.
-		const timeout = timeoutSignal(Math.min(options.timeout, state.remainingMs));
-		const verdict = await unlessAborted(unlessAborted(judging, options.signal), timeout).catch(
-			() => 'accepted' as const,
-		);
+		};
+		const verdict = await session.judge(this.source, judged, options);
 		return { failure, wasSent, decision: next(consequence, { ...state, verdict }) };
 	}
 }

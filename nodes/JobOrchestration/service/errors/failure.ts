@@ -1,5 +1,6 @@
 import { truncate } from '../../texts';
 import { type Consequence, UNKNOWN } from '../retry/facts';
+import { RETRY } from '../retry/policy';
 
 /** What an error says first. */
 export interface Texts {
@@ -74,9 +75,9 @@ export function timedOut(limitMs: number, address?: string): Failure {
  *
  * @param last the failure because of which all requests were waiting, if there was one
  */
-export function toolCallOver(limitMs: number, last?: Failure): Failure {
+export function toolCallOver(last?: Failure): Failure {
 	return failureOf({
-		title: `The ${limitMs / 1_000} seconds of this tool call are over`,
+		title: `The ${RETRY.toolLimitMs / 1_000} seconds of this tool call are over`,
 		advice: 'Call the tool again later. The service is slow or busy, or the call has many items.',
 		facts: last === undefined ? [] : [`${last.title}.`, ...last.facts],
 	});

@@ -1,6 +1,5 @@
 import { type Failure, timedOut, toolCallOver, withoutResponse } from '../errors/failure';
 import { ANSWERED, type Consequence } from '../retry/facts';
-import { RETRY } from '../retry/policy';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -133,7 +132,7 @@ export class AccountLimiter {
 		const shown = queue === request.queue ? failure : withoutResponse(failure);
 		if (this.breaker.outlasts(request, now)) {
 			const last = this.breaker.isOpen ? shown : undefined;
-			return { failure: toolCallOver(RETRY.toolLimitMs, last) };
+			return { failure: toolCallOver(last) };
 		}
 		const waitedMs = now - this.breaker.waitsSince(request);
 		const failedProbes = Math.max(0, this.breaker.failures - 2);

@@ -15,7 +15,7 @@ export interface Attempt<Body> {
 /**
  * Gets a token, and sends a request of this node once. Never throws.
  *
- * @param limits how long the request waits for a token. `timeoutMs` is also the longest time from the sending of the
+ * @param limits how long the request waits for a token. `timeout` is also the longest time from the sending of the
  * request to the end of its response. The signal keeps the request from being sent once it is aborted
  */
 export async function attempt<Body>(
@@ -23,7 +23,7 @@ export async function attempt<Body>(
 	{ context, session, source }: { context: N8nContext; session: Session; source: TokenSource },
 	limits: WaitLimits,
 ): Promise<Attempt<Body>> {
-	const { timeoutMs, signal } = limits;
+	const { timeout, signal } = limits;
 	session.usedAt = performance.now();
 	const found = await session.token(source, limits);
 	if ('failure' in found) return { result: found };
@@ -33,7 +33,7 @@ export async function attempt<Body>(
 	const isHealthCheck = request === HEALTH_CHECK;
 	const result = await sendOnce(context.helpers, session, request, {
 		token,
-		timeoutMs: isHealthCheck ? Math.min(timeoutMs, CHECK_TIMEOUT_MS) : timeoutMs,
+		timeoutMs: isHealthCheck ? Math.min(timeout, CHECK_TIMEOUT_MS) : timeout,
 		cancel: isHealthCheck ? signal : cancelOf(context, request),
 	});
 	if ('body' in result) session.tokens.accept(token, at);

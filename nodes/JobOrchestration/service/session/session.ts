@@ -6,6 +6,7 @@ import { cancelled, type Failure, toolCallOver } from '../errors/failure';
 import { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import { AccountLimiter } from '../pace/limiter';
+import type { ClientRun, RequestOptions } from '../request';
 import type { TokenVerdict } from '../retry/facts';
 import { isIn, mayResend, RETRY } from '../retry/policy';
 import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
@@ -31,14 +32,10 @@ export interface TokenSource {
 }
 
 /**
- * How long a request waits for a token: until `timeoutMs` milliseconds have passed, until its run ends in `remainingMs`
- * milliseconds, or until the signal is aborted.
+ * How long a request waits for a token: until its `timeout` has passed, until its run ends, or until the signal is
+ * aborted.
  */
-export interface WaitLimits {
-	timeoutMs: number;
-	remainingMs: number;
-	signal?: AbortSignal | undefined;
-}
+export type WaitLimits = Pick<RequestOptions & ClientRun, 'timeout' | 'runEndsAt' | 'signal'>;
 
 /** The state of one account in this process: its rate limiter, and the token that all its requests share. */
 export class Session {
@@ -75,23 +72,10 @@ export class Session {
 		const { newest, suspect } = tokens;
 		if (newest !== undefined && newest !== suspect) return { token: newest };
 		const known = this.failures.get(source);
-		const found = known ? { failure: known } : await this.waitForSearch(source, limits);
+		const found = known ? { failure: known } : await within(limits, this.renew(source, suspect));
 		if ('token' in found || tokens.newest === undefined) return found;
 		tokens.suspect = undefined;
 		return { token: tokens.newest };
-	}
-
-	private async waitForSearch(
-		source: TokenSource,
-		{ timeoutMs, remainingMs, signal }: WaitLimits,
-	): Promise<TokenResult> {
-		const search = unlessAborted(this.renew(source, this.tokens.suspect), signal);
-		const timeout = timeoutSignal(Math.min(timeoutMs, remainingMs));
-		return await unlessAborted(search, timeout).catch(() => {
-			if (signal?.aborted === true) return { failure: cancelled({ sent: false }) };
-			const isOver = remainingMs < timeoutMs;
-			return { failure: isOver ? toolCallOver(RETRY.toolLimitMs) : loginTimedOut(timeoutMs) };
-		});
 	}
 
 	/**
@@ -147,19 +131,38 @@ export class Session {
 	 * Decides whether a request has failed because of its token, and replaces the token if so. A suspect token is given up
 	 * only once a login has brought another one; until then, other requests use it.
 	 */
-	async judge(source: TokenSource, request: JudgedRequest): Promise<TokenVerdict> {
+	async judge(
+		source: TokenSource,
+		request: JudgedRequest,
+		limits: WaitLimits,
+	): Promise<TokenVerdict> {
 		const { tokens } = this;
 		const { token, suspicion, mayChangeToken } = request;
 		const verdict = tokens.judge(request);
 		if (verdict === 'suspect') {
 			if (!mayChangeToken) tokens.suspect = token;
 			if (!mayChangeToken || this.failures.has(source)) return 'accepted';
-			return 'token' in (await this.renew(source, token)) ? 'replaced' : 'accepted';
+			const found = await within(limits, this.renew(source, token));
+			return 'token' in found ? 'replaced' : 'accepted';
 		}
 		// Another process may have logged in, which ends this token if the service keeps one token for each user.
-		if (suspicion === 'rejected' && verdict !== 'replaced') await this.readStore(source);
+		if (suspicion === 'rejected' && verdict !== 'replaced')
+			await within(limits, this.readStore(source));
 		return token === tokens.newest ? verdict : 'replaced';
 	}
+}
+
+/** Returns the result of some work, or why the request that needs it no longer waits for it. */
+async function within<Result>(
+	{ timeout, runEndsAt, signal }: WaitLimits,
+	work: Promise<Result>,
+): Promise<Result | { failure: Failure }> {
+	const remainingMs = runEndsAt - performance.now();
+	const limit = timeoutSignal(Math.min(timeout, remainingMs));
+	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => {
+		if (signal?.aborted === true) return { failure: cancelled({ sent: false }) };
+		return { failure: remainingMs < timeout ? toolCallOver() : loginTimedOut(timeout) };
+	});
 }
 
 /** Decides whether the service has refused a login. A 404 or a 408 may come from a proxy while the service starts. */
