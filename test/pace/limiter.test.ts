@@ -224,6 +224,17 @@ describe('The time limit of a run', () => {
 		expect([tool.done.length, others.done.length]).toEqual([1, 2]);
 	});
 
+	test('is kept even if n8n is busy when it ends', async () => {
+		// n8n is busy for 200 ms before and after each request, so the timer of the time limit fires late.
+		const executions = new Executions(
+			open(() => 20),
+			400,
+		);
+		const tool = executions.begin([0, 1], { concurrency: 1, limitMs: 300 });
+		await executions.end();
+		expect(tool.sent.map(({ n }) => n)).toEqual([0]);
+	});
+
 	test('makes a request fail at once if the pause lasts longer', async () => {
 		const pauses = rejected(seconds(4));
 		const executions = new Executions((_, at) => (at < 10 ? pauses : undefined));

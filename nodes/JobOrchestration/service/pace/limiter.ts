@@ -145,6 +145,11 @@ export class AccountLimiter {
 		while (this.burst < MAX_BURST) {
 			const request = this.next(now);
 			if (typeof request === 'number') return void this.comeBack(request);
+			// While n8n is busy, the timer that ends the request's wait fires late.
+			if (this.breaker.outlasts(request, now)) {
+				request.settle(this.denial(request, now));
+				continue;
+			}
 			request.queue.places.add(request);
 			request.startedAt = now;
 			request.idleBefore = this.clock.idle();

@@ -128,9 +128,9 @@ const FAIL: Decision = { do: 'fail' };
 export function next(failure: Consequence, call: CallState): Decision {
 	const { condition, retryAfterMs = 0 } = failure;
 	const { isIdempotent, maxRetries, patienceMs, resends, verdict, waitedMs } = call;
-	const again = (because: Reason, afterMs = Infinity): Decision =>
+	const again = (because: Reason, afterMs: number): Decision =>
 		afterMs < call.remainingMs ? { do: 'send again', because, afterMs } : FAIL;
-	const afterBackoff = (because: 'failure' | 'wait', maxMs: number) => {
+	const againWithBackoff = (because: 'failure' | 'wait', maxMs: number) => {
 		const backoff = backoffMs(resends[because], { ...RETRY.backoff, maxMs });
 		return again(because, Math.max(backoff, retryAfterMs));
 	};
@@ -144,7 +144,7 @@ export function next(failure: Consequence, call: CallState): Decision {
 		if (!mayChangeToken(failure, isIdempotent)) return FAIL;
 		if (verdict === 'replaced')
 			return resends.token < RETRY.maxMoreTokens ? again('token', 0) : FAIL;
-		if (verdict === 'not valid yet') return again('lag', RETRY.lagWaitsMs[resends.lag]);
+		if (verdict === 'not valid yet') return again('lag', RETRY.lagWaitsMs[resends.lag] ?? Infinity);
 		return verdict === 'accepted since' ? again('confirm', RETRY.confirmMs) : FAIL;
 	}
 	if (!mayResend(failure, isIdempotent)) return FAIL;
@@ -152,8 +152,8 @@ export function next(failure: Consequence, call: CallState): Decision {
 	const mostMs = isThrottledAlone ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
 	if (waitedMs + retryAfterMs > mostMs) return FAIL;
 	if (RETRY.afterBackoff.includes(condition)) {
-		return resends.failure < maxRetries ? afterBackoff('failure', RETRY.backoff.maxMs) : FAIL;
+		return resends.failure < maxRetries ? againWithBackoff('failure', RETRY.backoff.maxMs) : FAIL;
 	}
 	if (waitedMs >= mostMs) return FAIL;
-	return afterBackoff('wait', isThrottledAlone ? RETRY.backoff.maxMs : RETRY.sharedMs);
+	return againWithBackoff('wait', isThrottledAlone ? RETRY.backoff.maxMs : RETRY.sharedMs);
 }
