@@ -1,8 +1,7 @@
 import { correctionOf } from '../fields/expressions';
 import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
 import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
-import { logCreatedJobs } from './cancelLog';
-import { type Summary, summaryOf } from './outcomes';
+import { logCreatedJobs, type Summary, summaryOf } from './report';
 import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*
@@ -107,4 +106,30 @@ function listOfItems({ succeeded, failed, notBegun }: Summary): string {
 function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place: string): string {
 	const lines = jobList(jobs, `, in the error's context.${place}`).map((line) => `• ${line}`);
 	return [`${heading} (${jobs.length}):`, ...lines].join('\n');
+}
+
+/**
+ * Returns one problem for all items with wrong fields: that of the first one, and which others have a problem, too.
+ *
+ * @param count the number of all items of the node
+ */
+export function badInputProblem(
+	[first, ...others]: FatalProblem[],
+	{ count, isRetry }: { count: number; isRetry: boolean },
+): FatalProblem | undefined {
+	if (first === undefined) return undefined;
+	const { itemIndex, problem } = first;
+	const what = isRetry ? 'Nothing more was sent' : 'Nothing was sent';
+	const which = count > 1 ? ` for item ${itemIndex}` : '';
+	const items = itemList(others.map((other) => other.itemIndex));
+	const more = others.length === 1 ? 'One more item has' : `${others.length} more items have`;
+	return {
+		itemIndex,
+		problem: {
+			...problem,
+			title: `${what}. ${problem.title}${which}.`,
+			lists: others.length > 0 ? [`${more} wrong values: ${items}.`] : [],
+			scope: 'named items',
+		},
+	};
 }

@@ -13,9 +13,9 @@ import {
 import { onAbort } from '../service/timers';
 import { notWaitingProblem, waitForCallback } from '../waitUntilCalled/callback';
 import { fatalErrorOf } from './batchError';
-import { addHints } from './hints';
 import { inParallel } from './inParallel';
 import { prepareAll } from './prepare';
+import { addHints } from './report';
 import { recall, remember, rememberNothing } from './retryMemory';
 import { type FatalProblem, isCancelled, type PreparedItem, type Run } from './run';
 

@@ -7,8 +7,8 @@ import { problemOf, uncertain } from '../service/errors/problem';
 import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
 import { newCallback } from '../waitUntilCalled/callback';
+import { badInputProblem } from './batchError';
 import { inParallel } from './inParallel';
-import { badInputProblem } from './inputErrors';
 import { msSinceFirstTry } from './retryMemory';
 import { type FatalProblem, isCancelled, isTool, type PreparedItem, type Run } from './run';
 

@@ -1,19 +1,26 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { type Call, callError } from './calls/call';
+import type { Result } from './errors/answer';
 import { cancelled, type Failure, timedOut } from './errors/failure';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from './request';
 import { ANSWERED, type CallState, type Consequence, type Decision } from './retry/facts';
 import { mayChangeToken, next, RETRY } from './retry/policy';
-import { attempt, type Attempt } from './session/attempt';
-import { type N8nContext, tokenSourceOf } from './session/credential';
-import { HEALTH_CHECK } from './session/healthCheck';
+import { cancelOf, type N8nContext, tokenSourceOf } from './session/credential';
+import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
+import { sendOnce } from './session/http';
 import type { Session, TokenSource } from './session/session';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
 export class StoppedBeforeSending extends Error {}
+
+/** The result of an attempt, and the token that it was sent with. `sent` is undefined if nothing was sent. */
+interface Attempt<Body> {
+	result: Result<Body>;
+	sent?: { token: string; at: number };
+}
 
 /**
  * How an attempt has ended: its failure, if it has failed, and the retry policy's decision about the call, or that the
@@ -24,9 +31,6 @@ interface End {
 	decision: Decision | { do: 'stop' };
 	wasSent: boolean;
 }
-
-/** How often a call was sent again, and how long it has waited. */
-type History = Pick<CallState, 'resends' | 'waitedMs'>;
 
 /** The end of an attempt that throws an unexpected exception. */
 const IF_THROWN: End = {
@@ -135,16 +139,33 @@ export class ServiceClient {
 		}
 	}
 
-	private async attempt<Body>(request: ServiceRequest<Body>, { options }: LimitedRequest) {
+	/** Gets a token, and sends a request once. The time limit of the options holds for each of both. Never throws. */
+	private async attempt<Body>(
+		request: ServiceRequest<Body>,
+		{ options, isHealthCheck }: LimitedRequest,
+	): Promise<Attempt<Body>> {
 		const { context, session, source } = this;
-		return await attempt(request, { context, session, source }, options);
+		const { timeout, signal } = options;
+		session.usedAt = performance.now();
+		const found = await session.token(source, options);
+		if ('failure' in found) return { result: found };
+		if (signal?.aborted === true) return { result: { failure: cancelled({ sent: false }) } };
+		const { token } = found;
+		const at = performance.now();
+		const result = await sendOnce(context.helpers, session, request, {
+			token,
+			timeoutMs: isHealthCheck ? Math.min(timeout, CHECK_TIMEOUT_MS) : timeout,
+			cancel: isHealthCheck ? signal : cancelOf(context, request),
+		});
+		if ('body' in result) session.tokens.accept(token, at);
+		return { result, sent: { token, at } };
 	}
 
 	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */
 	private async endOf(
 		request: LimitedRequest,
 		{ result, sent }: Attempt<unknown>,
-		history: History,
+		history: Pick<CallState, 'resends' | 'waitedMs'>,
 	): Promise<End> {
 		const { limiter, run, session } = this;
 		const { isHealthCheck, isIdempotent, options } = request;

@@ -1,7 +1,8 @@
 import { scryptSync } from 'node:crypto';
 
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
+import { decodedPath } from '../../decodedPath';
 import { failureOf } from '../errors/failure';
 import { ServiceError } from '../errors/problem';
 
@@ -69,7 +70,7 @@ export function tokenOf(stored: unknown): string | undefined {
 function readBaseUrl(value: unknown): string {
 	const text = notEmpty('Base URL', typeof value === 'string' ? value.trim() : '');
 	// A URL parser adds missing slashes; n8n's HTTP client doesn't.
-	const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+	const url = /^https?:\/\//i.test(text) ? parse(text) : undefined;
 	const advice =
 		'Open the credential and enter the address of the service alone, such as https://jobs.example.com or https://example.com/orchestration.';
 	if (url === undefined)
@@ -84,3 +85,47 @@ const unusable = (field: string, problem: string, advice: string) =>
 	new ServiceError(
 		failureOf({ title: `The credential's '${field}' ${problem}`, advice, isAboutAllItems: true }),
 	);
+
+/**
+ * Returns the address of another node's request in the form that was checked, so that n8n can't interpret it
+ * differently. If the token must not be sent there, returns where the request would go as `foreign`.
+ */
+export function addressForToken(
+	{ url, uri, baseURL, headers = {}, proxy }: IHttpRequestOptions & { uri?: unknown },
+	baseUrl: string,
+): { address: string } | { foreign: string } {
+	const address = resolveUrl(url ?? uri, baseURL);
+	// There may be several Host headers in different spellings, and any of them may be sent.
+	const otherHost = Object.entries(headers).find(
+		([name, host]) => /^host$/i.test(name) && host !== undefined && host !== address?.host,
+	);
+	if (address === undefined || otherHost !== undefined || !isBelow(baseUrl, address)) {
+		const shown = address && `${address.origin}${address.pathname}`;
+		return { foreign: String(otherHost?.[1] ?? shown ?? "an address that can't be read") };
+	}
+	return proxy ? { foreign: "the node's proxy" } : { address: address.href };
+}
+
+/** Returns the URL that n8n's HTTP client (axios) would send a request to; undefined if it isn't a valid URL. */
+function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
+	if (typeof address !== 'string') return undefined;
+	const isComplete = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(address);
+	return typeof baseURL !== 'string' || baseURL === '' || isComplete
+		? parse(address)
+		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
+}
+
+/**
+ * Decides whether an address is a base URL, as `accountOf` returns it, or a path below it. An address with a `..`
+ * segment that URL parsing doesn't resolve, such as an encoded one, is neither: a server may resolve it to a path
+ * outside the base URL.
+ */
+function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
+	// Some servers ignore the part of a path segment that follows a semicolon.
+	const segments = decodedPath(pathname)
+		.split(/[/\\]/)
+		.map((segment) => segment.split(';')[0]);
+	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !segments.includes('..');
+}
+
+const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { failureFromError } from '../errors/thrown';
+import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
 import { CHECK_TIMEOUT_MS } from './healthCheck';
 import type { Helpers } from './http';
@@ -25,6 +26,15 @@ export const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
+
+/**
+ * Returns the signal that aborts a request after it was sent: the execution's cancel signal if the request only reads.
+ * The response to any other request says what was done. A drop-down has no cancel signal.
+ */
+export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
+	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
+	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
+}
 
 /** The new data of a credential, for n8n to store. n8n stores nothing if there is no token. */
 type StoredToken = { accessToken?: string };

@@ -4,7 +4,7 @@ import { truncate } from '../../texts';
 import { type Failure, failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
-import { addressForToken } from './address';
+import { addressForToken } from './account';
 import { CHECK_TIMEOUT_MS, HEALTH_CHECK, checkToken } from './healthCheck';
 import { type Helpers, type HttpOptions, signed } from './http';
 import { login, type TokenResult } from './login';

@@ -1,0 +1,115 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { CreatedJob, Outcome } from '../resources/operation';
+import {
+	asPlainText,
+	COUNTED_FROM_0,
+	itemList,
+	jobList,
+	nameOfExecution,
+	type NamedJob,
+} from '../texts';
+import { objectSharedByTries } from './retryMemory';
+import type { Run } from './run';
+
+/** A created job with its item's position, by which errors and logs list the job. */
+export type ListedJob = CreatedJob & { itemIndex: number };
+
+/**
+ * A summary of a run's items and jobs, from which all texts about them are made. Items are identified by their numbers.
+ */
+export type Summary = ReturnType<typeof summaryOf>;
+
+export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }) {
+	/** The numbers of the items. An item without an outcome was not begun. */
+	const succeeded: number[] = [];
+	const failed: number[] = [];
+	const notBegun: number[] = [];
+	/** The jobs that all tries have created. */
+	const created: ListedJob[] = [];
+	/** The items whose job may exist. */
+	const uncertain: Array<{ itemIndex: number } & NamedJob> = [];
+	for (const [itemIndex, outcome] of outcomes.entries()) {
+		const { problem, createdJob } = outcome ?? {};
+		(problem ? failed : outcome ? succeeded : notBegun).push(itemIndex);
+		if (createdJob) created.push({ itemIndex, ...createdJob });
+		if (problem?.uncertainJob) uncertain.push({ itemIndex, ...problem.uncertainJob });
+	}
+	const items = { count: outcomes.length, succeeded, failed, notBegun };
+	return { ...items, created, uncertain };
+}
+
+/** The maximum number of warnings. More would push the output off the screen. */
+const MAX_HINTS = 5;
+
+/**
+ * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
+ * output, and what the calls report, such as why a list is empty.
+ */
+export function addHints(run: Run): void {
+	const { context, outcomes, leftOut } = run;
+	const summary = summaryOf(run);
+	const given = context.getInputData().length;
+	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
+	const ofCalls = outcomes.map((outcome) => outcome?.hint);
+	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
+	const hints = new Set([...ofRun, ...ofCalls]);
+	for (const hint of [...hints].filter((text) => text !== undefined).slice(0, MAX_HINTS)) {
+		const message = asPlainText(hint);
+		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+	}
+	const isWaiting = outcomes.some((outcome) => outcome?.callback);
+	if (context.getMode() === 'manual' && summary.created.length > 0 && !isWaiting) {
+		const message = 'Executing this step again creates another job for each item.';
+		context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
+	}
+}
+
+function hintOfFailures({ count, failed, uncertain }: Summary): string | undefined {
+	if (failed.length === 0) return undefined;
+	const what =
+		count === 1
+			? 'The item failed.'
+			: `${failed.length} of ${count} items failed: ${itemList(failed)}. ${COUNTED_FROM_0}`;
+	if (uncertain.length === 0) return what;
+	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
+	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
+}
+
+function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
+	if (leftOut.size === 0) return undefined;
+	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
+	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')}. ${COUNTED_FROM_0}`;
+}
+
+function hintOfJobs(jobs: ListedJob[]): string | undefined {
+	if (jobs.length === 0) return undefined;
+	return `Jobs of items that this run wasn't given (Execute Once): ${jobList(jobs).join('; ')}.`;
+}
+
+/** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
+const MAX_LOGGED = 50;
+
+/**
+ * The objects shared by tries (`objectSharedByTries`) for which the jobs have already been logged. After a cancel, n8n
+ * still begins each try of Retry On Fail, although nothing is sent.
+ */
+const logged = new WeakSet<object>();
+
+/**
+ * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
+ * needed because n8n 2.x drops the error of a cancelled execution.
+ */
+export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
+	if (logged.has(objectSharedByTries(context))) return;
+	logged.add(objectSharedByTries(context));
+	const most = Math.max(created.length, uncertain.length, 1);
+	for (let start = 0; start < most; start += MAX_LOGGED) {
+		const [made, unclear] = [created, uncertain].map(
+			(jobs) => jobList(jobs.slice(start, start + MAX_LOGGED)).join('; ') || 'none',
+		);
+		context.logger.warn(
+			`${nameOfExecution(context)} was cancelled. Jobs already created: ${made}. Jobs that may exist: ${unclear}`,
+		);
+	}
+}
