@@ -41,7 +41,8 @@ export function resultOf<Body>(
 	const bodyType = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
 	const consequence = consequenceOf(
 		{
-			...{ status, bodyType, retryAfterMs: retryAfterIn(given) },
+			status,
+			retryAfterMs: retryAfterIn(given),
 			// A text that begins with a tag could be a part of a web page. Its Retry-After isn't taken for the service's.
 			mayBePage: isHtml || start.startsWith('<'),
 			saysRefused:
