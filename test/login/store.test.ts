@@ -136,8 +136,8 @@ describe("If n8n's store of credentials fails", () => {
 		spyOnReads().mockRejectedValue(locked);
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error).toMatchObject({
-			message: "n8n couldn't send the request",
-			description: expect.stringMatching(/n8n says: "database is locked"/),
+			message: "n8n can't use this node's credential: database is locked",
+			description: expect.stringMatching(/^Try again later\./),
 			context: { jobMayExist: false, httpStatus: null },
 		});
 		expect(fixture.callsOf('createJob')).toEqual([]);

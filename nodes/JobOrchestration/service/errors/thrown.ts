@@ -90,10 +90,11 @@ export function failureFromError(error: unknown, known: Known = {}): Failure {
 		);
 	const texts = said.filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
 	const find = (pattern: RegExp) => texts.find((text) => pattern.test(text.slice(0, MAX_TEXT)));
-	const n8nSays = (said: unknown = 'unknown error') => {
+	const shown = (said: unknown = 'unknown error') => {
 		const text = secrets?.redact(String(said)) ?? String(said);
-		return `n8n says: "${truncate(text.replace(/\s+/g, ' ').trim(), MAX_SHOWN)}".`;
+		return truncate(text.replace(/\s+/g, ' ').trim(), MAX_SHOWN);
 	};
+	const n8nSays = (said?: string) => `n8n says: "${shown(said)}".`;
 	if (find(CANCEL) !== undefined) return cancelled({ sent: !isUnsent });
 	const host = find(PROXY[0])?.split(' ').at(-1);
 	const isOfProxy = host !== undefined && !baseUrl.includes(host);
@@ -110,10 +111,14 @@ export function failureFromError(error: unknown, known: Known = {}): Failure {
 		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
 	}
 	if (isUnsent) {
+		// n8n's errors about an expression that fails, such as one with a blocked $env, have no description.
+		const { message, description } = chain[0] ?? {};
 		return failureOf({
-			...{ condition: 'n8nFailed', isAboutAllItems: true, facts: [n8nSays(chain[0]?.message)] },
-			title: "n8n couldn't send the request",
-			advice: "Try again later. If that doesn't help, open the credential in n8n and save it.",
+			...{ condition: 'n8nFailed', words: shown(message) },
+			title: "n8n can't use this node's credential",
+			advice: isText(description)
+				? description
+				: "Try again later. If that doesn't help, correct the expressions in the credential, or choose another credential in this node. Whether $env may be used is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE).",
 		});
 	}
 	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
