@@ -1,3 +1,6 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import fc from 'fast-check';
 import type { INodeParameters } from 'n8n-workflow';
 
@@ -144,22 +147,72 @@ describe("A Timeout that is longer than that of n8n's HTTP client applies to", (
 	});
 });
 
-test("requests use the proxy from n8n's environment, and an error names the proxy if it can't be reached", async () => {
-	const proxy = `127.0.0.1:${await freePort()}`;
+describe('If n8n uses a proxy (HTTP_PROXY, HTTPS_PROXY) that', () => {
 	const { env } = load('node:process') as NodeJS.Process;
-	env.HTTP_PROXY = `http://${proxy}`;
-	try {
-		fixture.engine.editCredential({ baseUrl: 'http://jobs.example.com' });
-		const { error } = await fixture.engine.run({
-			parameters: getAll({ options: { maxRetries: 0 } }),
-		});
-		expect(error).toMatchObject({
-			message: "The service at http://jobs.example.com can't be reached",
-			description: expect.stringMatching(
-				`^Check .*HTTP_PROXY .*\n\nNothing was sent. n8n says: "connect ECONNREFUSED ${proxy}"`,
-			),
-		});
-	} finally {
+	afterEach(() => {
 		delete env.HTTP_PROXY;
+		delete env.HTTPS_PROXY;
+	});
+
+	/** Starts a proxy that ends each request for a connection to an https address with this response. */
+	async function proxyThat(responds: string): Promise<string> {
+		const proxy = createServer().on('connect', (_, socket) => socket.end(responds));
+		await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+		proxies.push(proxy);
+		return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 	}
+	const proxies: Server[] = [];
+	afterEach(() => proxies.splice(0).forEach((proxy) => proxy.close()));
+
+	const blocked = (status: string) =>
+		`HTTP/1.1 ${status}\r\nContent-Length: 7\r\nConnection: close\r\n\r\nblocked`;
+
+	test.each<[string, () => Promise<string>, string, title: RegExp, description: RegExp]>([
+		[
+			"doesn't run",
+			async () => `http://127.0.0.1:${await freePort()}`,
+			'http://jobs.example.com',
+			/^The service at http:\/\/jobs\.example\.com can't be reached$/,
+			/n8n says: "connect ECONNREFUSED 127/,
+		],
+		[
+			'has an unknown name',
+			async () => await Promise.resolve('http://nobody:hidden@proxy.invalid:1'),
+			'https://jobs.example.com',
+			/^The proxy between n8n and the service can't be reached, or refuses the connection$/,
+			/\n\nNothing was sent\.$/,
+		],
+		[
+			'closes the connection',
+			async () => await proxyThat(''),
+			'https://jobs.example.com',
+			/^The proxy between n8n and the service can't be reached, or refuses the connection$/,
+			/\n\nNothing was sent\.$/,
+		],
+		[
+			'refuses the address',
+			async () => await proxyThat(blocked('403 Forbidden')),
+			'https://jobs.example.com',
+			/^The service or a proxy refused to log the user in: blocked$/,
+			/ask its administrator whether it allows https:\/\/jobs\.example\.com/,
+		],
+		[
+			'wants a login',
+			async () => await proxyThat(blocked('407 Proxy Authentication Required')),
+			'https://jobs.example.com',
+			/^A proxy before the service wants a login: blocked$/,
+			/^Add the user and the password of the proxy to its address/,
+		],
+	])('%s, the error names both settings, but no password', async (_, start, ...rest) => {
+		const [baseUrl, title, description] = rest;
+		env.HTTP_PROXY = env.HTTPS_PROXY = await start();
+		fixture.engine.editCredential({ baseUrl });
+		const options = { maxRetries: 0 };
+		const { error } = await fixture.engine.run({ parameters: create({ options }) });
+		expect(error?.message).toMatch(title);
+		expect(error?.description).toMatch(description);
+		expect(error?.description).toMatch(/HTTP_PROXY and HTTPS_PROXY/);
+		expect(`${error?.message} ${error?.description}`).not.toContain('hidden');
+		expect(error?.context).toMatchObject({ jobMayExist: false });
+	});
 });
