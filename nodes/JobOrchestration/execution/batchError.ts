@@ -1,5 +1,5 @@
 import { correctionOf } from '../fields/expressions';
-import { type NodeError, nodeErrorOf, type Problem } from '../service/errors/problem';
+import { nodeErrorOf, type Problem } from '../service/errors/problem';
 import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
 import { logCreatedJobs, type Summary, summaryOf } from './report';
 import { type FatalProblem, isCancelled, type Run } from './run';
@@ -22,7 +22,7 @@ import { type FatalProblem, isCancelled, type Run } from './run';
 const MAY_BE_WRONG: Array<number | null | undefined> = [400, 404, 409, 413, 422, undefined];
 
 /** Returns the error that ends the execution, with what is known about the other items. */
-export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem): NodeError {
+export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem) {
 	const { context, operation } = run;
 	const summary = summaryOf(run);
 	const { count, created: createdJobs, uncertain: uncertainItems, succeeded } = summary;

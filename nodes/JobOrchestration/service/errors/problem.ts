@@ -25,9 +25,6 @@ export interface Problem extends Texts {
 	scope?: 'all items' | 'named items';
 }
 
-/** An error as n8n shows it, with a title and a description. */
-export type NodeError = NodeApiError | NodeOperationError;
-
 /** Returns the description of a problem: what to do, what became of the other items, and the facts. */
 export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
 	present([advice, ...lists, facts.join('\n')]).join('\n\n');
@@ -88,11 +85,11 @@ export function problemOf(cause: unknown): Problem {
  * texts and is returned. Otherwise, the error is a new one that holds no request, and so no secrets. The error's
  * context has `httpStatus`, which is null if there was no response, and `jobMayExist`.
  */
-export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)): NodeError {
+export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)) {
 	const { httpStatus, uncertainJob } = problem;
 	const message = asTitle(problem.title);
 	const description = asPlainText(descriptionOf(problem));
-	let nodeError: NodeError;
+	let nodeError: NodeApiError | NodeOperationError;
 	if (cause instanceof NodeApiError || cause instanceof NodeOperationError) nodeError = cause;
 	else if (httpStatus === undefined) {
 		nodeError = new NodeOperationError(node, cause instanceof Error ? cause : message);

@@ -16,14 +16,6 @@ const TELLING = 'message error_description detail msg title reason error errors'
 /** The fields below which services say more, beside a message: errors, details, exception_detail, validationErrors. */
 const MORE = /(?:errors|details?)$/i;
 
-/** What the body of an unexpected response says. */
-interface Said {
-	/** The words for a title, or an empty text. */
-	words: string;
-	/** Everything that the body says, as a fact for a description. */
-	fact: string;
-}
-
 const WITHHELD = {
 	words: '',
 	fact: "The answer isn't shown: it contains the password or a token.",
@@ -44,12 +36,13 @@ export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
 }
 
 /**
- * Returns what a body says that isn't a web page.
+ * Returns what a body says that isn't a web page: the words for a title, or an empty text, and everything that it says,
+ * as a fact for a description.
  *
  * @param phrase the reason phrase of the response, which is mostly the name of its status
  * @param mayBeToken whether any text but a message may be a token
  */
-export function saidIn(body: unknown, phrase: string, mayBeToken: boolean, secrets: Secrets): Said {
+export function saidIn(body: unknown, phrase: string, mayBeToken: boolean, secrets: Secrets) {
 	const shown = cutCopy(mayBeToken ? messagesIn(body) : body);
 	const json = JSON.stringify(shown) ?? 'null';
 	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
@@ -58,8 +51,8 @@ export function saidIn(body: unknown, phrase: string, mayBeToken: boolean, secre
 	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
 }
 
-/** Returns what a web page says. Its text could be anything, so a title doesn't quote it. */
-export function saidOnPage(page: string, secrets: Secrets): Said {
+/** Returns what a web page says, in the same form. Its text could be anything, so a title doesn't quote it. */
+export function saidOnPage(page: string, secrets: Secrets) {
 	const text = visibleText(page);
 	// A page may have tags within a secret.
 	const searched = [page.slice(0, MAX_PAGE + MAX_READ), text, visibleText(page, '')];

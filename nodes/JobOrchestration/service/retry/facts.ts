@@ -80,7 +80,8 @@ export type Reason = 'token' | 'lag' | 'confirm' | 'failure' | 'wait' | 'check';
  * - `replaced`: The token is not used again, and there is or will be another one.
  * - `not valid yet`: The token was issued a few seconds ago, so the service may accept it soon.
  * - `accepted since`: The service has accepted the token in a request that was sent later.
- * - `accepted`: The token is not the reason for the failure.
+ * - `accepted`: The call fails with its own words. The token is not the reason for the failure, or the call can't be sent
+ *   again with another one.
  */
 export type TokenVerdict = 'replaced' | 'not valid yet' | 'accepted since' | 'accepted';
 

@@ -36,14 +36,11 @@ export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown
 	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 }
 
-/** The new data of a credential, for n8n to store. n8n stores nothing if there is no token. */
-type StoredToken = { accessToken?: string };
-
 /** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
 const STORED_WITHIN_MS = 1_000;
 
-/** This node's logins, keyed by the credentials object that n8n passes to `newToken`. */
-const ownLogins = new WeakMap<object, (helpers: Helpers) => Promise<StoredToken>>();
+/** This node's logins, keyed by the credentials object that n8n passes to `newToken`, which returns their result. */
+const ownLogins = new WeakMap<object, (helpers: Helpers) => ReturnType<typeof newToken>>();
 
 /**
  * Returns how a run of this node finds a token: in the stored credential, or by a login after which n8n stores the token.
@@ -101,7 +98,7 @@ export function tokenSourceOf(
 export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
-): Promise<StoredToken> {
+): Promise<{ accessToken?: string }> {
 	const logIn = ownLogins.get(credentials);
 	return logIn === undefined
 		? await newTokenForOtherNode(this.helpers, credentials)

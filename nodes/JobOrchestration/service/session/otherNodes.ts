@@ -88,7 +88,7 @@ async function replacementOf(
 	if (isUnconfirmed(session)) return undefined;
 	const check = async (token: string) => await checkToken(token, helpers, session);
 	const result = current === undefined ? 'rejected' : await check(current);
-	const isSuspect = result === 'suspect' && !tokens.haveBeenIssued;
+	const isSuspect = result === 'suspect' && !tokens.hasRecentLogin;
 	if (result !== 'rejected' && !isSuspect) return undefined;
 	if (current !== undefined && !isSuspect) tokens.reject(current);
 	const other = await anotherToken(helpers, session, current);

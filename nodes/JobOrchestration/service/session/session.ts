@@ -82,7 +82,8 @@ export class Session {
 	 * Searches for a token: in n8n's store, then by a login. Concurrent callers share one search, which continues even if
 	 * none of them waits for it any more. Never throws.
 	 *
-	 * @param except a token that must not be the result
+	 * @param except a token that must not be the result. A search in progress has the same exception, since only the newest
+	 * token can be suspect
 	 */
 	async renew(source: TokenSource, except?: string): Promise<TokenResult> {
 		this.search ??= this.find(source, except)
@@ -100,7 +101,7 @@ export class Session {
 		const found = () => (tokens.newest === except ? undefined : tokens.newest);
 		await this.readStore(source);
 		// If this process has rejected a token, another process may be logging in.
-		if (found() === undefined && source.readStored && tokens.haveBeenRejected) {
+		if (found() === undefined && source.readStored && tokens.hasRecentRejection) {
 			await wait(Math.random() * STORE_WAIT_MS);
 			await this.readStore(source);
 		}

@@ -54,12 +54,12 @@ export class Tokens {
 	) {}
 
 	/** Whether this process has logged in within the last minute. */
-	get haveBeenIssued(): boolean {
+	get hasRecentLogin(): boolean {
 		return isWithin(RECENT_MS, this.issued?.at);
 	}
 
 	/** Whether this process has rejected a token within the last minute. */
-	get haveBeenRejected(): boolean {
+	get hasRecentRejection(): boolean {
 		return isWithin(RECENT_MS, this.rejectedAt);
 	}
 
@@ -116,8 +116,8 @@ export class Tokens {
 	judge({ token, suspicion, sentAt, mayWait, resends }: JudgedRequest): TokenVerdict | 'suspect' {
 		if (token !== this.newest) return 'replaced';
 		const isAccepted = this.acceptedSentAt > sentAt;
-		if (suspicion === 'suspect') return isAccepted || this.haveBeenIssued ? 'accepted' : 'suspect';
-		if (this.unaccepted >= MAX_UNACCEPTED && this.haveBeenIssued) return 'accepted';
+		if (suspicion === 'suspect') return isAccepted || this.hasRecentLogin ? 'accepted' : 'suspect';
+		if (this.unaccepted >= MAX_UNACCEPTED && this.hasRecentLogin) return 'accepted';
 		const issuedAt = this.issued?.token === token ? this.issued.at : undefined;
 		const isNew = isWithin(NOT_VALID_YET_MS, issuedAt);
 		if (isNew && mayWait && resends.lag < RETRY.lagWaitsMs.length) return 'not valid yet';
