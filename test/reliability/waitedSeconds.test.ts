@@ -1,4 +1,5 @@
 import { answer } from '../support/answer';
+import { MINUTE_MS, pass } from '../support/clock';
 import { create, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
@@ -40,4 +41,17 @@ test.each([
 		[{}],
 	);
 	expect(answers[0]).toContain(said);
+});
+
+test('A tool sends nothing after its 45 seconds, even if an old token is left that may have expired', async () => {
+	await fixture.engine.run({ parameters: create() });
+	pass(2 * MINUTE_MS);
+	fixture.meets('createJob', answer(500));
+	await fixture.engine.run({ parameters: create() });
+	fixture.sandbox.clearCalls();
+	const { orRunOut } = hurry();
+	fixture.meets('login', () => orRunOut(stall));
+	const { answers } = await fixture.engine.callTool({ parameters: create() }, [{}]);
+	expect(answers[0]).toContain('The 45 seconds of this tool call are over');
+	expect(fixture.callsOf('createJob')).toEqual([]);
 });

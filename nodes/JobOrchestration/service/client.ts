@@ -84,7 +84,7 @@ export class ServiceClient {
 	 *
 	 * @throws ServiceError if the call failed. Its problem says by `mayHaveActed` whether a call that isn't idempotent
 	 * may have worked nevertheless
-	 * @throws StoppedBeforeSending if the call was aborted before anything was sent
+	 * @throws StoppedBeforeSending if the call was aborted before it was sent
 	 */
 	async send<Body>(call: Call<Body>, options: RequestOptions): Promise<Body> {
 		const { limiter } = this;
@@ -139,7 +139,7 @@ export class ServiceClient {
 		}
 	}
 
-	/** Gets a token, and sends a request once. The time limit of the options holds for each of both. Never throws. */
+	/** Gets a token, and sends a request once. The Timeout limits each of these two steps. Never throws. */
 	private async attempt<Body>(
 		request: ServiceRequest<Body>,
 		{ options, isHealthCheck }: LimitedRequest,
@@ -161,7 +161,10 @@ export class ServiceClient {
 		return { result, sent: { token, at } };
 	}
 
-	/** Asks the retry policy what to do after an attempt, and the session about the token, if the call would fail. */
+	/**
+	 * Asks the retry policy what to do after an attempt. If the call would fail and its token may be the reason, has the
+	 * session judge the token, which may search for another one, and asks again.
+	 */
 	private async endOf(
 		request: LimitedRequest,
 		{ result, sent }: Attempt<unknown>,
@@ -172,8 +175,8 @@ export class ServiceClient {
 		const wasSent = sent !== undefined;
 		const consequence: Consequence = 'failure' in result ? result.failure : ANSWERED;
 		// Any answer to a health check shows that the service is there, even if it refuses the request.
-		const isClear = isHealthCheck && ['answered', 'unclear'].includes(consequence.condition);
-		const failure = 'failure' in result && !isClear ? result.failure : undefined;
+		const serviceIsThere = isHealthCheck && ['answered', 'unclear'].includes(consequence.condition);
+		const failure = 'failure' in result && !serviceIsThere ? result.failure : undefined;
 		if (options.signal?.aborted === true && (isHealthCheck || !wasSent))
 			return { failure, wasSent, decision: { do: 'stop' } };
 		const state = {

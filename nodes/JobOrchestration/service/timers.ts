@@ -18,8 +18,8 @@ const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
  * @returns a function that removes the callback
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
-	if (signal === undefined) return () => {};
-	if (signal.aborted) callback();
+	if (signal?.aborted === true) callback();
+	if (signal === undefined || signal.aborted) return () => {};
 	const callbacks = callbacksBySignal.get(signal) ?? new Callbacks();
 	callbacksBySignal.set(signal, callbacks);
 	callbacks.add(callback);

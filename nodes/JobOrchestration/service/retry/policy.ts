@@ -32,11 +32,11 @@ export const RETRY = {
 	 */
 	throttledIfRetryAfter: '400 402-499 503',
 	/**
-	 * The conditions in which the service doesn't accept a call. The call is sent again after a backoff until its
-	 * patience is exhausted.
+	 * The conditions in which the service doesn't accept a call. If the call may be sent again (`mayResend`), it is sent
+	 * after a backoff until its patience is exhausted.
 	 */
 	whileNotAccepted: ['unreachable', 'loginFailed', 'unavailable', 'throttled'] as Condition[],
-	/** The conditions after which a call is sent again after a backoff, up to Max Request Retries times. */
+	/** The conditions after which such a call is sent again after a backoff, up to Max Request Retries times. */
 	afterBackoff: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
 	/**
 	 * The conditions of a failed login after which the call that waits for it is sent again, which repeats the login.
@@ -108,7 +108,7 @@ export function consequenceOf(answer: FailedResponse, isLogin = false): Conseque
 	return { ...means, retryAfterMs, ...(saysRefused === true && { mayHaveActed: false }) };
 }
 
-/** Decides whether a call may be sent again after a failure that isn't caused by its token. */
+/** Decides whether a call may be sent again with the same token. */
 export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent: boolean) {
 	const isResent = [...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(condition);
 	return isResent && (isIdempotent || !mayHaveActed);
@@ -127,7 +127,8 @@ const FAIL: Decision = { do: 'fail' };
  */
 export function next(failure: Consequence, call: CallState): Decision {
 	const { condition, retryAfterMs = 0 } = failure;
-	const { isIdempotent, maxRetries, patienceMs, resends, verdict, waitedMs } = call;
+	const { isIdempotent, maxRetries, othersAreAnswered, patienceMs, resends, verdict, waitedMs } =
+		call;
 	const again = (because: Reason, afterMs: number): Decision =>
 		afterMs < call.remainingMs ? { do: 'send again', because, afterMs } : FAIL;
 	const againWithBackoff = (because: 'failure' | 'wait', maxMs: number) => {
@@ -148,12 +149,11 @@ export function next(failure: Consequence, call: CallState): Decision {
 		return verdict === 'accepted since' ? again('confirm', RETRY.confirmMs) : FAIL;
 	}
 	if (!mayResend(failure, isIdempotent)) return FAIL;
-	const isThrottledAlone = call.othersAreAnswered;
-	const mostMs = isThrottledAlone ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
-	if (waitedMs + retryAfterMs > mostMs) return FAIL;
+	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
 	if (RETRY.afterBackoff.includes(condition)) {
-		return resends.failure < maxRetries ? againWithBackoff('failure', RETRY.backoff.maxMs) : FAIL;
+		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;
+		return mayRetry ? againWithBackoff('failure', RETRY.backoff.maxMs) : FAIL;
 	}
-	if (waitedMs >= mostMs) return FAIL;
-	return againWithBackoff('wait', isThrottledAlone ? RETRY.backoff.maxMs : RETRY.sharedMs);
+	if (waitedMs >= mostMs || waitedMs + retryAfterMs > mostMs) return FAIL;
+	return againWithBackoff('wait', othersAreAnswered ? RETRY.backoff.maxMs : RETRY.sharedMs);
 }

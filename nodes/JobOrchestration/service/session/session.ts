@@ -59,22 +59,23 @@ export class Session {
 	}
 
 	/** Why a login was refused within the last half minute; undefined if none was. */
-	get recentRefusal(): Failure | undefined {
+	get recentRefusal() {
 		return isWithin(REFUSED_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
 
 	/**
 	 * Returns the newest token. If there is none, or if it is suspect, all callers wait for the same search. If the search
-	 * fails, a suspect token stays in use.
+	 * fails, or has failed in this run before, a suspect token stays in use.
 	 */
 	async token(source: TokenSource, limits: WaitLimits): Promise<TokenResult> {
-		const { tokens } = this;
+		const { tokens, failures } = this;
 		const { newest, suspect } = tokens;
-		if (newest !== undefined && newest !== suspect) return { token: newest };
-		const known = this.failures.get(source);
-		const found = known ? { failure: known } : await within(limits, this.renew(source, suspect));
-		if ('token' in found || tokens.newest === undefined) return found;
-		tokens.suspect = undefined;
+		const known = failures.get(source);
+		if (newest !== undefined && (newest !== suspect || known)) return { token: newest };
+		if (known !== undefined) return { failure: known };
+		const found = await within(limits, this.renew(source, suspect));
+		if ('token' in found || tokens.suspect !== undefined || tokens.newest === undefined)
+			return found;
 		return { token: tokens.newest };
 	}
 
@@ -82,8 +83,7 @@ export class Session {
 	 * Searches for a token: in n8n's store, then by a login. Concurrent callers share one search, which continues even if
 	 * none of them waits for it any more. Never throws.
 	 *
-	 * @param except a token that must not be the result. A search in progress has the same exception, since only the newest
-	 * token can be suspect
+	 * @param except the suspect token, if there is one. It must not be the result
 	 */
 	async renew(source: TokenSource, except?: string): Promise<TokenResult> {
 		this.search ??= this.find(source, except)
@@ -92,7 +92,10 @@ export class Session {
 			}))
 			.finally(() => (this.search = undefined));
 		const result = await this.search;
-		if ('failure' in result && isFinal(result.failure)) this.failures.set(source, result.failure);
+		if ('failure' in result) {
+			this.tokens.suspect = undefined;
+			if (isFinal(result.failure)) this.failures.set(source, result.failure);
+		}
 		return result;
 	}
 
@@ -107,8 +110,7 @@ export class Session {
 		}
 		const token = found();
 		if (token !== undefined) return { token };
-		const failure = this.recentRefusal;
-		return failure === undefined ? await this.logIn(source) : { failure };
+		return this.recentRefusal ? { failure: this.recentRefusal } : await this.logIn(source);
 	}
 
 	private async readStore({ readStored }: TokenSource): Promise<void> {
