@@ -1,7 +1,6 @@
 import type { Fault } from '../../sandbox';
 import { batch, tries } from '../reliability/batch';
 import { answer } from '../support/answer';
-import { pass } from '../support/clock';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
@@ -66,41 +65,13 @@ test('the node stores a token and sends it unchanged, whatever visible ASCII cha
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-describe('a wrong password', () => {
-	const message = 'The username or the password is wrong';
-	const savePassword = (password: string) =>
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password });
-
-	test('is sent once in half a minute, by whatever item, node, try or execution', async () => {
-		savePassword('wrong twice');
-		// The half minute begins with the refusal, even if that comes late.
-		fixture.meets('login', () => {
-			pass(60_000);
-			return undefined;
-		});
-		const node = { parameters: batch({ concurrency: 20 }), onError, settings: tries() } as const;
-		const failed = { json: { message, error: { httpStatus: 401, jobMayExist: false } } };
-		for (const [ms, logins] of [
-			[0, 1],
-			[25_000, 1],
-			[6_000, 2],
-		] as const) {
-			pass(ms);
-			const { items } = await fixture.engine.start([node, node], numbered(100)).result;
-			expect(items).toMatchObject(new Array(100).fill(failed));
-			expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(
-				new Array(logins).fill('login'),
-			);
-		}
-	});
-
-	test('is forgotten as soon as the credential changes', async () => {
-		savePassword('mistyped');
-		await fixture.engine.run({ parameters: getAll() });
-		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-		await fixture.succeeds(getAll());
-		expect(fixture.callsOf('login')).toHaveLength(2);
-	});
+test('a wrong password is forgotten as soon as the credential changes', async () => {
+	const credential = credentialFor(fixture.sandbox);
+	fixture.engine.saveCredential({ ...credential, password: 'mistyped' });
+	await fixture.engine.run({ parameters: getAll() });
+	fixture.engine.saveCredential(credential);
+	await fixture.succeeds(getAll());
+	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
 /*
