@@ -78,6 +78,7 @@ describe('A cancel', () => {
 		const held = gate();
 		const count = 100;
 		const isLost = (item: number) => item % 2 === 1;
+		const lost = Array.from({ length: count }, (_, item) => item).filter(isLost);
 		creates((item) => (isLost(item) ? [held.fault, brokenAfter] : held.fault));
 		const { log } = await cancel(
 			[{ parameters: batch({ concurrency: count }) }, count],
@@ -89,11 +90,7 @@ describe('A cancel', () => {
 			const [, jobs = ''] = /may exist: (.*)$/.exec(String(line)) ?? [];
 			return [...jobs.matchAll(/item (\d+): /g)].map(([, item]) => Number(item));
 		});
-		expect(mayExist).toEqual(
-			numbered(count)
-				.map(({ n }) => n)
-				.filter(isLost),
-		);
+		expect(mayExist).toEqual(lost);
 		for (const { uid, displayName } of fixture.sandbox.store.jobs.values()) {
 			const named = log.filter((line) => String(line).includes(`: ${uid} ('Job `));
 			expect(named).toHaveLength(isLost(Number(displayName.slice(4))) ? 0 : 1);

@@ -139,21 +139,16 @@ test('An error of this node is found inside any error that n8n wraps around it',
 	expect(own.level).toBe('warning');
 });
 
-test.each([
-	['could not be sent', true, "n8n couldn't send the request"],
-	['was sent', false, 'The connection broke before the answer was complete'],
-])(
-	'The text of an unknown error is searched for secrets if the request %s',
-	(_, isUnsent, title) => {
-		// The secret crosses the points where the text is cut.
-		for (const before of [75, 195]) {
-			const error = new Error(`${'x'.repeat(before)} secret-token`);
-			const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
+test('The text of an unknown error is searched for secrets before it is cut', () => {
+	for (const before of [75, 195]) {
+		const error = new Error(`${'x'.repeat(before)} secret-token`);
+		const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
+		for (const isUnsent of [true, false]) {
 			const found = failureFromError(error, { isUnsent, secrets: { redact } });
-			expect(found).toMatchObject({ title, facts: ['n8n says: "withheld".'] });
+			expect(found.facts).toEqual(['n8n says: "withheld".']);
 		}
-	},
-);
+	}
+});
 
 test('An error that is its own cause does not cause an endless loop', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };
