@@ -3,8 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Fault, When } from '../../sandbox';
-import { batch, contextOf, itemOf } from '../reliability/batch';
-import { until } from '../sandbox/client';
+import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { MINUTE_MS } from '../support/clock';
 import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
@@ -113,28 +112,9 @@ test.each<[name: string, concurrency: number, fault: Fault, isResent: boolean]>(
 		if (isResent) expect(failed).toEqual([]);
 		expect(fixture.sandbox.store.jobs.size).toBe(75 - failed.length);
 		expect(failed.length).toBeLessThanOrEqual(concurrency);
+		expect(logins()).toBe(1);
 	},
 );
-
-test.each([
-	['the next request logs in', undefined],
-	['the old token stays in use if that login fails', answer(500)],
-])('If a create with an old token gets a 500, it is uncertain, and %s', async (_, fault) => {
-	hurry();
-	const token = await logInBefore(10 * MINUTE_MS);
-	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-		if (operation === 'login') return fault;
-		return operation === 'createJob' && nOfOperation === 1 ? answer(500) : undefined;
-	});
-	const result = await fixture.engine.run({ parameters: create() });
-	expect(contextOf(result)).toMatchObject({ httpStatus: 500, jobMayExist: true });
-	expect(result.error?.description).not.toMatch(/login/i);
-	expect([creates(), logins()]).toEqual([1, 0]);
-	await fixture.succeeds(create());
-	expect([creates(), logins()]).toEqual([2, 1]);
-	const [, second] = fixture.callsOf('createJob');
-	expect(second?.token === token).toBe(fault !== undefined);
-});
 
 describe('If the service refuses a job', () => {
 	test.each<[string, Fault, said: string]>([
@@ -192,41 +172,17 @@ test.each<[string, () => Promise<unknown>]>([
 	},
 );
 
-describe('A batch whose token expires', () => {
-	const parameters = batch({ concurrency: 2 });
-	const names = () => [...fixture.sandbox.store.jobs.values()].map((job) => job.displayName);
-	/** Returns a fault that delays a call until the job of this item exists. */
-	const wait = (when: When, item: number): Fault => ({
-		...{ kind: 'wait', when, until: until(() => names().includes(`Job ${item}`)) },
-	});
-
-	test('logs in once, even if it begins with an older token and the newest token has expired, too', async () => {
-		hurry();
-		await logInBefore(2 * MINUTE_MS);
-		const { storedToken } = fixture.engine;
-		fixture.sandbox.tokens.expireAll();
-		await logInBefore(2 * MINUTE_MS);
-		fixture.sandbox.tokens.expireAll();
-		fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), accessToken: storedToken });
-		fixture.sandbox.clearCalls();
-		const options = { maxRetries: 0 };
-		const { error } = await fixture.engine.run({ parameters: create({ options }) }, numbered(30));
-		expect(error?.message).toBeUndefined();
-		expect(logins()).toBe(1);
-	});
-
-	test('continues with the new token, even if other items ended with the old one in the meantime', async () => {
-		const old = await logInBefore(2 * MINUTE_MS);
-		fixture.meets('createJob', (call) => {
-			if (call.token !== old) return undefined;
-			// When item 0 has ended, item 2 begins with the old token.
-			if (itemOf(call) === 1) return [wait('beforeActing', 2), { kind: 'expireTokens' }];
-			return itemOf(call) === 2 ? wait('afterActing', 3) : undefined;
-		});
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(6));
-		expect(failedIn(items)).toEqual([]);
-		expect(names()).toHaveLength(6);
-		const rejected = fixture.callsOf('createJob').filter(({ status }) => status === 401);
-		expect(rejected.map(itemOf)).toEqual([1]);
-	});
+test('A batch logs in once, even if it begins with an older token than the newest one, and the newest token has expired, too', async () => {
+	hurry();
+	await logInBefore(2 * MINUTE_MS);
+	const { storedToken } = fixture.engine;
+	fixture.sandbox.tokens.expireAll();
+	await logInBefore(2 * MINUTE_MS);
+	fixture.sandbox.tokens.expireAll();
+	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), accessToken: storedToken });
+	fixture.sandbox.clearCalls();
+	const options = { maxRetries: 0 };
+	const { error } = await fixture.engine.run({ parameters: create({ options }) }, numbered(30));
+	expect(error?.message).toBeUndefined();
+	expect(logins()).toBe(1);
 });

@@ -138,12 +138,4 @@ describe('The expressions of a credential that use the item', () => {
 		expect(branches.map(({ length }) => length)).toEqual([3, 1]);
 		expect(branches[1]).toMatchObject([{ json: { error: { itemIndex: 0, jobMayExist: false } } }]);
 	});
-
-	test('send nothing if the Base URL is invalid for one item', async () => {
-		edit({ baseUrl: `={{ $json.n === 2 ? "ftp://x" : "${fixture.sandbox.url}" }}` });
-		const result = await fixture.engine.run(node, numbered(4));
-		expect(result.error?.message).toMatch(/Base URL/);
-		expect(createdIn(result)).toEqual([]);
-		expect(fixture.sandbox.calls).toEqual([]);
-	});
 });
