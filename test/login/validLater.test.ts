@@ -1,7 +1,6 @@
-import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { pass } from '../support/clock';
-import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
+import { create, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
 /*
@@ -32,7 +31,7 @@ const always = () => true;
 /** Makes the service reject each token until `ms` milliseconds after it was first sent, in the calls that `isAsked`. */
 function acceptAfter(ms: number, isAsked: (nOfOperation: number) => boolean = always): void {
 	const issuedAt = issueTimes();
-	fixture.meets('others', ({ token, nOfOperation }) =>
+	fixture.meets('createJob', ({ token, nOfOperation }) =>
 		performance.now() < issuedAt(token) + ms && isAsked(nOfOperation) ? tooEarly : undefined,
 	);
 }
@@ -46,16 +45,6 @@ test.each<[string, number, isAsked: (nOfOperation: number) => boolean]>([
 	await fixture.succeeds(create(), numbered(50));
 	expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
 	expect(callsOf('createJob').length).toBeLessThanOrEqual(50 * 5);
-});
-
-test('a list and a state change also wait for a token that becomes valid later', async () => {
-	acceptAfter(3_000);
-	await fixture.succeeds(getAll());
-	await fixture.start({});
-	acceptAfter(3_000);
-	const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
-	expect(contextOf(result)).toMatchObject({ httpStatus: 404 });
-	expect(callsOf('login')).toHaveLength(1);
 });
 
 test('if the token becomes valid 20 s later, the error gives the reason, and a later execution succeeds without a login', async () => {

@@ -1,11 +1,10 @@
 import type { Fault, Sandbox, When } from '../../sandbox';
-import { makeReadyFor } from '../sandbox/states';
 import { Client } from '../sandbox/client';
 import { actAndAnswer, answer, answerWhen } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { useSandbox } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
-import { type KnownOperation, operations, verbOf } from '../support/operations';
+import { type KnownOperation, operations } from '../support/operations';
 import { contextOf } from './batch';
 
 /*
@@ -144,8 +143,6 @@ async function endOf(operation: KnownOperation, times: 'once' | 'always', fault:
 	const client = new Client(sandbox);
 	await client.login();
 	const { metadata } = await client.createdJob();
-	const job = [...sandbox.store.jobs.values()].at(-1);
-	if (operation.kind === 'change' && job) makeReadyFor(verbOf(operation.value), job);
 	const jobsBefore = sandbox.store.jobs.size;
 	sandbox.clearCalls();
 	fixture.meets(operation.calls, ({ nOfOperation }) =>

@@ -147,7 +147,6 @@ const isLost = { 3: brokenAfter };
  * exist.
  */
 test.each<[string, () => Promise<Result>]>([
-	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
 	['an item is refused', () => run(node(), isRefused)],
 	['an item is uncertain, and the batch ends there', () => run(node(), isLost)],
 	[
@@ -168,13 +167,6 @@ test.each<[string, () => Promise<Result>]>([
 	[
 		'a Retry leaves an item uncertain, and runs all others',
 		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
-	],
-	[
-		'a Retry has a wrong value',
-		async () => {
-			const failed = await run(node(), isRefused);
-			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
-		},
 	],
 	[
 		'the jobs have namespaces of their own',
