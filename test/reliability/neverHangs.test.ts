@@ -190,7 +190,7 @@ test.each<[string, number, Failure, number]>([
 	// Normally, four end in one turn, or 2,000 if their execution has given up. On a busy machine, several timers
 	// may be due at the same time.
 	['a few refused requests', 1_000, statusFailure(400), 40],
-	['a few thousand requests without a connection', 20_000, unreachable, 8_000],
+	['a few thousand requests without a connection', 10_000, unreachable, 5_000],
 ])(
 	"The node gives n8n's event loop a turn after %s that fail at once",
 	async (_, count, failure, most) => {
