@@ -1,6 +1,6 @@
 import { type ICredentialDataDecryptedObject, UserError } from 'n8n-workflow';
 
-import { cancelWhen, gate } from '../reliability/batch';
+import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
@@ -80,28 +80,33 @@ describe("If n8n's store of credentials never answers", () => {
 		await result;
 		await until(() => fixture.callsOf('login').length === 1);
 	});
-
-	test('a write ends after a second, and the jobs are created with the token of the login', async () => {
-		hurry();
-		const writes = spyOnWrites().mockImplementation(never);
-		await fixture.succeeds(create(), numbered(20));
-		expect(writes).toHaveBeenCalledTimes(1);
-		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
-	});
-
-	test('a cancel ends the wait for a token at once', async () => {
-		const hangs = gate();
-		fixture.meets('login', () => {
-			hangs.open();
-			return { kind: 'stall', when: 'beforeActing' };
-		});
-		const cancelled = { node: { parameters: create() }, items: [{}] };
-		const hasCome = () => fixture.callsOf('login').length === 1;
-		const { result } = await cancelWhen(fixture.engine, cancelled, hasCome);
-		expect(result.error?.message).toBe('The execution was cancelled');
-		expect(fixture.callsOf('createJob')).toEqual([]);
-	});
 });
+
+test.each<[string, () => void]>([
+	[
+		'never answers a write, which ends after a second',
+		() => spyOnWrites().mockImplementation(never),
+	],
+	['is locked at each write', () => spyOnWrites().mockRejectedValue(locked)],
+	["can't be reached at each write", () => spyOnWrites().mockRejectedValue(refused)],
+	[
+		'is locked at each read after those of the items',
+		() => {
+			let reads = 0;
+			beforeReads(() => {
+				if ((reads += 1) > 20) throw locked;
+			});
+		},
+	],
+])(
+	"If n8n's store of credentials %s, the jobs are created with the token of one login",
+	async (_, breakStore) => {
+		hurry();
+		breakStore();
+		await fixture.succeeds(create(), numbered(20));
+		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
+	},
+);
 
 describe("If n8n's store of credentials fails", () => {
 	test('in one read, one item fails', async () => {
@@ -113,45 +118,27 @@ describe("If n8n's store of credentials fails", () => {
 	});
 
 	test.each([
-		['locked', locked],
-		['unreachable', refused],
-	])('in each write (%s), the jobs are created with the token of one login', async (_, thrown) => {
-		spyOnWrites().mockRejectedValue(thrown);
-		await fixture.succeeds(create(), numbered(20));
-		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
-	});
-
-	test('in each read after those of the items, the jobs are created with the token of one login', async () => {
-		const data = fixture.engine.credentials.look('1');
-		let reads = 0;
-		spyOnReads().mockImplementation(async () => {
-			if ((reads += 1) > 20) throw locked;
-			return await Promise.resolve({ ...data });
-		});
-		await fixture.succeeds(create(), numbered(20));
-		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
-	});
-
-	test('in each read, the error says that nothing was sent', async () => {
-		spyOnReads().mockRejectedValue(locked);
+		[
+			'in each read',
+			locked,
+			"n8n can't use this node's credential: database is locked",
+			'Try again later.',
+		],
+		[
+			'because the node may not use the credential',
+			new UserError('This credential cannot be used in workflows'),
+			"n8n can't use this node's credential: This credential cannot be used in workflows",
+			'choose another credential in this node',
+		],
+	])('%s, the error says so, and nothing was sent', async (_, thrown, message, said) => {
+		spyOnReads().mockRejectedValue(thrown);
 		const { error } = await fixture.engine.run({ parameters: create() });
 		expect(error).toMatchObject({
-			message: "n8n can't use this node's credential: database is locked",
-			description: expect.stringMatching(/^Try again later\./),
+			message,
+			description: expect.stringContaining(said) as unknown,
 			context: { jobMayExist: false, httpStatus: null },
 		});
-		expect(fixture.callsOf('createJob')).toEqual([]);
-	});
-
-	test('because the node may not use the credential, the error says to choose another one', async () => {
-		const says = 'This credential cannot be used in workflows';
-		spyOnReads().mockRejectedValue(new UserError(says));
-		const { error } = await fixture.engine.run({ parameters: create() });
-		expect(error).toMatchObject({
-			message: `n8n can't use this node's credential: ${says}`,
-			description: expect.stringContaining('choose another credential in this node') as unknown,
-			context: { jobMayExist: false, httpStatus: null },
-		});
+		expect(fixture.sandbox.calls).toEqual([]);
 	});
 });
 
@@ -159,69 +146,32 @@ describe("If n8n's store of credentials fails", () => {
  * The service rejects a token as soon as this process has it, because another process may have logged in. Both
  * processes use the stored credential, and each can find the other's token in it.
  */
-describe('If the login of another process ends the token of this process', () => {
-	beforeEach(() => void hurry());
+const isIdle = () => {};
+const locksIt = () => {
+	throw locked;
+};
+const stores = () => fixture.engine.storeAsOtherProcess('other');
 
-	/** What the other process does with the stored credential. */
-	const isIdle = () => {};
-	const locksIt = () => {
-		throw locked;
-	};
-	const stores = (token: string) => () => fixture.engine.storeAsOtherProcess(token);
-
-	/** Lists clusters from a service that accepts at most one token. */
-	async function list(accepted?: string, onCall: (n: number) => void = () => {}, count = 3) {
-		fixture.meets('listClusters', ({ nOfOperation, token }) => {
-			onCall(nOfOperation);
-			return token === accepted ? answer(200, { items: [{ name: 'one' }] }) : answer(401);
-		});
-		const { items, error } = await fixture.engine.run({ parameters: getAll() }, numbered(count));
-		return {
-			result: error?.message ?? items.map(({ json }) => json.name),
-			tokens: fixture.callsOf('listClusters').map(({ token }) => token),
-			logins: fixture.callsOf('login').length,
-		};
-	}
-
-	test.each<[when: string, reads: Array<() => void>]>([
-		['at once', [stores('other')]],
-		['within a second', [isIdle, stores('other')]],
-		['once the store can be read', [locksIt, stores('other')]],
-		['after three seconds', [isIdle, isIdle, stores('other')]],
-	])('the node finds the token of the other process %s', async (_, reads) => {
+test.each<[when: string, reads: Array<() => void>]>([
+	['at once', [stores]],
+	['within a second', [isIdle, stores]],
+	['once the store can be read', [locksIt, stores]],
+	['after three seconds', [isIdle, isIdle, stores]],
+])(
+	'If the login of another process ends the token of this process, the node finds its token %s',
+	async (_, reads) => {
+		hurry();
 		const meanwhile = [...reads];
 		let isRejected = false;
 		beforeReads(() => {
 			if (isRejected) meanwhile.shift()?.();
 		});
-		const { result, tokens, logins } = await list('other', () => (isRejected = true), 1);
-		expect(result).toEqual(['one']);
-		expect(tokens.at(-1)).toBe('other');
-		expect(logins).toBe(1);
-	});
-
-	test('at once, the token is found within 1.5 s, without another login', async () => {
-		jest.restoreAllMocks();
-		await list('none yet', () => {}, 0);
-		const startedAt = performance.now();
-		let newest = isIdle;
-		beforeReads(() => newest());
-		const onCall = (n: number) => {
-			if (n === 1) setTimeout(() => (newest = stores('other')), 300);
-		};
-		const { result, logins } = await list('other', onCall, 5);
-		expect(result).toEqual(new Array(5).fill('one'));
-		expect(logins).toBe(1);
-		expect(performance.now() - startedAt).toBeLessThan(1_500);
-	});
-
-	test('and every token is rejected, a request fails after five tokens', async () => {
-		let newest = isIdle;
-		beforeReads(() => newest());
-		const onCall = (n: number) => (newest = stores(`other ${n}`));
-		const { result, tokens, logins } = await list(undefined, onCall, 1);
-		expect(result).toBe('The service rejected the token that it had just issued');
-		expect(new Set(tokens).size).toBe(5);
-		expect(logins).toBe(1);
-	});
-});
+		fixture.meets('listClusters', ({ token }) => {
+			isRejected = true;
+			return token === 'other' ? answer(200, { items: [] }) : answer(401);
+		});
+		await fixture.succeeds(getAll());
+		expect(fixture.callsOf('listClusters').at(-1)?.token).toBe('other');
+		expect(fixture.callsOf('login')).toHaveLength(1);
+	},
+);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { Fault } from '../../sandbox';
-import { contextOf, gate } from '../reliability/batch';
+import { contextOf, gate, tries } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
@@ -41,14 +41,12 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 		"A token comes from n8n's store or from a login.",
 		async () => {
 			await run(30);
-			expect([logins(), jobs()]).toEqual([1, 30]);
+			expect([logins(), jobs(), fixture.sandbox.calls.length]).toEqual([1, 30, 31]);
 
 			// All requests use the newest token, also those of an execution that began with an older one.
-			const held = gate();
+			const held = gate('afterActing');
 			await logInBefore(2 * MINUTE_MS);
-			meets('createJob', ({ nOfOperation }) =>
-				nOfOperation === 1 ? { kind: 'wait', when: 'afterActing', until: held.opened } : undefined,
-			);
+			meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? held.fault : undefined));
 			const parameters = create({ options: { concurrency: 1 } });
 			const first = fixture.engine.start([{ parameters }], numbered(3));
 			await until(() => callsOf('createJob').length === 1);
@@ -224,9 +222,7 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 			const held = gate();
 			await logInBefore(2 * MINUTE_MS);
 			meets('createJob', ({ nOfOperation }) =>
-				nOfOperation === 1
-					? [{ kind: 'wait', when: 'beforeActing', until: held.opened }, failing]
-					: undefined,
+				nOfOperation === 1 ? [held.fault, failing] : undefined,
 			);
 			const refused = run();
 			await until(() => callsOf('createJob').length === 1);
@@ -292,18 +288,30 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 	[
 		'A refused login is not repeated within half a minute.',
 		async () => {
-			fixture.sandbox.faults.plan(() => answer(403, { message: 'locked' }));
+			fixture.engine.editCredential({ password: 'wrong' });
+			// The half minute begins with the refusal, even if that comes late.
+			meets('login', () => {
+				pass(MINUTE_MS);
+				return undefined;
+			});
+			// By no item, node, try or execution.
+			const parameters = create({ options: { concurrency: 20 } });
+			const node = { parameters, onError, settings: tries() } as const;
+			const message = 'The username or the password is wrong';
+			const failed = { json: { message, error: { httpStatus: 401, jobMayExist: false } } };
 			for (const [ms, count] of [
 				[0, 1],
-				[29_000, 1],
-				[1_500, 2],
-				[28_500, 2],
+				[25_000, 1],
+				[6_000, 2],
 			] as const) {
 				pass(ms);
-				await run(20);
-				expect(logins()).toBe(count);
+				const { items } = await fixture.engine.start([node, node], numbered(100)).result;
+				expect(items).toMatchObject(new Array(100).fill(failed));
+				expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(
+					new Array(count).fill('login'),
+				);
 			}
-			// Any other failure isn't repeated in its run.
+			// After any other failure, each run logs in once.
 			await newAccount();
 			fixture.sandbox.faults.plan(() => answer(500));
 			await run(20);
@@ -314,8 +322,8 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 			await newAccount();
 			const { runOut } = hurry();
 			fixture.sandbox.faults.plan(() => ({ kind: 'stall', when: 'beforeActing' }));
-			const parameters = create({ options: { timeout: 300_000 } });
-			const long = fixture.engine.run({ parameters });
+			const patient = create({ options: { timeout: 300_000 } });
+			const long = fixture.engine.run({ parameters: patient });
 			await until(() => logins() === 1);
 			runOut();
 			const result = await long;

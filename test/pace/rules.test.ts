@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { sessionOf } from '../../nodes/JobOrchestration/service/session/session';
 import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
 import { type Execution, Executions, lastAt, mayExist, range, seconds } from './executions';
-import { atOnce, bucket, connections, open, rejected } from './services';
+import { atOnce, bucket, connections, answersIn, rejected } from './services';
 import { type Service, silence, useSameRandomNumbers } from './services';
 
 /*
@@ -33,7 +32,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
 		"At first, ten requests are in flight, counted over all executions together. While more than half of this concurrency limit is in use, each response raises it by 0.3, up to 100. The limit doesn't rise if responses take twice as long as with few requests in flight. If n8n is idle for less than ten milliseconds between a request and its response, the limit doesn't rise above ten; for less than four, each response lowers a limit above four by 0.3. If a request that may have reached the service gets no response, or only that of a proxy, the limit falls by 30 %, and then only grows by 0.01 with each response. Requests that are in flight at the same time lower it once.",
 		async () => {
-			const together = new Executions(open(() => 50));
+			const together = new Executions(answersIn(50));
 			const many = range(400).map((n) => together.begin([n]));
 			await together.clock.pass(45);
 			expect(allOf(many, 'sent')).toBe(10);
@@ -51,20 +50,9 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				await executions.clock.pass(15);
 				return next.sent.length - next.done.length;
 			};
-			expect(
-				await mostOf(
-					open(() => 50),
-					3_000,
-				),
-			).toBeGreaterThan(40);
+			expect(await mostOf(answersIn(50), 3_000)).toBeGreaterThan(40);
 			expect(await mostOf(atOnce(4, 50), 300)).toBeLessThan(30);
-			expect(
-				await mostOf(
-					open(() => 1),
-					3_000,
-					0.7,
-				),
-			).toBeLessThan(6);
+			expect(await mostOf(answersIn(1), 3_000, 0.7)).toBeLessThan(6);
 			const breaks = new Executions(connections(20, 50));
 			const { mostInFlight } = breaks.begin(range(2_000));
 			await breaks.end();
@@ -316,7 +304,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(ends[2]).toBeGreaterThan(seconds(6));
 			expect(ends[2]).toBeLessThan(seconds(12));
 
-			const executions = new Executions(open(() => 50));
+			const executions = new Executions(answersIn(50));
 			executions.begin(range(400));
 			await executions.end();
 			await executions.clock.pass(seconds(3_540));
@@ -324,22 +312,12 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			await executions.clock.pass(45);
 			expect(next.mostInFlight).toBeGreaterThanOrEqual(30);
 			await executions.end();
-			// The session is forgotten, and with it its rate limiter.
-			const limiterAfter = (ms: number) => {
-				jest.spyOn(performance, 'now').mockReturnValue(ms);
-				const account = { baseUrl: 'https://jobs.example.com', userName: 'a', password: 'b' };
-				return sessionOf(account).limiter;
-			};
-			const limiter = limiterAfter(0);
-			expect(limiterAfter(seconds(3_599))).toBe(limiter);
-			expect(limiterAfter(seconds(3_599 + 3_601))).not.toBe(limiter);
-			jest.restoreAllMocks();
 		},
 	],
 	[
 		'Executions take turns. After four requests have started, the event loop gets a turn. A Concurrency is never exceeded, and replaces the concurrency limit for its execution. No account ever has more than a hundred requests in flight in a process, apart from its logins and the health checks for other nodes. A cancel ends each wait at once.',
 		async () => {
-			const executions = new Executions(open(() => seconds(1)));
+			const executions = new Executions(answersIn(seconds(1)));
 			const batch = executions.begin(range(400), { concurrency: 40 });
 			await executions.clock.pass(0);
 			expect(batch.sent.length).toBeLessThanOrEqual(4);

@@ -54,8 +54,8 @@ export function windowed(most: number, milliseconds: number, saysHowLong = false
 	};
 }
 
-export const open = (latency: () => number): Service => {
-	return () => ({ after: latency() });
+export const answersIn = (latency: number): Service => {
+	return () => ({ after: latency });
 };
 
 /** Returns a service that processes `places` requests at a time. The others wait in a queue. */
@@ -79,10 +79,6 @@ export function connections(most: number, latency: number, failure: Failure = br
 		return { after: latency };
 	};
 }
-
-export const byChance = (share: number, failure: Failure): Service => {
-	return () => ({ failure: Math.random() < share ? failure : undefined, after: 5 });
-};
 
 /** Returns a service that fails all requests between two times. */
 export function during(from: number, to: number, failure: Failure, service: Service): Service {

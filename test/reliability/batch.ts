@@ -1,10 +1,4 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INode,
-	INodeExecutionData,
-	INodeParameters,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import type { Fault, Plan, PlannedCall, When } from '../../sandbox';
 import { answer } from '../support/answer';
@@ -62,9 +56,6 @@ export function createdIn(result: Result): string[] {
 /** Returns the display names in the node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
 
-/** Returns the ID of the job that a state change is for. */
-export const jobIdOf = ({ path }: Pick<PlannedCall, 'path'>) => path.split('/').at(-2) ?? '';
-
 /** Returns a promise, a function that resolves it, and a fault that delays a call until then. */
 export function gate(when: When = 'beforeActing') {
 	let open = (): void => {};
@@ -96,31 +87,6 @@ export function watchNode({ loaded }: Engine) {
 	return { log, end };
 }
 
-/**
- * Cancels a run as soon as `hasCome` returns true.
- *
- * @param afterwards called directly after the cancel
- * @returns the error of the node, in the shape of a run's result; its warnings in n8n's log; and how many milliseconds
- * the run took after the cancel
- */
-export async function cancelWhen(
-	engine: Engine,
-	{ node, items }: { node: NodeOptions; items: IDataObject[] },
-	hasCome: () => boolean,
-	afterwards = () => {},
-) {
-	const watched = watchNode(engine);
-	const running = engine.start([node], items);
-	const log = await watched.log();
-	await until(hasCome);
-	const cancelledAt = performance.now();
-	running.cancel();
-	afterwards();
-	await running.result;
-	const took = performance.now() - cancelledAt;
-	return { result: (await watched.end()) as Result, log: log(), took };
-}
-
 /** Gives each test a sandbox, and returns functions for tests of batches. */
 export function useBatch() {
 	const fixture = useSandbox();
@@ -141,12 +107,29 @@ export function useBatch() {
 		return times;
 	}
 
-	/** Cancels a run with `count` items; see `cancelWhen`. */
-	const cancel = async (
+	/**
+	 * Cancels a run with `count` items as soon as `hasCome` returns true.
+	 *
+	 * @param afterwards called directly after the cancel
+	 * @returns the error of the node, in the shape of a run's result; its warnings in n8n's log; and how many
+	 * milliseconds the run took after the cancel
+	 */
+	async function cancel(
 		[node, count]: [NodeOptions, count: number],
 		hasCome: () => boolean,
-		afterwards?: () => void,
-	) => await cancelWhen(fixture.engine, { node, items: numbered(count) }, hasCome, afterwards);
+		afterwards = () => {},
+	) {
+		const watched = watchNode(fixture.engine);
+		const running = fixture.engine.start([node], numbered(count));
+		const log = await watched.log();
+		await until(hasCome);
+		const cancelledAt = performance.now();
+		running.cancel();
+		afterwards();
+		await running.result;
+		const took = performance.now() - cancelledAt;
+		return { result: (await watched.end()) as Result, log: log(), took };
+	}
 
 	return { fixture, creates, jobsOnService, timesSent, cancel };
 }

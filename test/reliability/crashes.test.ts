@@ -42,13 +42,6 @@ describe('A Retry after a crash', () => {
 		},
 	);
 
-	test('creates the jobs of the items for which Create Again If Uncertain is on', async () => {
-		const nodes = [node({ createUncertainAgain: '={{ $itemIndex > 0 }}' })];
-		const result = await fixture.engine.retryCrashed(nodes, numbered(3), ['Items', 'Node 1']);
-		expect(creates()).toBe(2);
-		expect(uncertainIn(result)).toEqual([0]);
-	});
-
 	test('returns error items if the node continues on errors', async () => {
 		const nodes = [{ ...node(), onError: 'continueRegularOutput' as const }];
 		const { items } = await fixture.engine.retryCrashed(nodes, numbered(2), ['Items', 'Node 1']);

@@ -13,38 +13,22 @@ import { batch, brokenAfter, gate, refused, refusedAt, useBatch } from './batch'
 
 const { fixture, creates, jobsOnService } = useBatch();
 
-describe('The output', () => {
-	test('is in the order of the items, whatever the order of the responses', async () => {
-		const order = [11, 3, 7, 0, 10, 1, 9, 2, 8, 4, 6, 5];
-		const answered = () => fixture.callsOf('createJob').filter(({ status }) => status === 200);
-		creates((item) => ({
-			...{ kind: 'wait', when: 'afterActing' },
-			until: until(() => answered().length === order.indexOf(item)),
-		}));
-		const parameters = batch({ concurrency: 12 });
-		const { items } = await fixture.engine.run({ parameters }, numbered(12));
-		expect(items.map(({ json, pairedItem }) => [json.displayName, pairedItem])).toEqual(
-			numbered(12).map(({ n }) => [`Job ${String(n)}`, { item: n }]),
-		);
-	});
-
-	test('is also in the order of the items if an item has several results', async () => {
-		const answered = () => fixture.callsOf('listClusters').filter((c) => c.status === 200);
-		fixture.meets('listClusters', ({ nOfOperation }) =>
-			nOfOperation === 1
-				? { kind: 'wait', when: 'afterActing', until: until(() => answered().length === 2) }
-				: undefined,
-		);
-		const parameters = getAll({ limit: '={{ $json.n + 1 }}' });
-		const { items } = await fixture.engine.run({ parameters }, numbered(3));
-		expect(items.map(({ pairedItem }) => pairedItem)).toEqual(
-			[0, 1, 1, 2, 2, 2].map((item) => ({ item })),
-		);
-	});
+test('The output is in the order of the items, whatever the order of the responses', async () => {
+	const order = [3, 0, 4, 1, 5, 2];
+	const answered = () => fixture.callsOf('listClusters').filter(({ status }) => status === 200);
+	fixture.meets('listClusters', ({ query }) => ({
+		...{ kind: 'wait', when: 'afterActing' },
+		until: until(() => answered().length === order.indexOf(Number(query['ListOption.limit']) - 1)),
+	}));
+	const limit = '={{ $json.n + 1 }}';
+	const parameters = getAll({ limit, options: { concurrency: 6 } });
+	const { items } = await fixture.engine.run({ parameters }, numbered(6));
+	// Item 0 has one result, item 1 has two, and so on.
+	const ends = numbered(6).flatMap(({ n }) => new Array(Number(n) + 1).fill({ item: n }));
+	expect(items.map(({ pairedItem }) => pairedItem)).toEqual(ends);
 });
 
 test.each<[concurrency: number, count: number, most: number]>([
-	[1, 30, 1],
 	[3, 60, 3],
 	[300, 150, 100],
 ])(
@@ -62,17 +46,6 @@ test.each<[concurrency: number, count: number, most: number]>([
 		expect(fixture.sandbox.connections.peak).toBeLessThanOrEqual(Math.max(most, 10) + 1);
 	},
 );
-
-test('a Concurrency that differs between items applies to each of them: it begins once fewer are in flight', async () => {
-	const held = gate('afterActing');
-	creates(() => held.fault);
-	const parameters = batch({ concurrency: '={{ $json.n === 5 ? 2 : $json.n + 4 }}' });
-	const running = fixture.engine.start([{ parameters }], numbered(12));
-	await until(() => fixture.callsOf('createJob').length === 5);
-	held.open();
-	expect((await running.result).items).toHaveLength(12);
-	expect(fixture.sandbox.limits.met.most).toBeLessThanOrEqual(11);
-});
 
 describe('If the workflow continues', () => {
 	const outcomes: Array<[number, Fault, IDataObject]> = [
@@ -133,18 +106,6 @@ describe('If the workflow continues', () => {
 		]);
 	});
 
-	test('each item is returned as an error if the node does not have the operation', async () => {
-		const node = { parameters: { ...batch(), operation: 'archive' } };
-		const onError = 'continueErrorOutput';
-		const { branches, items } = await fixture.engine.run({ ...node, onError }, numbered(3));
-		expect(branches.map(({ length }) => length)).toEqual([0, 3]);
-		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2].map((item) => ({ item })));
-		for (const { json } of items) {
-			expect(JSON.stringify(json)).toMatch(/has no operation \\"archive\\"/);
-		}
-		expect(fixture.sandbox.calls).toEqual([]);
-	});
-
 	test('a failed item keeps its binary data', async () => {
 		creates(refusedAt(1));
 		const binary = { file: { data: 'aGk=', mimeType: 'text/plain', fileName: 'hi.txt' } };
@@ -155,34 +116,27 @@ describe('If the workflow continues', () => {
 		expect(branches[1]).toMatchObject([{ binary, pairedItem: { item: 1 } }]);
 	});
 
-	describe('a hint above the output', () => {
-		const look = 'look for it on the service before you run the item again.';
-
-		test('warns in the editor that executing the step again creates further jobs', async () => {
-			fixture.engine.mode = 'manual';
-			const { run } = await fixture.engine.run({ parameters: batch() }, numbered(3));
-			const message = 'Executing this step again creates another job for each item.';
-			expect(run.data.resultData.runData['Node 1']?.[0]?.hints).toEqual([
-				{ message, type: 'info', location: 'outputPane' },
-			]);
-		});
-
-		test.each([
-			[[], undefined],
-			[[refused], '1 of 6 items failed: item 0. Items are counted from 0.'],
-			[
-				[brokenAfter, brokenAfter, refused],
-				`3 of 6 items failed: items 0 to 2. Items are counted from 0. The job may exist for items 0 to 1: ${look}`,
-			],
-		])(
-			'names the items that failed, and those whose job may exist: %j',
-			async (faults, message) => {
-				creates((item) => faults[item]);
-				const onError = 'continueRegularOutput';
-				const { run } = await fixture.engine.run({ parameters: batch(), onError }, numbered(6));
-				const hint = { message, type: 'warning', location: 'outputPane' };
-				expect(run.data.resultData.runData['Node 1']?.[0]?.hints).toEqual(message ? [hint] : []);
-			},
-		);
+	test.each<[faults: Fault[], message?: string]>([
+		[[]],
+		[[refused], '1 of 6 items failed: item 0. Items are counted from 0.'],
+		[
+			[brokenAfter, brokenAfter, refused],
+			'3 of 6 items failed: items 0 to 2. Items are counted from 0. The job may exist for items 0 to 1: look for it on the service before you run the item again.',
+		],
+	])('a hint names the items that failed, and those whose job may exist: %j', async (...row) => {
+		const [faults, message] = row;
+		creates((item) => faults[item]);
+		const onError = 'continueRegularOutput';
+		const { hints } = await fixture.engine.run({ parameters: batch(), onError }, numbered(6));
+		expect(hints).toEqual(message === undefined ? [] : [message]);
 	});
+});
+
+test('A hint warns in the editor that executing the step again creates further jobs', async () => {
+	fixture.engine.mode = 'manual';
+	const { run } = await fixture.engine.run({ parameters: batch() }, numbered(3));
+	const message = 'Executing this step again creates another job for each item.';
+	expect(run.data.resultData.runData['Node 1']?.[0]?.hints).toEqual([
+		{ message, type: 'info', location: 'outputPane' },
+	]);
 });

@@ -1,12 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import type { INodeExecutionData } from 'n8n-workflow';
-import type { INodeParameters } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { Fault, Plan } from '../../sandbox';
 import { clientWith } from '../pace/client';
@@ -16,7 +12,7 @@ import { watchEventLoop } from '../support/eventLoop';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
-import { batch, contextOf, gate, itemOf, tries, useBatch } from './batch';
+import { batch, useBatch } from './batch';
 import { statusFailure, unreachable } from './statusFailure';
 
 /*
@@ -25,7 +21,7 @@ import { statusFailure, unreachable } from './statusFailure';
  */
 
 watchEventLoop();
-const { fixture, cancel } = useBatch();
+const { fixture } = useBatch();
 const { callsOf } = fixture;
 
 /** A request that waits for a service that accepts no requests fails after 70 s. */
@@ -50,16 +46,13 @@ const refusals: Array<[string, Fault]> = [
 const unclear: Array<[string, Fault]> = [
 	['a broken connection', broken],
 	['silence', { kind: 'stall', when: 'beforeActing' }],
-	['500', answer(500)],
-	['502', answer(502)],
 	['504 as a page', page(504)],
 	['a redirect', redirect],
 ];
 const batches: Array<[string, number, INodeParameters]> = [
 	['12 items', 12, {}],
 	['2 items at a Concurrency of 1', 2, { concurrency: 1 }],
-	['40 items', 40, {}],
-	['12 items with no retries', 12, { maxRetries: 0 }],
+	['40 items with no retries', 40, { maxRetries: 0 }],
 ];
 
 /**
@@ -104,23 +97,28 @@ function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
 	expect(uncertainOf(items).length).toBeLessThanOrEqual(atOnce + 4);
 }
 
-describe.each(refusals)(
-	'If logins are refused with %s, n8n is not blocked and the execution ends',
-	(_, login) => {
-		describe.each(unclear)('after creates that meet %s', (_create, fault) => {
-			test.each(batches)('%s', async (_batch, size, options) => {
-				const { orRunOut } = hurry();
-				await restart(login, ({ operation }) =>
-					operation === 'createJob' ? [endsTokens, orRunOut(fault)] : undefined,
-				);
-				const startedAt = performance.now();
-				const result = await fixture.engine.run(continuing(options), numbered(size));
-				expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
-				expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
-				// The login isn't repeated for each item.
-				expect(callsOf('login').length).toBeLessThanOrEqual(1);
-			});
-		});
+/** Each refusal of a login with each fault of a create, in one of the batches. */
+const restarts = refusals.flatMap(([refusal, login], row) =>
+	unclear.flatMap(([name, fault], column) =>
+		batches
+			.filter((_, index) => index === (row + column) % batches.length)
+			.map((each) => [refusal, name, ...each, login, fault] as const),
+	),
+);
+
+test.each(restarts)(
+	'If logins are refused with %s after creates that meet %s, n8n is not blocked and the execution ends: %s',
+	async (...[, , , size, options, login, fault]) => {
+		const { orRunOut } = hurry();
+		await restart(login, ({ operation }) =>
+			operation === 'createJob' ? [endsTokens, orRunOut(fault)] : undefined,
+		);
+		const startedAt = performance.now();
+		const result = await fixture.engine.run(continuing(options), numbered(size));
+		expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
+		expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
+		// The login isn't repeated for each item.
+		expect(callsOf('login').length).toBeLessThanOrEqual(1);
 	},
 );
 
@@ -136,26 +134,6 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 		const others = items.filter((item) => !uncertainOf(items).includes(item));
 		expect(others.map(({ json }) => json)).toMatchObject(others.map(() => failsSo));
 		expect(others).toHaveLength(20 - unclearCreates());
-	});
-
-	test('two executions end, and together leave no more than ten items uncertain', async () => {
-		await restartAtCreates(refused);
-		const run = async () => await fixture.engine.run(continuing(), numbered(12));
-		const both = (await Promise.all([run(), run()])).flatMap(({ items }) => items);
-		expect(numbersOf(both)).toEqual([...all(12), ...all(12)]);
-		expect(uncertainOf(both)).toHaveLength(unclearCreates());
-		expect(uncertainOf(both).length).toBeLessThanOrEqual(10);
-	});
-
-	test('a workflow that stops on errors ends, also with Retry On Fail and Retry, and sends no create twice', async () => {
-		await restartAtCreates(refused);
-		const node = { parameters: batch(), settings: tries() };
-		const first = await fixture.engine.run(node, numbered(12));
-		const second = await fixture.engine.retry(first, [node]);
-		expect(first.error).toBeDefined();
-		expect(contextOf(second)).toMatchObject({ httpStatus: 401, jobMayExist: false });
-		const sent = callsOf('createJob').map(itemOf);
-		expect(new Set(sent).size).toBe(sent.length);
 	});
 
 	test('all concurrent calls of a tool by an agent end', async () => {
@@ -187,52 +165,18 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 	});
 });
 
-describe('If a health check can not be sent', () => {
-	test('because the login is never answered, the waiting requests fail at their time limit', async () => {
-		const { orRunOut } = hurry();
-		await restart(undefined, () => undefined);
-		const stall = { kind: 'stall', when: 'beforeActing' } as const;
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation === 'login') return orRunOut(stall);
-			if (operation !== 'createJob') return undefined;
-			return nOfOperation === 1 ? endsTokens : [endsTokens, broken];
-		});
-		const result = await fixture.engine.run(continuing(), numbered(12));
-		expectAllFailed(result, 12);
-		expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
+test('If a health check can not be sent because the login is never answered, the waiting requests fail at their time limit', async () => {
+	const { orRunOut } = hurry();
+	await restart(undefined, () => undefined);
+	const stall = { kind: 'stall', when: 'beforeActing' } as const;
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
+		if (operation === 'login') return orRunOut(stall);
+		if (operation !== 'createJob') return undefined;
+		return nOfOperation === 1 ? endsTokens : [endsTokens, broken];
 	});
-
-	test('because the login takes longer than the time limit of a health check, the waiting jobs are still created', async () => {
-		hurry();
-		const built: { CHECK_TIMEOUT_MS: number } = jest.requireActual(
-			'../../dist/nodes/JobOrchestration/service/session/healthCheck',
-		);
-		jest.replaceProperty(built, 'CHECK_TIMEOUT_MS', 400);
-		await fixture.engine.run({ parameters: getAll({ limit: 1 }) });
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation === 'login') {
-				return { kind: 'wait', when: 'beforeActing', until: sleep(1_000) };
-			}
-			const isBroken = operation === 'createJob' && nOfOperation <= 10;
-			return isBroken ? [endsTokens, broken] : undefined;
-		});
-		const { items } = await fixture.engine.run(continuing(), numbered(12));
-		expect(uncertainOf(items)).toHaveLength(10);
-		expect(fixture.sandbox.store.jobs.size).toBe(2);
-		// The login at the start, one after the first ten creates, and another one if the last of the ten was a probe.
-		expect(callsOf('login').length).toBeLessThanOrEqual(3);
-	});
-
-	test('a cancel during its login ends the execution at once', async () => {
-		const held = gate();
-		await restartAtCreates(held.fault);
-		const { result, took } = await cancel([continuing(), 12], () => callsOf('login').length === 1);
-		held.open();
-		// This is less than the time limit of the health check.
-		expect(took).toBeLessThan(5_000);
-		const { uncertainItems } = contextOf(result);
-		expect(uncertainItems).toHaveLength(unclearCreates());
-	});
+	const result = await fixture.engine.run(continuing(), numbered(12));
+	expectAllFailed(result, 12);
+	expect(result.items.at(-1)?.json.message).toMatch(/didn't answer the login/);
 });
 
 /** A create with the properties that the client's loop and the limiter use. */
@@ -242,60 +186,32 @@ const CREATE: Call<string> = {
 	texts: () => ({ action: 'create the job', ifRefused: '' }),
 };
 
-describe('A request that fails at once, without a wait', () => {
-	let turns: number;
-	let endedInTurn: number;
-	let turning: NodeJS.Immediate;
-	beforeEach(() => {
+test.each<[string, number, Failure, number]>([
+	// Normally, four end in one turn, or 2,000 if their execution has given up. On a busy machine, several timers
+	// may be due at the same time.
+	['a few refused requests', 1_000, statusFailure(400), 40],
+	['a few thousand requests without a connection', 10_000, unreachable, 5_000],
+])(
+	"The node gives n8n's event loop a turn after %s that fail at once",
+	async (_, count, failure, most) => {
 		hurry();
-		turns = 0;
+		let endedInTurn = 0;
+		let turning: NodeJS.Immediate;
 		const turn = () => {
-			turns += 1;
 			endedInTurn = 0;
 			turning = setImmediate(turn);
 		};
 		turn();
-	});
-	afterEach(() => clearImmediate(turning));
-
-	/**
-	 * Sends creates by a client whose requests all fail.
-	 *
-	 * @returns how often a create was sent, the errors, and the largest number of errors in one turn of the event loop
-	 */
-	async function sendAll(count: number, failure: Failure) {
-		const fail = jest.fn(async () => await Promise.resolve({ failure }));
+		const fail = async () => await Promise.resolve({ failure });
 		const client = clientWith(new AccountLimiter(), fail);
-		const options = { maxRetries: 3, timeout: 1_000 };
 		const errors: unknown[] = [];
 		let mostInTurn = 0;
 		await inParallel(all(count), undefined, async () => {
-			await client.send(CREATE, options).catch((error: unknown) => errors.push(error));
+			const sent = client.send(CREATE, { maxRetries: 3, timeout: 1_000 });
+			await sent.catch((error: unknown) => errors.push(error));
 			mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
-		});
-		return { tried: fail.mock.calls.length, errors, mostInTurn };
-	}
-
-	test.each<[string, number, Failure, number]>([
-		// Normally, four end in one turn, or 2,000 if their execution has given up. On a busy machine, several timers
-		// may be due at the same time.
-		['a few refused requests', 1_000, statusFailure(400), 40],
-		['a few thousand requests without a connection', 20_000, unreachable, 8_000],
-	])("gives n8n's event loop a turn after %s", async (_, count, failure, most) => {
-		const { errors, mostInTurn } = await sendAll(count, failure);
+		}).finally(() => clearImmediate(turning));
 		expect(errors).toHaveLength(count);
 		expect(mostInTurn).toBeLessThanOrEqual(most);
-	});
-
-	test('is sent a limited number of times even if the limiter does not stop it, and n8n is not blocked', async () => {
-		jest.spyOn(CircuitBreaker.prototype, 'end').mockReturnValue(false);
-		const start = jest.spyOn(CircuitBreaker.prototype, 'start');
-		start.mockImplementation((request) => (request.isHealthCheck = true));
-		const { tried, errors } = await sendAll(1, statusFailure(429, 0));
-		expect(errors).toMatchObject([{ problem: { httpStatus: 429 } }]);
-		expect(errors).not.toMatchObject([{ problem: { mayHaveActed: true } }]);
-		// It is sent once, and again forty times plus three Max Request Retries.
-		expect(tried).toBe(44);
-		expect(turns).toBeGreaterThan(40);
-	});
-});
+	},
+);

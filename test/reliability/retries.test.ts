@@ -1,15 +1,13 @@
 import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import type * as Jobs from '../../nodes/JobOrchestration/service/calls/jobs';
-import type { Fault } from '../../sandbox';
 import { actAndAnswer, answer } from '../support/answer';
 import { change, CLUSTER, clusterById, credentialFor } from '../support/fixture';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { type NodeOptions, type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, itemOf, jobIdOf } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
 import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
 
 /*
@@ -110,16 +108,6 @@ describe("n8n's Retry On Fail", () => {
 		expect(error?.message).toBeUndefined();
 		expect(items).toHaveLength(6);
 	});
-
-	test('keeps the items of two consecutive nodes apart', async () => {
-		creates((_, { nOfOperation }) => ([2, 5].includes(nOfOperation) ? refused : undefined));
-		const again = { ...tried.parameters, displayName: '={{ $json.displayName }}' };
-		const { result } = fixture.engine.start([tried, { parameters: again, settings }], numbered(3));
-		const { items, error } = await result;
-		expect(error).toBeUndefined();
-		expect(items).toHaveLength(3);
-		expect(jobsOnService()).toHaveLength(6);
-	});
 });
 
 describe("n8n's Retry On Fail of a tool", () => {
@@ -195,14 +183,6 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
-	test('works from stored data that contain the responses, but neither the password nor the token', async () => {
-		const { run } = await refusedAtThird();
-		const text = JSON.stringify(stored(run).executionData?.nodeExecutionStack);
-		expect(text).toContain('"displayName":"Job 0"');
-		expect(text).not.toContain(fixture.engine.storedToken);
-		expect(text).not.toContain(fixture.sandbox.password);
-	});
-
 	test('of a node that is now set to continue returns each item once', async () => {
 		const continuing: NodeOptions = { ...once, onError: 'continueErrorOutput' };
 		const result = await fixture.engine.retry(await lostAtSecond(), [continuing]);
@@ -267,34 +247,8 @@ describe("n8n's Retry", () => {
 		const atOnce = { parameters: { ...parameters, options: {} } };
 		const again = await fixture.engine.retry(failed, [atOnce]);
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1 });
-		expect(fixture.callsOf('changeJobState').map(jobIdOf)).toEqual(['gone', jobIds[1]]);
-	});
-
-	test("of a state change that isn't idempotent says how to continue past an item that may have worked", async () => {
-		const built = '../../dist/nodes/JobOrchestration';
-		const jobs = jest.requireActual<typeof Jobs>(`${built}/service/calls/jobs`);
-		const { changeJobState } = jobs;
-		jest
-			.spyOn(jobs, 'changeJobState')
-			.mockImplementation((verb) => changeJobState({ ...verb, idempotent: false }));
-		await fixture.engine.run({ parameters: batch() }, numbered(3));
-		const [first, second, third] = jobsOnService();
-		const jobId = `={{ ${JSON.stringify([first, second, third])}[$json.n] }}`;
-		fixture.meets('changeJobState', (call) => (jobIdOf(call) === second ? brokenAfter : undefined));
-		const stop = { parameters: change('stop', { jobId, options: { concurrency: 1 } }) };
-		const failed = await fixture.engine.run(stop, numbered(3));
-		const again = await fixture.engine.retry(failed, [stop]);
-		for (const { error } of [failed, again]) {
-			expect(error?.message).toMatch(/item 1 .*; it may have worked/);
-			expect(error?.description).toContain(
-				"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'. To continue, use Retry of execution ",
-			);
-			expect(error?.description).not.toContain('If they exist');
-		}
-		const onError = 'continueErrorOutput' as const;
-		const { items } = await fixture.engine.retry(again, [{ ...stop, onError }]);
-		expect(items).toHaveLength(3);
-		expect(fixture.callsOf('changeJobState')).toHaveLength(3);
+		const stopped = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
+		expect(stopped).toEqual(['gone', jobIds[1]]);
 	});
 
 	test('starts from the beginning if another version of the node has stored the data', async () => {
@@ -315,50 +269,36 @@ test('Retry with Retry On Fail says what to do if the job of an earlier executio
 	expect(again.error?.description).toMatch(/If it exists, set 'On Error'/);
 });
 
-test.each<[string, INodeParameters, Fault, string]>([
-	[
-		'the value of an expression',
-		{ workCluster: clusterById('={{ $json.cluster }}') },
-		answer(404, { message: 'There is no cluster wc-9' }),
-		"replace {{ $json.cluster }} by {{ $json.cluster === 'wc-9' ? '...' : $json.cluster }},",
-	],
-	[
-		'the value of a part of a text',
-		{ group: '=of {{ $json.team.replace("x", "y") }}' },
-		answer(422, { message: "The group it's is unknown" }),
-		`replace {{ $json.team.replace("x", "y") }} by {{ ($json.team.replace("x", "y")) === 'it\\'s' ? '...' : ($json.team.replace("x", "y")) }},`,
-	],
-	[
-		'no value',
-		{},
-		answer(400, { message: 'Bad request' }),
-		'it runs only the items that are not done, as they came to this node',
-	],
-])(
-	'the error of a batch says how to correct a wrong value for Retry, if the service names %s',
-	async (_, parameters, fault, advice) => {
-		creates((item) => (item === 2 ? fault : undefined));
-		const items = numbered(4).map(({ n }) => ({
-			n,
-			cluster: n === 2 ? 'wc-9' : CLUSTER,
-			team: n === 2 ? "it's" : 'data',
-		}));
-		const { error } = await fixture.engine.run(changed(parameters), items);
-		expect(error?.description).toContain(advice);
-		const isShown = error?.description?.includes('Take this back afterwards');
-		expect(isShown).toBe(advice.startsWith('replace'));
-	},
-);
+describe('The error of a batch says how to correct a wrong value for Retry', () => {
+	test('by a correction that leads to the missing job', async () => {
+		const items = numbered(4).map(({ n }) => ({ n, cluster: n === 2 ? 'wc-9' : CLUSTER }));
+		const node = changed({ workCluster: clusterById('={{ $json.cluster }}') });
+		const { error, ...failed } = await fixture.engine.run(node, items);
+		const shown = "{{ $json.cluster === 'wc-9' ? '...' : $json.cluster }}";
+		expect(error?.description).toContain(`replace {{ $json.cluster }} by ${shown},`);
+		expect(error?.description).toContain('Take this back afterwards');
+		const workCluster = clusterById(`=${shown.replace('...', CLUSTER)}`);
+		const again = await fixture.engine.retry({ error, ...failed }, [changed({ workCluster })]);
+		expect(namesIn(again)).toEqual(allNames);
+		expect(jobsOnService()).toHaveLength(4);
+	});
 
-test('the correction for Retry that the error shows leads to the missing job', async () => {
-	const items = numbered(4).map(({ n }) => ({ n, cluster: n === 2 ? 'wc-9' : CLUSTER }));
-	const node = changed({ workCluster: clusterById('={{ $json.cluster }}') });
-	const failed = await fixture.engine.run(node, items);
-	const [, shown = ''] = / by (\{\{.*?\}\}),/.exec(failed.error?.description ?? '') ?? [];
-	const workCluster = clusterById(`=${shown.replace("'...'", `'${CLUSTER}'`)}`);
-	const again = await fixture.engine.retry(failed, [changed({ workCluster })]);
-	expect(namesIn(again)).toEqual(allNames);
-	expect(jobsOnService()).toHaveLength(4);
+	test('in parentheses, if the value is a part of a text', async () => {
+		const wrong = answer(422, { message: "The group it's is unknown" });
+		creates((_, { nOfOperation }) => (nOfOperation === 2 ? wrong : undefined));
+		const group = '=of {{ $json.team.replace("x", "y") }}';
+		const items = [{ team: 'data' }, { team: "it's" }];
+		const { error } = await fixture.engine.run(changed({ group }), items);
+		expect(error?.description).toContain(
+			`replace {{ $json.team.replace("x", "y") }} by {{ ($json.team.replace("x", "y")) === 'it\\'s' ? '...' : ($json.team.replace("x", "y")) }},`,
+		);
+	});
+
+	test('only if the service names the value', async () => {
+		const { error } = await refusedAtThird();
+		expect(error?.description).toContain('runs only the items that are not done, as they came');
+		expect(error?.description).not.toContain('Take this back afterwards');
+	});
 });
 
 describe('Create Again If Uncertain', () => {

@@ -3,6 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, getAll, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
@@ -109,15 +110,6 @@ describe('If an error stops the workflow', () => {
 		expect(timesSent()[0]).toBe(1);
 	});
 
-	test('the run does not count as cancelled if the service says "canceled"', async () => {
-		const body = { error: { message: 'canceled by the administrator' } };
-		creates((item) => (item === 1 ? answer(400, body) : undefined));
-		const { run, error } = await fixture.engine.run(oneByOne(), numbered(3));
-		expect(run.status).toBe('error');
-		expect(error?.message.replaceAll('\u2060', '')).toMatch(/: canceled by the administrator$/);
-		expect(error?.description).toMatch(/canceled/);
-	});
-
 	test('other operations list no jobs', async () => {
 		const result = await fixture.engine.run({ parameters: change('stop', { jobId: 'gone' }) });
 		expect(contextOf(result)).toMatchObject({ itemIndex: 0, createdJobs: [] });
@@ -155,7 +147,6 @@ const isLost = { 3: brokenAfter };
  * exist.
  */
 test.each<[string, () => Promise<Result>]>([
-	['nothing was sent', () => run(node({ group: '={{ $json.n < 3 ? [] : "" }}' }), {})],
 	['an item is refused', () => run(node(), isRefused)],
 	['an item is uncertain, and the batch ends there', () => run(node(), isLost)],
 	[
@@ -178,19 +169,13 @@ test.each<[string, () => Promise<Result>]>([
 		async () => await fixture.engine.retry(await run(node(), isLost), [node()]),
 	],
 	[
-		'a Retry has a wrong value',
-		async () => {
-			const failed = await run(node(), isRefused);
-			return await fixture.engine.retry(failed, [node({ displayName: '={{ "" }}' })]);
-		},
-	],
-	[
 		'the jobs have namespaces of their own',
 		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),
 	],
 ])(
 	'An error says what happened, what to do and which jobs exist, in a batch of six where %s',
 	async (_, play) => {
+		hurry();
 		const { error } = await play();
 		let description = error?.description ?? '';
 		for (const uid of fixture.sandbox.store.jobs.keys()) {

@@ -1,3 +1,4 @@
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { getAll, numbered } from '../support/fixture';
@@ -19,19 +20,18 @@ const built = (path: string): object =>
 const methodsOf = (path: string, name: string) =>
 	(built(path) as Record<string, { prototype: object }>)[name]?.prototype ?? {};
 
-const steps: Array<[step: string, owner: object, method: string]> = [
-	['the answer is read', built('errors/answer'), 'resultOf'],
-	['the answer is noted', methodsOf('session/tokens', 'Tokens'), 'accept'],
-	['the permit is given back', methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
-	['the ID of the job is read', built('calls/jobs'), 'uidOf'],
-	['secrets are looked for', methodsOf('client', 'ServiceClient'), 'redact'],
-];
-/** Steps after a failed create. */
-const stepsOfFailure: typeof steps = [
-	['the policy is asked', built('retry/policy'), 'next'],
-	['its texts are made', built('errors/statuses'), 'textsOf'],
-	['its token is judged', methodsOf('session/tokens', 'Tokens'), 'judge'],
-	['its error is made', built('calls/call'), 'callError'],
+const fails = answer(500);
+/** What happens to a create, a step after it, and where the step is done. */
+const steps: Array<[step: string, fault: Fault | undefined, owner: object, method: string]> = [
+	['the answer is read', undefined, built('errors/answer'), 'resultOf'],
+	['the answer is noted', undefined, methodsOf('session/tokens', 'Tokens'), 'accept'],
+	['the permit is given back', undefined, methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
+	['the ID of the job is read', undefined, built('calls/jobs'), 'uidOf'],
+	['secrets are looked for', undefined, methodsOf('client', 'ServiceClient'), 'redact'],
+	['the policy is asked about a 500', fails, built('retry/policy'), 'next'],
+	['the texts of a 500 are made', fails, built('errors/statuses'), 'textsOf'],
+	['the token of a 500 is judged', fails, methodsOf('session/tokens', 'Tokens'), 'judge'],
+	['the error of a 500 is made', fails, built('calls/call'), 'callError'],
 ];
 
 const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");
@@ -51,30 +51,24 @@ function throwAt(owner: object, method: string): void {
 }
 
 const node = { ...oneByOne({ maxRetries: 0 }), settings: tries() };
-describe.each([
-	['succeeds', undefined, steps],
-	['gets a 500', answer(500), stepsOfFailure],
-] as const)('An error that the node does not know, after a create that %s', (_, fault, all) => {
-	test.each(all)(
-		'when %s, leaves the job uncertain, and no retry creates it again',
-		async (...args) => {
-			hurry();
-			const [, owner, method] = args;
-			await fixture.engine.run({ parameters: getAll() });
-			pass(2 * MINUTE_MS);
-			meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
-			throwAt(owner, method);
-			const first = await fixture.engine.run(node, numbered(2));
-			expect(first.error?.message).toMatch(/\bmay\b/);
-			expect(contextOf(first)).toMatchObject({ jobMayExist: true });
-			expect(uncertainIn(first)).toEqual([0]);
+test.each(steps)(
+	'An error that the node does not know, when %s after a create, leaves the job uncertain, and no retry creates it again',
+	async (_, fault, owner, method) => {
+		hurry();
+		await fixture.engine.run({ parameters: getAll() });
+		pass(2 * MINUTE_MS);
+		meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
+		throwAt(owner, method);
+		const first = await fixture.engine.run(node, numbered(2));
+		expect(first.error?.message).toMatch(/\bmay\b/);
+		expect(contextOf(first)).toMatchObject({ jobMayExist: true });
+		expect(uncertainIn(first)).toEqual([0]);
 
-			const second = await fixture.engine.retry(first, [node]);
-			expect(uncertainIn(second)).toEqual([0]);
-			expect(callsOf('createJob').map(itemOf)).toEqual([0, 1]);
-		},
-	);
-});
+		const second = await fixture.engine.retry(first, [node]);
+		expect(uncertainIn(second)).toEqual([0]);
+		expect(callsOf('createJob').map(itemOf)).toEqual([0, 1]);
+	},
+);
 
 test('The error of such a create names the job and what to do, and no secret', async () => {
 	const { engine, sandbox } = fixture;

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
 import type * as Timers from '../../nodes/JobOrchestration/service/timers';
-import type { Fault, Sandbox } from '../../sandbox';
+import type { Fault } from '../../sandbox';
 
 /** The real timer. It is saved before a test mocks it, because several tests of a file may call `hurry`. */
 const timer = AbortSignal.timeout.bind(AbortSignal);
@@ -18,25 +18,6 @@ function count(message: unknown): void {
 // Each test file has its own copy of this module, but all files in a process share the diagnostics channel.
 beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
-
-/** Makes the service unreachable until `requests` requests to paths that end in `end` have failed. */
-export async function awayUntil(
-	{ sandbox }: { sandbox: Sandbox },
-	end: string,
-	requests: number,
-): Promise<void> {
-	let missed = 0;
-	const onRequest = (message: unknown) => {
-		const { path } = (message as { request: ClientRequest }).request;
-		if (!path.endsWith(end) || (missed += 1) < requests) return;
-		unsubscribe('http.client.request.start', onRequest);
-		// Until the service is back, the clock of `hurry` must stand still, as it does while a request is in flight.
-		inFlight += 1;
-		void sandbox.comeBack().finally(() => (inFlight -= 1));
-	};
-	await sandbox.goAway();
-	subscribe('http.client.request.start', onRequest);
-}
 
 /**
  * How many turns without a request in flight must pass before a wait is skipped. A request starts some turns late,
