@@ -1,7 +1,7 @@
 import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
 import { Executions, lastAt, mayExist, range, seconds } from './executions';
-import { open, bucket, connections, during, answersIn, rejected } from './services';
-import { open, type Service, useSameRandomNumbers, windowed } from './services';
+import { bucket, connections, during, answersIn, rejected } from './services';
+import { type Service, useSameRandomNumbers, windowed } from './services';
 
 /*
  * All items end within a certain time and with few repeated requests, even if a service is limited, overloaded or
@@ -147,10 +147,7 @@ test('An execution that has given up sends creates again after a minute, even if
 
 test('The time limit of a run is kept even if n8n is busy when it ends', async () => {
 	// n8n is busy for 200 ms before and after each request, so the timer of the time limit fires late.
-	const executions = new Executions(
-		open(() => 20),
-		400,
-	);
+	const executions = new Executions(answersIn(20), 400);
 	const tool = executions.begin([0, 1], { concurrency: 1, limitMs: 300 });
 	await executions.end();
 	expect(tool.sent.map(({ n }) => n)).toEqual([0]);
