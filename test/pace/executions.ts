@@ -1,4 +1,4 @@
-import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
+import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';

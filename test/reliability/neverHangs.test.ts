@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
+import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { CircuitBreaker } from '../../nodes/JobOrchestration/service/pace/circuitBreaker';

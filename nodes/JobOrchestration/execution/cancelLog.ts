@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { jobList, nameOfExecution } from '../texts';
 import type { Summary } from './outcomes';
-import { objectSharedByTries } from './retryMemory';
+import { objectSharedByTries } from './run';
 
 /** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
 const MAX_LOGGED = 50;
