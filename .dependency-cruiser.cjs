@@ -7,16 +7,16 @@ const node = '^nodes/JobOrchestration/';
 const entry = `${node}JobOrchestration\\.node\\.ts$`;
 
 /**
- * Returns the rule for a folder or a file of the node. It may only import itself, json.ts, texts.ts, decodedPath.ts, and
+ * Returns the rule for a folder or a file of the node. It may only import itself, json.ts, texts.ts and
  * the given folders and files. The rule doesn't apply to packages.
  */
 function part(name, ...allowed) {
-	const paths = [name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].map((path) =>
+	const paths = [name, 'json.ts', 'texts.ts', ...allowed].map((path) =>
 		path.endsWith('.ts') ? path.replace('.', '\\.') : `${path}/`,
 	);
 	return {
 		name: `${name}-knows-its-neighbours-only`,
-		comment: `${name}/ may only import ${[name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].join(', ')}`,
+		comment: `${name}/ may only import ${[name, 'json.ts', 'texts.ts', ...allowed].join(', ')}`,
 		severity: 'error',
 		from: { path: `${node}${paths[0]}` },
 		to: {
@@ -69,10 +69,13 @@ module.exports = {
 			},
 		},
 		{
-			name: 'the-credential-knows-the-log-in-only',
+			name: 'the-credential-knows-the-form-and-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/session/(credential|otherNodes)\\.ts$` },
+			to: {
+				path: '^nodes/',
+				pathNot: `${node}(fields/form|service/session/(credential|otherNodes))\\.ts$`,
+			},
 		},
 		{
 			name: 'what-is-published-stands-alone',

@@ -158,7 +158,7 @@ export class Executions {
 				},
 			);
 		};
-		void inParallel(items, undefined, work, abort.signal).then(() => {
+		void inParallel(items, { signal: abort.signal }, work).then(() => {
 			execution.isOver = true;
 		});
 		return execution;

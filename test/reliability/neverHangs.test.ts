@@ -269,7 +269,7 @@ describe('A request that fails at once, without a wait', () => {
 		const options = { maxRetries: 3, timeout: 1_000 };
 		const errors: unknown[] = [];
 		let mostInTurn = 0;
-		await inParallel(all(count), undefined, async () => {
+		await inParallel(all(count), {}, async () => {
 			await client.send(CREATE, options).catch((error: unknown) => errors.push(error));
 			mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
 		});

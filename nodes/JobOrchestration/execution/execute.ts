@@ -15,15 +15,7 @@ import { notWaitingProblem, waitForCallback } from '../waitUntilCalled';
 import { fatalErrorOf } from './batchError';
 import { addHints } from './hints';
 import { inParallel, prepareAll } from './prepare';
-import {
-	type FatalProblem,
-	isCancelled,
-	type PreparedItem,
-	recall,
-	remember,
-	rememberNothing,
-	type Run,
-} from './run';
+import { type FatalProblem, isCancelled, recall, remember, rememberNothing, type Run } from './run';
 
 /**
  * Runs the node's operation for all input items. Checks all items first, makes the calls in parallel, and returns the
@@ -77,7 +69,7 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
  */
 async function makeCalls(
 	{ context, outcomes }: Run,
-	items: PreparedItem[],
+	items: Awaited<ReturnType<typeof prepareAll>>['items'],
 ): Promise<FatalProblem | undefined> {
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
@@ -87,27 +79,22 @@ async function makeCalls(
 	const onFailure = continueOnFail ? undefined : stop;
 	let firstFatal: FatalProblem | undefined;
 
-	await inParallel(
-		items,
-		undefined,
-		async ({ itemIndex, prepared, options, client }) => {
-			try {
-				outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
-			} catch (cause) {
-				if (cause instanceof StoppedBeforeSending) return;
-				const { idempotent, job } = prepared.call;
-				const isKnown = cause instanceof ServiceError || idempotent;
-				const facts = [`Please report the error: ${client.redact(String(cause))}`];
-				const title = 'This node failed with an error of its own';
-				const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
-				outcomes[itemIndex] = { problem };
-				if (continueOnFail) return;
-				firstFatal ??= { itemIndex, problem, cause };
-				stop();
-			}
-		},
-		signal,
-	);
+	await inParallel(items, { signal }, async ({ itemIndex, prepared, options, client }) => {
+		try {
+			outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
+		} catch (cause) {
+			if (cause instanceof StoppedBeforeSending) return;
+			const { idempotent, job } = prepared.call;
+			const isKnown = cause instanceof ServiceError || idempotent;
+			const facts = [`Please report the error: ${client.redact(String(cause))}`];
+			const title = 'This node failed with an error of its own';
+			const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
+			outcomes[itemIndex] = { problem };
+			if (continueOnFail) return;
+			firstFatal ??= { itemIndex, problem, cause };
+			stop();
+		}
+	});
 	stopListening();
 	if (firstFatal !== undefined || !signal.aborted) return firstFatal;
 	// The error names the first item that was not begun.
@@ -149,12 +136,8 @@ async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
  * @param run undefined if the operation isn't known
  * @param others the outcome of the items without an outcome, if there are any
  */
-function outputOf(
-	context: IExecuteFunctions,
-	run: Run | undefined,
-	others: Outcome = {},
-): INodeExecutionData[] {
-	return context.getInputData().flatMap(({ binary }, itemIndex) => {
+function outputOf(context: IExecuteFunctions, run?: Run, others: Outcome = {}) {
+	return context.getInputData().flatMap(({ binary }, itemIndex): INodeExecutionData[] => {
 		const { output = [], problem } = run?.outcomes[itemIndex] ?? others;
 		const pairedItem = { item: itemIndex };
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));

@@ -1,20 +1,11 @@
 import { FieldError } from '../fields/expressions';
-import type { Field } from '../fields/form';
 import { readValues } from '../fields/values';
 import { DEFAULTS } from '../resources/operation';
 import { Clients } from '../service/clients';
 import { problemOf, uncertain } from '../service/errors/problem';
-import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
 import { badInputProblem } from './inputErrors';
-import {
-	type FatalProblem,
-	isCancelled,
-	isTool,
-	msSinceFirstTry,
-	type PreparedItem,
-	type Run,
-} from './run';
+import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
 
 /**
  * The time after which reading the items pauses. A longer time would block the event loop and delay n8n's other work.
@@ -45,9 +36,8 @@ const CUT_OFF = {
  */
 export async function inParallel<Element, Result>(
 	elements: readonly Element[],
-	atOnce = WINDOW,
+	{ atOnce = WINDOW, signal }: { atOnce?: number; signal?: AbortSignal | undefined },
 	work: (element: Element) => Promise<Result>,
-	signal?: AbortSignal,
 ): Promise<Result[]> {
 	const results: Result[] = [];
 	const queue = elements.entries();
@@ -70,11 +60,10 @@ export async function prepareAll(run: Run) {
 	const { context, outcomes } = run;
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const signal = context.getExecutionCancelSignal();
-	const limitMs = isTool(context) ? RETRY.toolLimitMs - msSinceFirstTry(context) : undefined;
-	const clients = new Clients(context, { limitMs }, signal);
-
+	const clients = new Clients(context, { limitMs: msLeftForTool(context) }, signal);
 	let lastPause = Date.now();
-	const read = async (itemIndex: number): Promise<PreparedItem | FatalProblem | undefined> => {
+	const indices = [...context.getInputData().keys()];
+	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
 		if (Date.now() - lastPause > YIELD_AFTER_MS) {
 			await wait(0);
 			lastPause = Date.now();
@@ -85,20 +74,23 @@ export async function prepareAll(run: Run) {
 		} catch (cause) {
 			return isCancelled(context) ? undefined : failedBy(cause, itemIndex);
 		}
-	};
-	const items: PreparedItem[] = [];
-	const failed: FatalProblem[] = [];
-	const indices = [...context.getInputData().keys()];
-	for (const item of await inParallel(indices, READS_AT_ONCE, read, signal)) {
-		if (item === undefined) continue;
-		if ('problem' in item) failed.push(item);
-		else if (item.client.account === (run.account ??= item.client.account)) items.push(item);
-		else failed.push(failedBy(otherAccountError(run.account, item.client.account), item.itemIndex));
-	}
+	});
+	const read = all.filter((item) => item !== undefined);
+	run.account ??= read.find((item) => 'client' in item)?.client.account;
+	const { account } = run;
+	const checked = read.map((item) =>
+		'problem' in item || item.client.account === account
+			? item
+			: failedBy(otherAccountError(account, item.client.account), item.itemIndex),
+	);
+	const failed = checked.filter((item) => 'problem' in item);
 	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
 	const wrong = failed.filter(({ cause }) => cause instanceof FieldError);
 	const fatal = badInputProblem(wrong, { count: outcomes.length, isRetry }) ?? failed[0];
-	return { items, fatal: context.continueOnFail() ? undefined : fatal };
+	return {
+		items: checked.filter((item) => 'client' in item),
+		fatal: context.continueOnFail() ? undefined : fatal,
+	};
 }
 
 const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
@@ -114,16 +106,16 @@ const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
 function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, itemIndex: number) {
 	const outcome = outcomes[itemIndex];
 	if (outcome !== undefined && outcome.isOfEarlierExecution !== true) return undefined;
-	const read = <const Fields extends readonly Field[]>(fields: Fields) =>
-		readValues(context, fields, itemIndex, (label) => {
-			const items = leftOut.get(label) ?? [];
-			leftOut.set(label, items);
-			items.push(itemIndex);
-		});
-	const { options } = read([operation.options]);
+	const onLeftOut = (label: string) => {
+		const items = leftOut.get(label) ?? [];
+		leftOut.set(label, items);
+		items.push(itemIndex);
+	};
+	const { options } = readValues(context, [operation.options], itemIndex, onLeftOut);
 	const { createUncertainAgain = false } = options;
 	if (outcome !== undefined && !createUncertainAgain) return undefined;
-	const prepared = operation.prepare({ ...read(operation.fields), options }, context);
+	const fields = readValues(context, operation.fields, itemIndex, onLeftOut);
+	const prepared = operation.prepare({ ...fields, options }, context);
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {
 		outcomes[itemIndex] = { problem: uncertain(CUT_OFF, job), isOfEarlierExecution: true };
@@ -133,7 +125,7 @@ function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, ite
 }
 
 /** Returns the error of an item whose account is not the one that the node has begun with. */
-function otherAccountError(begun: string, now: string): FieldError {
+function otherAccountError(begun: string | undefined, now: string): FieldError {
 	const advice = `This node has begun as ${begun}, and the credential is now for ${now}. Give this node the credential of the first account again. For another account, start a new execution with the items that are still to be done.`;
 	return new FieldError('Credential', 'leads to another account', advice);
 }

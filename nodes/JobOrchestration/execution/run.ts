@@ -2,9 +2,8 @@ import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
 import type { Operation, Outcome } from '../resources/operation';
-import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
-import type { RequestOptions } from '../service/request';
+import { RETRY } from '../service/retry/policy';
 
 /*
  * A run of the node has three steps: it reads and checks all items (`prepare.ts`), makes the calls, and reports. The
@@ -49,14 +48,6 @@ export interface Run {
 	wasCutOff: boolean;
 }
 
-/** An item that is to be run, with everything that its call needs. */
-export interface PreparedItem {
-	itemIndex: number;
-	prepared: ReturnType<Operation['prepare']>;
-	options: RequestOptions;
-	client: ServiceClient;
-}
-
 /** A problem that ends the execution, unless the node is set to continue on errors. */
 export interface FatalProblem {
 	itemIndex: number;
@@ -83,27 +74,27 @@ const ARTIFICIAL = 'isArtificialRecoveredEventItem';
  */
 const shared = new WeakMap<object, { beganAt: number; state?: ReturnType<typeof stateOf> }>();
 
-/** Returns the object that all tries with these items share in this process, and that nothing else shares. */
-export function objectSharedByTries(context: IExecuteFunctions): object {
-	return ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
-}
-
-function sharedByTries(context: IExecuteFunctions) {
-	const key = objectSharedByTries(context);
+/** Returns an object that all tries with these items share in this process, and that nothing else shares. */
+export function objectSharedByTries(context: IExecuteFunctions) {
+	const key = ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
 	const known = shared.get(key) ?? { beganAt: performance.now() };
 	shared.set(key, known);
 	return known;
 }
 
-/** Returns the number of milliseconds since the first try with these items began. */
-export function msSinceFirstTry(context: IExecuteFunctions): number {
-	return performance.now() - sharedByTries(context).beganAt;
+/**
+ * Returns for how many milliseconds the node may still send requests, counted over all tries; undefined unless an agent
+ * or an MCP client calls it. n8n appends "Tool" to the type of a node that is a tool.
+ */
+export function msLeftForTool(context: IExecuteFunctions): number | undefined {
+	if (!context.getNode().type.endsWith('Tool')) return undefined;
+	return objectSharedByTries(context).beganAt + RETRY.toolLimitMs - performance.now();
 }
 
 /** Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items. */
 export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const input = ownEntry(context)?.data[INPUT];
-	const { state } = sharedByTries(context);
+	const { state } = objectSharedByTries(context);
 	const left = state ?? (input?.[0]?.[0]?.json as typeof state);
 	// A run of another operation ignores the state.
 	const { outcomes: before, account } =
@@ -154,7 +145,7 @@ export function rememberNothing(context: IExecuteFunctions): void {
 /** Replaces the state that is left to the next run with these items. */
 export function remember(run: Run): void {
 	const state = stateOf(run);
-	sharedByTries(run.context).state = state;
+	objectSharedByTries(run.context).state = state;
 	const entry = ownEntry(run.context);
 	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
 }
@@ -175,13 +166,6 @@ function stateOf({ operation: { action }, outcomes: all, account }: Run) {
 function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 	const entry = context.getExecuteData();
 	return entry.node.name === context.getNode().name ? entry : undefined;
-}
-
-/**
- * Returns whether an agent or an MCP client calls the node. n8n appends "Tool" to the type of a node that is a tool.
- */
-export function isTool(context: IExecuteFunctions): boolean {
-	return context.getNode().type.endsWith('Tool');
 }
 
 export function isCancelled(context: IExecuteFunctions): boolean {
