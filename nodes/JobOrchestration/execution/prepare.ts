@@ -1,5 +1,6 @@
 import { FieldError } from '../fields/expressions';
 import { readValues } from '../fields/values';
+import type { JsonObject } from '../json';
 import { DEFAULTS } from '../resources/operation';
 import { Clients } from '../service/clients';
 import { problemOf, uncertain } from '../service/errors/problem';
@@ -61,6 +62,7 @@ export async function prepareAll(run: Run) {
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const signal = context.getExecutionCancelSignal();
 	const clients = new Clients(context, { limitMs: msLeftForTool(context) }, signal);
+	const { parameters } = context.getNode();
 	let lastPause = Date.now();
 	const indices = [...context.getInputData().keys()];
 	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
@@ -69,7 +71,7 @@ export async function prepareAll(run: Run) {
 			lastPause = Date.now();
 		}
 		try {
-			const item = readItem(run, itemIndex);
+			const item = readItem(run, itemIndex, parameters);
 			return item && { itemIndex, ...item, client: await clients.forItem(itemIndex) };
 		} catch (cause) {
 			return isCancelled(context) ? undefined : failedBy(cause, itemIndex);
@@ -103,7 +105,8 @@ const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
  * @returns undefined if the item is not run
  * @throws FieldError
  */
-function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, itemIndex: number) {
+function readItem(run: Run, itemIndex: number, parameters: JsonObject) {
+	const { context, operation, outcomes, wasCutOff, leftOut } = run;
 	const outcome = outcomes[itemIndex];
 	if (outcome !== undefined && outcome.isOfEarlierExecution !== true) return undefined;
 	const onLeftOut = (label: string) => {
@@ -111,10 +114,11 @@ function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, ite
 		leftOut.set(label, items);
 		items.push(itemIndex);
 	};
-	const { options } = readValues(context, [operation.options], itemIndex, onLeftOut);
+	const item = { context, itemIndex, onLeftOut };
+	const { options } = readValues(item, parameters, [operation.options]);
 	const { createUncertainAgain = false } = options;
 	if (outcome !== undefined && !createUncertainAgain) return undefined;
-	const fields = readValues(context, operation.fields, itemIndex, onLeftOut);
+	const fields = readValues(item, parameters, operation.fields);
 	const prepared = operation.prepare({ ...fields, options }, context);
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {

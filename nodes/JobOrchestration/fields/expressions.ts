@@ -56,6 +56,7 @@ export interface Source {
 	stored: unknown;
 	/** The name of the input or output that the value is a part of, in errors. */
 	record?: string;
+	/** Called with the label of each optional field that is left out, because its expression gives undefined. */
 	onLeftOut: (label: string) => void;
 }
 

@@ -20,22 +20,20 @@ import type { Field, ValuesOf } from './form';
 /**
  * Reads and checks fields for one item.
  *
- * @param onLeftOut called with the label of each optional field that is left out, because its expression gives undefined
+ * @param parameters all parameters as the workflow stores them. n8n copies them each time that it is asked for them
  * @throws FieldError
  */
 export function readValues<const Fields extends readonly Field[]>(
-	context: Source['context'],
+	of: Omit<Source, 'label' | 'stored' | 'record'>,
+	parameters: JsonObject,
 	fields: Fields,
-	itemIndex: number,
-	onLeftOut: (label: string) => void,
 ): ValuesOf<Fields> {
-	const { parameters } = context.getNode();
 	const values: Record<string, unknown> = {};
 	for (const field of fields) {
 		// n8n itself omits a hidden field only if the fields that it depends on hold no expressions.
 		if (!isShown(field, values)) continue;
 		const { name, displayName: label } = field;
-		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };
+		const source = { ...of, label, stored: parameters[name] };
 		values[name] = valueOf(field, given(name, source), source);
 	}
 	return values as ValuesOf<Fields>;
