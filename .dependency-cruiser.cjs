@@ -7,18 +7,18 @@ const node = '^nodes/JobOrchestration/';
 const entry = `${node}JobOrchestration\\.node\\.ts$`;
 
 /**
- * Returns the rule for a folder of the node. The folder may only import itself, json.ts, texts.ts, decodedPath.ts, and
+ * Returns the rule for a folder or a file of the node. It may only import itself, json.ts, texts.ts and
  * the given folders and files. The rule doesn't apply to packages.
  */
 function part(name, ...allowed) {
-	const paths = [name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].map((path) =>
+	const paths = [name, 'json.ts', 'texts.ts', ...allowed].map((path) =>
 		path.endsWith('.ts') ? path.replace('.', '\\.') : `${path}/`,
 	);
 	return {
 		name: `${name}-knows-its-neighbours-only`,
-		comment: `${name}/ may only import ${[name, 'json.ts', 'texts.ts', 'decodedPath.ts', ...allowed].join(', ')}`,
+		comment: `${name}/ may only import ${[name, 'json.ts', 'texts.ts', ...allowed].join(', ')}`,
 		severity: 'error',
-		from: { path: `${node}${name}/` },
+		from: { path: `${node}${paths[0]}` },
 		to: {
 			path: '^(nodes|credentials|sandbox|host|test|bench)/',
 			pathNot: `${node}(${paths.join('|')})`,
@@ -43,36 +43,39 @@ module.exports = {
 			),
 		),
 		part('fields'),
-		part('waitUntilCalled', 'fields', 'service/errors/problem.ts'),
+		part('waitUntilCalled.ts', 'fields', 'service/errors/problem.ts'),
 		// Operations make calls. They don't send HTTP requests.
 		part(
 			'resources',
 			'fields',
-			'waitUntilCalled',
+			'waitUntilCalled.ts',
 			'__schema__',
 			'service/errors/problem.ts',
 			'service/calls',
 			'service/client.ts',
 			'service/request.ts',
 		),
-		part('execution', 'fields', 'resources', 'waitUntilCalled', 'service'),
+		part('execution', 'fields', 'resources', 'waitUntilCalled.ts', 'service'),
 		part('listSearch', 'service'),
 		{
 			name: 'the-node-is-put-together-in-one-place',
 			comment:
-				'JobOrchestration.node.ts may only import resources/index.ts, execution/execute.ts, waitUntilCalled/ and listSearch/',
+				'JobOrchestration.node.ts may only import resources/index.ts, execution/execute.ts, waitUntilCalled.ts and listSearch/',
 			severity: 'error',
 			from: { path: entry },
 			to: {
 				path: '^(nodes|credentials)/',
-				pathNot: `${node}(execution/execute|waitUntilCalled/\\w+|resources/index|listSearch/\\w+)\\.ts$`,
+				pathNot: `${node}(execution/execute|waitUntilCalled|resources/index|listSearch/\\w+)\\.ts$`,
 			},
 		},
 		{
-			name: 'the-credential-knows-the-log-in-only',
+			name: 'the-credential-knows-the-form-and-the-log-in-only',
 			severity: 'error',
 			from: { path: '^credentials/' },
-			to: { path: '^nodes/', pathNot: `${node}service/session/(credential|otherNodes)\\.ts$` },
+			to: {
+				path: '^nodes/',
+				pathNot: `${node}(fields/form|service/session/(credential|otherNodes))\\.ts$`,
+			},
 		},
 		{
 			name: 'what-is-published-stands-alone',

@@ -74,14 +74,11 @@ async function writeOutputSchemas() {
 			const fields = [...operation.fields, operation.options];
 			const valueOf = ({ required, default: usual }) => (required ? 'given' : usual);
 			const parameters = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
-			const context = {
-				getNode: () => ({ parameters }),
-				getNodeParameter: (name) => parameters[name],
-			};
+			const context = { getNodeParameter: (name) => parameters[name] };
 			const {
 				output: [output],
 			} = await operation
-				.prepare(readValues(context, fields, 0))
+				.prepare(readValues({ context, itemIndex: 0 }, parameters, fields))
 				.send(client)
 				.catch((cause) => {
 					throw new Error(`No output schema for ${resource} ${operation.value}: ${cause.message}`);

@@ -1,5 +1,6 @@
 import type { ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
 
+import { text, toggle } from '../nodes/JobOrchestration/fields/form';
 import { newToken } from '../nodes/JobOrchestration/service/session/credential';
 import { testRequest, withToken } from '../nodes/JobOrchestration/service/session/otherNodes';
 
@@ -21,38 +22,20 @@ export class JobOrchestrationApi implements ICredentialType {
 		'https://github.com/n8n-nodes-job-orchestration/n8n-nodes-job-orchestration#credential';
 
 	properties: INodeProperties[] = [
-		{
-			displayName: 'Base URL',
-			name: 'baseUrl',
-			type: 'string',
+		text('Base URL', 'baseUrl', {
 			required: true,
-			default: '',
 			placeholder: 'e.g. https://jobs.example.com',
 			description: 'Address of the service: the part before /oauth/login and /api/v1',
-		},
-		{ displayName: 'Username', name: 'userName', type: 'string', required: true, default: '' },
-		{
-			displayName: 'Password',
-			name: 'password',
-			type: 'string',
-			typeOptions: { password: true },
-			required: true,
-			default: '',
-		},
-		{
-			displayName: 'Ignore SSL Issues (Insecure)',
-			name: 'ignoreSslIssues',
-			type: 'boolean',
-			default: false,
+		}),
+		text('Username', 'userName', { required: true }),
+		text('Password', 'password', { typeOptions: { password: true }, required: true }),
+		toggle('Ignore SSL Issues (Insecure)', 'ignoreSslIssues', {
 			description: 'Whether to connect even if the certificate of the service is not trusted',
-		},
-		{
-			displayName: 'Access Token',
-			name: 'accessToken',
+		}),
+		text('Access Token', 'accessToken', {
 			type: 'hidden',
 			typeOptions: { expirable: true, password: true },
-			default: '',
-		},
+		}),
 	];
 
 	preAuthentication = newToken;

@@ -1,18 +1,10 @@
-import type {
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeType,
-	INodeTypeDescription,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
+import type { INodeType, INodeTypeDescription } from 'n8n-workflow';
 import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { execute } from './execution/execute';
 import { searchClusters } from './listSearch/searchClusters';
 import { properties } from './resources';
-import { receiveCallback, webhooks } from './waitUntilCalled/callback';
-import { waitingNodeTooltip } from './waitUntilCalled/option';
+import { receiveCallback, waitingNodeTooltip, webhooks } from './waitUntilCalled';
 
 export class JobOrchestration implements INodeType {
 	description: INodeTypeDescription = {
@@ -40,12 +32,8 @@ export class JobOrchestration implements INodeType {
 
 	methods = { listSearch: { searchClusters } };
 
-	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await execute(this);
-	}
+	execute = execute;
 
 	/** Receives a job's call to the address that Create with Wait Until Called gave it. n8n calls this method. */
-	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await receiveCallback(this);
-	}
+	webhook = receiveCallback;
 }

@@ -1,4 +1,4 @@
-import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
+import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
@@ -158,7 +158,7 @@ export class Executions {
 				},
 			);
 		};
-		void inParallel(items, undefined, work, abort.signal).then(() => {
+		void inParallel(items, { signal: abort.signal }, work).then(() => {
 			execution.isOver = true;
 		});
 		return execution;

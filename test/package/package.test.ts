@@ -12,7 +12,6 @@ import { loadPackage } from '../support/packageUnderTest';
 const root = join(__dirname, '../..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(textOf('package.json')) as {
-	description: string;
 	n8n: { nodes: string[]; credentials: string[] };
 };
 
@@ -61,11 +60,11 @@ test('the package contains all files that n8n reads: node, credential, codex and
 	expect(paths).toEqual(expect.arrayContaining([...named, ...schemas]));
 });
 
-test("README.md, package.json and the node's description name all operations on jobs", async () => {
+test("README.md and the node's description name all operations on jobs", async () => {
 	const { node } = await loadPackage();
 	const [introduction] = textOf('README.md').split('\n## ');
 	const verbs = operations.filter(({ resource }) => resource === 'job').map(({ value }) => value);
-	for (const text of [introduction, manifest.description, node.description.description]) {
+	for (const text of [introduction, node.description.description]) {
 		for (const verb of verbs) expect(text?.toLowerCase()).toMatch(new RegExp(`\\b${verb}`));
 	}
 });

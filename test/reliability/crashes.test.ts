@@ -1,4 +1,4 @@
-import { createUncertainAgainOption } from '../../nodes/JobOrchestration/resources/options';
+import { createUncertainAgainOption } from '../../nodes/JobOrchestration/resources/operation';
 import { change, getAll, numbered, useSandbox } from '../support/fixture';
 import { batch, contextOf, createdIn, uncertainIn } from './batch';
 

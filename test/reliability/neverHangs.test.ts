@@ -1,6 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { inParallel } from '../../nodes/JobOrchestration/execution/inParallel';
+import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
 import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
@@ -206,7 +206,7 @@ test.each<[string, number, Failure, number]>([
 		const client = clientWith(new AccountLimiter(), fail);
 		const errors: unknown[] = [];
 		let mostInTurn = 0;
-		await inParallel(all(count), undefined, async () => {
+		await inParallel(all(count), {}, async () => {
 			const sent = client.send(CREATE, { maxRetries: 3, timeout: 1_000 });
 			await sent.catch((error: unknown) => errors.push(error));
 			mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));

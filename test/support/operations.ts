@@ -1,4 +1,4 @@
-import type { INodeParameters } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { resources } from '../../nodes/JobOrchestration/resources';
 import type { Operation } from '../../nodes/JobOrchestration/resources/operation';
@@ -71,12 +71,9 @@ function knownOf(resource: string, operation: Operation): KnownOperation {
 	}
 	if (resource === 'job' && fields.some(({ name }) => name === 'jobId')) {
 		const parameters = (more = {}) => change(value, { jobId: 'a-job', ...more });
-		const { call } = operation.prepare(
-			{ jobId: 'a-job', namespace: 'default', options: {} },
-			() => {
-				throw new Error('A state change takes no callback');
-			},
-		);
+		const values = { jobId: 'a-job', namespace: 'default', options: {} };
+		// Only an operation that can wait for a callback reads anything from the context.
+		const { call } = operation.prepare(values, {} as IExecuteFunctions);
 		const { idempotent } = call;
 		return { ...known, kind: 'change', idempotent, calls: 'changeJobState', parameters };
 	}

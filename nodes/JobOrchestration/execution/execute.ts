@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
-import type { Operation, Outcome } from '../resources/operation';
+import type { Outcome } from '../resources/operation';
 import { StoppedBeforeSending } from '../service/client';
 import {
 	descriptionOf,
@@ -11,13 +11,11 @@ import {
 	uncertain,
 } from '../service/errors/problem';
 import { onAbort } from '../service/timers';
-import { notWaitingProblem, waitForCallback } from '../waitUntilCalled/callback';
+import { notWaitingProblem, waitForCallback } from '../waitUntilCalled';
 import { fatalErrorOf } from './batchError';
-import { inParallel } from './inParallel';
-import { prepareAll } from './prepare';
+import { inParallel, prepareAll } from './prepare';
 import { addHints } from './report';
-import { recall, remember, rememberNothing } from './retryMemory';
-import { type FatalProblem, isCancelled, type PreparedItem, type Run } from './run';
+import { type FatalProblem, isCancelled, recall, remember, rememberNothing, type Run } from './run';
 
 /**
  * Runs the node's operation for all input items. Checks all items first, makes the calls in parallel, and returns the
@@ -29,34 +27,22 @@ import { type FatalProblem, isCancelled, type PreparedItem, type Run } from './r
  *
  * @throws NodeApiError or NodeOperationError
  */
-export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+export async function execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let run: Run | undefined;
 	let fatal: FatalProblem | undefined;
 	try {
-		run = beginRun(context);
+		const resource = this.getNodeParameter('resource', 0, null);
+		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
+		run = recall(this, findOperation(resource, this.getNodeParameter('operation', 0, null)));
 		fatal = await runToEnd(run);
 		if (fatal === undefined) return [await outputOrWait(run)];
 	} catch (cause) {
-		if (run === undefined) rememberNothing(context);
-		if (!context.continueOnFail() || isCancelled(context)) {
-			throw nodeErrorOf(context.getNode(), cause);
-		}
+		if (run === undefined) rememberNothing(this);
+		if (!this.continueOnFail() || isCancelled(this)) throw nodeErrorOf(this.getNode(), cause);
 		// If the error were thrown, n8n would pass the input items on as if they had succeeded.
-		const others = { problem: problemOf(cause) };
-		return [outputOf(context, run?.outcomes ?? [], run?.operation, others)];
+		return [outputOf(this, run, { problem: problemOf(cause) })];
 	}
 	throw fatalErrorOf(run, fatal);
-}
-
-/**
- * Begins a run with the state that an earlier run has left.
- *
- * @throws Error if the workflow names an operation that this version doesn't have
- */
-function beginRun(context: IExecuteFunctions): Run {
-	const resource = context.getNodeParameter('resource', 0, null);
-	// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
-	return recall(context, findOperation(resource, context.getNodeParameter('operation', 0, null)));
 }
 
 /**
@@ -67,7 +53,7 @@ function beginRun(context: IExecuteFunctions): Run {
 async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 	try {
 		const { items, fatal } = await prepareAll(run);
-		const ended = fatal ?? (await makeCalls(run, items)) ?? uncertainBefore(run, items);
+		const ended = fatal ?? (await makeCalls(run, items)) ?? leftUncertain(run);
 		if (ended === undefined) addHints(run);
 		return ended;
 	} finally {
@@ -83,7 +69,7 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
  */
 async function makeCalls(
 	{ context, outcomes }: Run,
-	items: PreparedItem[],
+	items: Awaited<ReturnType<typeof prepareAll>>['items'],
 ): Promise<FatalProblem | undefined> {
 	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
@@ -93,27 +79,22 @@ async function makeCalls(
 	const onFailure = continueOnFail ? undefined : stop;
 	let firstFatal: FatalProblem | undefined;
 
-	await inParallel(
-		items,
-		undefined,
-		async ({ itemIndex, prepared, options, client }) => {
-			try {
-				outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
-			} catch (cause) {
-				if (cause instanceof StoppedBeforeSending) return;
-				const { idempotent, job } = prepared.call;
-				const isKnown = cause instanceof ServiceError || idempotent;
-				const facts = [`Please report the error: ${client.redact(String(cause))}`];
-				const title = 'This node failed with an error of its own';
-				const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
-				outcomes[itemIndex] = { problem };
-				if (continueOnFail) return;
-				firstFatal ??= { itemIndex, problem, cause };
-				stop();
-			}
-		},
-		signal,
-	);
+	await inParallel(items, { signal }, async ({ itemIndex, prepared, options, client }) => {
+		try {
+			outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
+		} catch (cause) {
+			if (cause instanceof StoppedBeforeSending) return;
+			const { idempotent, job } = prepared.call;
+			const isKnown = cause instanceof ServiceError || idempotent;
+			const facts = [`Please report the error: ${client.redact(String(cause))}`];
+			const title = 'This node failed with an error of its own';
+			const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
+			outcomes[itemIndex] = { problem };
+			if (continueOnFail) return;
+			firstFatal ??= { itemIndex, problem, cause };
+			stop();
+		}
+	});
 	stopListening();
 	if (firstFatal !== undefined || !signal.aborted) return firstFatal;
 	// The error names the first item that was not begun.
@@ -122,15 +103,11 @@ async function makeCalls(
 }
 
 /**
- * Returns the problem of the first item that an earlier run has left uncertain and that is not run again. This problem
- * ends the execution once all other items are done.
+ * Returns the problem of the first item that an earlier run has left uncertain and that was not run again. This problem
+ * ends the execution once all other items are done. No other problem is left at that time.
  */
-function uncertainBefore(
-	{ context, outcomes }: Run,
-	items: PreparedItem[],
-): FatalProblem | undefined {
-	const again = new Set(items.map(({ itemIndex }) => itemIndex));
-	const itemIndex = outcomes.findIndex((outcome, item) => outcome?.problem && !again.has(item));
+function leftUncertain({ context, outcomes }: Run): FatalProblem | undefined {
+	const itemIndex = outcomes.findIndex((outcome) => outcome?.problem);
 	const problem = outcomes[itemIndex]?.problem;
 	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
 }
@@ -140,14 +117,14 @@ function uncertainBefore(
  * output when the wait ends. If n8n can't begin the wait, the item fails, but the next try waits for the same job.
  */
 async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
-	const { context } = run;
-	const output = outputOf(context, run.outcomes, run.operation);
+	const { context, outcomes } = run;
+	const output = outputOf(context, run);
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
-	const { callback, createdJob: job } = run.outcomes[0] ?? {};
+	const { callback, createdJob: job } = outcomes[0] ?? {};
 	if (callback === undefined || job === undefined) return output;
 	return await waitForCallback(context, output, { callback, job }).catch((cause: unknown) => {
 		if (!context.continueOnFail() || isCancelled(context)) throw cause;
-		return outputOf(context, [{ problem: notWaitingProblem(job, cause) }], run.operation);
+		return outputOf(context, { ...run, outcomes: [{ problem: notWaitingProblem(job, cause) }] });
 	});
 }
 
@@ -156,25 +133,18 @@ async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
  * by this, n8n recognises an error item (WorkflowExecute, handleNodeErrorOutput). If an item had an `error` beside its
  * JSON, n8n would reduce the JSON to a text.
  *
+ * @param run undefined if the operation isn't known
  * @param others the outcome of the items without an outcome, if there are any
  */
-function outputOf(
-	context: IExecuteFunctions,
-	outcomes: Run['outcomes'],
-	{ createsJobs }: Partial<Operation> = {},
-	others: Outcome = {},
-): INodeExecutionData[] {
-	return context.getInputData().flatMap(({ binary }, itemIndex) => {
-		const { output = [], problem } = outcomes[itemIndex] ?? others;
+function outputOf(context: IExecuteFunctions, run?: Run, others: Outcome = {}) {
+	return context.getInputData().flatMap(({ binary }, itemIndex): INodeExecutionData[] => {
+		const { output = [], problem } = run?.outcomes[itemIndex] ?? others;
 		const pairedItem = { item: itemIndex };
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { httpStatus = null, uncertainJob } = problem;
-		const ofCreate = createsJobs && { jobMayExist: uncertainJob !== undefined };
+		const { title: message, httpStatus = null, uncertainJob } = problem;
+		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
 		const description = descriptionOf(problem);
-		const json = {
-			message: problem.title,
-			error: { description, itemIndex, httpStatus, ...ofCreate },
-		};
+		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
 		return [{ json, ...(binary && { binary }), pairedItem }];
 	});
 }

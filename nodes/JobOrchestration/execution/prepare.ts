@@ -1,21 +1,26 @@
-import { FieldError } from '../fields/fieldError';
-import type { Field } from '../fields/form';
+import { FieldError } from '../fields/expressions';
 import { readValues } from '../fields/values';
-import { DEFAULTS } from '../resources/options';
+import type { JsonObject } from '../json';
+import { DEFAULTS } from '../resources/operation';
 import { Clients } from '../service/clients';
 import { problemOf, uncertain } from '../service/errors/problem';
-import { RETRY } from '../service/retry/policy';
 import { wait } from '../service/timers';
-import { newCallback } from '../waitUntilCalled/callback';
 import { badInputProblem } from './batchError';
-import { inParallel } from './inParallel';
-import { msSinceFirstTry } from './retryMemory';
-import { type FatalProblem, isCancelled, isTool, type PreparedItem, type Run } from './run';
+import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
 
 /**
  * The time after which reading the items pauses. A longer time would block the event loop and delay n8n's other work.
  */
 const YIELD_AFTER_MS = 10;
+
+/** The number of items that are read at once. Reading credentials one by one from n8n's database takes twice as long. */
+const READS_AT_ONCE = 20;
+
+/**
+ * The maximum number of items in progress. Large enough that items which wait for a Retry-After don't fill the window,
+ * small enough to limit the memory for items in progress.
+ */
+const WINDOW = 2_000;
 
 /** What happened to an item that an earlier execution may have sent before n8n was stopped. */
 const CUT_OFF = {
@@ -23,8 +28,28 @@ const CUT_OFF = {
 	facts: ["What that execution had sent isn't known."],
 };
 
-/** The number of items that are read at once. Reading credentials one by one from n8n's database takes twice as long. */
-const READS_AT_ONCE = 20;
+/**
+ * Runs `work` for each element in order, with at most `atOnce` elements in progress at the same time. Begins no further
+ * element once the signal is aborted.
+ *
+ * @param work must not reject
+ * @returns the results, in the order of the elements
+ */
+export async function inParallel<Element, Result>(
+	elements: readonly Element[],
+	{ atOnce = WINDOW, signal }: { atOnce?: number; signal?: AbortSignal | undefined },
+	work: (element: Element) => Promise<Result>,
+): Promise<Result[]> {
+	const results: Result[] = [];
+	const queue = elements.entries();
+	const worker = async () => {
+		for (const [index, element] of queue) {
+			if (signal?.aborted !== true) results[index] = await work(element);
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(atOnce, elements.length) }, worker));
+	return results;
+}
 
 /**
  * Reads and checks all items with their credentials, except for those that an earlier run has settled. Items that can't
@@ -36,45 +61,43 @@ export async function prepareAll(run: Run) {
 	const { context, outcomes } = run;
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const signal = context.getExecutionCancelSignal();
-	const limitMs = isTool(context) ? RETRY.toolLimitMs - msSinceFirstTry(context) : undefined;
-	const clients = new Clients(context, { limitMs }, signal);
-	const items: PreparedItem[] = [];
-	const failed: FatalProblem[] = [];
-	const fail = (itemIndex: number, cause: unknown) => {
-		const problem = problemOf(cause);
-		outcomes[itemIndex] ??= { problem };
-		failed.push({ itemIndex, problem, cause });
-	};
-
+	const clients = new Clients(context, { limitMs: msLeftForTool(context) }, signal);
+	const { parameters } = context.getNode();
 	let lastPause = Date.now();
-	const read = async (itemIndex: number) => {
+	const indices = [...context.getInputData().keys()];
+	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
 		if (Date.now() - lastPause > YIELD_AFTER_MS) {
 			await wait(0);
 			lastPause = Date.now();
 		}
 		try {
-			const item = readItem(run, itemIndex);
-			if (item === undefined) return;
-			items.push({ itemIndex, ...item, client: await clients.forItem(itemIndex) });
+			const item = readItem(run, itemIndex, parameters);
+			return item && { itemIndex, ...item, client: await clients.forItem(itemIndex) };
 		} catch (cause) {
-			if (!isCancelled(context)) fail(itemIndex, cause);
+			return isCancelled(context) ? undefined : failedBy(cause, itemIndex);
 		}
-	};
-	await inParallel([...context.getInputData().keys()], READS_AT_ONCE, read, signal);
-	items.sort((a, b) => a.itemIndex - b.itemIndex);
-
-	const account = (run.account ??= items[0]?.client.account);
-	for (const { itemIndex, client } of items) {
-		if (client.account !== account) fail(itemIndex, otherAccountError(account, client.account));
-	}
-	failed.sort((a, b) => a.itemIndex - b.itemIndex);
+	});
+	const read = all.filter((item) => item !== undefined);
+	run.account ??= read.find((item) => 'client' in item)?.client.account;
+	const { account } = run;
+	const checked = read.map((item) =>
+		'problem' in item || item.client.account === account
+			? item
+			: failedBy(otherAccountError(account, item.client.account), item.itemIndex),
+	);
+	const failed = checked.filter((item) => 'problem' in item);
+	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
 	const wrong = failed.filter(({ cause }) => cause instanceof FieldError);
 	const fatal = badInputProblem(wrong, { count: outcomes.length, isRetry }) ?? failed[0];
 	return {
-		items: items.filter(({ client }) => client.account === account),
+		items: checked.filter((item) => 'client' in item),
 		fatal: context.continueOnFail() ? undefined : fatal,
 	};
 }
+
+const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
+	...{ itemIndex, problem: problemOf(cause), cause },
+});
 
 /**
  * Reads and checks the fields of an item.
@@ -82,20 +105,21 @@ export async function prepareAll(run: Run) {
  * @returns undefined if the item is not run
  * @throws FieldError
  */
-function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, itemIndex: number) {
+function readItem(run: Run, itemIndex: number, parameters: JsonObject) {
+	const { context, operation, outcomes, wasCutOff, leftOut } = run;
 	const outcome = outcomes[itemIndex];
 	if (outcome !== undefined && outcome.isOfEarlierExecution !== true) return undefined;
-	const read = <const Fields extends readonly Field[]>(fields: Fields) =>
-		readValues(context, fields, itemIndex, (label) => {
-			const items = leftOut.get(label) ?? [];
-			leftOut.set(label, items);
-			items.push(itemIndex);
-		});
-	const { options } = read([operation.options]);
+	const onLeftOut = (label: string) => {
+		const items = leftOut.get(label) ?? [];
+		leftOut.set(label, items);
+		items.push(itemIndex);
+	};
+	const item = { context, itemIndex, onLeftOut };
+	const { options } = readValues(item, parameters, [operation.options]);
 	const { createUncertainAgain = false } = options;
 	if (outcome !== undefined && !createUncertainAgain) return undefined;
-	const values = { ...read(operation.fields), options };
-	const prepared = operation.prepare(values, (limitMs) => newCallback(context, limitMs));
+	const fields = readValues(item, parameters, operation.fields);
+	const prepared = operation.prepare({ ...fields, options }, context);
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {
 		outcomes[itemIndex] = { problem: uncertain(CUT_OFF, job), isOfEarlierExecution: true };
@@ -106,9 +130,6 @@ function readItem({ context, operation, outcomes, wasCutOff, leftOut }: Run, ite
 
 /** Returns the error of an item whose account is not the one that the node has begun with. */
 function otherAccountError(begun: string | undefined, now: string): FieldError {
-	return new FieldError(
-		'Credential',
-		'leads to another account',
-		`This node has begun as ${begun}, and the credential is now for ${now}. Give this node the credential of the first account again. For another account, start a new execution with the items that are still to be done.`,
-	);
+	const advice = `This node has begun as ${begun}, and the credential is now for ${now}. Give this node the credential of the first account again. For another account, start a new execution with the items that are still to be done.`;
+	return new FieldError('Credential', 'leads to another account', advice);
 }

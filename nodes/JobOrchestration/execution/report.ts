@@ -9,8 +9,7 @@ import {
 	nameOfExecution,
 	type NamedJob,
 } from '../texts';
-import { objectSharedByTries } from './retryMemory';
-import type { Run } from './run';
+import { objectSharedByTries, type Run } from './run';
 
 /** A created job with its item's position, by which errors and logs list the job. */
 export type ListedJob = CreatedJob & { itemIndex: number };

@@ -1,13 +1,30 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
-import type { Operation, Outcome, PreparedCall } from '../resources/operation';
-import type { ServiceClient } from '../service/client';
+import { isJsonObject } from '../json';
+import type { Operation, Outcome } from '../resources/operation';
 import type { Problem } from '../service/errors/problem';
-import type { RequestOptions } from '../service/request';
+import { RETRY } from '../service/retry/policy';
 
 /*
  * A run of the node has three steps: it reads and checks all items (`prepare.ts`), makes the calls, and reports. The
  * steps record the outcomes of the items in the run, and return everything else that a later step needs.
+ *
+ * A run leaves a state to the next run with the same items: the items that are done, and the items that must not be sent
+ * again. n8n runs a node again in three ways, and in each it passes on an object that can carry the state:
+ *
+ * - Retry On Fail in a workflow: all tries get the same entry of n8n's execution stack (n8n-core, WorkflowExecute,
+ *   processRunExecutionData).
+ * - n8n's Retry button: the run gets the stack entry from the stored execution, unchanged if the node failed or waited
+ *   (n8n, ExecutionService.retry). The items come from the entry as well, so changes before this node have no effect.
+ * - Retry On Fail as a tool of an agent or of an MCP client: all tries of a call get items with the same JSON object,
+ *   which no other call gets (n8n-core, get-input-connection-data.js). The stack entry belongs to the agent in this
+ *   case.
+ *
+ * An agent from version 3 on runs its tools as nodes of the workflow, so these tools have stack entries of their own.
+ *
+ * In the stack entry, the state is stored with the node's input items, under an input that the node doesn't have. n8n's
+ * redaction of execution data covers the items of all inputs (n8n, FullItemRedactionStrategy), but neither `metadata`
+ * nor any other field of the entry.
  */
 
 /** A run of the node. It begins with the state that an earlier run has left, and its steps complete the outcomes. */
@@ -31,14 +48,6 @@ export interface Run {
 	wasCutOff: boolean;
 }
 
-/** An item that is to be run, with everything that its call needs. */
-export interface PreparedItem {
-	itemIndex: number;
-	prepared: PreparedCall;
-	options: RequestOptions;
-	client: ServiceClient;
-}
-
 /** A problem that ends the execution, unless the node is set to continue on errors. */
 export interface FatalProblem {
 	itemIndex: number;
@@ -48,10 +57,115 @@ export interface FatalProblem {
 }
 
 /**
- * Returns whether an agent or an MCP client calls the node. n8n appends "Tool" to the type of a node that is a tool.
+ * The input that this node adds to the entry's `data`. It has one item, which holds the state, or no item if every run
+ * so far has failed before it had a state.
  */
-export function isTool(context: IExecuteFunctions): boolean {
-	return context.getNode().type.endsWith('Tool');
+const INPUT = 'jobOrchestration';
+
+/** The fact that is added to the error of an item that is not run again. */
+const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
+
+/** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
+const ARTIFICIAL = 'isArtificialRecoveredEventItem';
+
+/**
+ * What the tries with the same items share in this process: when the first one began, and the state that the last one
+ * has left. After n8n's Retry, the state comes from n8n's database instead.
+ */
+const shared = new WeakMap<object, { beganAt: number; state?: ReturnType<typeof stateOf> }>();
+
+/** Returns an object that all tries with these items share in this process, and that nothing else shares. */
+export function objectSharedByTries(context: IExecuteFunctions) {
+	const key = ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
+	const known = shared.get(key) ?? { beganAt: performance.now() };
+	shared.set(key, known);
+	return known;
+}
+
+/**
+ * Returns for how many milliseconds the node may still send requests, counted over all tries; undefined unless an agent
+ * or an MCP client calls it. n8n appends "Tool" to the type of a node that is a tool.
+ */
+export function msLeftForTool(context: IExecuteFunctions): number | undefined {
+	if (!context.getNode().type.endsWith('Tool')) return undefined;
+	return objectSharedByTries(context).beganAt + RETRY.toolLimitMs - performance.now();
+}
+
+/** Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items. */
+export function recall(context: IExecuteFunctions, operation: Operation): Run {
+	const input = ownEntry(context)?.data[INPUT];
+	const { state } = objectSharedByTries(context);
+	const left = state ?? (input?.[0]?.[0]?.json as typeof state);
+	// A run of another operation ignores the state.
+	const { outcomes: before, account } =
+		left?.operation === operation.action ? left : { outcomes: [] };
+	const length = Math.max(context.getInputData().length, before.length);
+	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
+		const outcome = before[itemIndex] ?? undefined;
+		if (outcome?.problem === undefined) return outcome;
+		const facts = new Set([...outcome.problem.facts, NOT_SENT_AGAIN]);
+		const problem = { ...outcome.problem, facts: [...facts] };
+		const isOld = state === undefined || outcome.isOfEarlierExecution === true;
+		return { ...outcome, problem, isOfEarlierExecution: isOld };
+	});
+	const wasCutOff = ownEntry(context) !== undefined && input === undefined && hasCrashed(context);
+	return { context, operation, outcomes, account, leftOut: new Map(), wasCutOff };
+}
+
+/**
+ * Returns whether n8n died in this node, or in a later node before it had stored the output of this one. In that case,
+ * n8n's recovery finds in n8n's event log that the node was started. It then records the start without an output, or
+ * with an artificial output (n8n, ExecutionRecoveryService.amend).
+ */
+function hasCrashed(context: IExecuteFunctions): boolean {
+	if (context.getMode() !== 'retry') return false;
+	// For a node that was not started, reading anything but `isExecuted` throws.
+	// The value of the expression `$('<node>')`.
+	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
+		isExecuted: boolean;
+		all: (branch: number, run: number) => Array<{ json: unknown }>;
+	};
+	if (!earlier.isExecuted) return false;
+	try {
+		return earlier.all(0, 0).some(({ json }) => isJsonObject(json) && ARTIFICIAL in json);
+	} catch {
+		return true;
+	}
+}
+
+/**
+ * Records for the next run that this run has done nothing. Without this record, a Retry would mistake this run for one
+ * that was cut off when n8n died.
+ */
+export function rememberNothing(context: IExecuteFunctions): void {
+	const entry = ownEntry(context);
+	if (entry !== undefined) entry.data[INPUT] ??= [];
+}
+
+/** Replaces the state that is left to the next run with these items. */
+export function remember(run: Run): void {
+	const state = stateOf(run);
+	objectSharedByTries(run.context).state = state;
+	const entry = ownEntry(run.context);
+	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
+}
+
+/** Returns what a run leaves to the next one: the outcomes of the items that are settled, and their account. */
+function stateOf({ operation: { action }, outcomes: all, account }: Run) {
+	const outcomes = all.map((outcome) => {
+		const { problem, output } = outcome ?? {};
+		// An item is not settled if it certainly had no effect.
+		return (problem ? problem.mayHaveActed === true : output !== undefined) ? outcome : undefined;
+	});
+	return { operation: action, outcomes, account: outcomes.some(Boolean) ? account : undefined };
+}
+
+/**
+ * Returns the stack entry of this node's run, or undefined if the entry belongs to the agent whose tool this node is.
+ */
+function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
+	const entry = context.getExecuteData();
+	return entry.node.name === context.getNode().name ? entry : undefined;
 }
 
 export function isCancelled(context: IExecuteFunctions): boolean {

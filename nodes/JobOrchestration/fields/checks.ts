@@ -1,8 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isJsonObject } from '../json';
-import { FieldError } from './fieldError';
-import { parseJson, toJson, toText } from './json';
+import { isJsonObject, type JsonObject } from '../json';
+import { expressionsIn, FieldError, orFieldError } from './expressions';
 
 /*
  * The checks of a single value, by what the form says about its field.
@@ -14,8 +13,17 @@ const NOT_IN_ID = /[/\\%;\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code
 /** Matches a number as people write it. 0x10 is not such a number. */
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
+/** How many characters of a JSON text an error shows before and after the fault. */
+const AROUND = 25;
+
+const CHECK = 'Check the expression that the field holds.';
+
 /** Returns whether there is no value. 0 and false are values. */
 export const isNothing = (value: unknown) => value === undefined || value === null || value === '';
+
+/** Returns a JSON value as text: a list or an object as JSON, and nothing as ''. */
+export const toText = (value: unknown) =>
+	typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 
 /** Returns a text. Numbers and booleans become text, dates ISO 8601, and, where the form says so, lists JSON. */
 export function textOf(field: INodeProperties, value: unknown, label: string): string {
@@ -72,12 +80,11 @@ export function choiceOf(field: INodeProperties, value: unknown, label: string):
 
 /** Returns a JSON object, or a list of JSON objects if the field's default is a list. Accepts JSON text as well. */
 export function jsonOf(field: INodeProperties, value: unknown, label: string, stored: unknown) {
-	const { default: usual } = field;
 	const isBlank = isNothing(value) || (typeof value === 'string' && value.trim() === '');
-	const filled = isBlank ? usual : value;
+	const filled = isBlank ? field.default : value;
 	const json =
 		typeof filled === 'string' ? parseJson(filled, label, stored) : toJson(filled, label);
-	if (usual !== '[]') {
+	if (field.default !== '[]') {
 		if (isJsonObject(json)) return json;
 		throw unlike(json, 'an object, such as { "team": "data" }', label);
 	}
@@ -98,4 +105,63 @@ function describe(value: unknown): string {
 	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;
 	if (Array.isArray(value)) return 'a list';
 	return typeof value === 'object' && value !== null ? 'an object' : String(value ?? 'nothing');
+}
+
+/**
+ * Parses JSON text, which may be in the Markdown code fence that language models put around it.
+ *
+ * @param stored the parameter as the workflow stores it
+ */
+function parseJson(text: string, label: string, stored: unknown): unknown {
+	const trimmed = text.trim();
+	const [, , json = trimmed] = /^(`{3,9}|~{3,9})[^[{\n]*(.*)\1$/s.exec(trimmed) ?? [];
+	const parse = (): unknown => JSON.parse(json, refuser(label));
+	return orFieldError(parse, (reason) => {
+		const [expression] = expressionsIn(stored);
+		const inserted = `{{ JSON.stringify(${expression?.slice(2, -2).trim()}) }}`;
+		const ofExpression = ` If the value of an expression may contain quotes or line breaks, put it in by ${inserted}, without quotes around it.`;
+		const advice = `${reason}${around(json, reason)}. Check quotes, commas and brackets.`;
+		return new FieldError(label, 'is not valid JSON', advice + (expression ? ofExpression : ''));
+	});
+}
+
+/** Returns the text around the fault, if the reason that JavaScript gives doesn't contain it. */
+function around(json: string, reason: string): string {
+	const position = /at position (\d+)/.exec(reason)?.[1];
+	const at = position === undefined && reason.includes(' end ') ? json.length : Number(position);
+	if (Number.isNaN(at)) return '';
+	const part = json.slice(Math.max(0, at - AROUND), at + AROUND);
+	return `, at …${part.replace(/\s+/g, ' ')}…`;
+}
+
+/** Returns a value as JSON represents it: a date is ISO 8601 text. */
+function toJson(value: unknown, label: string): unknown {
+	if (typeof value === 'string') return value;
+	const convert = (): unknown => JSON.parse(JSON.stringify(value, refuser(label)));
+	return orFieldError(
+		convert,
+		(reason) => new FieldError(label, "can't be sent as JSON", `${reason}. ${CHECK}`),
+	);
+}
+
+/** Returns a function for JSON.parse and JSON.stringify that refuses each part of a value that JSON can't represent. */
+function refuser(label: string) {
+	return function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
+		const value: unknown = this[key];
+		const place = Array.isArray(this) ? `at position ${Number(key) + 1}` : `as "${key}"`;
+		const errorOf = (what: string, advice = CHECK) =>
+			new FieldError(label, `${key === '' ? 'is' : `has ${place}`} ${what}`, advice);
+		if (Number.isInteger(part) && !Number.isSafeInteger(part)) {
+			const advice = 'Give it as text: put it in quotes where it comes from.';
+			throw errorOf(`${String(part)}, a number with too many digits`, advice);
+		}
+		if (part === undefined) {
+			throw errorOf('nothing (undefined)', `${CHECK} If nothing is meant, let it give null.`);
+		}
+		// An invalid date is null as JSON.
+		const isNumber = typeof part !== 'number' || Number.isFinite(part);
+		const isKept = typeof part !== 'function' && (part !== null || value === null);
+		if (isNumber && isKept) return part;
+		throw errorOf(`${String(value)}, which JSON can't represent`);
+	};
 }

@@ -1,11 +1,41 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { FieldError } from './fieldError';
+import { UserError } from 'n8n-workflow';
 
 /*
  * The expressions in a parameter, as the workflow stores it. n8n replaces an expression that is a part of a text and
  * gives undefined with nothing: the parameter's value doesn't show it.
  */
+
+/**
+ * The error of a field with a wrong value: "'Limit' is 0, not a whole number of 1 or more". The description says what to
+ * do.
+ */
+export class FieldError extends UserError {
+	/** @param label the field's name in the form */
+	constructor(label: string, problem: string, description: string) {
+		super(`'${label}' ${problem}`, { description });
+	}
+}
+
+/**
+ * Returns the result of a function.
+ *
+ * @param errorOf returns the error of the field for the reason of an exception that isn't a FieldError
+ * @throws FieldError
+ */
+export function orFieldError<Result>(
+	get: () => Result,
+	errorOf: (reason: string) => FieldError,
+): Result {
+	let thrown: unknown;
+	try {
+		return get();
+	} catch (error) {
+		thrown = error;
+	}
+	if (thrown instanceof FieldError) throw thrown;
+	throw errorOf(thrown instanceof Error ? thrown.message : String(thrown));
+}
 
 /** Matches an expression as n8n does: it ends at the first closing braces that have no backslash before them. */
 const EXPRESSION = /(?<!\\)\{\{.*?(?<!\\)\}\}/gs;
@@ -26,21 +56,20 @@ export interface Source {
 	stored: unknown;
 	/** The name of the input or output that the value is a part of, in errors. */
 	record?: string;
+	/** Called with the label of each optional field that is left out, because its expression gives undefined. */
 	onLeftOut: (label: string) => void;
 }
 
 /** Refuses a text in which an expression gives undefined. */
-export function refuseGaps(source: Source): void {
-	const { context, itemIndex, stored } = source;
+export function refuseGaps({ context, itemIndex, label, stored }: Source): void {
 	const expressions = expressionsIn(stored);
 	// The value of a parameter that is only one expression is the value of this expression.
 	if (stored === `=${expressions[0]}`) return;
 	const gap = expressions.find((each) => context.evaluateExpression(each, itemIndex) === undefined);
-	if (gap !== undefined) throw undefinedError({ ...source, stored: `=${gap}` });
+	if (gap !== undefined) throw undefinedError(label, gap);
 }
 
-export function undefinedError({ label, stored }: Source): FieldError {
-	const [expression] = expressionsIn(stored);
+export function undefinedError(label: string, expression: string | undefined): FieldError {
 	const optional = expression === undefined ? 'null' : `{{ ${operandOf(expression)} ?? '' }}`;
 	const advice = `Check that the item has the field that the expression refers to. If nothing is meant, use ${optional}.`;
 	return new FieldError(label, 'has an expression that gives nothing (undefined)', advice);
@@ -62,6 +91,13 @@ export function correctionOf(
 	{ context, itemIndex }: Pick<Source, 'context' | 'itemIndex'>,
 	said: string[],
 ): string | undefined {
+	const evaluated = (expression: string): unknown => {
+		try {
+			return context.evaluateExpression(expression, itemIndex);
+		} catch {
+			return undefined;
+		}
+	};
 	const expressions = textsIn(context.getNode().parameters)
 		.flatMap(expressionsIn)
 		.map((expression) => ({ expression, value: evaluated(expression) }));
@@ -71,14 +107,6 @@ export function correctionOf(
 	const literal = `'${String(found.value).replace(/['\\]/g, '\\$&')}'`;
 	const condition = `${operand} === ${typeof found.value === 'number' ? found.value : literal}`;
 	return `Retry keeps the items as they came, so correct the value in this node: replace ${found.expression} by {{ ${condition} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`;
-
-	function evaluated(expression: string): unknown {
-		try {
-			return context.evaluateExpression(expression, itemIndex);
-		} catch {
-			return undefined;
-		}
-	}
 }
 
 /** Returns all texts in a stored parameter. */
@@ -89,7 +117,9 @@ function textsIn(stored: unknown): string[] {
 
 /** Returns whether a text names a value, and not only a longer one that contains it. One character says too little. */
 function isNamedIn(text: string, value: unknown): boolean {
-	if (typeof value !== 'string' && typeof value !== 'number') return false;
-	const escaped = String(value).replace(/\W/g, '\\$&');
-	return escaped.length > 1 && new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`).test(text);
+	if (!['string', 'number'].includes(typeof value) || String(value).length < 2) return false;
+	const parts = text.split(String(value));
+	return parts
+		.slice(1)
+		.some((after, index) => !/^[\w-]/.test(after) && !/[\w-]$/.test(parts[index] ?? ''));
 }

@@ -26,15 +26,13 @@ export type Added<Members extends readonly Field[]> = {
 	[Name in keyof ValuesOf<Members>]?: Exclude<ValuesOf<Members>[Name], undefined>;
 };
 
-/** Everything that n8n knows about a field, except for its label, its name and its type. */
-type More = Partial<INodeProperties>;
-
+/** Returns the function for one kind of field. `more` is everything else that n8n knows about a field. */
 const fieldOf =
-	<Value>(type: INodeProperties['type'], usual: INodeProperties['default'], always: More = {}) =>
+	<Value>(type: INodeProperties['type'], usual: INodeProperties['default'], always = {}) =>
 	<const Name extends string>(
 		displayName: string,
 		name: Name,
-		more: More = {},
+		more: Partial<INodeProperties> = {},
 	): Field<Name, Value> => ({ type, default: usual, ...always, ...more, displayName, name });
 
 /** A text, which is sent as it is. */
@@ -63,15 +61,14 @@ export const choice = <const Name extends string, const Choice extends string>(
 	displayName: string,
 	name: Name,
 	offered: ReadonlyArray<{ value: Choice; name: string; description?: string; action?: string }>,
-	more: More = {},
-): Field<Name, Choice> => {
-	const options = offered.map(({ value, name: label, description, action }) => ({
+	more: Partial<INodeProperties> = {},
+) => {
+	const options = offered.map(({ value, name: label, action, description }) => ({
 		...{ name: label, value },
 		...(action !== undefined && { action }),
 		...(description !== undefined && { description }),
 	}));
-	const usual = offered[0]?.value ?? '';
-	return fieldOf<Choice>('options', usual, { options })(displayName, name, more);
+	return fieldOf<Choice>('options', offered[0]?.value, { options })(displayName, name, more);
 };
 
 /** A collection of fields, of which a user adds those that are needed. The others are left out. */
@@ -79,24 +76,24 @@ export const collection = <const Name extends string, Members extends Field[]>(
 	displayName: string,
 	name: Name,
 	options: Members,
-	more: More = {},
-): Field<Name, Added<Members>> =>
-	fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
+	more: Partial<INodeProperties> = {},
+) => fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
 
-/** What the list of an input's or output's records looks like: fields that aren't required are hidden at first. */
-const LIST_OPTIONS = {
-	multipleValues: true,
-	hideOptionalFields: true,
-	addOptionalFieldButtonText: 'Add Field',
-};
-
-/** A list of records, each with all of the fields. An expression that gives undefined is refused in a list. */
+/**
+ * A list of records, each with all of the fields. An expression that gives undefined is refused in a list. Fields of a
+ * record that aren't required are hidden at first.
+ */
 export const list = <const Name extends string, Members extends Field[]>(
 	displayName: string,
 	name: Name,
 	record: { displayName: string; name: string; values: Members },
-	more: More = {},
-): Field<Name, Array<ValuesOf<Members>>> => {
-	const always = { typeOptions: LIST_OPTIONS, options: [record] };
+	more: Partial<INodeProperties> = {},
+) => {
+	const typeOptions = {
+		multipleValues: true,
+		hideOptionalFields: true,
+		addOptionalFieldButtonText: 'Add Field',
+	};
+	const always = { typeOptions, options: [record] };
 	return fieldOf<Array<ValuesOf<Members>>>('fixedCollection', {}, always)(displayName, name, more);
 };

@@ -2,8 +2,14 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
 import { choiceOf, idOf, isNothing, jsonOf, numberOf, textOf } from './checks';
-import { expressionsIn, refuseGaps, type Source, undefinedError } from './expressions';
-import { FieldError } from './fieldError';
+import {
+	expressionsIn,
+	FieldError,
+	orFieldError,
+	refuseGaps,
+	type Source,
+	undefinedError,
+} from './expressions';
 import type { Field, ValuesOf } from './form';
 
 /*
@@ -14,29 +20,27 @@ import type { Field, ValuesOf } from './form';
 /**
  * Reads and checks fields for one item.
  *
- * @param onLeftOut called with the label of each optional field that is left out, because its expression gives undefined
+ * @param parameters all parameters as the workflow stores them. n8n copies them each time that it is asked for them
  * @throws FieldError
  */
 export function readValues<const Fields extends readonly Field[]>(
-	context: Source['context'],
+	of: Omit<Source, 'label' | 'stored' | 'record'>,
+	parameters: JsonObject,
 	fields: Fields,
-	itemIndex: number,
-	onLeftOut: (label: string) => void,
 ): ValuesOf<Fields> {
-	const { parameters } = context.getNode();
-	const values: JsonObject = {};
+	const values: Record<string, unknown> = {};
 	for (const field of fields) {
 		// n8n itself omits a hidden field only if the fields that it depends on hold no expressions.
 		if (!isShown(field, values)) continue;
 		const { name, displayName: label } = field;
-		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };
-		Object.assign(values, { [name]: valueOf(field, given(name, source), source) });
+		const source = { ...of, label, stored: parameters[name] };
+		values[name] = valueOf(field, given(name, source), source);
 	}
 	return values as ValuesOf<Fields>;
 }
 
-function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, values: JsonObject) {
-	const is = (name: string, wanted: unknown) => [wanted].flat().includes(values[name]);
+function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, values: object) {
+	const is = (name: string, wanted: unknown) => [wanted].flat().includes(partOf(values, name));
 	return (
 		Object.entries(show).every(([name, wanted]) => !(name in values) || is(name, wanted)) &&
 		!Object.entries(hide).some(([name, wanted]) => is(name, wanted))
@@ -49,14 +53,11 @@ function given(name: string, { context, itemIndex, label, stored = null }: Sourc
 	if (isText ? !stored.startsWith('=') : Object.keys(Object(stored) as object).length === 0) {
 		return stored;
 	}
-	let reason: string;
-	try {
-		return context.getNodeParameter(name, itemIndex, null);
-	} catch (error) {
-		reason = error instanceof Error ? error.message : String(error);
-	}
-	const advice = `n8n says: "${reason}". Correct the expression in this field.`;
-	throw new FieldError(label, 'has an invalid expression', advice);
+	const get = (): unknown => context.getNodeParameter(name, itemIndex, null);
+	return orFieldError(get, (reason) => {
+		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
+		return new FieldError(label, 'has an invalid expression', advice);
+	});
 }
 
 /** Returns the value of a field, or of a field within one. @param value the value as n8n returns it */
@@ -65,13 +66,12 @@ function valueOf(field: INodeProperties, value: unknown, source: Source): unknow
 	const { stored, label, record } = source;
 	if (type === 'resourceLocator' && isJsonObject(value) && 'value' in value) {
 		// The value may itself be a resource locator, that of another node.
-		const inner = isJsonObject(stored) ? stored.value : undefined;
-		return valueOf(field, value.value, { ...source, stored: inner });
+		return valueOf(field, value.value, { ...source, stored: partOf(stored, 'value') });
 	}
 	if (value === undefined && required !== true) {
 		// In an input or output, nothing is left out.
 		const isInList = record !== undefined || type === 'fixedCollection' || usual === '[]';
-		if (isInList) throw undefinedError(source);
+		if (isInList) throw undefinedError(label, expressionsIn(stored)[0]);
 		source.onLeftOut(label);
 	}
 	if (typeof value === 'string') refuseGaps(source);
@@ -90,29 +90,19 @@ function valueOf(field: INodeProperties, value: unknown, source: Source): unknow
 		case 'options':
 			return choiceOf(field, value, label);
 		default:
-			if (Array.isArray(usual)) return textsOf(field, value, source);
+			if (Array.isArray(usual)) {
+				return eachOf(value, source, (...text) => valueOf({ ...field, default: '' }, ...text));
+			}
 			return (field.typeOptions?.isId === true ? idOf : textOf)(field, value, label);
 	}
-}
-
-/** Returns the texts of a field whose default is a list. */
-function textsOf(field: INodeProperties, value: unknown, source: Source): unknown[] {
-	const parameters = [source.stored].flat();
-	const texts = isNothing(value) ? [] : [value].flat();
-	return texts.map((text, index) => {
-		const record = `${source.label} ${index + 1}`;
-		const from = { ...source, record, label: record, stored: parameters[index] };
-		return valueOf({ ...field, default: '' }, text, from);
-	});
 }
 
 /** Returns the values of the members that a collection has, or of all fields of a record. */
 function membersOf(fields: INodeProperties[], value: unknown, source: Source): JsonObject {
 	const values = isJsonObject(value) ? value : {};
-	const parameters = isJsonObject(source.stored) ? source.stored : {};
 	const members = fields.flatMap((field) => {
 		const { name, displayName } = field;
-		const stored = parameters[name];
+		const stored = partOf(source.stored, name);
 		const isThere = name in values || expressionsIn(stored).length > 0;
 		if (source.record === undefined && !isThere) return [];
 		const label = source.record === undefined ? displayName : `${source.record} › ${displayName}`;
@@ -125,10 +115,25 @@ function membersOf(fields: INodeProperties[], value: unknown, source: Source): J
 /** Returns the records of a list, whose form has one group of fields. */
 function recordsOf({ options: [group] = [] }: INodeProperties, value: unknown, source: Source) {
 	if (group === undefined || !('values' in group)) return [];
-	const recordsIn = (list: unknown) => (isJsonObject(list) ? [list[group.name] ?? []].flat() : []);
-	const parameters = recordsIn(source.stored);
-	return recordsIn(value).map((each, index) => {
-		const record = `${source.label} ${index + 1}`;
-		return membersOf(group.values, each, { ...source, record, stored: parameters[index] });
+	const { name, values } = group;
+	const from = { ...source, stored: partOf(source.stored, name) };
+	return eachOf(partOf(value, name), from, (...record) => membersOf(values, ...record));
+}
+
+/** Returns the value of each element of a list. */
+function eachOf(
+	list: unknown,
+	source: Source,
+	valueOfElement: (element: unknown, source: Source) => unknown,
+): unknown[] {
+	const parameters = [source.stored].flat();
+	const elements = isNothing(list) ? [] : [list].flat();
+	return elements.map((element, index) => {
+		const label = `${source.label} ${index + 1}`;
+		const from = { ...source, record: label, label, stored: parameters[index] };
+		return valueOfElement(element, from);
 	});
 }
+
+/** Returns the part of a JSON value that has a name; undefined if there is none. */
+const partOf = (value: unknown, name: string) => (isJsonObject(value) ? value[name] : undefined);

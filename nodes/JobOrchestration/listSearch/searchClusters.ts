@@ -1,8 +1,4 @@
-import type {
-	ILoadOptionsFunctions,
-	INodeListSearchItems,
-	INodeListSearchResult,
-} from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
 import { clusterPages } from '../service/calls/clusters';
@@ -10,6 +6,7 @@ import { uidOf } from '../service/calls/jobs';
 import type { ServiceClient } from '../service/client';
 import { Clients } from '../service/clients';
 import { nodeErrorOf, ServiceError } from '../service/errors/problem';
+import { present } from '../texts';
 
 const PAGE_SIZE = 100;
 
@@ -66,14 +63,12 @@ export async function searchClusters(
  * Returns the entry of a cluster in the list, with its type and, if that is unusual, its phase. n8n keeps the name of
  * the entry while the phase may change, so the name says that this was the phase when the cluster was listed.
  */
-function listItemOf(cluster: JsonObject): INodeListSearchItems[] {
+function listItemOf(cluster: JsonObject) {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];
 	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;
 	const isUnusual = typeof phase === 'string' && phase !== '' && phase !== 'Running';
-	const notes = [cluster.type, isUnusual && `${phase} when listed`].filter(
-		(note) => typeof note === 'string' && note !== '',
-	);
-	const name = typeof cluster.name === 'string' && cluster.name !== '' ? cluster.name : uid;
-	return [{ name: notes.length === 0 ? name : `${name} (${notes.join(', ')})`, value: uid }];
+	const notes = present([cluster.type as string, isUnusual && `${phase} when listed`]).join(', ');
+	const [name = uid] = present([cluster.name as string]);
+	return [{ name: notes === '' ? name : `${name} (${notes})`, value: uid }];
 }

@@ -36,22 +36,18 @@ const toolNotice: INodeProperties = {
 /** The form of the node: the resource, its operations, and the fields of each operation. */
 export const properties: INodeProperties[] = [
 	choice('Resource', 'resource', resources, { noDataExpression: true, default: 'job' }),
-	...resources.map(({ value, operations }) =>
+	...resources.map(({ value: resource, operations }) =>
 		choice('Operation', 'operation', operations, {
 			noDataExpression: true,
-			displayOptions: { show: { resource: [value] } },
+			displayOptions: { show: { resource: [resource] } },
 		}),
 	),
 	toolNotice,
 	...resources.flatMap(({ value: resource, operations }) =>
 		operations.flatMap(({ value: operation, fields, options }) =>
-			[...fields, options].map((field): INodeProperties => {
-				const show = {
-					resource: [resource],
-					operation: [operation],
-					...field.displayOptions?.show,
-				};
-				return { ...field, displayOptions: { ...field.displayOptions, show } };
+			[...fields, options].map(({ displayOptions, ...field }): INodeProperties => {
+				const show = { resource: [resource], operation: [operation], ...displayOptions?.show };
+				return { ...field, displayOptions: { ...displayOptions, show } };
 			}),
 		),
 	),

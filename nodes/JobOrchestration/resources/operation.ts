@@ -1,12 +1,13 @@
-import type { Field, ValuesOf } from '../fields/form';
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { type Added, collection, type Field, number, toggle, type ValuesOf } from '../fields/form';
 import type { JsonObject } from '../json';
 import type { Call } from '../service/calls/call';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
 import type { RequestOptions } from '../service/request';
 import type { NamedJob } from '../texts';
-import type { Callback } from '../waitUntilCalled/callback';
-import type { OptionsField } from './options';
+import type { Callback } from '../waitUntilCalled';
 
 export interface CreatedJob extends NamedJob {
 	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
@@ -26,13 +27,6 @@ export interface Outcome {
 	problem?: Problem;
 	/** Whether the problem comes from an earlier execution, which n8n retries. */
 	isOfEarlierExecution?: boolean;
-}
-
-/** A call that is ready to be made: everything that it needs has been read and checked. */
-export interface PreparedCall {
-	/** The call, or the first one if there are several. */
-	call: Pick<Call<unknown>, 'idempotent' | 'job'>;
-	send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome>;
 }
 
 /** An operation of the node: how the editor shows it, and what it does. */
@@ -60,15 +54,75 @@ export interface Operation<
 	/**
 	 * Arranges the values of one item, which are already checked.
 	 *
-	 * @throws FieldError; `newCallback` throws it as well, unless the item is the only one
+	 * @returns the call, or the first one if there are several, and a function that makes all calls
+	 * @throws FieldError
 	 */
 	prepare(
 		values: ValuesOf<[...Fields, Options]>,
-		newCallback: (limitMs: number) => Callback,
-	): PreparedCall;
+		context: IExecuteFunctions,
+	): {
+		call: Pick<Call<unknown>, 'idempotent' | 'job'>;
+		send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome>;
+	};
 }
 
 /** Returns an operation whose `prepare` gets the values of its fields with their types. */
 export const operation = <const Fields extends readonly Field[], Options extends OptionsField>(
 	described: Operation<Fields, Options>,
 ): Operation => described;
+
+/** The values of the options that a user has not added. Without a Concurrency, the node finds its own pace. */
+export const DEFAULTS = { maxRetries: 3, timeout: 60_000 };
+
+/**
+ * The option by which a user says that an uncertain job doesn't exist. It is not offered to agents, because they have
+ * no Retry.
+ */
+export const createUncertainAgainOption = toggle(
+	'Create Again If Uncertain',
+	'createUncertainAgain',
+	{
+		description:
+			"Whether n8n's Retry also creates the jobs that a failed execution may have created. Turn it on only after you have looked on the service, and found no such job. An expression can choose among the items.",
+		displayOptions: { hide: { '@tool': [true] } },
+	},
+);
+
+/** The options that all operations have. */
+const REQUEST_OPTIONS = [
+	number('Concurrency', 'concurrency', {
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 10,
+		description:
+			'Max number of requests in flight at once, up to 100. It replaces the limit that the node finds by itself. Rate limits and outages of the service still delay requests.',
+	}),
+	number('Max Request Retries', 'maxRetries', {
+		typeOptions: { minValue: 0, numberPrecision: 0 },
+		default: DEFAULTS.maxRetries,
+		description:
+			"Max number of times to resend a failed request; 0 for none. A create request is only resent if the service can't have created the job. Rate-limited requests don't count: they are resent even with 0.",
+	}),
+	number('Timeout', 'timeout', {
+		typeOptions: { minValue: 1 },
+		default: DEFAULTS.timeout,
+		hint: 'In milliseconds: 60000 is one minute',
+		description: 'How long to wait for the response to one request',
+	}),
+];
+
+/** The field Options, of which the run reads the options of all operations. */
+export type OptionsField = Field<
+	'options',
+	Added<[...typeof REQUEST_OPTIONS, typeof createUncertainAgainOption]>
+>;
+
+/**
+ * Returns the field Options. It has the options of all operations and those of one operation, in alphabetical order.
+ *
+ * @param own the options of the one operation
+ */
+export function optionsField<const Own extends Field[]>(...own: Own) {
+	const options = [...REQUEST_OPTIONS, ...own];
+	options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
+	return collection('Options', 'options', options, { placeholder: 'Add Option' });
+}

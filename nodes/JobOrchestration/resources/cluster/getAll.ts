@@ -1,8 +1,7 @@
 import { collection, number, text, toggle } from '../../fields/form';
 import { isJsonObject, type JsonObject } from '../../json';
 import { allClusters, listClusters } from '../../service/calls/clusters';
-import { operation } from '../operation';
-import { optionsField } from '../options';
+import { operation, optionsField } from '../operation';
 
 const PAGE_SIZE = 100;
 const LIMIT = 50;

@@ -1,7 +1,6 @@
 import { choice, id, jsonList, list, text, type ValuesOf } from '../../fields/form';
-import { idOf } from '../../fields/checks';
-import { FieldError } from '../../fields/fieldError';
-import { toText } from '../../fields/json';
+import { idOf, toText } from '../../fields/checks';
+import { FieldError } from '../../fields/expressions';
 import type { JsonObject } from '../../json';
 
 /** The values that are sent with an input or output of which only the ID and the value are given. */

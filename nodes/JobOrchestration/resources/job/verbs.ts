@@ -1,7 +1,6 @@
 import { id } from '../../fields/form';
 import { changeJobState } from '../../service/calls/jobs';
-import { type Operation, operation } from '../operation';
-import { optionsField } from '../options';
+import { operation, optionsField } from '../operation';
 
 /** The field Namespace, which all operations on jobs have. */
 export const namespaceField = id('Namespace', 'namespace', {
@@ -12,43 +11,27 @@ export const namespaceField = id('Namespace', 'namespace', {
 		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
 });
 
-interface Verb extends Required<Pick<Operation, 'value' | 'done' | 'description'>> {
-	/**
-	 * Whether sending the verb twice has the same effect as sending it once. If not, it is never sent again after an
-	 * unclear response.
-	 */
-	idempotent: boolean;
-}
-
 /** Describes a verb that ends a job. The interface document doesn't say how the two of them differ. */
 const ends = (verb: string, other: string) =>
 	`End a job by sending "${verb}". How this differs from "${other}" is up to the service.`;
 
-const VERBS: Verb[] = [
-	{ value: 'resume', idempotent: true, done: 'resumed', description: 'Continue a suspended job' },
-	{ value: 'stop', idempotent: true, done: 'stopped', description: ends('stop', 'terminate') },
-	{
-		value: 'suspend',
-		idempotent: true,
-		done: 'suspended',
-		description: 'Pause a job until it is resumed',
-	},
-	{
-		value: 'terminate',
-		idempotent: true,
-		done: 'terminated',
-		description: ends('terminate', 'stop'),
-	},
-];
-
 /**
- * Returns an operation that changes the state of a job. The verb is the operation's name and a part of the request's
- * path.
+ * The verbs that change the state of a job, in the order of the form. A verb is the value of its operation and a part
+ * of the request's path. `idempotent` says whether sending the verb twice has the same effect as sending it once. If
+ * not, it is never sent again after an unclear response.
  */
-function changeState({ value: verb, idempotent, ...described }: Verb): Operation {
+const VERBS = {
+	resume: { idempotent: true, done: 'resumed', description: 'Continue a suspended job' },
+	stop: { idempotent: true, done: 'stopped', description: ends('stop', 'terminate') },
+	suspend: { idempotent: true, done: 'suspended', description: 'Pause a job until it is resumed' },
+	terminate: { idempotent: true, done: 'terminated', description: ends('terminate', 'stop') },
+};
+
+/** The operations that change the state of a job. */
+export const verbs = Object.entries(VERBS).map(([verb, { idempotent, ...described }]) => {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return operation({
-		...{ ...described, value: verb, name, action: `${name} job` },
+		...{ value: verb, name, action: `${name} job`, ...described },
 		fields: [
 			id('Job ID', 'jobId', {
 				required: true,
@@ -72,7 +55,4 @@ function changeState({ value: verb, idempotent, ...described }: Verb): Operation
 			};
 		},
 	});
-}
-
-/** The operations that change the state of a job, in the order of the form. */
-export const verbs = VERBS.map(changeState);
+});

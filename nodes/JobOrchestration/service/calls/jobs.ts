@@ -4,25 +4,20 @@ import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
 import type { Call } from './call';
 
-/** The values from which a new job is created. A value that is undefined is not sent. */
-export interface NewJob {
+/**
+ * The values from which a new job is created. Those that have no name here are sent as they are. A value that is undefined
+ * is not sent.
+ */
+export interface NewJob extends JsonObject {
 	/** The namespace of the job. It is a part of the path, and is sent twice in the body. */
 	namespace: string;
 	workflowUid: string;
 	/** The `metadata.uid` of a work cluster. */
 	workCluster: string;
 	displayName: string;
-	group: string;
-	/** Parameter records. Those that are given as JSON may have other fields than those of the form. */
-	inputs: JsonObject[];
-	outputs: JsonObject[];
-	type: string;
-	metadata: JsonObject;
-	priority?: number | undefined;
 	maxRetry?: number | undefined;
 	/** The retry interval in milliseconds. */
 	retryInterval?: number | undefined;
-	workspace?: string | undefined;
 }
 
 /** The hint is needed because users enter the name that the drop-down shows. */

@@ -2,7 +2,6 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { decodedPath } from '../../decodedPath';
 import { failureOf } from '../errors/failure';
 import { ServiceError } from '../errors/problem';
 
@@ -129,3 +128,24 @@ function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 }
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
+
+/**
+ * The maximum number of times that a path is decoded. No chain of proxies decodes a path more often. Without a limit, a
+ * long text of "%2525…" would take seconds.
+ */
+const MAX_ROUNDS = 20;
+
+/**
+ * Returns a path without percent encoding, which is decoded byte by byte. This is the path once all proxies and servers
+ * on its way have decoded it.
+ */
+function decodedPath(path: string): string {
+	let decoded = path;
+	for (let round = 0, before = ''; before !== decoded && round < MAX_ROUNDS; round += 1) {
+		before = decoded;
+		decoded = before.replace(/%([\da-f]{2})/gi, (_, code: string) =>
+			String.fromCharCode(parseInt(code, 16)),
+		);
+	}
+	return decoded;
+}

@@ -8,19 +8,20 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
+import { jsonParse } from 'n8n-workflow';
 
-import { isJsonObject } from '../json';
-import { FieldError } from '../fields/fieldError';
-import type { Problem } from '../service/errors/problem';
-import { asPlainText, nameOf, type NamedJob, nameOfExecution } from '../texts';
+import { FieldError } from './fields/expressions';
+import { type Added, id, number } from './fields/form';
+import { isJsonObject, type JsonObject } from './json';
+import type { Problem } from './service/errors/problem';
+import { asPlainText, nameOf, type NamedJob, nameOfExecution } from './texts';
 
 /*
  * Wait Until Called: the execution waits until its job calls it back.
  *
- * 1. Create reads the option (`callbackOf` in `option.ts`), which calls `newCallback` for an address. Create gives the
- *    address to the job as an input.
+ * 1. Create calls `newCallback` for an address, and gives the address to the job as an input.
  * 2. Once the job is created, the run calls `waitForCallback`, which makes n8n store the execution and wait.
- * 3. The job's template calls the address. n8n passes the call to the node's `webhook`, and so to `receiveCallback`.
+ * 3. The job's template calls the address. n8n passes the call to the node's `webhook`, which is `receiveCallback`.
  * 4. `receiveCallback` returns the job with the call's body as `callback`, and n8n continues with the next node. If no
  *    call comes in time, n8n continues with the output that the run returned, in which `callback` is null.
  *
@@ -39,16 +40,35 @@ const PATH = 'job-called';
 /** The field of the waiting item that holds the callback's ID. It stands beside the item's JSON, not in it. */
 const CALLBACK_ID = 'callbackId';
 
+const ADDRESS_INPUT = 'callbackUrl';
+const LIMIT_MINUTES = 60;
+
 /**
- * The call by which a job resumes an execution. The execution waits for the call for `limitMs` milliseconds at most.
+ * The options that make Create wait until the job's template calls n8n. They are not offered to agents, because an
+ * agent's tools can't wait.
  */
-export interface Callback {
-	/** The random part of the address, which distinguishes this callback from any other call. */
-	id: string;
-	/** The address that the job has to call. */
-	url: string;
-	limitMs: number;
-}
+export const callbackOptions = [
+	number('Wait Limit', 'waitLimit', {
+		// A year is the maximum, because n8n would wait for ever for a date that it can't store, after the job has been
+		// created.
+		typeOptions: { minValue: 0, maxValue: 365 * 24 * 60 },
+		default: LIMIT_MINUTES,
+		hint: 'In minutes',
+		description:
+			'How long Wait Until Called waits for the call; an hour without this option. It has no effect without Wait Until Called.',
+		displayOptions: { hide: { '@tool': [true] } },
+	}),
+	id('Wait Until Called', 'waitUntilCalled', {
+		default: ADDRESS_INPUT,
+		hint: 'The workflow template must POST its result to the address in this input. The output "callback" is null if no call comes within Wait Limit.',
+		description:
+			'ID of the job\'s input that receives an address of n8n. The execution waits until the job calls it. Takes one item per execution. The output is the job with the call\'s body as "callback".',
+		displayOptions: { hide: { '@tool': [true] } },
+	}),
+];
+
+/** The text that n8n's editor shows while the execution waits, as an expression. The editor takes it for HTML. */
+export const waitingNodeTooltip = `={{ ((job, { waitUntilCalled: input, waitLimit: limit }) => "Waiting for job '" + String(job).replaceAll('<', '‹') + "' to POST its result to the address in its input '" + (String(input ?? '').trim() || '${ADDRESS_INPUT}').replaceAll('<', '‹') + "', for " + Number(limit ?? ${LIMIT_MINUTES}) + " minutes at most.")($parameter.displayName, $parameter.options) }}`;
 
 /** The webhook for callbacks. A callback is a POST request, and n8n answers it with 202 and an empty body. */
 export const webhooks: IWebhookDescription[] = [
@@ -65,24 +85,41 @@ export const webhooks: IWebhookDescription[] = [
 ];
 
 /**
+ * The call by which a job resumes an execution. `id` is the random part of the address `url`, and distinguishes this
+ * callback from any other call. The job's input `inputId` receives the address.
+ */
+export type Callback = NonNullable<ReturnType<typeof newCallback>>;
+
+/**
  * Returns a callback with an address that no other wait has.
  *
- * @throws FieldError if there are several items
+ * @param inputs the inputs that the job already has
+ * @returns undefined if the option is not added
+ * @throws FieldError
  */
-export function newCallback(context: IExecuteFunctions, limitMs: number): Callback {
+export function newCallback(
+	context: IExecuteFunctions,
+	{ waitUntilCalled, waitLimit = LIMIT_MINUTES }: Added<typeof callbackOptions>,
+	inputs: JsonObject[],
+) {
+	if (waitUntilCalled === undefined) return undefined;
+	const inputId = waitUntilCalled || ADDRESS_INPUT;
+	if (inputs.some((other) => String(other.id).trim() === inputId)) {
+		const problem = `is "${inputId}", which is already an input of the job`;
+		const advice = 'Remove that input, or enter the ID of another one.';
+		throw new FieldError('Wait Until Called', problem, advice);
+	}
 	const count = context.getInputData().length;
 	if (count > 1) {
-		throw new FieldError(
-			'Wait Until Called',
-			`takes one item per execution, not ${count}`,
-			"Put a Loop Over Items node before this node, or start a sub-workflow for each item, as the example 'continue-when-done' does.",
-		);
+		const advice =
+			"Put a Loop Over Items node before this node, or start a sub-workflow for each item, as the example 'continue-when-done' does.";
+		throw new FieldError('Wait Until Called', `takes one item per execution, not ${count}`, advice);
 	}
-	const id = randomUUID();
+	const callId = randomUUID();
 	const resumeUrl = String(context.evaluateExpression('{{ $execution?.resumeUrl }}', 0) ?? '');
-	const [address, query] = resumeUrl.split('?');
-	const parameters = [...(query === undefined ? [] : [query]), `call=${id}`];
-	return { id, url: `${address}/${PATH}?${parameters.join('&')}`, limitMs };
+	const [address, query = ''] = resumeUrl.split('?');
+	const url = `${address}/${PATH}?${query && `${query}&`}call=${callId}`;
+	return { id: callId, url, inputId, limitMs: waitLimit * 60_000 };
 }
 
 /**
@@ -128,17 +165,16 @@ export function notWaitingProblem(job: NamedJob & { uid: string }, cause: unknow
 }
 
 /** Resumes the execution if the call is the one that it waits for. Otherwise, answers the call with 409. */
-export async function receiveCallback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const item: unknown = context.evaluateExpression('{{ $thisItem }}');
-	const query: unknown = context.getQueryData();
+export async function receiveCallback(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const item: unknown = this.evaluateExpression('{{ $thisItem }}');
 	const { json: output, [CALLBACK_ID]: id } = isJsonObject(item) ? item : {};
-	const { call } = isJsonObject(query) ? query : {};
+	const { call }: { call?: unknown } = Object(this.getQueryData());
 	if (!isJsonObject(output) || typeof id !== 'string' || call !== id) {
 		const message = 'The execution does not wait for this call';
-		context.getResponseObject().status(409).json({ message });
+		this.getResponseObject().status(409).json({ message });
 		return { noWebhookResponse: true };
 	}
-	const json = { ...output, callback: await readBody(context) };
+	const json = { ...output, callback: await readBody(this) };
 	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
 }
 
@@ -157,11 +193,7 @@ async function readBody(context: IWebhookFunctions): Promise<GenericValue> {
 	await request.readRawBody();
 	const text = new TextDecoder().decode(request.rawBody);
 	if (text.trim() === '') return {};
-	try {
-		const json: GenericValue = JSON.parse(text);
-		return json ?? {};
-	} catch {
-		const isForm = /^application\/x-www-form-urlencoded/i.test(contentType) && text.includes('=');
-		return isForm ? { ...context.getBodyData() } : text;
-	}
+	const isForm = /^application\/x-www-form-urlencoded/i.test(contentType) && text.includes('=');
+	const fallbackValue: GenericValue = isForm ? { ...context.getBodyData() } : text;
+	return jsonParse<GenericValue>(text, { fallbackValue }) ?? {};
 }
