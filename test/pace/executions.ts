@@ -4,7 +4,7 @@ import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/clien
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ClientOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
-import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/healthCheck';
+import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/http';
 import { onAbort } from '../../nodes/JobOrchestration/service/timers';
 import { clientWith } from './client';
 import type { Service } from './services';

@@ -9,8 +9,7 @@ import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from '.
 import { ANSWERED, type CallState, type Consequence, type Decision } from './retry/facts';
 import { mayChangeToken, next, RETRY } from './retry/policy';
 import { cancelOf, type N8nContext, tokenSourceOf } from './session/credential';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK } from './session/healthCheck';
-import { sendOnce } from './session/http';
+import { CHECK_TIMEOUT_MS, HEALTH_CHECK, sendOnce } from './session/http';
 import type { Session, TokenSource } from './session/session';
 
 /** The error of a call that was not sent, because its execution was stopped first. */

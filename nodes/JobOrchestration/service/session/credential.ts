@@ -8,8 +8,7 @@ import type {
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
-import { CHECK_TIMEOUT_MS } from './healthCheck';
-import type { Helpers } from './http';
+import { CHECK_TIMEOUT_MS, type Helpers } from './http';
 import { login, type TokenResult } from './login';
 import { newTokenForOtherNode } from './otherNodes';
 import type { Session, TokenSource } from './session';

@@ -1,5 +1,6 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
+import { isJsonObject } from '../../json';
 import { type Result, resultOf } from '../errors/answer';
 import { addressOf, timedOut } from '../errors/failure';
 import type { Secrets } from '../errors/secrets';
@@ -7,6 +8,30 @@ import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { onAbort, timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
+
+/** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
+export const HEALTH_CHECK = {
+	method: 'GET',
+	path: '/api/v1/clusters',
+	qs: { 'ListOption.limit': 1 },
+	idempotent: true,
+	expected: 'a list of work clusters',
+	// A service may omit an empty list from its response.
+	isExpected: (body: unknown): body is unknown =>
+		isJsonObject(body) &&
+		('items' in body || Object.keys(body).every((name) => name === 'metadata')),
+	texts: () => ({
+		action: 'answer a health check',
+		ifRefused:
+			'Ask the administrator of the service whether the user is allowed to list work clusters.',
+	}),
+} as const satisfies ServiceRequest<unknown>;
+
+/**
+ * Milliseconds within which the service has to answer a health check, or to reject the token of another node's request.
+ * Short enough that a failed request doesn't seem to hang.
+ */
+export const CHECK_TIMEOUT_MS = 10_000;
 
 export type Helpers = IHttpRequestHelper['helpers'];
 

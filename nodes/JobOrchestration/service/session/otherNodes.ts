@@ -5,8 +5,14 @@ import { type Failure, failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK, checkToken } from './healthCheck';
-import { type Helpers, type HttpOptions, signed } from './http';
+import {
+	CHECK_TIMEOUT_MS,
+	HEALTH_CHECK,
+	type Helpers,
+	type HttpOptions,
+	sendOnce,
+	signed,
+} from './http';
 import { login, type TokenResult } from './login';
 import { type Session, sessionOf, type TokenSource } from './session';
 import { RECENT_MS } from './tokens';
@@ -77,6 +83,20 @@ const sourceOf = (helpers: Helpers, session: Session): TokenSource => ({
 	isForCalls: false,
 	logIn: async () => await login(helpers, session),
 });
+
+/**
+ * Sends a health check with a token, for a request of another node. Never throws.
+ *
+ * @returns what the response says of the token; undefined if it says nothing
+ */
+async function checkToken(token: string, helpers: Helpers, session: Session) {
+	const sentAt = performance.now();
+	const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
+	const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
+	if ('failure' in result) return result.failure.token;
+	session.tokens.accept(token, sentAt);
+	return 'accepted' as const;
+}
 
 /** Returns a token to replace the one of a failed request; undefined if the request must not be sent again. */
 async function replacementOf(
