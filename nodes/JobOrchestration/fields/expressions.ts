@@ -110,7 +110,7 @@ export function correctionOf(
 }
 
 /** Returns all texts in a stored parameter. */
-function textsIn(stored: unknown): string[] {
+export function textsIn(stored: unknown): string[] {
 	if (typeof stored === 'string') return [stored];
 	return Object.values(Object(stored) as object).flatMap(textsIn);
 }

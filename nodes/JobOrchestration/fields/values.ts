@@ -8,6 +8,7 @@ import {
 	orFieldError,
 	refuseGaps,
 	type Source,
+	textsIn,
 	undefinedError,
 } from './expressions';
 import type { Field, ValuesOf } from './form';
@@ -24,7 +25,7 @@ import type { Field, ValuesOf } from './form';
  * @throws FieldError
  */
 export function readValues<const Fields extends readonly Field[]>(
-	of: Omit<Source, 'label' | 'stored' | 'record'>,
+	{ context, itemIndex, onLeftOut }: Omit<Source, 'label' | 'stored' | 'record'>,
 	parameters: JsonObject,
 	fields: Fields,
 ): ValuesOf<Fields> {
@@ -33,7 +34,7 @@ export function readValues<const Fields extends readonly Field[]>(
 		// n8n itself omits a hidden field only if the fields that it depends on hold no expressions.
 		if (!isShown(field, values)) continue;
 		const { name, displayName: label } = field;
-		const source = { ...of, label, stored: parameters[name] };
+		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };
 		values[name] = valueOf(field, given(name, source), source);
 	}
 	return values as ValuesOf<Fields>;
@@ -49,10 +50,7 @@ function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, value
 
 function given(name: string, { context, itemIndex, label, stored = null }: Source): unknown {
 	// n8n takes as long for a parameter without an expression as for one with an expression.
-	const isText = typeof stored === 'string';
-	if (isText ? !stored.startsWith('=') : Object.keys(Object(stored) as object).length === 0) {
-		return stored;
-	}
+	if (!textsIn(stored).some((text) => text.startsWith('='))) return stored;
 	const get = (): unknown => context.getNodeParameter(name, itemIndex, null);
 	return orFieldError(get, (reason) => {
 		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
