@@ -1,9 +1,7 @@
-import { freePort } from '../../host/ports';
 import type { N8nApi } from '../../host/api';
 import { sandboxCredential } from '../../host/credential';
 import { startSandbox } from '../../sandbox';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
-import { running } from '../host/setUp';
 import { CredentialForm } from './credentialForm';
 import { takePictures } from './images';
 import { useStage } from './stage';
@@ -32,18 +30,6 @@ describe('the form of the credential', () => {
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
-		const unused = `http://127.0.0.1:${await freePort()}`;
-		await form.fill({ ...right, baseUrl: unused });
-		expect(await form.saveAndFail()).toContain(
-			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
-		);
-
-		const n8n = running().url;
-		await form.fill({ baseUrl: n8n });
-		expect(await form.saveAndFail()).toContain(
-			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
-		);
-
 		const signedByItself = await startSandbox({ tls: selfSignedCertificate });
 		atEnd(async () => await signedByItself.close());
 		await form.fill({ baseUrl: signedByItself.url });
@@ -52,11 +38,11 @@ describe('the form of the credential', () => {
 		);
 		expect(signedByItself.calls).toEqual([]);
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
-		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+		await form.saveAndSucceed();
 
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
 		await form.fill(right);
-		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+		await form.saveAndSucceed();
 		await takePictures(page, 'credential', [form.dialog]);
 	});
 });

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readJson } from '../../host/files';
+import { N8nApi, type WorkflowFile } from '../../host/api';
+import { emptyFolder, readJson } from '../../host/files';
+import { prepareHost, startHost, type Host } from '../../host/host';
+import { stopAll } from '../../host/process';
 import { waitFor } from '../../host/wait';
-import { inARow, manualTrigger, node, webhook } from '../../host/workflow';
-import { post, publish } from '../queue/load';
-import { takesTenAtOnce } from '../support/answer';
+import { inARow, jobNode, rows, webhook } from '../../host/workflow';
+import { startSandbox, type Sandbox } from '../../sandbox';
+import { publish } from '../queue/load';
 import { CLUSTER, clusterById } from '../support/fixture';
-import { hasEnded } from './host';
-import { LONGEST_MS, useOwnHost } from './ownHost';
+import { endOf, hasEnded, pressRetry } from './host';
+import { foldersOf } from './setUp';
 import {
 	addressIn,
 	callUntilTaken,
@@ -16,55 +19,64 @@ import {
 	createNode,
 	createsIn,
 	customers,
+	inALoop,
 	json,
 } from './workflows';
 
 /*
- * After n8n was killed or stopped and started again, waiting executions continue. Because no other file uses this n8n,
- * the file also tests many concurrent calls of a webhook.
+ * n8n is killed while it creates jobs and waits for others, and is off until some of the waits have ended. After it was
+ * started again, Retry creates no job twice, and each waiting execution continues with the call of its job.
  */
 
-const host = useOwnHost('restarts');
+const LONGEST_MS = 300_000;
+jest.setTimeout(LONGEST_MS);
 
-async function expectSoon(look: () => Promise<boolean>): Promise<void> {
+const folders = foldersOf('restarts');
+let sandbox: Sandbox;
+let host: Host;
+let api: N8nApi;
+let batch: string;
+let parent: string;
+
+const items = '[{ "n": 0 }, { "n": 1 }, { "n": 2 }, { "n": 3 }, { "n": 4 }]';
+const create = (name: string, n = '$json.n') =>
+	createNode(`=${name} {{ ${n} }}`, { options: { concurrency: 1 } }, { name });
+const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
+const creating = (path: string, ...nodes: Array<ReturnType<typeof jobNode>>) =>
+	inARow(path, [webhook(path), ...rows(items), ...nodes]);
+
+/** Workflows, and the display name of the job, or the list, at which each is when n8n is killed. */
+const crashes: Array<[where: string, stop: string, WorkflowFile]> = [
+	['in the node', 'One 3', creating('one', create('One'))],
+	['in the node after it', 'list', creating('two', create('Two'), list)],
+	[
+		'in the second of two Create nodes',
+		'Fourth 1',
+		creating('three', create('Third'), create('Fourth', '$itemIndex')),
+	],
+	['in the third round of a loop', 'Round 2', inALoop(webhook('loop'), items, create('Round'))],
+];
+const workflowIds = new Map<string, string>();
+
+const names = [
+	'Refused 0',
+	...['Silent 0', 'Silent 1'],
+	...Array.from({ length: 5 }, (_, n) => `Customer ${n}`),
+];
+
+const displayNames = () => createsIn(sandbox).map(({ displayName }) => displayName);
+const inBatch = async (status?: string) =>
+	await api.executions(batch, status === undefined ? undefined : [status]);
+
+async function expectSoon(look: () => Promise<boolean> | boolean): Promise<void> {
 	const seen = await waitFor(async () => (await look()) || undefined, { timeout: LONGEST_MS });
 	expect(seen).toBe(true);
 }
 
-const names = [
-	...Array.from({ length: 3 }, (_, n) => `Refused ${n}`),
-	...Array.from({ length: 5 }, (_, n) => `Silent ${n}`),
-	...Array.from({ length: 42 }, (_, n) => `Customer ${n}`),
-];
-const results = names.map((customer) => {
-	const displayName = `Report for ${customer}`;
-	const jobId = expect.any(String);
-	if (customer.startsWith('Refused')) {
-		const result = { message: expect.stringContaining('refused to create the job') };
-		return { customer, state: 'not created', jobId: null, result };
-	}
-	if (customer.startsWith('Silent')) return { customer, state: 'no call', jobId, result: null };
-	return { customer, state: 'done', jobId, result: { displayName } };
-});
-let batch: string;
-let parent: string;
-
-const inBatch = async (status?: string) =>
-	await host.api.executions(batch, status === undefined ? undefined : [status]);
-
-/** Calls n8n at the same time for all jobs with such a name, each until the call is accepted. */
-async function callFor(name: RegExp): Promise<void> {
-	const jobs = createsIn(host.sandbox).filter(({ displayName }) => name.test(displayName));
-	await Promise.all(
-		jobs.map(async (job) => {
-			await callUntilTaken(addressIn(job) ?? '', json({ displayName: job.displayName }));
-		}),
-	);
-}
-
-test('if n8n is killed while it waits for fifty jobs, and is off when some waits end, it accepts all other calls', async () => {
+/** Starts the example that waits for all of its jobs. */
+async function startBatch(): Promise<void> {
 	const example = join(__dirname, '../../examples/continue-when-all-done.json');
-	const { id } = await host.api.createWorkflow(
+	const { id } = await api.createWorkflow(
 		changed(await readJson(example), {
 			'Jobs to create': customers(names),
 			'Create job': {
@@ -74,7 +86,7 @@ test('if n8n is killed while it waits for fifty jobs, and is off when some waits
 				),
 				options: {
 					waitUntilCalled: 'callbackUrl',
-					waitLimit: "={{ $json.job.customer.startsWith('Silent') ? 1 : 60 }}",
+					waitLimit: "={{ $json.job.customer.startsWith('Silent') ? 0.5 : 60 }}",
 				},
 			},
 			// This wait is five seconds shorter than that of the whole batch. With equal waits, the batch would check
@@ -83,78 +95,113 @@ test('if n8n is killed while it waits for fifty jobs, and is off when some waits
 		}),
 	);
 	batch = id;
-	parent = await host.api.run(batch, 'Run by hand');
+	parent = await api.run(batch, 'Run by hand');
 	// The batch itself also waits.
-	await expectSoon(async () => (await inBatch('waiting')).length === 5 + 42 + 1);
+	await expectSoon(async () => (await inBatch('waiting')).length === 2 + 5 + 1);
+}
+
+/** Starts the workflows that create jobs, and waits until each is where n8n is to be killed. */
+async function startCrashes(): Promise<void> {
+	const held = new Set<string>();
+	sandbox.faults.plan(({ operation, body }) => {
+		const { job } = Object(body) as { job?: { displayName: string } };
+		const name = operation === 'listClusters' ? 'list' : String(job?.displayName);
+		if (!crashes.some(([, stop]) => stop === name)) return undefined;
+		held.add(name);
+		return { kind: 'stall', when: 'afterActing' };
+	});
+	for (const [where, , workflow] of crashes) {
+		const { id } = await publish(api, workflow);
+		workflowIds.set(where, id);
+		const [{ webhookId } = { webhookId: '' }] = workflow.nodes;
+		await fetch(`${host.n8n.url}/webhook/${webhookId}`, { method: 'POST' });
+	}
+	await expectSoon(() => held.size === crashes.length);
+}
+
+beforeAll(async () => {
+	await emptyFolder(folders.dataFolder);
+	sandbox = await startSandbox();
+	await prepareHost(folders, sandbox);
+	host = await startHost(folders);
+	api = await N8nApi.open(host.n8n.url, host.owner);
+	await startBatch();
+	await startCrashes();
 	const soon = Date.now() + 5 * 60_000;
 	const ends = (await inBatch('waiting'))
 		.map(({ waitTill }) => Date.parse(waitTill ?? ''))
 		.filter((end) => end < soon);
-	expect(ends).toHaveLength(5 + 1);
+	expect(ends).toHaveLength(2 + 1);
 
-	const allEnd = async () => await sleep(Math.max(...ends) - Date.now());
-	await host.restart({ kill: true, meanwhile: allEnd });
-	await callFor(/Customer/);
-	await expectSoon(async () => (await inBatch('success')).length >= names.length);
-	// n8n would treat an execution that is running when it stops as crashed.
-	await expectSoon(async () => (await inBatch('running')).length === 0);
+	await host.n8n.kill();
+	sandbox.faults.clear();
+	await sleep(Math.max(...ends) - Date.now());
+	host = await startHost(folders, { port: host.n8n.port });
+	api = await N8nApi.open(host.n8n.url, host.owner);
+});
+afterAll(async () => {
+	await stopAll();
+	await sandbox.close();
 });
 
-test('after n8n was stopped and started again, a waiting execution continues', async () => {
-	const options = { waitUntilCalled: 'callbackUrl', waitLimit: 60 };
-	const next = node('Next', 'n8n-nodes-base.noOp', {});
-	const { id } = await host.api.createWorkflow(
-		inARow('Restart', [manualTrigger(), createNode('Restarted', { options }), next]),
+test('each waiting execution accepts the call of its job', async () => {
+	const jobs = createsIn(sandbox).filter(({ displayName }) => displayName.includes('Customer'));
+	expect(jobs).toHaveLength(5);
+	await Promise.all(
+		jobs.map(async (job) => {
+			await callUntilTaken(addressIn(job) ?? '', json({ displayName: job.displayName }));
+		}),
 	);
-	const execution = await host.api.run(id, 'Run by hand');
-	await expectSoon(async () => (await host.api.executions(id, ['waiting'])).length === 1);
-
-	await host.restart();
-	await callFor(/Restarted/);
-	await expectSoon(async () => (await host.api.executions(id)).every(hasEnded));
-	const { output } = await host.api.executionResult(execution);
-	expect(output['Next']).toMatchObject([{ callback: { displayName: 'Restarted' } }]);
-	expect(
-		createsIn(host.sandbox).filter(({ displayName }) => displayName === 'Restarted'),
-	).toHaveLength(1);
 });
 
-// This test runs while the batch waits for its next check.
-test('200 calls of a webhook share a limiter, so few jobs are uncertain if the service processes ten at a time', async () => {
-	const create = createNode('=Job of execution {{ $execution.id }}');
-	const { id } = await publish(
-		host.api,
-		inARow('Many calls', [webhook('many-calls', 'lastNode'), create]),
-	);
-	host.sandbox.faults.plan(takesTenAtOnce(300));
+/** Retries an execution with the currently saved workflow, and returns the error of the Retry and its ID. */
+async function retry(workflowId: string, executionId: string) {
+	const id = await pressRetry(api, executionId, true);
+	await endOf(api, workflowId, id);
+	return { id, error: (await api.executionResult(id)).error };
+}
 
-	const posting = post(`${host.n8n.url}/webhook/many-calls`, 200, 200);
-	const isOver = posting.then(() => true);
-	let slowestPageMs = 0;
-	do {
-		const startedAt = performance.now();
-		await (await fetch(host.n8n.url)).text();
-		slowestPageMs = Math.max(slowestPageMs, performance.now() - startedAt);
-	} while (!(await Promise.race([isOver, Promise.resolve(false)])));
-	expect(slowestPageMs).toBeLessThan(2_000);
+test.each(crashes)(
+	'if n8n was killed %s, Retry creates no job twice, and says that the jobs may exist',
+	async (where) => {
+		const workflowId = workflowIds.get(where) ?? '';
+		const look = async () => (await api.executions(workflowId, ['crashed'])).at(0);
+		const crashed = await waitFor(look, { timeout: LONGEST_MS });
+		const { error, id } = await retry(workflowId, crashed?.id ?? '');
+		expect(error).toMatch(
+			/n8n was stopped while an earlier execution ran this node; the job may exist/,
+		);
+		expect(new Set(displayNames()).size).toBe(displayNames().length);
+		if (where !== 'in the node') return;
 
-	const failed = await host.api.executions(id, ['error', 'crashed']);
-	expect(failed.length).toBeLessThanOrEqual(5);
-	for (const execution of failed) {
-		expect((await host.api.executionResult(execution.id)).error).toMatch(/the job may exist/);
-	}
-	const statuses = await posting;
-	expect(statuses.filter((status) => status === 500)).toHaveLength(failed.length);
-	expect(statuses.filter((status) => status === 200)).toHaveLength(200 - failed.length);
-	const jobs = [...host.sandbox.store.jobs.values()].map(({ displayName }) => displayName);
-	const names = jobs.filter((name) => name.startsWith('Job of'));
-	expect(names).toHaveLength(200 - failed.length);
-	expect(new Set(names).size).toBe(names.length);
-});
+		// After the user has looked for the jobs, Create Again If Uncertain creates the missing ones.
+		expect(error).toMatch(/0 of 5 jobs were created, 5 more may exist/);
+		const createUncertainAgain = '={{ ![0, 1, 2, 3].includes($itemIndex) }}';
+		const again = create('One');
+		Object.assign(again, { onError: 'continueRegularOutput' });
+		again.parameters['options'] = { createUncertainAgain };
+		await api.changeWorkflow(workflowId, { nodes: creating('one', again).nodes });
+		await retry(workflowId, id);
+		const own = displayNames().filter((name) => name.startsWith('One '));
+		expect(own.sort()).toEqual(['One 0', 'One 1', 'One 2', 'One 3', 'One 4']);
+	},
+);
 
-test('the batch has continued once, with the result of each job', async () => {
+test('the batch continues once, with the result of each job', async () => {
 	await expectSoon(async () => (await inBatch()).every(hasEnded));
-	expect((await inBatch()).map(({ status }) => status)).toEqual(Array(51).fill('success'));
-	const { output } = await host.api.executionResult(parent);
-	expect(output['Go on from here']).toEqual(results);
+	expect((await inBatch()).map(({ status }) => status)).toEqual(
+		new Array(names.length + 1).fill('success'),
+	);
+	const { output } = await api.executionResult(parent);
+	expect(output['Go on from here']).toEqual(
+		names.map((customer) => {
+			const [kind] = customer.split(' ');
+			const jobId = expect.any(String) as unknown;
+			if (kind === 'Silent') return { customer, state: 'no call', jobId, result: null };
+			const displayName = `Report for ${customer}`;
+			if (kind === 'Customer') return { customer, state: 'done', jobId, result: { displayName } };
+			const message = expect.stringContaining('refused to create the job') as unknown;
+			return { customer, state: 'not created', jobId: null, result: { message } };
+		}),
+	);
 });

@@ -1,5 +1,5 @@
-import { actAndAnswer } from '../support/answer';
-import { change, create, getAll, useSandbox } from '../support/fixture';
+import { answer } from '../support/answer';
+import { change, create, useSandbox } from '../support/fixture';
 import { operations, verbOf, verbs } from '../support/operations';
 import { transitions } from '../../sandbox';
 
@@ -70,11 +70,19 @@ test('a workflow can create, suspend and resume a job with the metadata.uid of e
 	expect(fixture.callsOf('login')).toHaveLength(1);
 });
 
-test.each([create(), change('stop', { jobId: 'a-job' }), getAll()])(
-	'a 303 See Other in response to %j is an error',
-	async (parameters) => {
-		fixture.meets('others', actAndAnswer(303, {}, { location: '/jobs/1' }));
-		const { error } = await fixture.engine.run({ parameters });
-		expect(error?.message).toMatch(/^The service redirects to \/jobs\/1/);
+test.each([7, 0, 2 ** 53 - 1])(
+	'the next node can stop a job whose ID is the number %i',
+	async (uid) => {
+		fixture.meets('others', ({ operation }) =>
+			answer(200, operation === 'createJob' ? { metadata: { uid } } : undefined),
+		);
+		const byId = { jobId: '={{ $json.metadata.uid }}' };
+		const nodes = [{ parameters: create() }, { parameters: change('stop', byId) }];
+		const { items, run } = await fixture.engine.start(nodes, [{}]).result;
+		const created = run.data.resultData.runData['Node 1']?.[0]?.data?.main;
+		expect(created).toMatchObject([[{ json: { metadata: { uid } } }]]);
+		expect(items).toMatchObject([{ json: { metadata: { uid: String(uid) }, success: true } }]);
+		const path = `/api/v1/namespaces/default/jobs/${uid}/stop`;
+		expect(fixture.callsOf('changeJobState')).toMatchObject([{ path }]);
 	},
 );

@@ -78,17 +78,6 @@ test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
 	expect(items).toEqual([{ json: Object.fromEntries(wanted), pairedItem: { item: 0 } }]);
 });
 
-test('an agent reads a fifth of the text if the job is simplified', async () => {
-	fixture.answerWith('createJob', created);
-	const lengthOf = async (output: string) => {
-		const { answers } = await fixture.engine.callTool({ parameters: create({ output }) }, [{}]);
-		return answers.join().length;
-	};
-	const [simplified, raw] = [await lengthOf('simplified'), await lengthOf('raw')];
-	expect(raw).toBeGreaterThan(1_500);
-	expect(simplified / raw).toBeCloseTo(1 / 5, 1);
-});
-
 const record = {
 	id: 'in-1',
 	displayName: 'A',
@@ -129,101 +118,109 @@ test('these tests have a value for each additional field, so that each is checke
 	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
 });
 const list = (inputsJson: string) => ({ specifyParameters: 'json', inputsJson });
+const text = '[{"id":"a","default":"5"}]';
+const BIG = '7615917337495251231';
+/** JSON with keys that JavaScript's objects inherit, or that an HTTP client may drop. */
+const oddJson = [
+	'{"constructor":"Hochtief","prototype":"P-7","a":{"constructor":"x","b":1}}',
+	`{"__proto__":{"isAdmin":true},"b":"${BIG}"}`,
+	'{"a":[{"__proto__":null,"constructor":{"prototype":{}}}]}',
+	'{"toString":"x","valueOf":1,"hasOwnProperty":false,"toJSON":"y","length":0}',
+	'{"名前":"é😀\\u2028","0":"zero","":" ","a":"\\ud83d\\ude80 ```json []```"}',
+];
 
-test.each<[string, INodeParameters, object]>([
+type Sent = [INodeParameters, job: object];
+
+test.each<Sent>([
 	[
-		'inputs and outputs in the form',
 		{ inputs: { input: [inForm] }, outputs: { output: [{ ...inForm, id: 'out-1' }] } },
 		{ inputs: [sent], outputs: [{ ...sent, id: 'out-1' }] },
 	],
-	['an input of its ID alone', input({}), { inputs: [usual], outputs: [] }],
-	[
-		'an input whose fields were emptied',
-		input({ value: '', type: '', displayName: '' }),
-		{ inputs: [usual] },
-	],
+	[input({}), { inputs: [usual], outputs: [] }],
+	[input({ value: '', type: '', displayName: '' }), { inputs: [usual] }],
 	...[
 		['a text', 'a text'],
+		[BIG, BIG],
 		['={{ 3 }}', '3'],
 		['={{ 0 }}', '0'],
 		['={{ false }}', 'false'],
 		['={{ [1, "b"] }}', '[1,"b"]'],
-		[
-			'={{ ({ a: { b: 1 }, none: null, at: new Date(0) }) }}',
-			'{"a":{"b":1},"none":null,"at":"1970-01-01T00:00:00.000Z"}',
-		],
+		['={{ ({ a: { b: 1 }, none: null }) }}', '{"a":{"b":1},"none":null}'],
 		[`={{ ${date} }}`, isoDate],
 		['={{ null }}', ''],
 		['={{ $json.absent ?? null }}', ''],
-	].map(([given = '', text]): [string, INodeParameters, object] => [
-		`the value ${given}`,
-		input({ value: given }),
-		{ inputs: [{ ...usual, default: text }] },
-	]),
-	['inputs as JSON text', list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
-	['inputs as a list', list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
+	].map(
+		([value = '', text]): Sent => [input({ value }), { inputs: [{ ...usual, default: text }] }],
+	),
+	[list(JSON.stringify([record])), { inputs: [record], outputs: [] }],
+	[list('={{ $json.list }}'), { inputs: [record], outputs: [] }],
+	...[
+		'=[{ "id": "a", "default": "{{ $json.absent ?? null }}{{ 5 }}" }]',
+		// As language models write JSON.
+		`\`\`\`json\n${text}\n\`\`\``,
+		`\`\`\`\n${text}\n\`\`\`\n`,
+		`\n  ~~~ JSON\r\n${text}\r\n~~~`,
+		`\`\`\`\`json title="a"\n${text}\n\`\`\`\``,
+		`\`\`\`json ${text} \`\`\``,
+		`\ufeff${text}`,
+	].map((json): Sent => [list(json), { inputs: [{ id: 'a', default: '5' }] }]),
+	// A "default" that isn't a text is sent as the text that the form sends.
+	...['0.5', '-1000', '0', 'false', '[1,"b"]', '{"a":null}'].flatMap((given) =>
+		[`[{"id":"a","default":${given}}]`, `={{ [{ id: "a", default: ${given} }] }}`].map(
+			(json): Sent => [list(json), { inputs: [{ id: 'a', default: given }] }],
+		),
+	),
+	[list(' '), { inputs: [] }],
+	[list('={{ null }}'), { inputs: [] }],
 	[
-		'inputs as JSON text with expressions in it, which may give null',
-		list('=[{ "id": "a", "default": "{{ $json.absent ?? null }}{{ 5 }}" }]'),
-		{ inputs: [{ id: 'a', default: '5' }] },
-	],
-	['inputs of spaces', list(' '), { inputs: [] }],
-	['inputs of null', list('={{ null }}'), { inputs: [] }],
-	[
-		'all additional fields',
 		additional(allAdditional),
 		{
-			priority: 0,
+			...{ priority: 0, type: 'special', workspace: 'ws-1', metadata: { team: 'data' } },
 			retryOption: { maxretry: 2, retryInterval: 3000 },
-			type: 'special',
-			workspace: 'ws-1',
-			metadata: { team: 'data' },
 		},
 	],
-	['metadata', additional({ metadata: `={{ ({ at: ${date} }) }}` }), { metadata: { at: isoDate } }],
+	[additional({ metadata: '```\n{"a":1}\n```' }), { metadata: { a: 1 } }],
+	[additional({ metadata: `={{ ({ at: ${date} }) }}` }), { metadata: { at: isoDate } }],
+	// The retry fields as they are added.
 	[
-		'the retry fields as they are added',
 		additional({ maxRetry: 0, retryInterval: 0 }),
 		{ retryOption: { maxretry: 0, retryInterval: 0 } },
 	],
-	[
-		'numbers as text',
-		additional({ maxRetry: '={{ "2" }}', retryInterval: '={{ "10" }}', priority: '={{ "-5" }}' }),
-		{ retryOption: { maxretry: 2, retryInterval: 10 }, priority: -5 },
-	],
-	[
-		'one of the retry fields',
-		additional({ retryInterval: 10 }),
-		{ retryOption: { retryInterval: 10 } },
-	],
-	['a priority of 1.5', additional({ priority: 1.5 }), { priority: 1.5 }],
-	[
-		'IDs with spaces around them, without these',
-		{
-			namespace: ' default\n',
-			workflowUid: '\ttemplate-1 ',
-			workCluster: clusterById(` ${CLUSTER} `),
-			...additional({ workspace: ' ws-1 ' }),
-		},
-		{
-			namespace: 'default',
-			workflow: { uid: 'template-1' },
-			workCluster: CLUSTER,
-			workspace: 'ws-1',
-		},
-	],
-	['a display name with spaces', { displayName: ' A  name ' }, { displayName: ' A  name ' }],
-	['a date as display name', { displayName: `={{ ${date} }}` }, { displayName: isoDate }],
-	['a group', { group: 'reports' }, { group: 'reports' }],
-	[
-		'the same ID twice, which only the service can judge',
-		{ inputs: { input: [{ id: 'a' }, { id: ' a' }] } },
-		{ inputs: [{ id: 'a' }, { id: 'a' }] },
-	],
-])('Create sends the entered values: %s', async (_, parameters, job) => {
+	[additional({ maxRetry: '={{ "2" }}' }), { retryOption: { maxretry: 2 } }],
+	[additional({ retryInterval: 10 }), { retryOption: { retryInterval: 10 } }],
+	[additional({ priority: '={{ "-5" }}' }), { priority: -5 }],
+	[additional({ priority: 1.5 }), { priority: 1.5 }],
+	// Spaces around an ID are taken off.
+	[{ namespace: ' default\n' }, { namespace: 'default' }],
+	[{ workflowUid: '\ttemplate-1 ' }, { workflow: { uid: 'template-1' } }],
+	[{ workCluster: clusterById(` ${CLUSTER} `) }, { workCluster: CLUSTER }],
+	[additional({ workspace: ' ws-1 ' }), { workspace: 'ws-1' }],
+	[{ workflowUid: 'Zürich–東京 🚀' }, { workflow: { uid: 'Zürich–東京 🚀' } }],
+	[{ displayName: ' A  name ' }, { displayName: ' A  name ' }],
+	[{ displayName: `={{ ${date} }}` }, { displayName: isoDate }],
+	[{ displayName: '👩‍🚀 e\u0301\u200b' }, { displayName: '👩‍🚀 e\u0301\u200b' }],
+	[{ group: 'reports' }, { group: 'reports' }],
+	// The same ID twice, which only the service can judge.
+	[{ inputs: { input: [{ id: 'a' }, { id: ' a' }] } }, { inputs: [{ id: 'a' }, { id: 'a' }] }],
+])('Create sends the entered values: %j', async (parameters, job) => {
 	await fixture.engine.run({ parameters: create(parameters) }, [{ list: [record] }]);
 	expect(sentBody()).toMatchObject({ namespace: 'default', job: { workCluster: CLUSTER, ...job } });
 });
+
+test.each(oddJson)(
+	'Create sends each key of JSON, in Metadata and in a record: %s',
+	async (object) => {
+		const records = `[{"id":"a","default":"b","more":${object}}]`;
+		const json = { ...list(records), outputsJson: records };
+		await fixture.engine.run({
+			parameters: create({ ...json, ...additional({ metadata: object }) }),
+		});
+		const job = JSON.stringify(fixture.sentJob());
+		const sent = JSON.stringify(JSON.parse(records));
+		expect(job).toContain(`"inputs":${sent},"outputs":${sent}`);
+		expect(job).toContain(`"metadata":${JSON.stringify(JSON.parse(object))}`);
+	},
+);
 
 describe('An optional field whose expression has no value', () => {
 	test('is not sent, and a hint names the field and the items', async () => {

@@ -1,5 +1,7 @@
-import type { INode } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import { ServerResponse } from 'node:http';
+
+import type { INode, INodeParameters } from 'n8n-workflow';
+import * as n8nWorkflow from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/problem';
 import type { Fault } from '../../sandbox';
@@ -7,272 +9,338 @@ import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
+import type { Result } from '../support/run';
 
 /*
- * The title and the description of each error tell the user what happened and what to do. The errors are in the
- * snapshot, as n8n shows them.
+ * The title and the description of an error quote the service, and say what the failure means and what to do. The
+ * snapshot contains the errors as n8n shows them. `stoppedByError.test.ts` tests the errors of a batch of creates.
  */
 
 const fixture = useSandbox();
 
 beforeEach(() => void hurry());
 
-/** Returns the error of a node whose requests get this fault: all of them except the login, or only the login. */
-async function errorAfter(fault: Fault, parameters = create(), ofLogin = false) {
-	fixture.meets(ofLogin ? 'login' : 'others', fault);
-	const result = await fixture.engine.run({ parameters });
-	const { message: title = '', description } = result.error ?? {};
-	return { title, description: description ?? '', httpStatus: contextOf(result).httpStatus };
+const stop = change('stop', { jobId: 'job-1' });
+
+/** Returns the texts of an error, without the invisible character that the node inserts into them. */
+function textsOf({ error }: Pick<Result, 'error'>) {
+	const [title = '', description = ''] = [error?.message, error?.description ?? ''].map((text) =>
+		text?.replaceAll('\u2060', ''),
+	);
+	return { title, description };
 }
 
-const errorAfterLogin = async (fault: Fault) => await errorAfter(fault, getAll(), true);
+/** Runs a node whose requests get this fault: all of them except the login. */
+async function runAfter(fault: Fault, parameters: INodeParameters = create()): Promise<Result> {
+	fixture.meets('others', fault);
+	return await fixture.engine.run({ parameters });
+}
 
-/**
- * Returns a text of the errors that follow these answers, each of a service that hasn't answered before. Each error has
- * its title, its advice (except the advice about a job that may exist) and the words of the service.
- */
-async function pageOf(answers: Array<[status: number, body: unknown]>, after = errorAfter) {
-	const said: string[] = [];
-	for (const [status, body] of answers) {
-		await fixture.start({});
-		const { title, description, httpStatus } = await after(answer(status, body));
-		expect(httpStatus ?? status).toBe(status);
-		expect(fixture.callsOf('login')).toHaveLength(1);
-		const lines = description.split('\n').map((line) => {
-			return line.replace(/^(Before you |If it doesn't exist|(POST|GET) \S+ was ).*/, '');
-		});
-		const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines.filter(Boolean)].join(
-			'\n\t',
-		);
-		said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
-	}
-	return said.join('\n');
+const errorAfter = async (fault: Fault, parameters?: INodeParameters) =>
+	textsOf(await runAfter(fault, parameters));
+
+async function errorAfterLogin(fault: Fault) {
+	fixture.meets('login', fault);
+	return textsOf(await fixture.engine.run({ parameters: getAll() }));
+}
+
+/** Returns the error of the credential's test, which n8n wraps. It has only a title. */
+async function errorOfTest(fault: Fault) {
+	fixture.meets('login', fault);
+	const error: unknown = await fixture.engine.listAsOtherNode().catch((e: unknown) => e);
+	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
 }
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
 
-describe('The error of a create', () => {
-	const refusals: unknown[] = [
-		// Single texts.
-		'no such group',
-		'  one\n\ttwo\r\n\r\nthree ',
-		{ message: 'no such group' },
-		{ reason: 'no such group', code: 7, data: null, more: [] },
-		{ msg: 'group', ok: false },
-		// Markup, which is replaced by look-alike characters.
-		...[{ message: '<img src=x> <b>one</b>' }, '1 < 2 & <b>3</b> &lt; `4`'],
-		// Texts that name a field. The advice names it, too.
-		{ message: 'spec.workCluster not found: "north"' },
-		{ message: 'spec.inputs[0].default: 0.5 is not a string' },
-		// FastAPI, Prefect, Django REST, SOAP, ASP.NET, Laravel, JSON:API, Jira.
-		{ detail: [{ loc: ['body', 'job', 'priority'], msg: 'Input should be a valid integer' }] },
-		{ exception_message: 'Invalid request.', exception_detail: [{ msg: 'Field required' }] },
-		{ displayName: ['This field may not be blank.'] },
-		{ Fault: { Reason: 'quota group unknown' } },
-		{ title: 'Validation errors occurred.', errors: { '$.job.priority': ['No number.'] } },
-		{ message: 'The data was invalid.', errors: { group: ['The group is required.'] } },
-		{ errors: [{ field: 'maxretry', message: 'may not exceed 10' }] },
-		{ errors: [{ status: '422', source: { pointer: '/job/group' }, title: 'Unknown group' }] },
-		{ errorMessages: ['No such project.'], errors: { priority: 'Priority is too high' } },
-		// Spring, Kubernetes, problem+json, OAuth, Google.
-		{ timestamp, error: 'Bad Request', message: 'Unknown', trace: `a.NoGroup: Unknown${trace}` },
-		{ timestamp, status: 400, error: 'Bad Request', path: '/x' },
-		{ kind: 'Status', status: 'Failure', message: '"a" is forbidden', reason: 'Forbidden' },
-		{ type: 'https://x.example/quota', title: 'Quota Exceeded', detail: 'You have used 10 of 10' },
-		{ error: 'invalid_request', error_description: 'The group is unknown' },
-		{ error: { code: 400, message: 'Invalid value', status: 'INVALID_ARGUMENT' } },
-		// Error codes that only programs understand.
-		{ error: 'invalid_group', code: 'E1001' },
-		{ title: 'Bad Request', status: '400' },
-		// Other alphabets, including those without spaces between words.
-		{ code: 'E1001', message: 'グループがありません' },
-		{ path: 'POST /jobs', message: '配额已用完' },
-		{ code: 'E7', error: 'กลุ่มไม่ถูกต้อง' },
-		{ code: 'E7', error: 'Ungültig' },
-		{ сообщение: ['Группа не найдена'] },
-		// Lists, repetitions, nested values, and keys that JavaScript's objects inherit.
-		['one two', { deeper: [null, '', ['three four']] }],
-		{ message: 'one two', details: ['one two', 'two'] },
-		{ error: 'Bad Request', statusCode: 400, message: ['group must be a string', 'x'] },
-		// The name of the status is no reason.
-		...['Bad Request', '400 Bad Request', { code: 'BAD_REQUEST' }, { message: 'bad request' }],
-		JSON.parse('{"__proto__":"one two","constructor":{"x":7}}'),
-		// No text at all.
-		...[undefined, null, ' \n', {}, []],
-		...[{ code: 1042 }, { message: '', error: [], id: 7 }],
-	];
-	const failures: unknown[] = [
-		{ message: 'No space left.' },
-		`Error: boom${trace}`,
-		'group is missing:\n  at least one is needed',
-	];
-	const noJobs: unknown[] = [
-		...[undefined, null, '', [], ['one'], {}, { message: 'one' }, { a: 1, b: 2 }],
-		{ code: 40301, error: { text: 'quota used up' } },
-		...['<!-- login --><html>', 'one\ntwo', 7],
-	];
+const refusals: unknown[] = [
+	// Single texts.
+	'  one\n\ttwo\r\n\r\nthree ',
+	{ reason: 'no such group', code: 7, data: null, more: [] },
+	// Markup, which is replaced by look-alike characters.
+	...[{ message: '<img src=x> <b>one</b>' }, '1 < 2 & <b>3</b> &lt; `4`'],
+	// FastAPI, Prefect, Django REST, ASP.NET, Laravel, JSON:API, Jira.
+	{ detail: [{ loc: ['body', 'job', 'priority'], msg: 'Input should be a valid integer' }] },
+	{ exception_message: 'Invalid request.', exception_detail: [{ msg: 'Field required' }] },
+	{ displayName: ['This field may not be blank.'] },
+	{ title: 'Validation errors occurred.', errors: { '$.job.priority': ['No number.'] } },
+	{ message: 'The data was invalid.', errors: { group: ['The group is required.'] } },
+	{ errors: [{ status: '422', source: { pointer: '/job/group' }, title: 'Unknown group' }] },
+	{ errorMessages: ['No such project.'], errors: { priority: 'Priority is too high' } },
+	// Spring, Kubernetes, problem+json, OAuth, Google.
+	{ timestamp, error: 'Bad Request', message: 'Unknown', trace: `a.NoGroup: Unknown${trace}` },
+	{ timestamp, status: 400, error: 'Bad Request', path: '/x' },
+	{ kind: 'Status', status: 'Failure', message: '"a" is forbidden', reason: 'Forbidden' },
+	{ type: 'https://x.example/quota', title: 'Quota Exceeded', detail: 'You have used 10 of 10' },
+	{ error: 'invalid_request', error_description: 'The group is unknown' },
+	{ error: { code: 400, message: 'Invalid value', status: 'INVALID_ARGUMENT' } },
+	// Other alphabets, including those without spaces between words.
+	{ code: 'E1001', message: 'グループがありません' },
+	{ сообщение: ['Группа не найдена'] },
+	// Lists, repetitions, nested values, and keys that JavaScript's objects inherit.
+	['one two', { deeper: [null, '', ['three four']] }],
+	{ message: 'one two', details: ['one two', 'two'] },
+	JSON.parse('{"__proto__":"one two","constructor":{"x":7}}'),
+	// The name of the status is no reason.
+	...['400 Bad Request', { code: 'BAD_REQUEST' }, { message: 'bad request' }],
+	// No text at all.
+	...[undefined, null, ' \n', {}, [], { code: 1042 }, { message: '', error: [], id: 7 }],
+];
 
-	test.each<[string, status: number, bodies: unknown[]]>([
-		['a refusal', 400, refusals],
-		['a failure', 500, failures],
-		['no job', 200, noJobs],
-		['too much', 413, [undefined, '<html>413</html>', { message: 'Payload Too Large' }]],
-	])('says what the user needs to know after %s', async (_, status, bodies) => {
-		expect(await pageOf(bodies.map((body) => [status, body]))).toMatchSnapshot();
-	});
+type Answer = [status: number, body: unknown];
 
-	test('shortens long quotes in its title, and to 500 characters in its description', async () => {
-		const long = 'x'.repeat(501);
-		const one = await errorAfter(answer(400, { message: long }));
-		expect(one.title).toBe(`The service refused to create the job: ${'x'.repeat(79)}…`);
-		expect(one.description).toContain(`The service says: {"message":"${'x'.repeat(487)}…\n`);
+const refusedLogins: Answer[] = [
+	[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
+	[403, { message: 'MFA required' }],
+	[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
+	[404, { message: 'invalid login' }],
+	// Refusals without a further reason.
+	[401, undefined],
+	[401, { message: 'The username or the password is wrong' }],
+	[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
+	// Answers of addresses that aren't a login endpoint.
+	[404, '404 page not found'],
+	[404, '<html><body>invalid login</body></html>'],
+	[200, '<!DOCTYPE html><html><body>Welcome</body></html>'],
+	[404, { timestamp, status: 404, error: 'Not Found', path: '/oauth/login' }],
+	[405, { detail: 'Method Not Allowed' }],
+];
 
-		const many = await errorAfter(answer(400, { errors: ['a '.repeat(20), 'b '.repeat(30)] }));
-		expect(many.title).toBe(`The service refused to create the job: ${'a '.repeat(20).trim()}`);
+const failedTests: Answer[] = [
+	[400, { code: 'E7', message: 'Accept the terms first' }],
+	// For these words, n8n would show its own text instead: a system's error code, even inside a word, and a bad gateway.
+	[500, 'connect ECONNREFUSED 10.0.0.1'],
+	[400, { message: 'Ask for the experiment' }],
+	[500, { message: 'It was a Bad Gateway' }],
+	[401, { code: 'wrong', message: 'The username or the password is wrong' }],
+];
 
-		// The message is in the title even if it is in the part that is cut off.
-		const behind = await errorAfter(answer(400, { echo: [long], message: 'no such group' }));
-		expect(behind.title).toMatch(/: no such group$/);
-		expect(behind.description.length).toBeLessThan(1_000);
-	});
+const one = { metadata: { uid: 'one' } };
+const all = (status: number, bodies: unknown[]) => bodies.map((body): Answer => [status, body]);
 
-	test.each([
-		['texts', JSON.stringify({ errors: new Array(1_024).fill('x'.repeat(2_000)) })],
-		['a message', JSON.stringify({ message: 'token '.repeat(200_000) })],
-		['a list', JSON.stringify(new Array(100_000).fill('a b'))],
-		['an object', JSON.stringify(Object.fromEntries(numbered(50_000).map(({ n }) => [n, 'a'])))],
-		['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
-		['blanks', `"${' '.repeat(1_000_000)}a b"`],
-		['frames', JSON.stringify('\n\tat '.repeat(100_000))],
-	])('is created within a second for a huge body: %s', async (_, text) => {
-		const before = process.cpuUsage();
-		const { description } = await errorAfter(answer(400, JSON.parse(text)), getAll());
-		expect(description.length).toBeLessThan(2_000);
-		expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
-	});
-
-	test.each<[string, string]>([
-		['https://elsewhere.example/a?b=c&d', 'https://elsewhere.example/a'],
-		['https://elsewhere.example/a#b?c', 'https://elsewhere.example/a'],
-	])('says where the redirect to %j leads', async (location, said) => {
-		const { title, description } = await errorAfter(answer(302, undefined, { location }));
-		expect(title).toBe(`The service redirects to ${said}; the job may exist`);
-		expect(description).toContain(`The redirect leads to ${said}.\n`);
-	});
-
-	test.each([400, 403, 404, 409, 423, 425, 451])(
-		'is avoided after %i with a Retry-After, because the create is sent again',
-		async (status) => {
-			const notNow = answer(status, { message: 'locked for a moment' }, { 'retry-after': '1' });
-			fixture.meets('createJob', ({ nOfOperation }) => (nOfOperation <= 2 ? notNow : undefined));
-			await fixture.succeeds(create());
-			expect(fixture.callsOf('createJob')).toHaveLength(3);
-			expect(fixture.sandbox.store.jobs.size).toBe(1);
-		},
-	);
-});
-
-test('the error of a refused login says what the user needs to know', async () => {
-	const page = await pageOf(
+test.each<[string, Answer[], after?: typeof errorAfter]>([
+	['a refused create', all(400, refusals)],
+	['a failed create', all(500, [`Error: boom${trace}`, 'group is missing:\n  one is needed'])],
+	['a create of too much', all(413, [undefined, '<html>413</html>', { message: 'Too Large' }])],
+	[
+		'a create without a job in the response',
 		[
-			// Refusals with a reason of the service.
-			[401, { code: 'password_expired', message: 'Your password has expired. Change it.' }],
-			[403, { message: 'MFA required' }],
-			[400, { error: 'terms_not_accepted', error_description: 'Accept the terms first' }],
-			[404, { message: 'invalid login' }],
-			[404, { error: 'user_not_found' }],
-			[405, { fehler: 'Anmeldung hier gesperrt' }],
-			[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
-			[423, 'アカウントがロックされています'],
-			// Refusals without a further reason.
-			[401, undefined],
-			[401, { message: 'The username or the password is wrong' }],
-			[401, 'Unauthorized'],
-			[401, { status: 401, error: 'Unauthorized', path: '/oauth/login' }],
-			// Answers of addresses that aren't a login endpoint.
-			[404, undefined],
-			[404, '404 page not found'],
-			[404, '<html><body>invalid login</body></html>'],
-			[404, { detail: 'Not Found' }],
-			[404, { timestamp, status: 404, error: 'Not Found', path: '/oauth/login' }],
-			[404, { message: 'Cannot POST /oauth/login', error: 'Not Found' }],
-			[405, { detail: 'Method Not Allowed' }],
+			...all(200, [undefined, null, '', [], ['one'], {}, { message: 'one' }, { a: 1, b: 2 }]),
+			...all(200, [{ code: 40301, error: { text: 'quota used up' } }, '<!-- login --><html>', 7]),
+			...all(
+				200,
+				['', '  ', -7, 7.5, 2 ** 53, true, null].map((uid) => ({ metadata: { uid } })),
+			),
+			...all(200, [{ metadata: 'uid' }, { metadata: [{ uid: 'one' }] }, { uid: 'one' }, [one]]),
+			...all(201, [undefined, {}, { id: 7 }]),
+			...[...all(202, [undefined, {}]), ...all(204, [undefined])],
 		],
-		errorAfterLogin,
-	);
-	expect(page).toMatchSnapshot();
-});
-
-test('The test of a credential shows only a title, which says what the user needs to know', async () => {
-	const page = await pageOf(
-		[
-			[403, { message: 'MFA required' }],
-			[400, { code: 'E7', message: 'Accept the terms first' }],
-			// For these words, n8n would show its own text instead: a system's error code, even inside a word, and a
-			// bad gateway.
-			[500, 'connect ECONNREFUSED 10.0.0.1'],
-			[401, { message: 'Renew it first.' }],
-			// The title doesn't repeat the same words.
-			[401, { code: 'wrong', message: 'The username or the password is wrong' }],
-			[400, { message: 'Ask for the experiment' }],
-			[500, { message: 'It was a Bad Gateway' }],
-		],
-		async (fault) => {
-			fixture.meets('login', fault);
-			// n8n wraps the errors of a credential, in the requests of all nodes.
-			const { message } = await fixture.engine.listAsOtherNode().then(
-				() => new Error('It was sent'),
-				(error: Error) => error,
-			);
-			return { title: message.replaceAll('\u2060', ''), description: '', httpStatus: undefined };
-		},
-	);
-	expect(page).toMatchSnapshot();
-});
-
-describe('An error says that a web page came, perhaps from something before the service,', () => {
-	const page =
-		'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
-	const said =
-		'A web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"';
-
-	test.each([401, 403, 404, 406, 409, 418, 451, 502])('after %i', async (status) => {
-		for (const after of [errorAfterLogin, errorAfter]) {
-			const { title, description } = await after(answer(status, page));
-			expect(description).toContain(`\n\n${said}\n`);
-			expect(title).not.toContain('denied');
+	],
+	[
+		'a response that is no list of clusters',
+		all(200, [
+			...[{ items: {} }, { items: 'one' }, { items: ['one'] }, { items: [one, null] }],
+			...[{ next: 'b' }, ['b'], true].map((token) => ({
+				items: [],
+				metadata: { continue: token },
+			})),
+			...[[one], { clusters: [one] }, { data: { items: [one] } }, { metadata: {}, message: 'no' }],
+			...[{ error: { code: 7 } }, { errors: ['maintenance'] }, { code: 0, msg: 'キーが無効です' }],
+			...[{ success: false }, { status: 500 }],
+		]),
+		async (fault) => await errorAfter(fault, getAll()),
+	],
+	['a refused login', refusedLogins, errorAfterLogin],
+	["a failed test of the credential, which n8n's form shows as one line", failedTests, errorOfTest],
+])(
+	'the error says what the user needs to know, after %s',
+	async (_, answers, after = errorAfter) => {
+		const said: string[] = [];
+		for (const [status, body] of answers) {
+			// Each answer comes from a service that hasn't answered before.
+			await fixture.start({});
+			const { title, description } = await after(answer(status, body));
+			expect(fixture.callsOf('login')).toHaveLength(1);
+			const lines = description.split('\n').filter((line) => {
+				return !/^$|^Before you |^If it doesn't exist|^(POST|GET) \S+ was /.test(line);
+			});
+			const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines].join('\n\t');
+			said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
 		}
-	});
+		expect(said.join('\n')).toMatchSnapshot();
+	},
+);
 
-	test.each([401, 403, 418])(
-		'and not to ask for a permission after %i to a call',
-		async (status) => {
-			const { title, description } = await errorAfter(answer(status, page));
-			expect(title).toBe('The service or something before it refused to create the job');
-			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
+describe('The title of an error', () => {
+	const long = `registry.example.com/${'x'.repeat(120)} is unreachable`;
+
+	test.each([
+		['The service refused to create the job', create(), 400, 'default/report was not found'],
+		['The service refused to create the job', create(), 400, 'jobs.batch "x" not found'],
+		['The service refused to create the job', create(), 400, long],
+		// n8n treats a run as cancelled if its error contains this word.
+		["Can't stop the job in its current state", stop, 409, 'The job "canceled-7" was canceled'],
+		["No job 'canceled-42' in namespace 'default'", change('stop', { jobId: 'canceled-42' }), 404],
+		// n8n replaces a title in which it finds the code of a system error.
+		[
+			"No job 'experiment-ENOENT' in namespace 'default'",
+			change('stop', { jobId: 'experiment-ENOENT' }),
+			404,
+		],
+	] as const)(
+		'"%s", and then quotes the service unchanged, and shortens only the end',
+		async (beginning, parameters, status, words = '') => {
+			const quote = words.length > 80 ? `${words.slice(0, 79)}…` : words;
+			const title = words === '' ? beginning : `${beginning}: ${quote}`;
+			const result = await runAfter(answer(status, { message: words }), parameters);
+			expect(textsOf(result).title).toBe(title);
+			expect(result.run.status).toBe('error');
+			expect(result.error?.message).not.toContain('canceled');
+			const onError = 'continueRegularOutput';
+			const { items } = await fixture.engine.run({ parameters, onError });
+			expect(items[0]?.json.message).toBe(title);
 		},
 	);
 
-	test.each([
-		['tags', `<html><h1>Bad<p>${'<b'.repeat(500_000)}`],
-		['tags with a space', `<html><h1>Bad<p>${'<a '.repeat(333_000)}`],
-		['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
-		['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
-		['ends of scripts', `<html><h1>Bad<p><script>${'</script  '.repeat(100_000)}`],
-		['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
-	])('within seconds for a megabyte of %s', async (_, huge) => {
-		const before = process.cpuUsage();
-		expect((await errorAfter(answer(400, huge), getAll())).description).toContain('"Bad');
-		expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+	test('has the message of the service even if the description, which is shortened, does not', async () => {
+		const body = { echo: ['x'.repeat(501)], message: 'no such group' };
+		const { title, description } = await errorAfter(answer(400, body));
+		expect(title).toMatch(/: no such group$/);
+		expect(description).toContain(`The service says: {"echo":["${'x'.repeat(489)}…\n`);
 	});
+
+	test('quotes words that are also the reason phrase of the response', async () => {
+		const { writeHead } = ServerResponse.prototype;
+		jest.spyOn(ServerResponse.prototype, 'writeHead').mockImplementation(function (
+			this: ServerResponse,
+			...[status, headers]: unknown[]
+		) {
+			return Reflect.apply(writeHead, this, [status, 'The group is locked.', headers]);
+		});
+		const { title } = await errorAfter(answer(400, { message: 'The group is locked.' }));
+		expect(title).toMatch(/: The group is locked\.$/);
+	});
+});
+
+const checkUrl = /'Base URL' in the credential/;
+const inThisState = /^Can't stop the job in its current state/;
+const tooLarge = /^What was sent is too large for the service/;
+
+/** Single statuses whose own texts help more than "The service refused to ...": a new one is a row here. */
+test.each<[number, title: RegExp, advice: RegExp, INodeParameters?]>([
+	[401, /^The service rejected the token that it had just issued/, /clocks of the service/],
+	[403, /^The user isn't allowed to create the job/, /the permission.*'Base URL' in the/],
+	[404, /^The namespace, the workflow template or the /, /'Namespace' \(default\)/],
+	[407, /^A proxy before the service wants a login/, /HTTP_PROXY and HTTPS_PROXY/],
+	[413, tooLarge, /Make this node's fields shorter/],
+	[431, tooLarge, /the token of a user in many groups is long/],
+	[429, /^The service is receiving too many requests/, /^Try again later\./],
+	[409, /^The service refused to create the job/, /^Check this node's fields\./],
+	[405, inThisState, /^Check the state of the job on the service/, stop],
+	[409, inThisState, /^Check the state of the job on the service/, stop],
+	[403, /^The user isn't allowed to stop the job/, checkUrl, stop],
+	[404, /^No job 'job-1'/, checkUrl, stop],
+	[404, /^No list of work clusters at /, checkUrl, getAll()],
+])(
+	'the error after %i has its own title and advice: %s',
+	async (status, title, advice, parameters = create()) => {
+		const result = await runAfter(answer(status, { message: 'said so' }), parameters);
+		expect(textsOf(result).title).toMatch(new RegExp(`${title.source}.*: said so$`));
+		expect(textsOf(result).description).toMatch(advice);
+		expect(contextOf(result)).toMatchObject({ httpStatus: status, jobMayExist: false });
+	},
+);
+
+test.each([
+	['texts', JSON.stringify({ errors: new Array(1_024).fill('x'.repeat(2_000)) })],
+	['a message', JSON.stringify({ message: 'token '.repeat(200_000) })],
+	['a list', JSON.stringify(new Array(100_000).fill('a b'))],
+	['an object', JSON.stringify(Object.fromEntries(numbered(50_000).map(({ n }) => [n, 'a'])))],
+	['a nest', `${'['.repeat(2_000)}"a b"${']'.repeat(2_000)}`],
+	['blanks', `"${' '.repeat(1_000_000)}a b"`],
+	['frames', JSON.stringify('\n\tat '.repeat(100_000))],
+	['tags', `<html><h1>Bad<p>${'<b'.repeat(500_000)}`],
+	['tags with a space', `<html><h1>Bad<p>${'<a '.repeat(333_000)}`],
+	['comments', `<html><h1>Bad<p>${'<!--'.repeat(250_000)}`],
+	['scripts', `<html><h1>Bad<p>${'<script>'.repeat(125_000)}`],
+	['ends of scripts', `<html><h1>Bad<p><script>${'</script  '.repeat(100_000)}`],
+	['entities', `<html><h1>Bad<p>${'&#'.repeat(500_000)}`],
+])('the error for a megabyte of %s is short, and is there at once', async (_, text) => {
+	const body: unknown = text.startsWith('<') ? text : JSON.parse(text);
+	const before = process.cpuUsage();
+	const { description } = await errorAfter(answer(400, body), getAll());
+	expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_500);
+	expect(description).toMatch(text.startsWith('<') ? /"Bad/ : /The service says: /);
+	expect(description.length).toBeLessThan(2_000);
+});
+
+test.each<[number, title: string, after?: typeof errorAfter]>([
+	[401, 'The service or something before it refused to create the job'],
+	[403, 'The service or something before it refused to create the job'],
+	[418, 'The service or something before it refused to create the job'],
+	[404, 'The namespace, the workflow template or the work cluster was not found'],
+	[409, 'The service or something before it refused to create the job'],
+	[502, 'The service failed to create the job; the job may exist'],
+	[401, 'The username or the password is wrong', errorAfterLogin],
+	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],
+	[502, 'The service failed to log the user in', errorAfterLogin],
+])(
+	'after a web page with %i, the title is "%s", and the description says what the page shows',
+	async (status, said, after = errorAfter) => {
+		const page =
+			'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
+		const { title, description } = await after(answer(status, page));
+		expect(title.replace(fixture.sandbox.url, '<service>')).toBe(said);
+		expect(description).toContain(
+			'\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n',
+		);
+		if (title.includes('something before it'))
+			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
+	},
+);
+
+test.each(['the login', 'the test of the credential'])(
+	'the error of %s says which field to change, if the credential does not allow the host of the service',
+	async (way) => {
+		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
+		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
+		fixture.engine.editCredential(allowed);
+		const error =
+			way === 'the login'
+				? (await fixture.engine.run({ parameters: create() })).error
+				: await fixture.engine.listAsOtherNode().catch((e: Error) => e);
+		const { message, description } = error as { message: string; description?: string };
+		expect(message).toMatch(/^n8n doesn't allow requests to http/);
+		const text = `${message}\n${description}`;
+		expect(text).toContain(
+			"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains'",
+		);
+		expect(text).toContain('Nothing was sent. n8n says: "Domain not allowed:');
+		expect(fixture.sandbox.calls).toEqual([]);
+	},
+);
+
+test('the error of several state changes says what was done and what failed', async () => {
+	const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
+	fixture.meets('changeJobState', ({ path }) =>
+		path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200),
+	);
+	const items = ['a', 'gone', 'b', 'c'].map((id) => ({ id }));
+	const { title, description } = textsOf(await fixture.engine.run({ parameters }, items));
+	expect(title).toBe(
+		"1 of 4 jobs were stopped; item 1 failed: Can't stop the job in its current state: it has ended",
+	);
+	expect(description).toContain(
+		'\n\nDone: item 0. Failed: item 1. Not begun: items 2 to 3. Items are counted from 0.\n\n',
+	);
 });
 
 describe('Markup is shown as text', () => {
 	test("in n8n's own errors", () => {
 		const link = '<a href="https://evil.example">Session expired</a>';
 		const node = { name: 'Create a job' } as INode;
-		const error = new NodeOperationError(node, link, { description: `See ${link}` });
+		const error = new n8nWorkflow.NodeOperationError(node, link, { description: `See ${link}` });
 		const { message, description } = nodeErrorOf(node, error);
 		const text = '‹a href="https://evil.example"›Session expired‹/a›';
 		expect({ message, description }).toEqual({ message: text, description: `See ${text}` });
@@ -285,33 +353,13 @@ describe('Markup is shown as text', () => {
 		expect(description).not.toContain('<');
 		const onError = 'continueRegularOutput';
 		const { items } = await fixture.engine.run({ parameters, onError });
-		const { message, error } = items[0]?.json ?? {};
-		expect(message).toBe(`No job '<b onclick="alert(1)">Session expir…' in namespace 'default'`);
-		expect(Object(error).description).toContain('was answered with HTTP 404.');
-	});
-
-	test("in a job's name, and only the editor's panel gets markup for line breaks", async () => {
-		fixture.meets('createJob', ({ nOfOperation }) =>
-			nOfOperation === 2 ? answer(400) : undefined,
-		);
-		const { error } = await fixture.engine.run(
-			{ parameters: create({ displayName: '={{ $json.name }}', options: { concurrency: 1 } }) },
-			[{ name: '<i>A</i>' }, { name: 'B' }],
-		);
-		const [uid = ''] = fixture.sandbox.store.jobs.keys();
-		expect(error?.description).toContain(
-			`\n\nDone: item 0. Failed: item 1. Items are counted from 0.\n\nJobs already created (1):\n`,
-		);
-		expect(error?.description).toContain(`\n• item 0: ${uid} ('‹i›A‹/i›' in namespace 'default')`);
-		const template = error?.description?.replaceAll('\n', '<br>');
-		expect(error).toHaveProperty('context.descriptionTemplate', template);
+		const message = `No job '<b onclick="alert(1)">Session expir…' in namespace 'default'`;
+		expect(items[0]?.json).toMatchObject({ message });
 	});
 });
 
 test('an error has the HTTP status where n8n looks for it, if there is one', async () => {
-	const { error: refused } = await fixture.engine.run({
-		parameters: change('stop', { jobId: 'gone' }),
-	});
+	const { error: refused } = await fixture.engine.run({ parameters: stop });
 	expect(refused).toMatchObject({ name: 'NodeApiError', httpCode: '404' });
 	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), baseUrl: 'ftp://nowhere' });
 	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });

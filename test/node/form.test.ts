@@ -1,8 +1,7 @@
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
-import { NodeHelpers, Workflow } from 'n8n-workflow';
+import { NodeHelpers } from 'n8n-workflow';
 
 import { loadPackage } from '../support/packageUnderTest';
-import { workflowOf } from '../support/workflow';
 
 /*
  * The forms of the node and of the credential don't change unnoticed: the snapshot contains each of their texts,
@@ -69,20 +68,6 @@ test('the form of the credential has not changed', async () => {
 	expect(describeForm(head, properties)).toMatchSnapshot();
 });
 
-test.each([
-	[{ resource: 'job', operation: 'create', displayName: 'Report' }, 'Report'],
-	[{ resource: 'job', operation: 'stop', jobId: 'job-1' }, 'job-1'],
-	[{ resource: 'cluster', operation: 'getAll' }, ''],
-])('the subtitle of a node with %j is "%s"', async (parameters, subtitle) => {
-	const loaded = await loadPackage();
-	const workflow = new Workflow(workflowOf([{ parameters }], loaded));
-	const stored = workflow.getNode('Node 1');
-	if (stored === null) throw new Error('The workflow has lost its node');
-	const { subtitle: expression } = loaded.node.description;
-	const shown = workflow.expression.getSimpleParameterValue(stored, expression, 'internal', {});
-	expect(shown).toBe(subtitle);
-});
-
 /*
  * The editor only saves values that differ from the default of their field, and an execution adds the defaults. A field
  * that a user has added must still exist then. In some releases of n8n, a group that equals its default is lost.
@@ -115,17 +100,4 @@ test('a field that a user adds exists when the workflow runs, even if it is empt
 		const saved = read(parameters, false);
 		expect(read(saved, true)).toMatchObject(parameters);
 	}
-});
-
-test.each([
-	[true, false],
-	[false, true],
-])('with Raw Page set to %s, the form shows Filters: %s', async (rawPage, isShown) => {
-	const { description } = (await loadPackage()).node;
-	const parameters = { resource: 'cluster', operation: 'getAll', options: { rawPage } };
-	const filters = description.properties.find(({ name }) => name === 'filters');
-	if (filters === undefined) throw new Error('There are no filters');
-	expect(
-		NodeHelpers.displayParameter(parameters, filters, { typeVersion: 1 }, description, parameters),
-	).toBe(isShown);
 });

@@ -35,23 +35,15 @@ test.each(files)(
 	},
 );
 
-/** Returns the text of the note in a workflow. */
-function noteIn(file: string): string {
-	const note = allNodes.find((each) => each.file === file && each.name === 'Note');
-	return String(note?.node.parameters.content);
-}
-
-test.each(files.filter((file) => read(file).includes('"jobOrchestrationApi": {')))(
-	'the note in %s says what is left to fill in with the sandbox, and what with another service',
+test.each(files)(
+	'the note in %s says what is left to fill in, and where the time zone is set',
 	(file) => {
-		expect(noteIn(file)).toMatch(/with the sandbox of `npm start`.* with your own service/i);
-	},
-);
-
-test.each(files.filter((file) => /triggerAtHour|toFormat\(/.test(read(file))))(
-	'the note in %s says where the time zone of its hours and dates is set',
-	(file) => {
-		expect(noteIn(file)).toContain('⋯ › Settings › **Timezone**');
+		const own = allNodes.find((each) => each.file === file && each.name === 'Note');
+		const note = String(own?.node.parameters.content);
+		if (read(file).includes('"jobOrchestrationApi": {'))
+			expect(note).toMatch(/with the sandbox of `npm start`.* with your own service/i);
+		if (/triggerAtHour|toFormat\(/.test(read(file)))
+			expect(note).toContain('⋯ › Settings › **Timezone**');
 	},
 );
 
@@ -87,49 +79,38 @@ test('queue-mode/compose.yaml waits longer for the end of n8n than n8n needs to 
 	expect(Number(minutes) * 60).toBeGreaterThan(Number(seconds));
 });
 
-/** Returns the value of an expression for an item. */
-async function evaluated(expression: string, json: IDataObject): Promise<unknown> {
+const crashSafe = 'crash-safe-batch.json';
+const retry = 'retry-without-doubling.json';
+const nameOfJob = /"displayName":\s*"(=[^"]*)"/;
+const state = /\\n {2}state: (.*?),\\n {2}jobId:/;
+const tryAgain = /"leftValue":\s*"(=[^"]*httpStatus[^"]*)"/;
+const withStatus = (httpStatus: number | null) => ({ error: { httpStatus, jobMayExist: false } });
+
+test.each<[file: string, what: RegExp, IDataObject, value: unknown]>([
+	[crashSafe, nameOfJob, { key: 'the-key', customer: 'a' }, expect.stringContaining('the-key')],
+	[crashSafe, state, { metadata: { uid: 'job-1' } }, 'created'],
+	[crashSafe, state, { message: 'refused', error: { jobMayExist: false } }, 'failed'],
+	[crashSafe, state, { message: 'no answer', error: { jobMayExist: true } }, 'may exist'],
+	[crashSafe, state, { message: 'of another kind', error: {} }, 'may exist'],
+	[crashSafe, state, {}, 'may exist'],
+	[retry, tryAgain, withStatus(null), true],
+	[retry, tryAgain, withStatus(429), true],
+	[retry, tryAgain, withStatus(503), true],
+	[retry, tryAgain, withStatus(400), false],
+])('in %s, the expression %s has the right value for %j', async (file, what, json, value) => {
+	const [, found = ''] = what.exec(read(file)) ?? [];
+	const expression = found.startsWith('=') ? found : `={{ ${found} }}`;
 	const { nodeTypes } = await loadPackage();
 	const node: INode = {
 		...{ id: '1', name: 'Here', type: NODE_TYPE, typeVersion: 1, parameters: {} },
 		position: [0, 0],
 	};
-	const { expression: expressions } = new Workflow({
-		...{ nodes: [node], connections: {}, active: false, nodeTypes },
-	});
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const { expression: expressions } = workflow;
 	const items = [{ json }];
-	return expressions.getParameterValue(expression, null, 0, 0, 'Here', items, 'manual', {});
-}
-
-test('crash-safe-batch.json includes the key of a row in the name of its job', async () => {
-	const [create] = ownNodes.filter(
-		({ file, node }) => file === 'crash-safe-batch.json' && node.parameters.operation === 'create',
-	);
-	const name = String(create?.node.parameters.displayName);
-	expect(await evaluated(name, { key: 'the-key', customer: 'a' })).toContain('the-key');
-});
-
-test.each([
-	[{ metadata: { uid: 'job-1' } }, 'created'],
-	[{ message: 'refused', error: { jobMayExist: false } }, 'failed'],
-	[{ message: 'no answer', error: { jobMayExist: true } }, 'may exist'],
-	[{ message: 'of another kind', error: {} }, 'may exist'],
-	[{}, 'may exist'],
-])('crash-safe-batch.json records the result %j with the state "%s"', async (json, state) => {
-	const [, expression = ''] =
-		/\\n {2}state: (.*?),\\n {2}jobId:/.exec(read('crash-safe-batch.json')) ?? [];
-	expect(await evaluated(`={{ ${expression} }}`, json)).toBe(state);
-});
-
-test.each([
-	[null, true],
-	[429, true],
-	[503, true],
-	[400, false],
-])('retry-without-doubling.json tries again after the status %s: %s', async (httpStatus, again) => {
-	const [, expression = ''] =
-		/"leftValue":\s*"(=[^"]*httpStatus[^"]*)"/.exec(read('retry-without-doubling.json')) ?? [];
-	expect(await evaluated(expression, { error: { httpStatus, jobMayExist: false } })).toBe(again);
+	expect(
+		expressions.getParameterValue(expression, null, 0, 0, 'Here', items, 'manual', {}),
+	).toEqual(value);
 });
 
 test('the documentation calls only webhooks that the examples have', () => {

@@ -2,9 +2,9 @@ import type { Fault } from '../../sandbox';
 import { batch } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
+import { change, create, getAll, numbered } from '../support/fixture';
 import { spellings } from './spellings';
-import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
+import { expectNoSecretIn, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
  * A run leaves neither the password nor a token in its error, the stored execution or the log, and in its output only
@@ -15,39 +15,32 @@ const fixture = useTraces();
 
 const list = getAll({ options: { maxRetries: 0 } });
 
-describe('A failure leaves neither the password nor a token:', () => {
-	const faults: Array<[string, Fault]> = [
-		['a broken connection', { kind: 'break', when: 'beforeActing' }],
-		['half a body', { kind: 'halfBody', when: 'beforeActing' }],
-		...[400, 401, 403, 404, 429, 500].map((status): [string, Fault] => [
-			`${status}`,
-			answer(status),
-		]),
-		['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:9/' }],
-		['a page', { kind: 'html', when: 'beforeActing', status: 502 }],
-		['no answer', { kind: 'stall', when: 'beforeActing' }],
-		['tokens that expire at once', { kind: 'expireTokens' }],
-	];
-
-	// What a failure leaves behind doesn't depend on the call, so each fault is tested with only one call.
-	test.each(faults.map((row, n) => [...row, operations[n % operations.length]] as const))(
-		'%s',
-		async (_, fault, parameters = list) => {
-			fixture.meets('others', () => fixture.limits.orRunOut(fault));
-			const { tokens } = await fixture.expectNoLeak(parameters);
-			expect(tokens).not.toEqual([]);
-		},
-	);
-
-	test.each(faults.slice(0, 4))('of the login: %s', async (_, fault) => {
+test.each<[string, Fault]>([
+	['a broken connection', { kind: 'break', when: 'beforeActing' }],
+	['half a body', { kind: 'halfBody', when: 'beforeActing' }],
+	...[400, 401, 403, 404, 429, 500].map((status): [string, Fault] => [`${status}`, answer(status)]),
+	['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:9/' }],
+	['a page', { kind: 'html', when: 'beforeActing', status: 502 }],
+	['no answer', { kind: 'stall', when: 'beforeActing' }],
+	['tokens that expire at once', { kind: 'expireTokens' }],
+])(
+	'A failure leaves neither the password nor a token, in a call and in a login: %s',
+	async (_, fault) => {
+		// What a failure leaves behind doesn't depend on the call, so each fault is tested with one call.
+		fixture.meets('others', () => fixture.limits.orRunOut(fault));
+		expect((await fixture.expectNoLeak(create({ options: { maxRetries: 0 } }))).tokens).not.toEqual(
+			[],
+		);
+		if (fault.kind === 'expireTokens') return;
+		fixture.engine.editCredential({ userName: 'another' });
 		fixture.meets('login', () => fixture.limits.orRunOut(fault));
 		await fixture.expectNoLeak(list, 'continueErrorOutput');
-	});
+	},
+);
 
-	test('a service that cannot be reached', async () => {
-		await fixture.sandbox.close();
-		await fixture.expectNoLeak(list);
-	});
+test('A service that cannot be reached leaves neither', async () => {
+	await fixture.sandbox.close();
+	await fixture.expectNoLeak(list);
 });
 
 describe('A text of the service with a secret is not shown:', () => {
@@ -65,9 +58,6 @@ describe('A text of the service with a secret is not shown:', () => {
 		['a 401', (it) => answer(401, { message: `Bad: ${it}` }), ''],
 		['a nested one', (it) => answer(403, { x: { y: [{ z: `Bad: ${it}` }] } }), ANSWER],
 		['a name', (it) => answer(400, { message: 'Bad: group', errors: { [it]: 'is odd' } }), ANSWER],
-		['a text', (it) => answer(500, `Bad: ${it}`), ANSWER],
-		['JSON in a text', (it) => answer(400, `Bad: ${JSON.stringify([it])}`), ANSWER],
-		['an address', (it) => answer(404, `Bad: ?q=${encodeURIComponent(it)}&a=b`), ANSWER],
 		['a page', (it) => answer(502, `<html>Bad: ${it}</html>`), ANSWER],
 		['the text of a page', (it) => answer(502, `<html><h1>Bad: ${it}</h1>`), ANSWER],
 		[
@@ -75,6 +65,14 @@ describe('A text of the service with a secret is not shown:', () => {
 			(it) => {
 				const [first = '', ...others] = [...it].map((letter) => `&#${letter.codePointAt(0)};`);
 				return answer(403, `<html><h1>Bad: <b>${first}</b>${others.join('')}</h1>`);
+			},
+			ANSWER,
+		],
+		[
+			'a text in which the page breaks the line',
+			(it) => {
+				const escaped = it.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll(' ', '\n');
+				return answer(403, `<html><h1>Bad: ${escaped}</h1>`);
 			},
 			ANSWER,
 		],
@@ -167,12 +165,13 @@ test('A success leaves neither the password nor a token, even after a token has 
 	}
 });
 
-test('The output of a state change contains the unchanged response of the service', async () => {
-	fixture.meets('others', ({ token }) => answer(200, { repeated: token }));
-	const { items } = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
-	const sent = fixture.sandbox.calls.at(-1)?.token;
-	expect(sent).toMatch(/./);
-	expect(items).toMatchObject([{ json: { success: true, response: { repeated: sent } } }]);
+test('The output contains the unchanged response of the service', async () => {
+	const body = { metadata: { uid: PASSWORD } };
+	fixture.meets('others', () => answer(200, body));
+	const stopped = await fixture.engine.run({ parameters: change('stop', { jobId: 'a-job' }) });
+	expect(stopped.items).toMatchObject([{ json: { success: true, response: body } }]);
+	const created = await fixture.engine.run({ parameters: create() });
+	expect(created.items).toMatchObject([{ json: body }]);
 });
 
 describe('A job whose ID contains a secret', () => {
@@ -215,15 +214,9 @@ describe('A job whose ID contains a secret', () => {
 		);
 		expectNoSecretIn(traces);
 	});
-
-	test('is returned in the output as the service sent it', async () => {
-		firstJobIs(() => PASSWORD);
-		const { items } = await fixture.engine.run({ parameters: create() });
-		expect(items).toMatchObject([{ json: { metadata: { uid: PASSWORD }, displayName: 'Report' } }]);
-	});
 });
 
-test.each(['default', 'admin', 'Report', 'namespace'])(
+test.each(['default', 'admin'])(
 	'An error shows the values of the workflow, even if the password is a word in them: %s',
 	async (password) => {
 		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
@@ -248,60 +241,27 @@ test.each(['default', 'admin', 'Report', 'namespace'])(
 	},
 );
 
-describe('An error hides a token that is not the stored one,', () => {
-	/** Returns a response that repeats a token. */
-	const repeating = (token: string | undefined) => answer(400, { message: `Bad: ${token}` });
-
-	/** Runs the node, and expects that its error hides the token that the service repeats. */
-	async function expectWithheld(): Promise<string[]> {
-		const { texts, tokens } = await fixture.expectNoLeak(getAll());
-		expect(texts.get('the run')).toContain("The answer isn't shown");
-		expect(texts.get('the run')).not.toContain('Bad:');
-		return tokens;
-	}
-
-	beforeEach(async () => void (await fixture.engine.run({ parameters: getAll() })));
-
-	test('if another run has just received it from a login', async () => {
-		fixture.engine.saveCredential(credentialFor(fixture.sandbox));
-		fixture.sandbox.faults.plan(({ token }) => repeating(token));
-		await expectWithheld();
-		expect(fixture.sandbox.tokens.issued).toBe(1);
-	});
-
-	test.each(['new', 'expired'])('if it replaces an expired one: the %s one', async (which) => {
+test.each(['its successor', 'the expired one', 'one that another process has stored'])(
+	'An error hides each token that the node knows, after a token has expired: %s',
+	async (which) => {
+		await fixture.engine.run({ parameters: getAll() });
 		const { token: expired } = fixture.engine;
 		fixture.sandbox.tokens.expireAll();
 		fixture.sandbox.clearCalls();
-		fixture.meets('others', ({ nOfOperation, token }) =>
-			nOfOperation === 1 ? undefined : repeating(which === 'new' ? token : expired),
-		);
-		expect((await expectWithheld()).length).toBeGreaterThanOrEqual(2);
-	});
-
-	test('if it replaces one that was known to have expired, and hides the expired one, too', async () => {
-		const { storedToken, token: expired } = fixture.engine;
-		fixture.sandbox.tokens.expireAll();
-		await fixture.engine.run({ parameters: getAll() });
-		// Another process stores the old token, which it has read before.
-		fixture.engine.editCredential({ accessToken: storedToken });
-		fixture.sandbox.clearCalls();
-		fixture.sandbox.faults.plan(() => repeating(expired));
-		const { texts } = await fixture.leftByNode(getAll());
-		const sent = new Set(fixture.sandbox.calls.map(({ token }) => token));
-		expect(sent).not.toContain(expired);
-		expect(placesOf([expired], texts)).toEqual([]);
-	});
-
-	test('if another process has stored it', async () => {
 		const stored = 'issued-to-another-process';
-		fixture.engine.storeAsOtherProcess(stored);
-		fixture.sandbox.faults.plan(() => repeating(stored));
-		const { texts, failed } = await fixture.leftByNode(getAll());
-		expect(failed).toBe(true);
-		expect(placesOf([stored], texts)).toEqual([]);
-	});
-});
+		if (which.includes('process')) fixture.engine.storeAsOtherProcess(stored);
+		fixture.meets('others', ({ token = '' }) => {
+			if (token === expired) return undefined;
+			const said = which === 'the expired one' ? expired : token;
+			return answer(400, { message: `Bad: ${said}` });
+		});
+		const { texts, tokens } = await fixture.expectNoLeak(getAll());
+		expect(tokens.length).toBeGreaterThanOrEqual(2);
+		if (which.includes('process')) expect(tokens).toContain(stored);
+		expect(texts.get('the run')).toContain("The answer isn't shown");
+		expect(texts.get('the run')).not.toContain('Bad:');
+	},
+);
 
 test.each<[string, Fault]>([
 	['400', answer(400)],
