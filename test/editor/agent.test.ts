@@ -62,7 +62,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		expect(job?.state).toBe('stopped');
 	});
 
-	it('can be added to an agent, with one field left to the model', async ({
+	it('can be added to an agent, and sends the values of the fields that are left to the model', async ({
 		editor,
 		api,
 		sandbox,
@@ -75,29 +75,6 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		await editor.form.choose('operation', 'Suspend');
 		await editor.form.leaveToModel('jobId');
 		await editor.form.close();
-
-		openAi.willAnswer(
-			{ tool: 'Suspend_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
-			{ says: 'It is suspended.' },
-		);
-		await ask(editor, 'Suspend the job.');
-		await said(editor, 'It is suspended.');
-		expect(sandbox.store.jobs.get(uid)?.state).toBe('suspended');
-		expect(openAi.requests.at(-1)?.tools?.map((tool) => tool.function)).toContainEqual(
-			expect.objectContaining({
-				name: 'Suspend_job_in_Job_Orchestration',
-				description: 'Suspend job in Job Orchestration',
-				parameters: expect.objectContaining({ required: ['Job_ID'] }),
-			}),
-		);
-	});
-
-	it('sends the values that a model gives for inputs and outputs', async ({
-		editor,
-		api,
-		sandbox,
-	}) => {
-		await editor.open(await exampleWith(api, openAi));
 		const form = await editor.openNode('Create job');
 		for (const { group, button, id } of [
 			{ group: 'inputs', button: 'Add Input', id: 'source' },
@@ -110,20 +87,25 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		}
 		await form.close();
 
+		sandbox.clearCalls();
+		const copy = { clusterId: 'wc-000002', displayName: 'Copy' };
+		const values = { input0_Value: 'orders', output0_Value: 'orders-copy' };
 		openAi.willAnswer(
-			{
-				tool: 'Create_job',
-				arguments: {
-					clusterId: 'wc-000002',
-					displayName: 'Copy',
-					input0_Value: 'orders',
-					output0_Value: 'orders-copy',
-				},
-			},
-			{ says: 'It copies the orders.' },
+			{ tool: 'Suspend_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
+			{ tool: 'Create_job', arguments: { ...copy, ...values } },
+			{ says: 'It is suspended, and the orders are copied.' },
 		);
-		await ask(editor, 'Copy the orders.');
-		await said(editor, 'It copies the orders.');
+		await ask(editor, 'Suspend the job, and copy the orders.');
+		await said(editor, 'It is suspended, and the orders are copied.');
+		expect(sandbox.store.jobs.get(uid)?.state).toBe('suspended');
+		const { tools, messages } = openAi.requests.at(-1) ?? {};
+		expect(tools?.map((tool) => tool.function)).toContainEqual(
+			expect.objectContaining({
+				name: 'Suspend_job_in_Job_Orchestration',
+				description: 'Suspend job in Job Orchestration',
+				parameters: expect.objectContaining({ required: ['Job_ID'] }),
+			}),
+		);
 		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
 		expect(sent?.body).toMatchObject({
 			job: {
@@ -131,7 +113,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 				outputs: [{ id: 'target', default: 'orders-copy' }],
 			},
 		});
-		const told = JSON.stringify(openAi.requests.at(-1)?.messages.at(-1));
+		const told = JSON.stringify(messages?.at(-1));
 		expect(told).toContain('startedAt');
 		expect(told).not.toContain('engineWorkflow');
 	});

@@ -35,12 +35,4 @@ export class ClusterList {
 		await this.entries.nth(1).waitFor({ state: 'detached' });
 		await this.entries.filter({ hasText: found }).waitFor();
 	}
-
-	async giveId(): Promise<void> {
-		await this.field.getByTestId('rlc-mode-selector').click();
-		await this.page
-			.locator('.el-select-dropdown__item')
-			.filter({ visible: true, hasText: 'By ID' })
-			.click();
-	}
 }

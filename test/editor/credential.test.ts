@@ -1,9 +1,7 @@
-import { freePort } from '../../host/ports';
 import type { N8nApi } from '../../host/api';
 import { sandboxCredential } from '../../host/credential';
 import { startSandbox } from '../../sandbox';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
-import { running } from '../host/setUp';
 import { CredentialForm } from './credentialForm';
 import { takePictures } from './images';
 import { useStage } from './stage';
@@ -32,31 +30,19 @@ describe('the form of the credential', () => {
 		);
 		expect(sandbox.calls.filter(({ operation }) => operation === 'login')).toHaveLength(1);
 
-		const unused = `http://127.0.0.1:${await freePort()}`;
-		await form.fill({ ...right, baseUrl: unused });
-		expect(await form.saveAndFail()).toContain(
-			`The service at ${unused} can't be reached. Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n.`,
-		);
-
-		const n8n = running().url;
-		await form.fill({ baseUrl: n8n });
-		expect(await form.saveAndFail()).toContain(
-			`No login endpoint at ${n8n}/oauth/login. Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1.`,
-		);
-
 		const signedByItself = await startSandbox({ tls: selfSignedCertificate });
 		atEnd(async () => await signedByItself.close());
-		await form.fill({ baseUrl: signedByItself.url });
+		await form.fill({ ...right, baseUrl: signedByItself.url });
 		expect(await form.saveAndFail()).toContain(
 			`The certificate of ${signedByItself.url} isn't trusted. Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.`,
 		);
 		expect(signedByItself.calls).toEqual([]);
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
-		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+		await form.saveAndSucceed();
 
 		await form.field('ignoreSslIssues').locator('.el-switch').click();
 		await form.fill(right);
-		expect(await form.saveAndSucceed()).toBe('Connection tested successfully');
+		await form.saveAndSucceed();
 		await takePictures(page, 'credential', [form.dialog]);
 	});
 });

@@ -46,10 +46,9 @@ export class CredentialForm {
 	}
 
 	/** Saves the credential, which makes n8n test it, and waits until the form shows that the test has succeeded. */
-	async saveAndSucceed(): Promise<string> {
+	async saveAndSucceed(): Promise<void> {
 		await this.save();
-		const [said] = (await this.success.innerText()).split('\n');
-		return said?.trim() ?? '';
+		await this.success.getByText('Connection tested successfully').waitFor();
 	}
 
 	/**

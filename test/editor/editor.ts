@@ -46,6 +46,11 @@ export class Editor {
 		await this.addFirstStep.click();
 		await this.panel.find('job orchestration');
 		await this.panel.open('Job Orchestration');
+		return await this.chooseAction(action);
+	}
+
+	/** Adds the node by one of its actions, which the panel shows. This opens the window of the node. */
+	async chooseAction(action: string): Promise<NodeForm> {
 		await this.panel.named(action).click();
 		await this.page.getByTestId('node-parameters').waitFor();
 		return this.form;

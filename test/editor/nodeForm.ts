@@ -58,14 +58,6 @@ export class NodeForm {
 		throw new Error('The Tab key led to other fields');
 	}
 
-	/** Switches a field to an expression, and enters it. */
-	async fillExpression(name: string, expression: string): Promise<void> {
-		const head = this.element.getByTestId(`${name}-parameter-input-options-container`).first();
-		await this.field(name).hover();
-		await head.getByTestId('radio-button-expression').click();
-		await this.write(this.field(name), expression);
-	}
-
 	/** Drags a field of the input into a field of the form with the mouse. */
 	async drag(source: Locator, target: Locator): Promise<void> {
 		await source.hover();
@@ -74,13 +66,6 @@ export class NodeForm {
 		await target.hover();
 		await target.hover({ position: { x: 20, y: 10 } });
 		await this.page.mouse.up();
-	}
-
-	/** Replaces the content of a code editor. */
-	async write(field: Locator, text: string): Promise<void> {
-		await field.locator('.cm-content').click();
-		await this.page.keyboard.press('Control+a');
-		await this.page.keyboard.insertText(text);
 	}
 
 	/** Lets the model of an agent fill in a field. */
@@ -112,14 +97,6 @@ export class NodeForm {
 	/** Adds a record to a group. */
 	async add(group: Locator, button: string): Promise<void> {
 		await group.getByRole('button', { name: button }).click();
-	}
-
-	/** Adds a field to the only record of a group, with the drop-down at the end of the record. */
-	async addField(group: Locator, field: string): Promise<void> {
-		// Moves the focus away from the previous field, because its tooltip covers the button.
-		await group.getByTestId('input-label').first().click();
-		await group.getByTestId('fixed-collection-add-property').click();
-		await this.option(field).click();
 	}
 
 	/** Adds a field to a collection, such as Options, with its drop-down. */

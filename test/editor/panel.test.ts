@@ -1,42 +1,34 @@
-import { takePicture } from './images';
+import { takePicture, takePictures } from './images';
 import { useStage } from './stage';
 
 /*
- * The panel of n8n's editor finds the node by many words, and shows its icon and its actions.
+ * The panel of n8n's editor finds the node by many words, and shows its icon and its actions. The editor shows the work
+ * clusters that the node lists.
  */
 
 const it = useStage();
 
-const otherWords = [
-	...['job', 'task', 'batch', 'pipeline', 'run', 'start', 'pause', 'stop', 'cancel'],
-	...['create job', 'run job', 'stop job'],
-];
-
 describe('the panel of nodes', () => {
-	it('finds the node by its name and by other words for what it does', async ({ editor }) => {
-		await editor.openNew();
-		await editor.addFirstStep.click();
-		for (const text of ['Job Orchestration', 'cluster', ...otherWords]) {
-			await editor.panel.find(text);
-			await editor.panel.named('Job Orchestration').waitFor();
-			await editor.panel.find('no such node');
-			await editor.panel.named('Job Orchestration').waitFor({ state: 'detached' });
-		}
-	});
-
-	it('shows icon and actions in both themes', async ({ editor, page }) => {
+	it('finds the node by its name and by other words, and shows icon and actions in both themes', async ({
+		editor,
+		page,
+		sandbox,
+	}) => {
 		await page.setViewportSize({ width: 1280, height: 1000 });
-		for (const [theme, file, picture] of [
-			['light', 'jobOrchestration.svg', 'panel'],
-			['dark', 'jobOrchestration.dark.svg', 'panel-dark'],
+		for (const [theme, file, picture, words] of [
+			['dark', 'jobOrchestration.dark.svg', 'panel-dark', ['Job Orchestration', 'cluster']],
+			['light', 'jobOrchestration.svg', 'panel', ['pipeline', 'pause', 'stop job', 'job']],
 		] as const) {
 			await page.emulateMedia({ colorScheme: theme });
 			await editor.openNew();
 			await editor.addFirstStep.click();
-			await editor.panel.find('job');
 			const entry = editor.panel.named('Job Orchestration');
-			await entry.waitFor();
-
+			for (const text of words) {
+				await editor.panel.find('no such node');
+				await entry.waitFor({ state: 'detached' });
+				await editor.panel.find(text);
+				await entry.waitFor();
+			}
 			const address = (await entry.locator('img').first().getAttribute('src')) ?? '';
 			expect(address).toMatch(new RegExp(`/${file.replaceAll('.', '\\.')}$`));
 			const icon = await page.request.get(address);
@@ -49,5 +41,14 @@ describe('the panel of nodes', () => {
 			]);
 			await takePicture(page, picture, [editor.panel.element]);
 		}
+
+		await page.setViewportSize({ width: 2400, height: 765 });
+		const form = await editor.chooseAction('Get many clusters');
+		await form.execute();
+		await form.showOutputAs('table');
+		for (const { name } of sandbox.store.clusters) {
+			await form.output.getByText(name, { exact: true }).waitFor();
+		}
+		await takePictures(page, 'cluster-list', form.formAndOutput);
 	});
 });
