@@ -13,20 +13,6 @@ const example = join(__dirname, '../../examples/crash-safe-batch.json');
 /** The number of rows that the example marks at a time. */
 export const CHUNK = 50;
 
-/** The results of a batch, from its rows and from the jobs that exist. */
-export interface LedgerCount {
-	/** Rows with the state "created" whose job exists. */
-	created: number;
-	/** Rows that a person has to check. Some of their keys may also be recorded as created. */
-	setAside: number;
-	/** For each killed execution, the number of these rows that it had marked without reporting a result. */
-	leftBehind: number[];
-	/** The number of jobs that exist more than once. */
-	doubled: number;
-	/** Jobs that are neither recorded nor in a row that was set aside. */
-	lost: string[];
-}
-
 /** The example of the crash-safe batch, which looks for waiting rows every two seconds. */
 export class Ledger {
 	private constructor(
@@ -99,7 +85,7 @@ export class Ledger {
 	}
 
 	/** Compares the rows of a batch with the jobs in a sandbox. */
-	async count(batch: string, { store }: Sandbox): Promise<LedgerCount> {
+	async count(batch: string, { store }: Sandbox) {
 		const rows = await this.rows(batch);
 		const created = rows.filter(
 			({ state, jobId }) => state === 'created' && store.jobs.has(String(jobId)),
@@ -108,24 +94,18 @@ export class Ledger {
 		const jobs = [...store.jobs.values()].filter(({ displayName }) =>
 			displayName.startsWith(`Invoice ${batch} `),
 		);
-		const recorded = new Set(created.map(({ jobId }) => jobId));
-		const names = new Set(setAside.map(nameOf));
+		const known = new Set([...created.map(({ jobId }) => jobId), ...setAside.map(nameOf)]);
 		return {
+			/** The number of rows with the state "created" whose job exists. */
 			created: created.length,
+			/** The number of rows that a person has to check. Some of their keys may also be recorded as created. */
 			setAside: setAside.length,
-			leftBehind: countsOf(setAside.map(({ execution }) => String(execution ?? ''))),
+			/** The number of jobs that exist more than once. */
 			doubled: jobs.length - new Set(jobs.map(({ displayName }) => displayName)).size,
-			lost: jobs
-				.filter(({ uid, displayName }) => !recorded.has(uid) && !names.has(displayName))
-				.map(({ displayName }) => displayName),
+			/** Jobs that are neither recorded nor in a row that was set aside. */
+			lost: jobs.filter(({ uid, displayName }) => !known.has(uid) && !known.has(displayName)),
 		};
 	}
-}
-
-/** Returns how often each text occurs, except the empty text. */
-function countsOf(texts: string[]): number[] {
-	const named = new Set(texts.filter((text) => text !== ''));
-	return [...named].map((name) => texts.filter((text) => text === name).length);
 }
 
 /** Returns the name that the example gives the job of a row. */
