@@ -32,7 +32,7 @@ describe('the form of the credential', () => {
 
 		const signedByItself = await startSandbox({ tls: selfSignedCertificate });
 		atEnd(async () => await signedByItself.close());
-		await form.fill({ baseUrl: signedByItself.url });
+		await form.fill({ ...right, baseUrl: signedByItself.url });
 		expect(await form.saveAndFail()).toContain(
 			`The certificate of ${signedByItself.url} isn't trusted. Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.`,
 		);
