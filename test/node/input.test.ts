@@ -462,18 +462,14 @@ test('n8n can do other work while the node reads thousands of items', async () =
 	// The first run loads what n8n needs for expressions.
 	await fixture.engine.run({ parameters: create({ displayName: '={{ $json.n }}' }) }, numbered(1));
 	const startedAt = performance.now();
-	let [last, longest] = [startedAt, 0];
-	const tick = () => {
-		longest = Math.max(longest, performance.now() - last);
-		last = performance.now();
-	};
-	const ticking = setInterval(tick, 1);
+	let turns = 0;
+	const ticking = setInterval(() => (turns += 1), 1);
 	// Because of one wrong value, the node reads all items but sends nothing.
 	const displayName = '={{ $json.n < 1499 ? `Job ${$json.n}` : "" }}';
 	const parameters = create({ displayName });
 	const { error } = await fixture.engine.run({ parameters }, numbered(1_500));
 	clearInterval(ticking);
-	tick();
 	expect(error).toMatchObject({ context: { itemIndex: 1_499 } });
-	expect(longest).toBeLessThan((performance.now() - startedAt) / 2);
+	// The event loop gets a turn every ten milliseconds, but a busy machine delays it.
+	expect(turns).toBeGreaterThan((performance.now() - startedAt) / 40);
 });

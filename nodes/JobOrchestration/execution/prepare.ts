@@ -63,13 +63,16 @@ export async function prepareAll(run: Run) {
 	const signal = context.getExecutionCancelSignal();
 	const clients = new Clients(context, { limitMs: msLeftForTool(context) }, signal);
 	const { parameters } = context.getNode();
-	let lastPause = Date.now();
+	let pausedAt = Date.now();
+	let pause = Promise.resolve();
 	const indices = [...context.getInputData().keys()];
 	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
-		if (Date.now() - lastPause > YIELD_AFTER_MS) {
-			await wait(0);
-			lastPause = Date.now();
+		// All reads share a pause. If each had its own, they would run one after the other in the same turn.
+		if (Date.now() - pausedAt > YIELD_AFTER_MS) {
+			pausedAt = Infinity;
+			pause = wait(0).then(() => void (pausedAt = Date.now()));
 		}
+		await pause;
 		try {
 			const item = readItem(run, itemIndex, parameters);
 			return item && { itemIndex, ...item, client: await clients.forItem(itemIndex) };
