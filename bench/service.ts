@@ -3,7 +3,7 @@ import { worker } from 'workerpool';
 
 import { freePort } from '../host/ports';
 import { startSandbox, type Plan, type Sandbox } from '../sandbox';
-import { answer, takesTenAtOnce } from '../test/support/answer';
+import { answer } from '../test/support/answer';
 import type { CreateAnswer, Service, Target } from './case';
 
 const LOOK_INTERVAL_MS = 5;
@@ -45,3 +45,18 @@ function targetOf({ url, userName, password }: Sandbox): Target {
 }
 
 worker({ open });
+
+/**
+ * Returns a plan for a service that processes ten requests at a time and takes `latency` milliseconds for each. It
+ * answers every further request with a 503 without a body. Logins don't count.
+ */
+function takesTenAtOnce(latency: number): Plan {
+	let inFlight = 0;
+	return ({ operation }) => {
+		if (operation === 'login') return undefined;
+		if (inFlight >= 10) return answer(503);
+		inFlight += 1;
+		const over = new Promise((resolve) => setTimeout(resolve, latency));
+		return { kind: 'wait', when: 'afterActing', until: over.then(() => (inFlight -= 1)) };
+	};
+}

@@ -1,4 +1,4 @@
-import type { Fault, Plan, When } from '../../sandbox';
+import type { Fault, When } from '../../sandbox';
 
 /*
  * Faults that make the sandbox send a planned answer instead of its own.
@@ -19,18 +19,3 @@ export const answer = (...given: Answer) => answerWhen('beforeActing', ...given)
 
 /** Returns a fault: the service carries out the operation, and then sends this answer. */
 export const actAndAnswer = (...given: Answer) => answerWhen('afterActing', ...given);
-
-/**
- * Returns a plan for a service that processes ten requests at a time and takes `latency` milliseconds for each. It
- * answers every further request with a 503 without a body. Logins don't count.
- */
-export function takesTenAtOnce(latency: number): Plan {
-	let inFlight = 0;
-	return ({ operation }) => {
-		if (operation === 'login') return undefined;
-		if (inFlight >= 10) return answer(503);
-		inFlight += 1;
-		const over = new Promise((resolve) => setTimeout(resolve, latency));
-		return { kind: 'wait', when: 'afterActing', until: over.then(() => (inFlight -= 1)) };
-	};
-}

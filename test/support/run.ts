@@ -256,11 +256,6 @@ export class Engine {
 		});
 	}
 
-	/** Returns the request helpers that n8n gives to nodes and credentials. */
-	helpers(): ILoadOptionsFunctions['helpers'] {
-		return this.editorContext().helpers;
-	}
-
 	/**
 	 * Sends n8n's test of the credential with these values in its form, as n8n's CredentialsTester does: for a node of a
 	 * certain type, and with the credential's own request.
