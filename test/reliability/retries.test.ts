@@ -271,10 +271,10 @@ test('Retry with Retry On Fail says what to do if the job of an earlier executio
 
 describe('The error of a batch says how to correct a wrong value for Retry', () => {
 	test('by a correction that leads to the missing job', async () => {
-		const items = numbered(4).map(({ n }) => ({ n, cluster: n === 2 ? 'wc-9' : CLUSTER }));
+		const items = numbered(4).map(({ n }) => ({ n, cluster: n === 2 ? 'c9' : CLUSTER }));
 		const node = changed({ workCluster: clusterById('={{ $json.cluster }}') });
 		const { error, ...failed } = await fixture.engine.run(node, items);
-		const shown = "{{ $json.cluster === 'wc-9' ? '...' : $json.cluster }}";
+		const shown = "{{ $json.cluster === 'c9' ? '...' : $json.cluster }}";
 		expect(error?.description).toContain(`replace {{ $json.cluster }} by ${shown},`);
 		expect(error?.description).toContain('Take this back afterwards');
 		const workCluster = clusterById(`=${shown.replace('...', CLUSTER)}`);
