@@ -204,7 +204,7 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'A suspect token is replaced only if nothing speaks for it.',
+		'A suspect token is replaced only if nothing shows that it is valid.',
 		async () => {
 			hurry();
 			const failing = answer(400, { message: 'no template' });
