@@ -54,7 +54,7 @@ async function main(): Promise<void> {
 }
 
 /**
- * Measures one execution, and returns a row of the table. Starts n8n anew, so that its memory contains no other
+ * Measures one execution, and returns a row of the table. Starts a new n8n process, so that its memory contains no other
  * execution.
  */
 async function measure(task: Task, count: number): Promise<Cell[]> {

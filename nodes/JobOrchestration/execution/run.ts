@@ -69,10 +69,13 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
 /**
- * What the tries with the same items share in this process: when the first one began, and the state that the last one
- * has left. After n8n's Retry, the state comes from n8n's database instead.
+ * What the tries with the same items share in this process: when the first one began, the state that the last one has
+ * left, and whether a cancelled try has logged its jobs. After n8n's Retry, the state comes from n8n's database instead.
  */
-const shared = new WeakMap<object, { beganAt: number; state?: ReturnType<typeof stateOf> }>();
+const shared = new WeakMap<
+	object,
+	{ beganAt: number; state?: ReturnType<typeof stateOf>; isLogged?: boolean }
+>();
 
 /** Returns an object that all tries with these items share in this process, and that nothing else shares. */
 export function objectSharedByTries(context: IExecuteFunctions) {

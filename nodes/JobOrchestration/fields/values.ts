@@ -133,5 +133,5 @@ function eachOf(
 	});
 }
 
-/** Returns the part of a JSON value that has a name; undefined if there is none. */
+/** Returns the part of a JSON value that has this name; undefined if the value has no such part. */
 const partOf = (value: unknown, name: string) => (isJsonObject(value) ? value[name] : undefined);

@@ -113,7 +113,7 @@ function bodyOf(job: NewJob): JsonObject {
 }
 
 /**
- * Returns a path of percent-encoded segments. A URL parser would still resolve the segments `.` and `..`, so FieldValue
+ * Returns a path of percent-encoded segments. A URL parser would still resolve the segments `.` and `..`, so `fields/checks.ts`
  * refuses them.
  */
 function encodePath(...segments: string[]): string {

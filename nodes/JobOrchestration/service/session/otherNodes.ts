@@ -71,10 +71,12 @@ export async function newTokenForOtherNode(
 	else if (isTest) result = await session.logIn(sourceOf(helpers, session));
 	else result = await anotherToken(helpers, session);
 	if (result === undefined) return {};
-	// After the error of a failed login, n8n asks once more.
-	const isFailed = 'failure' in result;
-	otherRequests.set(credentials, isFailed ? { mayBeRejectedUntil: 0 } : { isTest, hasLoggedIn });
-	if ('failure' in result) throw errorOf(result.failure);
+	if ('failure' in result) {
+		// After the error of a failed login, n8n asks once more.
+		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
+		throw errorOf(result.failure);
+	}
+	otherRequests.set(credentials, { isTest, hasLoggedIn });
 	return { accessToken: tokens.toStored(result.token) };
 }
 

@@ -64,7 +64,7 @@ export class Session {
 	}
 
 	/**
-	 * Returns the newest token. If there is none, or if it is suspect, all callers wait for the same search. If the search
+	 * Returns the newest token. If no token is known, or if it is suspect, all callers wait for the same search. If the search
 	 * fails, or has failed in this run before, a suspect token stays in use.
 	 */
 	async token(source: TokenSource, limits: WaitLimits): Promise<TokenResult> {

@@ -70,7 +70,7 @@ export class Tokens {
 	}
 
 	/**
-	 * Returns the token in a credential's stored value; undefined if there is none, if it belongs to another account, or
+	 * Returns the token in a credential's stored value; undefined if it contains no token, if the token belongs to another account, or
 	 * if it was rejected.
 	 */
 	fromStored(stored: unknown): string | undefined {
