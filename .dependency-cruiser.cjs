@@ -27,20 +27,14 @@ function part(name, ...allowed) {
 }
 
 /** The folders of service/. Each may import the folders before it in this list. */
-const rooms = ['retry', 'errors', 'pace', 'session', 'calls'].map((room) => `service/${room}`);
+const rooms = ['retry', 'errors', 'pace', 'calls', 'session'].map((room) => `service/${room}`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
 	forbidden: [
 		part('service'),
 		...rooms.map((room, index) =>
-			part(
-				room,
-				'service/timers.ts',
-				'service/request.ts',
-				...rooms.slice(0, index),
-				...(room === 'service/calls' ? ['service/client.ts'] : []),
-			),
+			part(room, 'service/timers.ts', 'service/request.ts', ...rooms.slice(0, index)),
 		),
 		part('fields'),
 		part('waitUntilCalled.ts', 'fields', 'service/errors/problem.ts'),

@@ -42,7 +42,8 @@ function readContract() {
 
 /** Writes the names of a job's fields to a file of the node, since the published package doesn't contain the contract. */
 async function writeJobFields() {
-	const { properties } = answerOf(readContract(), 'createJob');
+	const createJob = { method: 'POST', path: '/api/v1/namespaces/default/jobs' };
+	const { properties } = answerOf(readContract(), createJob);
 	const path = join(__dirname, 'nodes/JobOrchestration/__schema__/v1.0.0/job/fields.json');
 	writeFileSync(path, `${JSON.stringify(Object.keys(properties).sort(), null, '\t')}\n`);
 }
@@ -59,14 +60,14 @@ async function writeOutputSchemas() {
 	const { resources } = require('./dist/nodes/JobOrchestration/resources');
 	const { readValues } = require('./dist/nodes/JobOrchestration/fields/values');
 	const contract = readContract();
-	// The operation reads each element of a list, so the response needs a real array.
-	const listed = answered(answerOf(contract, 'listClusters').properties.items.items);
 	const client = {
 		redact: String,
-		send: async ({ operationId }) =>
-			operationId === 'listClusters'
-				? { items: [listed], metadata: {} }
-				: answered(answerOf(contract, operationId)),
+		send: async (request) => {
+			const schema = answerOf(contract, request);
+			// The operation reads each element of a list, so the response needs a real array.
+			const listed = schema.properties?.items?.items;
+			return listed ? { items: [answered(listed)], metadata: {} } : answered(schema);
+		},
 	};
 
 	for (const { value: resource, operations } of resources) {
@@ -93,11 +94,12 @@ async function writeOutputSchemas() {
 /** The schema of a value that the interface doesn't describe: it allows any JSON. */
 const ANYTHING = { type: ['null', 'object', 'array', 'string', 'number', 'boolean'] };
 
-/** Returns the schema of a call's response with status 200, or `ANYTHING` if this response has no body. */
-function answerOf({ paths }, operationId) {
-	const calls = Object.values(paths).flatMap((path) => Object.values(path));
-	const call = calls.find((candidate) => candidate.operationId === operationId);
-	if (call === undefined) throw new Error(`the contract has no operation '${operationId}'`);
+/** Returns the schema of a request's response with status 200, or `ANYTHING` if this response has no body. */
+function answerOf({ paths }, { method, path }) {
+	const matches = (template) => RegExp(`^${template.replace(/{\w+}/g, '[^/]+')}$`).test(path);
+	const template = Object.keys(paths).find(matches);
+	const call = paths[template]?.[method.toLowerCase()];
+	if (call === undefined) throw new Error(`the contract has no call ${method} ${path}`);
 	const { content } = call.responses['200'];
 	return content === undefined ? ANYTHING : essenceOf(content['application/json'].schema);
 }

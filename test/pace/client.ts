@@ -2,10 +2,17 @@ import { ServiceClient } from '../../nodes/JobOrchestration/service/client';
 import { cancelled, type Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import type { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { LimitedRequest } from '../../nodes/JobOrchestration/service/pace/queue';
-import type { ClientOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { N8nContext } from '../../nodes/JobOrchestration/service/session/credential';
-import type { Session } from '../../nodes/JobOrchestration/service/session/session';
+import type { Session, TokenSource } from '../../nodes/JobOrchestration/service/session/session';
 import { unlessAborted } from '../../nodes/JobOrchestration/service/timers';
+
+/** The time limits of a client, and an object that all clients of one execution share. */
+export interface Limits {
+	patienceMs?: number;
+	limitMs?: number;
+	execution?: object;
+}
 
 type End = { body: string } | { failure: Failure };
 
@@ -18,14 +25,16 @@ type End = { body: string } | { failure: Failure };
 export function clientWith(
 	limiter: AccountLimiter,
 	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
-	limits: ClientOptions = {},
+	{ execution = {}, ...limits }: Limits = {},
 ): ServiceClient {
 	const session: unknown = {
 		limiter,
 		account: { baseUrl: 'https://jobs.example.com', userName: 'somebody' },
 		judge: async () => await Promise.resolve('accepted'),
 	};
-	const client = new ServiceClient({} as N8nContext, {}, 0, session as Session, limits);
+	const credential = { session: session as Session, source: {} as TokenSource };
+	const context: unknown = { getContext: () => execution };
+	const client = new ServiceClient(context as N8nContext, credential, limits);
 	const aborted: End = { failure: cancelled({ sent: true }) };
 	const attempt = async (
 		request: ServiceRequest<unknown>,

@@ -1,12 +1,11 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
-import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
 import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { ClientOptions, ServiceRequest } from '../../nodes/JobOrchestration/service/request';
-import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/session/http';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
+import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/calls/clusters';
 import { onAbort } from '../../nodes/JobOrchestration/service/timers';
-import { clientWith } from './client';
+import { clientWith, type Limits } from './client';
 import type { Service } from './services';
 
 /*
@@ -88,8 +87,7 @@ export const mayExist = (failed: Execution['failed']) =>
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-const CALL: Call<string> = {
-	operationId: 'changeJobState',
+const CALL: ServiceRequest<string> = {
 	method: 'PUT',
 	path: '/',
 	expected: 'a text',
@@ -112,7 +110,7 @@ export class Executions {
 
 	begin(
 		items: number[],
-		{ maxRetries = 0, creates = true, concurrency, ...limits }: ClientOptions & BatchOptions = {},
+		{ maxRetries = 0, creates = true, concurrency, ...limits }: Limits & BatchOptions = {},
 	): Execution {
 		const abort = new AbortController();
 		const execution: Execution = {

@@ -1,9 +1,9 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
-import type { Call } from '../../nodes/JobOrchestration/service/calls/call';
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
+import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { Fault, Plan } from '../../sandbox';
 import { clientWith } from '../pace/client';
 import { answer } from '../support/answer';
@@ -180,8 +180,8 @@ test('If a health check can not be sent because the login is never answered, the
 });
 
 /** A create with the properties that the client's loop and the limiter use. */
-const CREATE: Call<string> = {
-	...{ operationId: 'createJob', method: 'POST', path: '/', expected: 'a job', idempotent: false },
+const CREATE: ServiceRequest<string> = {
+	...{ method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
 	texts: () => ({ action: 'create the job', ifRefused: '' }),
 };

@@ -8,8 +8,8 @@ import {
 	UNKNOWN,
 } from '../../nodes/JobOrchestration/service/retry/facts';
 import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
-import type { Helpers } from '../../nodes/JobOrchestration/service/session/http';
-import { login } from '../../nodes/JobOrchestration/service/session/login';
+import { accountOf } from '../../nodes/JobOrchestration/service/session/account';
+import { type Helpers, login } from '../../nodes/JobOrchestration/service/session/http';
 import { consequenceOf, mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
 import {
 	broken,
@@ -68,7 +68,7 @@ function linesOf(failures: Named[]): string {
 
 /** Returns the failure of a login that ends in this answer or this error of n8n. */
 async function failureOfLogin(end: object): Promise<Failure> {
-	const account = { baseUrl: 'https://x', userName: 'u', password: 'p', ignoreSslIssues: false };
+	const account = accountOf({ baseUrl: 'https://x', userName: 'u', password: 'p' });
 	const answered = end instanceof Error ? Promise.reject(end) : Promise.resolve(end);
 	const helpers: unknown = { httpRequest: async () => await answered };
 	const result = await login(helpers as Helpers, { account, secrets: new Secrets('p') });

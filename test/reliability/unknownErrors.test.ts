@@ -31,7 +31,7 @@ const steps: Array<[step: string, fault: Fault | undefined, owner: object, metho
 	['the policy is asked about a 500', fails, built('retry/policy'), 'next'],
 	['the texts of a 500 are made', fails, built('errors/statuses'), 'textsOf'],
 	['the token of a 500 is judged', fails, methodsOf('session/tokens', 'Tokens'), 'judge'],
-	['the error of a 500 is made', fails, built('calls/call'), 'callError'],
+	['the error of a 500 is made', fails, built('errors/problem'), 'callError'],
 ];
 
 const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");

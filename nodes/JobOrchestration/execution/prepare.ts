@@ -2,8 +2,9 @@ import { FieldError } from '../fields/expressions';
 import { readValues } from '../fields/values';
 import type { JsonObject } from '../json';
 import { DEFAULTS } from '../resources/operation';
-import { Clients } from '../service/clients';
+import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
+import { readCredential } from '../service/session/credential';
 import { wait } from '../service/timers';
 import { badInputProblem } from './batchError';
 import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
@@ -61,7 +62,6 @@ export async function prepareAll(run: Run) {
 	const { context, outcomes } = run;
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const signal = context.getExecutionCancelSignal();
-	const clients = new Clients(context, { limitMs: msLeftForTool(context) }, signal);
 	const { parameters } = context.getNode();
 	let pausedAt = Date.now();
 	let pause = Promise.resolve();
@@ -75,19 +75,22 @@ export async function prepareAll(run: Run) {
 		await pause;
 		try {
 			const item = readItem(run, itemIndex, parameters);
-			return item && { itemIndex, ...item, client: await clients.forItem(itemIndex) };
+			return item && { itemIndex, ...item, ...(await readCredential(context, itemIndex, signal)) };
 		} catch (cause) {
 			return isCancelled(context) ? undefined : failedBy(cause, itemIndex);
 		}
 	});
 	const read = all.filter((item) => item !== undefined);
-	run.account ??= read.find((item) => 'client' in item)?.client.account;
+	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
 	const { account } = run;
-	const checked = read.map((item) =>
-		'problem' in item || item.client.account === account
-			? item
-			: failedBy(otherAccountError(account, item.client.account), item.itemIndex),
-	);
+	let client: ServiceClient | undefined;
+	const checked = read.map((item) => {
+		if ('problem' in item) return item;
+		const { name } = item.session.account;
+		if (name !== account) return failedBy(otherAccountError(account, name), item.itemIndex);
+		client ??= new ServiceClient(context, item, { limitMs: msLeftForTool(context) });
+		return { ...item, client };
+	});
 	const failed = checked.filter((item) => 'problem' in item);
 	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
 	const wrong = failed.filter(({ cause }) => cause instanceof FieldError);

@@ -37,7 +37,7 @@ export interface Run {
 	 * n8n gives it only the first item.
 	 */
 	outcomes: Array<Outcome | undefined>;
-	/** The account that all items are sent as (`ServiceClient.account`), once it is known. */
+	/** The name of the account that all items are sent as, once it is known. */
 	account: string | undefined;
 	/**
 	 * The items from which a field was left out because its expression evaluated to undefined. The key is the field's

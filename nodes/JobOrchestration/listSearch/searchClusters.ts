@@ -3,9 +3,9 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 import { isJsonObject, type JsonObject } from '../json';
 import { clusterPages } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
-import type { ServiceClient } from '../service/client';
-import { Clients } from '../service/clients';
+import { ServiceClient } from '../service/client';
 import { nodeErrorOf, ServiceError } from '../service/errors/problem';
+import { readCredential } from '../service/session/credential';
 import { present } from '../texts';
 
 const PAGE_SIZE = 100;
@@ -35,19 +35,24 @@ export async function searchClusters(
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
 	const search = async (client: ServiceClient, pageSize?: number) => {
-		let pages = 0;
-		for await (const { clusters, next } of clusterPages(client, OPTIONS, { pageToken, pageSize })) {
+		let pagesRead = 0;
+		const pages = clusterPages(async (page) => await client.send(page, OPTIONS), {
+			pageToken,
+			pageSize,
+		});
+		for await (const { clusters, next } of pages) {
 			const results = clusters
 				.flatMap(listItemOf)
 				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-			pages += 1;
-			if (results.length === 0 && pages < PAGES_PER_SEARCH) continue;
+			pagesRead += 1;
+			if (results.length === 0 && pagesRead < PAGES_PER_SEARCH) continue;
 			return { results, ...(next !== undefined && { paginationToken: next }) };
 		}
 		return { results: [] };
 	};
 	try {
-		const client = await new Clients(this, { patienceMs: PATIENCE_MS }).forItem(0);
+		const credential = await readCredential(this, 0);
+		const client = new ServiceClient(this, credential, { patienceMs: PATIENCE_MS });
 		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
 			const { httpStatus } = error instanceof ServiceError ? error.problem : {};
 			// The service may not allow pages of this size, so the service chooses the size in the second attempt.

@@ -2,10 +2,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { type Added, collection, type Field, number, toggle, type ValuesOf } from '../fields/form';
 import type { JsonObject } from '../json';
-import type { Call } from '../service/calls/call';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
-import type { RequestOptions } from '../service/request';
+import type { RequestOptions, ServiceRequest } from '../service/request';
 import type { NamedJob } from '../texts';
 import type { Callback } from '../waitUntilCalled';
 
@@ -61,7 +60,7 @@ export interface Operation<
 		values: ValuesOf<[...Fields, Options]>,
 		context: IExecuteFunctions,
 	): {
-		call: Pick<Call<unknown>, 'idempotent' | 'job'>;
+		call: Pick<ServiceRequest<unknown>, 'idempotent' | 'job'>;
 		send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome>;
 	};
 }

@@ -1,15 +1,14 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
-
-import { type Call, callError } from './calls/call';
 import type { Result } from './errors/answer';
 import { cancelled, type Failure, timedOut } from './errors/failure';
+import { HEALTH_CHECK } from './calls/clusters';
+import { callError } from './errors/problem';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
-import type { ClientOptions, ClientRun, RequestOptions, ServiceRequest } from './request';
+import type { ClientRun, RequestOptions, ServiceRequest } from './request';
 import { ANSWERED, type CallState, type Consequence, type Decision } from './retry/facts';
 import { mayChangeToken, next, RETRY } from './retry/policy';
-import { cancelOf, type N8nContext, tokenSourceOf } from './session/credential';
-import { CHECK_TIMEOUT_MS, HEALTH_CHECK, sendOnce } from './session/http';
+import { cancelOf, executionOf, type N8nContext } from './session/credential';
+import { CHECK_TIMEOUT_MS, sendOnce } from './session/http';
 import type { Session, TokenSource } from './session/session';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
@@ -40,8 +39,8 @@ const IF_THROWN: End = {
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
-	/** The user and the Base URL, in the form that errors show. They distinguish accounts from each other. */
-	readonly account: string;
+	private readonly session: Session;
+	private readonly source: TokenSource;
 	/**
 	 * The rate limiter, which all executions of the account in this process share. A drop-down has its own, so that it
 	 * doesn't wait for the executions.
@@ -51,23 +50,22 @@ export class ServiceClient {
 	private readonly queue: ExecutionQueue;
 	/** The run, which is the same object for all its requests. */
 	private readonly run: ClientRun;
-	private readonly source: TokenSource;
 
-	/** @param itemIndex index of an item that uses the credential, for reading the credential again */
+	/**
+	 * @param patienceMs milliseconds that a request of a drop-down waits while the service accepts no requests
+	 * @param limitMs milliseconds after which the client sends nothing more. Requests that still wait then fail
+	 */
 	constructor(
 		private readonly context: N8nContext,
-		credentials: ICredentialDataDecryptedObject,
-		itemIndex: number,
-		private readonly session: Session,
-		options: ClientOptions,
+		{ session, source }: { session: Session; source: TokenSource },
+		{ patienceMs, limitMs = Infinity }: { patienceMs?: number; limitMs?: number | undefined } = {},
 	) {
-		this.source = tokenSourceOf(context, credentials, itemIndex, session);
-		this.limiter = options.patienceMs === undefined ? session.limiter : new AccountLimiter();
+		this.session = session;
+		this.source = source;
+		this.limiter = patienceMs === undefined ? session.limiter : new AccountLimiter();
 		const runStartedAt = this.limiter.clock.now();
-		const runEndsAt = runStartedAt + (options.limitMs ?? Infinity);
-		this.run = { ...options, execution: options.execution ?? {}, runStartedAt, runEndsAt };
-		this.queue = this.limiter.queueOf(this.run.execution);
-		this.account = `user ${JSON.stringify(session.account.userName)} at ${session.account.baseUrl}`;
+		this.run = { patienceMs, runStartedAt, runEndsAt: runStartedAt + limitMs };
+		this.queue = this.limiter.queueOf(executionOf(context));
 	}
 
 	/** Returns a text, or a placeholder if the text contains the account's password or one of its tokens. */
@@ -85,7 +83,7 @@ export class ServiceClient {
 	 * may have worked nevertheless
 	 * @throws StoppedBeforeSending if the call was aborted before it was sent
 	 */
-	async send<Body>(call: Call<Body>, options: RequestOptions): Promise<Body> {
+	async send<Body>(call: ServiceRequest<Body>, options: RequestOptions): Promise<Body> {
 		const { limiter } = this;
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
 		const history = {

@@ -1,9 +1,10 @@
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
+import type { NamedJob } from '../texts';
 import type { RequestTexts } from './errors/failure';
 
-/** A request without Base URL and token, and the response that is expected. */
+/** A request as plain data, without Base URL and token: what is sent, the expected response and the texts of its errors. */
 export interface ServiceRequest<Body> {
 	method: IHttpRequestMethods;
 	/** The percent-encoded path, with a slash at its start. */
@@ -20,6 +21,8 @@ export interface ServiceRequest<Body> {
 	isExpected: (body: unknown) => body is Body;
 	/** Whether the request is the login. A successful response to it may hold a token in any field. */
 	isLogin?: boolean;
+	/** The job that the request is to create. */
+	job?: NamedJob;
 	/**
 	 * Returns what the errors of the request say about it. The texts are only made when an error occurs, since thousands
 	 * of requests wait and few fail.
@@ -53,22 +56,13 @@ export interface RequestOptions {
 	onFailure?: (() => void) | undefined;
 }
 
-/** The options of a client, which are the same for all its requests. */
-export interface ClientOptions {
-	/** Milliseconds that a request waits while the service accepts no requests. */
-	patienceMs?: number | undefined;
-	/** Milliseconds after which the client sends nothing more. Requests that still wait then fail. */
-	limitMs?: number | undefined;
-	/** An object that is the same for all runs of one execution. */
-	execution?: object | undefined;
-}
-
 /**
  * The run of the node that a client sends requests for. It began at `runStartedAt` and sends nothing after `runEndsAt`.
  * Both are times in milliseconds by the clock of the client's rate limiter.
  */
-export interface ClientRun extends ClientOptions {
-	readonly execution: object;
+export interface ClientRun {
 	readonly runStartedAt: number;
 	readonly runEndsAt: number;
+	/** Milliseconds that a request waits while the service accepts no requests; undefined for the usual time. */
+	readonly patienceMs: number | undefined;
 }

@@ -1,6 +1,6 @@
 import { collection, number, text, toggle } from '../../fields/form';
 import { isJsonObject, type JsonObject } from '../../json';
-import { allClusters, listClusters } from '../../service/calls/clusters';
+import { clusterPages, listClusters } from '../../service/calls/clusters';
 import { operation, optionsField } from '../operation';
 
 const PAGE_SIZE = 100;
@@ -87,10 +87,14 @@ export const getAll = operation({
 					kinds.add(`${textOf(ofType)} (${textOf(inPhase)})`);
 					return matches(ofType, type) && matches(inPhase, phase);
 				};
-				const query = { ...paging, limit, filter };
-				const clusters = await allClusters(client, requestOptions, query);
+				const sendPage = async (page: typeof call) => await client.send(page, requestOptions);
+				const found: JsonObject[] = [];
+				for await (const { clusters } of clusterPages(sendPage, paging)) {
+					found.push(...clusters.filter(filter));
+					if (found.length >= limit) break;
+				}
 				// Without a hint, an empty list would look as if there were no clusters.
-				if (clusters.length > 0 || kinds.size === 0) return { output: clusters };
+				if (found.length > 0 || kinds.size === 0) return { output: found.slice(0, limit) };
 				const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
 				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
 				return { output: [], hint: client.redact(hint) };

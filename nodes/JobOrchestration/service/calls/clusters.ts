@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import type { ServiceClient } from '../client';
 import { failureOf } from '../errors/failure';
-import type { RequestOptions } from '../request';
+import { callError } from '../errors/problem';
+import type { ServiceRequest } from '../request';
 import { ANSWERED } from '../retry/facts';
-import { type Call, callError } from './call';
 import { uidOf } from './jobs';
 
 /**
@@ -22,10 +21,9 @@ interface Paging {
 }
 
 /** Returns the call that lists one page of the work clusters: `GET /api/v1/clusters`. */
-export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage> {
+export function listClusters({ pageToken, pageSize }: Paging): ServiceRequest<ClusterPage> {
 	const size = `above all Options › Page Size: the service may not allow ${pageSize} clusters at once`;
 	return {
-		operationId: 'listClusters',
 		method: 'GET',
 		path: '/api/v1/clusters',
 		qs: {
@@ -49,17 +47,27 @@ export function listClusters({ pageToken, pageSize }: Paging): Call<ClusterPage>
 	};
 }
 
+/** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
+export const HEALTH_CHECK: ServiceRequest<unknown> = {
+	...listClusters({ pageSize: 1 }),
+	texts: () => ({
+		action: 'answer a health check',
+		ifRefused:
+			'Ask the administrator of the service whether the user is allowed to list work clusters.',
+	}),
+};
+
 /**
  * Yields the work clusters page by page, with the token of the next page. All pages have the same size, since a token
  * may be the number of a page of that size. Each cluster is yielded once, even if the service lists it twice because
  * another cluster was added to an earlier page meanwhile.
  *
+ * @param send sends a request for a page, and returns the body of its response
  * @throws ServiceError if a request fails, a page token comes twice, the list has too many pages, or the service says
  * that more clusters follow but names no token for the next page
  */
 export async function* clusterPages(
-	client: ServiceClient,
-	options: RequestOptions,
+	send: (request: ServiceRequest<ClusterPage>) => Promise<ClusterPage>,
 	{ pageToken, pageSize }: Paging,
 ): AsyncGenerator<{ clusters: JsonObject[]; next: string | undefined }> {
 	const tokens = new Set<string | undefined>();
@@ -67,7 +75,7 @@ export async function* clusterPages(
 	let next = pageToken;
 	do {
 		const call = listClusters({ pageToken: next, pageSize });
-		const page = await client.send(call, options);
+		const page = await send(call);
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		const clusters = (page.items ?? []).filter((cluster) => {
 			const uid = uidOf(cluster);
@@ -81,26 +89,6 @@ export async function* clusterPages(
 		const isCut = next === undefined && Number(remaining) > 0;
 		if (isEndless || isCut) throw callError(call, INCOMPLETE);
 	} while (next !== undefined);
-}
-
-/**
- * Returns the clusters that match a filter. It requests no more pages than needed.
- *
- * @param limit the maximum number of clusters; Infinity for all of them
- * @param filter decides which clusters are returned, since the service itself can't filter
- * @throws ServiceError, as clusterPages does
- */
-export async function allClusters(
-	client: ServiceClient,
-	options: RequestOptions,
-	query: Paging & { limit: number; filter: (cluster: JsonObject) => boolean },
-): Promise<JsonObject[]> {
-	const found: JsonObject[] = [];
-	for await (const { clusters } of clusterPages(client, options, query)) {
-		found.push(...clusters.filter(query.filter));
-		if (found.length >= query.limit) break;
-	}
-	return found.slice(0, query.limit);
 }
 
 /**

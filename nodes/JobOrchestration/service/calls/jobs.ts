@@ -2,7 +2,7 @@ import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import type { Call } from './call';
+import type { ServiceRequest } from '../request';
 
 /**
  * The values from which a new job is created. Those that have no name here are sent as they are. A value that is undefined
@@ -28,10 +28,9 @@ const CLUSTER_HINT =
 const CHECK_BASE_URL = "If they are right, check the 'Base URL' in the credential.";
 
 /** Returns the call that creates a job: `POST /api/v1/namespaces/<namespace>/jobs`. */
-export function createJob(job: NewJob): Call<JsonObject> {
+export function createJob(job: NewJob): ServiceRequest<JsonObject> {
 	const { namespace, displayName, workflowUid, workCluster } = job;
 	return {
-		operationId: 'createJob',
 		method: 'POST',
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs'),
 		body: { namespace, job: bodyOf(job) },
@@ -63,9 +62,8 @@ export function changeJobState({
 	verb,
 	idempotent,
 }: Record<'namespace' | 'jobId' | 'verb', string> &
-	Pick<Call<unknown>, 'idempotent'>): Call<GenericValue> {
+	Pick<ServiceRequest<unknown>, 'idempotent'>): ServiceRequest<GenericValue> {
 	return {
-		operationId: 'changeJobState',
 		method: 'PUT',
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 		expected: 'a confirmation',

@@ -1,6 +1,7 @@
 import { ExecutionBaseError, type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { asPlainText, asTitle, nameOf, type NamedJob, present } from '../../texts';
+import type { ServiceRequest } from '../request';
 import type { Failure, Texts } from './failure';
 
 /** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
@@ -69,6 +70,35 @@ export class ServiceError extends ExecutionBaseError {
 		this.description = asPlainText(descriptionOf(problem));
 		this.context = { failure };
 	}
+}
+
+/**
+ * Returns the error of a failed call, which says whether the call may have worked nevertheless. A call that isn't
+ * idempotent waits for another attempt only if the service has certainly not acted on the earlier ones. So if such a
+ * call is given up while it waits, it has not worked.
+ *
+ * @param isOwn whether the failure is that of the call itself, and not that of other requests or of a health check
+ * @param waitedMs how long the call has waited when it was given up
+ */
+export function callError(
+	call: ServiceRequest<unknown>,
+	failure: Failure,
+	tries: { timesSent?: number; isOwn?: boolean; waitedMs?: number; failedProbes?: number } = {},
+): ServiceError {
+	const { timesSent = 1, isOwn = true, waitedMs = 0, failedProbes = 0 } = tries;
+	const isUnclear = call.method !== 'GET' && isOwn && failure.mayHaveActed;
+	const waited = Math.round(waitedMs / 1_000);
+	const facts = [...failure.facts];
+	if (timesSent > 1 && failure.ofLogin !== true)
+		facts.push(`The request was sent ${timesSent} times.`);
+	if (isUnclear && call.idempotent) facts.push('It may have worked.');
+	if (waited > 0) {
+		const probes = failedProbes === 1 ? 'one more attempt' : `${failedProbes} more attempts`;
+		facts.push(`All requests have waited ${waited} s for the service, and ${probes} failed.`);
+	}
+	const problem = { ...problemOfFailure(failure), facts };
+	const isUncertain = isUnclear && !call.idempotent;
+	return new ServiceError(failure, isUncertain ? uncertain(problem, call.job) : problem);
 }
 
 /** Returns the problem behind any error. */

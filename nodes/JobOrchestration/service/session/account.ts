@@ -23,12 +23,13 @@ const WORK = 4096;
  * @throws ServiceError if the Base URL can't be used, or the user name or the password is empty
  */
 export function accountOf(credentials: ICredentialDataDecryptedObject) {
-	return {
-		baseUrl: readBaseUrl(credentials.baseUrl),
-		userName: notEmpty('Username', String(credentials.userName ?? '').trim()),
-		password: notEmpty('Password', String(credentials.password ?? '')),
-		ignoreSslIssues: credentials.ignoreSslIssues === true,
-	};
+	const baseUrl = readBaseUrl(credentials.baseUrl);
+	const userName = notEmpty('Username', String(credentials.userName ?? '').trim());
+	const password = notEmpty('Password', String(credentials.password ?? ''));
+	const ignoreSslIssues = credentials.ignoreSslIssues === true;
+	/** The account as errors name it. Two accounts with the same name have the same user. */
+	const name = `user ${JSON.stringify(userName)} at ${baseUrl}`;
+	return { name, baseUrl, userName, password, ignoreSslIssues };
 }
 
 /**

@@ -5,13 +5,13 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
+import { ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
-import { CHECK_TIMEOUT_MS, type Helpers } from './http';
-import { login, type TokenResult } from './login';
+import { CHECK_TIMEOUT_MS, type Helpers, login, type TokenResult } from './http';
 import { newTokenForOtherNode } from './otherNodes';
-import type { Session, TokenSource } from './session';
+import { type Session, sessionOf, type TokenSource } from './session';
 
 /*
  * n8n calls two functions of the credential for a request: `newToken`, whose result it stores, and `withToken`
@@ -35,6 +35,18 @@ export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown
 	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
 }
 
+/**
+ * Returns the data of the execution's flow: an object that is the same for everything that the execution does in this
+ * process, and that no other execution has.
+ */
+export function executionOf(context: N8nContext): object {
+	try {
+		return 'getContext' in context ? context.getContext('flow') : {};
+	} catch {
+		return {};
+	}
+}
+
 /** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
 const STORED_WITHIN_MS = 1_000;
 
@@ -42,11 +54,28 @@ const STORED_WITHIN_MS = 1_000;
 const ownLogins = new WeakMap<object, (helpers: Helpers) => ReturnType<typeof newToken>>();
 
 /**
- * Returns how a run of this node finds a token: in the stored credential, or by a login after which n8n stores the token.
+ * Reads the credential of an item.
  *
- * @param itemIndex index of an item that uses the credential
+ * @param signal ends the reading when it is aborted
+ * @returns the session of the account, and how a run of this node finds a token for it
+ * @throws ServiceError if the credential can't be read or used
  */
-export function tokenSourceOf(
+export async function readCredential(
+	context: N8nContext,
+	itemIndex: number,
+	signal?: AbortSignal,
+): Promise<{ session: Session; source: TokenSource }> {
+	const reading = context.getCredentials(CREDENTIAL, itemIndex);
+	const credentials = await unlessAborted(reading, signal).catch((error: unknown) => {
+		throw new ServiceError(failureFromError(error, { isUnsent: true }));
+	});
+	const session = sessionOf(credentials);
+	session.tokens.useStored(credentials.accessToken);
+	return { session, source: tokenSourceOf(context, credentials, itemIndex, session) };
+}
+
+/** Returns how to find a token: in the stored credential, or by a login after which n8n stores the token. */
+function tokenSourceOf(
 	context: N8nContext,
 	credentials: ICredentialDataDecryptedObject,
 	itemIndex: number,

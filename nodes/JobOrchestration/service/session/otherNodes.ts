@@ -1,19 +1,20 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { truncate } from '../../texts';
+import { HEALTH_CHECK } from '../calls/clusters';
 import { type Failure, failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
 import {
 	CHECK_TIMEOUT_MS,
-	HEALTH_CHECK,
 	type Helpers,
 	type HttpOptions,
+	login,
 	sendOnce,
 	signed,
+	type TokenResult,
 } from './http';
-import { login, type TokenResult } from './login';
 import { type Session, sessionOf, type TokenSource } from './session';
 import { RECENT_MS } from './tokens';
 
@@ -41,7 +42,7 @@ const otherRequests = new WeakMap<
 const isUnconfirmed = ({ unconfirmedAt }: Session) => isWithin(RECENT_MS, unconfirmedAt);
 
 /** The request of n8n's test of the credential. `withToken` recognises it, since the test always logs in. */
-export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs } as const;
+export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs ?? {} } as const;
 
 /**
  * Returns a new token for another node's request, or an empty object. n8n asks for a token after any error of its HTTP

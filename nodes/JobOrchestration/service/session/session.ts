@@ -11,7 +11,7 @@ import type { TokenVerdict } from '../retry/facts';
 import { isIn, mayResend, RETRY } from '../retry/policy';
 import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
 import { type Account, accountOf } from './account';
-import { loginTimedOut, type TokenResult } from './login';
+import { loginTimedOut, type TokenResult } from './http';
 import { type JudgedRequest, Tokens } from './tokens';
 
 /**
