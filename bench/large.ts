@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { N8nApi, type WorkflowFile } from '../host/api';
-import { noService } from '../host/credential';
 import { emptyFolder } from '../host/files';
 import { prepareHost, startHost } from '../host/host';
 import { stopAll, type RunningProcess } from '../host/process';
@@ -40,7 +39,7 @@ async function main(): Promise<void> {
 	const given = positionals.map((count) => number(count, { least: 1, whole: true }));
 	const counts = given.length > 0 ? given : [10_000, 50_000, 100_000];
 	await emptyFolder(folders.dataFolder);
-	await prepareHost(folders, noService);
+	await prepareHost(folders);
 	const measured: Cell[][] = [];
 	try {
 		for (const count of counts) {

@@ -82,11 +82,14 @@ export class N8nApi extends N8nClient {
 		return (await this.call<{ id: string }>('POST', '/rest/credentials', credential)).id;
 	}
 
-	/** Changes the address and the login in the credential that the examples use. */
+	/** Saves the address and the login of a service in the credential that the examples use. */
 	async useService(service: ServiceAccess): Promise<void> {
-		const { id, name } = sandboxCredential;
-		const changed = { name, type: credentialType, data: credentialData(service) };
-		await this.call('PATCH', `/rest/credentials/${id}`, changed);
+		const { name } = sandboxCredential;
+		const credential = { name, type: credentialType, data: credentialData(service) };
+		const all = await this.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
+		const known = all.find((each) => each.name === name);
+		if (known === undefined) await this.createCredential(credential);
+		else await this.call('PATCH', `/rest/credentials/${known.id}`, credential);
 	}
 
 	async workflow(id: string): Promise<SavedWorkflow> {

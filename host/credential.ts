@@ -11,13 +11,6 @@ export interface ServiceAccess {
 	password: string;
 }
 
-/** An address without a service, for an n8n that gets the address of a service later. */
-export const noService: ServiceAccess = {
-	url: 'http://127.0.0.1:9',
-	userName: 'nobody',
-	password: 'none',
-};
-
 /** Returns the fields of the node's credential for a service. */
 export function credentialData({ url, userName, password }: ServiceAccess) {
 	return { baseUrl: url, userName, password, ignoreSslIssues: false, accessToken: '' };

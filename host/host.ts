@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 
-import type { ServiceAccess } from './credential';
-import { importCredential, importExamples } from './examples';
 import { emptyFolder } from './files';
 import { lockFolder } from './folderLock';
 import { installIfNeeded } from './install';
@@ -30,12 +28,11 @@ export function n8nFolders({ hostFolder = __dirname, dataFolder }: HostFolders):
 }
 
 /**
- * Builds and packs the node, installs n8n if it isn't installed, and installs the packed node into n8n. If n8n has no
- * owner yet, imports a credential for the service, and the examples.
+ * Builds and packs the node, installs n8n if it isn't installed, and installs the packed node into n8n.
  * @returns whether n8n has no owner yet
  * @throws Problem if a step fails, or if another process uses the data folder
  */
-export async function prepareHost(host: HostFolders, service: ServiceAccess): Promise<boolean> {
+export async function prepareHost(host: HostFolders): Promise<boolean> {
 	const { dataFolder } = host;
 	const folders = n8nFolders(host);
 	const { userFolder } = folders;
@@ -51,12 +48,6 @@ export async function prepareHost(host: HostFolders, service: ServiceAccess): Pr
 	await step('Installing the packed node into n8n', async () => {
 		await installNode(userFolder, packed, logFile);
 	});
-	if (isNew) {
-		await step('Importing the credential and the examples', async () => {
-			await importCredential(service, folders, { logFile });
-			await importExamples(folders, { logFile });
-		});
-	}
 	return isNew;
 }
 

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { startSandbox, type Sandbox } from '../sandbox';
-import { importedPort, runFirstExample } from './examples';
+import { importCredential, importedPort, importExamples, runFirstExample } from './examples';
 import { emptyFolder } from './files';
 import { lockFolder } from './folderLock';
 import { n8nFolders, prepareHost, startHost, type Host } from './host';
@@ -60,7 +60,7 @@ async function run({ once, port, watch }: Options): Promise<void> {
 	if (once) await emptyFolder(folders.dataFolder);
 	const usedPort = await importedPort(n8nFolders(folders));
 	const sandbox = await startSandbox({ port: await freePort(usedPort ?? SANDBOX_PORT) });
-	const isNew = await prepareHost(folders, sandbox);
+	const isNew = await prepareHost(folders);
 	if (isNew) await firstRun(folders.dataFolder, sandbox);
 	if (once) return;
 
@@ -83,13 +83,21 @@ async function run({ once, port, watch }: Options): Promise<void> {
 	throw new Problem('n8n ended by itself.', host.n8n.logFile);
 }
 
-/** @throws Problem if the example fails or creates no job */
-async function firstRun(dataFolder: string, { store }: Sandbox): Promise<void> {
+/**
+ * Imports a credential for the sandbox and the examples, and runs one of them.
+ * @throws Problem if the example fails or creates no job
+ */
+async function firstRun(dataFolder: string, sandbox: Sandbox): Promise<void> {
 	const logFile = join(dataFolder, 'first-run.log');
-	await step('Running a copy of examples/nightly-job.json', async () => {
-		await runFirstExample(n8nFolders({ dataFolder }), { logFile });
+	const folders = n8nFolders({ dataFolder });
+	await step('Importing the credential and the examples', async () => {
+		await importCredential(sandbox, folders, { logFile });
+		await importExamples(folders, { logFile });
 	});
-	const [job] = store.jobs.values();
+	await step('Running a copy of examples/nightly-job.json', async () => {
+		await runFirstExample(folders, { logFile });
+	});
+	const [job] = sandbox.store.jobs.values();
 	if (job === undefined) throw new Problem('The example made no job.', logFile);
 	print(
 		[

@@ -3,8 +3,6 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { N8nApi } from '../api';
-import { noService } from '../credential';
-import { importCredential } from '../examples';
 import { emptyFolder } from '../files';
 import { lockFolder } from '../folderLock';
 import { n8nFolders } from '../host';
@@ -60,7 +58,6 @@ export async function startCluster(dataFolder: string, env: NodeJS.ProcessEnv): 
 		...databases.map((database) => database.env),
 	);
 	const main = await step("Starting n8n's main process", async () => {
-		await importCredential(noService, folders, { logFile, env: shared });
 		return await startN8n(folders, { logFile: join(dataFolder, 'main.log'), env: shared });
 	});
 	const workers: RunningN8n[] = [];

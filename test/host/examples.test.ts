@@ -2,14 +2,16 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Execution, WorkflowFile } from '../../host/api';
-import { exampleTag } from '../../host/examples';
+import { exampleTag, importExamples } from '../../host/examples';
 import { readJson } from '../../host/files';
+import { n8nFolders } from '../../host/host';
 import { waitFor } from '../../host/wait';
 import { inARow, rows, webhook } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { hasEnded, useHost } from './host';
 import { publish } from '../queue/load';
+import { hostFolder, running } from './setUp';
 import { createNode, fillIn, json, run, say } from './workflows';
 
 /*
@@ -60,6 +62,10 @@ beforeAll(async () => {
 });
 
 test('the examples that npm start imports have a tag', async () => {
+	const { dataFolder } = running();
+	await importExamples(n8nFolders({ hostFolder, dataFolder }), {
+		logFile: join(dataFolder, 'import.log'),
+	});
 	type Listed = Pick<WorkflowFile, 'name'> & { tags: Array<{ name: string }> };
 	const held = await host.api.call<Listed[]>('GET', '/rest/workflows');
 	const tagged = held.filter(({ tags }) => tags.some(({ name }) => name === exampleTag.name));

@@ -122,9 +122,10 @@ async function startCrashes(): Promise<void> {
 beforeAll(async () => {
 	await emptyFolder(folders.dataFolder);
 	sandbox = await startSandbox();
-	await prepareHost(folders, sandbox);
+	await prepareHost(folders);
 	host = await startHost(folders);
 	api = await N8nApi.open(host.n8n.url, host.owner);
+	await api.useService(sandbox);
 	await startBatch();
 	await startCrashes();
 	const soon = Date.now() + 5 * 60_000;

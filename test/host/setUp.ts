@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 
-import { noService } from '../../host/credential';
 import { emptyFolder } from '../../host/files';
 import { prepareHost, startHost, type Host } from '../../host/host';
 import { stopAll } from '../../host/process';
@@ -44,7 +43,7 @@ export default async function setUp(_: unknown, suite: { displayName: { name: st
 	const folders = foldersOf(suite.displayName.name);
 	const { dataFolder } = folders;
 	await emptyFolder(dataFolder);
-	await prepareHost(folders, noService);
+	await prepareHost(folders);
 	const { n8n, owner } = await startHost(folders);
 	const shared: Running = { url: n8n.url, logFile: n8n.logFile, owner, dataFolder };
 	process.env[variable] = JSON.stringify(shared);
