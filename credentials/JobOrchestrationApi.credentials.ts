@@ -56,10 +56,6 @@ export class JobOrchestrationApi implements ICredentialType {
 				403,
 				"The login works, but this user isn't allowed to list work clusters. Creating and changing jobs may still work.",
 			),
-			rule(
-				431,
-				'The login works, but its token is too long for the service, or for the proxy before it. Use another user, or ask the administrator to raise the limit for headers.',
-			),
 		],
 	};
 }

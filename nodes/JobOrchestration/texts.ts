@@ -42,6 +42,11 @@ export interface NamedJob {
 	displayName: string;
 }
 
+export interface CreatedJob extends NamedJob {
+	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
+	uid: string;
+}
+
 /** The maximum number of characters of a name. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
 const MAX_NAME = 100;
 

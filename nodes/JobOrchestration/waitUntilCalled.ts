@@ -14,7 +14,7 @@ import { FieldError } from './fields/expressions';
 import { type Added, id, number } from './fields/form';
 import { isJsonObject, type JsonObject } from './json';
 import type { Problem } from './service/errors/problem';
-import { asPlainText, nameOf, type NamedJob, nameOfExecution } from './texts';
+import { asPlainText, type CreatedJob, nameOf, nameOfExecution } from './texts';
 
 /*
  * Wait Until Called: the execution waits until its job calls it back.
@@ -131,7 +131,7 @@ export function newCallback(
 export async function waitForCallback(
 	context: IExecuteFunctions,
 	output: INodeExecutionData[],
-	{ callback: { id, limitMs }, job }: { callback: Callback; job: NamedJob & { uid: string } },
+	{ callback: { id, limitMs }, job }: { callback: Callback; job: CreatedJob },
 ): Promise<INodeExecutionData[]> {
 	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
 	if (input.length > 0) return input;
@@ -154,7 +154,7 @@ export async function waitForCallback(
 }
 
 /** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
-export function notWaitingProblem(job: NamedJob & { uid: string }, cause: unknown): Problem {
+export function notWaitingProblem(job: CreatedJob, cause: unknown): Problem {
 	return {
 		title: "The job was created, but n8n can't wait for its call",
 		advice: `Job ${job.uid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,

@@ -1,18 +1,17 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { CreatedJob, Outcome } from '../resources/operation';
+import type { Outcome } from '../resources/operation';
 import {
 	asPlainText,
 	COUNTED_FROM_0,
+	type CreatedJob,
 	itemList,
 	jobList,
 	nameOfExecution,
 	type NamedJob,
+	present,
 } from '../texts';
 import { objectSharedByTries, type Run } from './run';
-
-/** A created job with its item's position, by which errors and logs list the job. */
-export type ListedJob = CreatedJob & { itemIndex: number };
 
 /**
  * A summary of a run's items and jobs, from which all texts about them are made. Items are identified by their numbers.
@@ -25,7 +24,7 @@ export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }
 	const failed: number[] = [];
 	const notBegun: number[] = [];
 	/** The jobs that all tries have created. */
-	const created: ListedJob[] = [];
+	const created: Array<{ itemIndex: number } & CreatedJob> = [];
 	/** The items whose job may exist. */
 	const uncertain: Array<{ itemIndex: number } & NamedJob> = [];
 	for (const [itemIndex, outcome] of outcomes.entries()) {
@@ -48,12 +47,12 @@ const MAX_HINTS = 5;
 export function addHints(run: Run): void {
 	const { context, outcomes, leftOut } = run;
 	const summary = summaryOf(run);
+	const ofCalls = outcomes.map((outcome) => outcome?.hint);
 	const given = context.getInputData().length;
 	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
-	const ofCalls = outcomes.map((outcome) => outcome?.hint);
 	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
-	const hints = new Set([...ofRun, ...ofCalls]);
-	for (const hint of [...hints].filter((text) => text !== undefined).slice(0, MAX_HINTS)) {
+	const hints = new Set(present([...ofRun, ...ofCalls]));
+	for (const hint of [...hints].slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
@@ -81,7 +80,7 @@ function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
 	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')}. ${COUNTED_FROM_0}`;
 }
 
-function hintOfJobs(jobs: ListedJob[]): string | undefined {
+function hintOfJobs(jobs: Summary['created']): string | undefined {
 	if (jobs.length === 0) return undefined;
 	return `Jobs of items that this run wasn't given (Execute Once): ${jobList(jobs).join('; ')}.`;
 }

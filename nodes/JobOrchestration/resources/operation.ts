@@ -5,13 +5,8 @@ import type { JsonObject } from '../json';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
 import type { RequestOptions, ServiceRequest } from '../service/request';
-import type { NamedJob } from '../texts';
+import type { CreatedJob } from '../texts';
 import type { Callback } from '../waitUntilCalled';
-
-export interface CreatedJob extends NamedJob {
-	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
-	uid: string;
-}
 
 /** What became of an item. This is plain data, because n8n stores it with the execution for the next run. */
 export interface Outcome {

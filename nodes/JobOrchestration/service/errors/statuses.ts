@@ -3,28 +3,25 @@ import { truncate } from '../../texts';
 import { isIn } from '../retry/policy';
 import type { RequestTexts, StatusRow, Texts } from './failure';
 
-/** What is known of a response that was not expected. */
-interface Answer {
-	/** The status code, or the one that stands for what a successful response says. */
-	status: number;
-	condition: Condition;
-	bodyType: 'page' | 'text' | 'json';
-	/** Descriptions of the response that came, and of the one that was expected. */
-	received: string;
-	expected: string;
-	/** The target of a redirect, or an empty text. */
-	location: string;
-	baseUrl: string;
-}
-
 /** The settings of n8n that name a proxy, as a text for users. Their values may hold a password. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
 /**
  * Returns what an unexpected response means to the user. The request's own rows come before the general ones. The texts
  * here are those of single statuses that help more than "The service refused to ...".
+ *
+ * @param status the status code, or the one that stands for what a successful response says
+ * @param received describes the response that came, and `expected` the one that was expected
+ * @param location the target of a redirect, or an empty text
  */
-export function textsOf(answer: Answer, { action, ifRefused, rows = [] }: RequestTexts): Texts {
+export function textsOf(
+	answer: Record<'received' | 'expected' | 'location' | 'baseUrl', string> & {
+		status: number;
+		condition: Condition;
+		bodyType: 'page' | 'text' | 'json';
+	},
+	{ action, ifRefused, rows = [] }: RequestTexts,
+): Texts {
 	const { status, condition, bodyType, received, expected, location, baseUrl } = answer;
 	/*
 	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes

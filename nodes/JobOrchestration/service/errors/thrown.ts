@@ -60,25 +60,31 @@ const PROXY: Row = [
 const CANCEL = /\bERR_CANCELED\b|^canceled$/;
 const TIMEOUT = /^timeout (?:of \d+\s?ms )?exceeded$|\bETIMEDOUT\b|connection timed out/;
 
-/** What is known of the request that failed. */
-interface Known {
-	/** Whether the request was certainly not sent. */
-	isUnsent?: boolean;
-	/** The request, as `addressOf` returns it. */
-	address?: string | undefined;
-	baseUrl?: string;
-	/** The time limit of the request, in milliseconds. */
-	timeoutMs?: number;
-	/** The secrets of the account, which the failure must not contain. */
-	secrets?: Pick<Secrets, 'redact'> | undefined;
-}
-
 /**
  * Returns the failure behind an error: the failure of this node's own error if n8n has wrapped one, or else that of the
  * request. An error that isn't recognised counts as a broken connection, after which the service may have acted.
+ *
+ * @param isUnsent whether the request was certainly not sent
+ * @param address the request, as `addressOf` returns it
+ * @param timeoutMs the time limit of the request
+ * @param secrets the secrets of the account, which the failure must not contain
  */
-export function failureFromError(error: unknown, known: Known = {}): Failure {
-	const { isUnsent = false, address, baseUrl = '', timeoutMs = 0, secrets } = known;
+export function failureFromError(
+	error: unknown,
+	{
+		isUnsent = false,
+		address,
+		baseUrl = '',
+		timeoutMs = 0,
+		secrets,
+	}: {
+		isUnsent?: boolean;
+		address?: string;
+		baseUrl?: string;
+		timeoutMs?: number;
+		secrets?: Pick<Secrets, 'redact'>;
+	} = {},
+): Failure {
 	const chain = causesOf(error);
 	const own = chain.map(({ context }) => isJsonObject(context) && context.failure).find(isFailure);
 	if (own !== undefined) return own;

@@ -23,17 +23,6 @@ const MAX_UNCLEAR_PROBES = 4;
 const GIVEN_UP_MS = 60_000;
 
 /**
- * What has happened since requests got no clear response: how many probes that aren't idempotent have failed, and how
- * many of them the service may have acted on, for each execution.
- */
-class Unclear {
-	failedProbes = 0;
-	readonly uncertainProbesOf = new WeakMap<ExecutionQueue, number>();
-
-	constructor(readonly since: number) {}
-}
-
-/**
  * Decides from the outcomes of requests whether the service is failing. While the circuit breaker is closed, requests
  * may start side by side. While it is open, no request may start. While it is half-open, one request at a time may
  * start, as a probe. The methods take the current time as an argument, in milliseconds.
@@ -59,10 +48,14 @@ export class CircuitBreaker {
 	 */
 	private isUnreachable = false;
 	/**
-	 * Set if a request fails that the service may have acted on, and the circuit breaker is open or opens because of it.
-	 * Cleared when a request that isn't idempotent is answered.
+	 * What has happened since requests got no clear response: how many probes that aren't idempotent have failed, and how
+	 * many of them the service may have acted on, for each execution. Set if a request fails that the service may have
+	 * acted on, and the circuit breaker is open or opens because of it. Cleared when a request that isn't idempotent is
+	 * answered.
 	 */
-	private unclear: Unclear | undefined;
+	private unclear:
+		| { since: number; failedProbes: number; uncertainProbesOf: WeakMap<ExecutionQueue, number> }
+		| undefined;
 
 	/**
 	 * Whether the circuit breaker is open or half-open. Two consecutive failures open it. Measured with one: a service
@@ -120,7 +113,8 @@ export class CircuitBreaker {
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		if (this.isOpen && mayHaveActed) this.unclear ??= new Unclear(now);
+		const unclear = { since: now, failedProbes: 0, uncertainProbesOf: new WeakMap() };
+		if (this.isOpen && mayHaveActed) this.unclear ??= unclear;
 		if ((this.isOpen && !isProbe) || NOTHING_KNOWN.includes(condition)) return isLongForAll;
 		const isSilent = condition !== 'unavailable' && this.answeredAt <= (startedAt + now) / 2;
 		const isEnough = NO_ANSWER.includes(condition) && (isSilent || options.concurrency === 1);
@@ -129,7 +123,7 @@ export class CircuitBreaker {
 		if (this.isOpen || NO_ANSWER.includes(condition)) this.failedAt = now;
 		if (!this.isOpen) return false;
 		if (this.answeredAt >= this.openedAt) this.openedAt = now;
-		if (mayHaveActed) this.unclear ??= new Unclear(now);
+		if (mayHaveActed) this.unclear ??= unclear;
 		if (this.unclear && isProbe && !isHealthCheck && !isIdempotent) {
 			const { uncertainProbesOf: uncertain } = this.unclear;
 			this.unclear.failedProbes += 1;

@@ -54,16 +54,6 @@ export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: fals
 /** The outcome of a request that says nothing about the service, and on which the service has certainly not acted. */
 export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false };
 
-/** The facts about an unexpected response that the retry policy needs. */
-export interface FailedResponse {
-	status: number;
-	retryAfterMs?: number | undefined;
-	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
-	mayBePage?: boolean;
-	/** Whether the body says that the request was refused, although the status code says that it succeeded. */
-	saysRefused?: boolean;
-}
-
 /**
  * Why a call is sent again:
  * - `token`: Its token was replaced.

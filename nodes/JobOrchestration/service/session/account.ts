@@ -116,37 +116,18 @@ function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
 }
 
 /**
- * Decides whether an address is a base URL, as `accountOf` returns it, or a path below it. An address with a `..`
- * segment that URL parsing doesn't resolve, such as an encoded one, is neither: a server may resolve it to a path
- * outside the base URL.
+ * Decides whether an address is a base URL, as `accountOf` returns it, or a path below it. An address is neither if it
+ * has a `..` segment that URL parsing doesn't resolve, because a part of it is encoded: a server may resolve it to a
+ * path outside the base URL. The same applies if it is still encoded after it was decoded once.
  */
 function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
+	const decoded = pathname.replace(/%([\da-f]{2})/gi, (_, code: string) =>
+		String.fromCharCode(parseInt(code, 16)),
+	);
 	// Some servers ignore the part of a path segment that follows a semicolon.
-	const segments = decodedPath(pathname)
-		.split(/[/\\]/)
-		.map((segment) => segment.split(';')[0]);
-	return `${origin}${pathname}/`.startsWith(`${baseUrl}/`) && !segments.includes('..');
+	const segments = decoded.split(/[/\\]/).map((segment) => segment.split(';')[0]);
+	const isPlain = !decoded.includes('%') && !segments.includes('..');
+	return isPlain && `${origin}${pathname}/`.startsWith(`${baseUrl}/`);
 }
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : undefined);
-
-/**
- * The maximum number of times that a path is decoded. No chain of proxies decodes a path more often. Without a limit, a
- * long text of "%2525…" would take seconds.
- */
-const MAX_ROUNDS = 20;
-
-/**
- * Returns a path without percent encoding, which is decoded byte by byte. This is the path once all proxies and servers
- * on its way have decoded it.
- */
-function decodedPath(path: string): string {
-	let decoded = path;
-	for (let round = 0, before = ''; before !== decoded && round < MAX_ROUNDS; round += 1) {
-		before = decoded;
-		decoded = before.replace(/%([\da-f]{2})/gi, (_, code: string) =>
-			String.fromCharCode(parseInt(code, 16)),
-		);
-	}
-	return decoded;
-}

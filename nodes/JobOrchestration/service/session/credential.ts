@@ -21,7 +21,7 @@ import { type Session, sessionOf, type TokenSource } from './session';
  */
 
 /** The name of the credential type, as workflows store it. */
-export const CREDENTIAL = 'jobOrchestrationApi';
+const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
