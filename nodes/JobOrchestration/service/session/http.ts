@@ -20,12 +20,6 @@ export const CHECK_TIMEOUT_MS = 10_000;
 
 export type Helpers = IHttpRequestHelper['helpers'];
 
-/** The account that a request is sent as, and its secrets, which no error may show. */
-export interface Sender {
-	account: Account;
-	secrets: Secrets;
-}
-
 /** n8n's request options, including the older names that n8n's HTTP Request node uses. */
 export type HttpOptions = IHttpRequestOptions & {
 	uri?: unknown;
@@ -38,6 +32,7 @@ export type HttpOptions = IHttpRequestOptions & {
  * Sends a request once. This is the only way in which the node sends requests: logins, health checks and calls. Never
  * throws.
  *
+ * @param sender the account that the request is sent as, and its secrets, which no error may show
  * @param token the token to send; undefined for a login
  * @param timeoutMs time limit for the whole response, also for one that arrives in small parts
  * @param cancel signal that aborts the request even after it was sent. Only a request that reads has one, since the
@@ -45,7 +40,7 @@ export type HttpOptions = IHttpRequestOptions & {
  */
 export async function sendOnce<Body>(
 	helpers: Helpers,
-	sender: Sender,
+	sender: { account: Account; secrets: Secrets },
 	request: ServiceRequest<Body>,
 	{
 		token,
@@ -132,7 +127,10 @@ const hasToken = (body: unknown): body is { access_token: string } =>
  * Logs in by `POST /oauth/login`. The response's refresh token and expiry time are not used: the interface document
  * shows no call that accepts the refresh token, and doesn't state the unit of the expiry time.
  */
-export async function login(helpers: Helpers, sender: Sender): Promise<TokenResult> {
+export async function login(
+	helpers: Helpers,
+	sender: Parameters<typeof sendOnce>[1],
+): Promise<TokenResult> {
 	const { userName, password } = sender.account;
 	const request: ServiceRequest<{ access_token: string }> = {
 		method: 'POST',
