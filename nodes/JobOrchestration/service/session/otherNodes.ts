@@ -28,11 +28,9 @@ const otherRequests = new WeakMap<
 	{
 		/** Whether the request is n8n's test of the credential. */
 		isTest?: boolean;
-		/** Whether a login was made for this request. */
-		hasLoggedIn?: boolean;
 		/**
 		 * Time (ms since 1970) until which a failure may mean a rejected token; 0 if no token is to be given for the request.
-		 * Not set if the request hasn't been signed.
+		 * Not set if the request is waiting for a token.
 		 */
 		mayBeRejectedUntil?: number;
 	}
@@ -59,14 +57,12 @@ export async function newTokenForOtherNode(
 	const session = sessionOf(credentials);
 	const { tokens } = session;
 	const request = otherRequests.get(credentials);
-	const { isTest = false, mayBeRejectedUntil = Infinity } = request ?? {};
-	const current = tokens.fromStored(credentials.accessToken);
 	// Before anything is signed, n8n asks for a token if none is stored, and for the test of a credential. After an empty
 	// object, it has the request signed, and `withToken` knows what the request is.
-	const isNotSigned = request === undefined;
-	if (isNotSigned && (current !== undefined || session.recentRefusal !== undefined)) return {};
+	if (request === undefined) return {};
+	const { isTest = false, mayBeRejectedUntil = Infinity } = request;
 	if (Date.now() >= mayBeRejectedUntil) return {};
-	const hasLoggedIn = isTest || tokens.newest === undefined;
+	const current = tokens.fromStored(credentials.accessToken);
 	let result: TokenResult | undefined;
 	if (mayBeRejectedUntil < Infinity) result = await replacementOf(current, helpers, session);
 	else if (isTest) result = await session.logIn(sourceOf(helpers, session));
@@ -77,7 +73,7 @@ export async function newTokenForOtherNode(
 		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
 		throw errorOf(result.failure);
 	}
-	otherRequests.set(credentials, { isTest, hasLoggedIn });
+	otherRequests.set(credentials, { isTest });
 	return { accessToken: tokens.toStored(result.token) };
 }
 
@@ -164,7 +160,8 @@ export async function withToken(
 		);
 	}
 	const token = tokens.fromStored(credentials.accessToken);
-	const hasLoggedIn = otherRequests.get(credentials)?.hasLoggedIn === true;
+	const request = otherRequests.get(credentials);
+	const hasLoggedIn = request !== undefined && request.mayBeRejectedUntil === undefined;
 	if (token === undefined || (isTest && !hasLoggedIn)) {
 		otherRequests.set(credentials, { isTest });
 		throw noTokenError();

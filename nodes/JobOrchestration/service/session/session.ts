@@ -59,7 +59,7 @@ export class Session {
 	}
 
 	/** Why a login was refused within the last half minute; undefined if none was. */
-	get recentRefusal() {
+	private get recentRefusal() {
 		return isWithin(REFUSED_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
 	}
 
