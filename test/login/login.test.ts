@@ -10,7 +10,8 @@ import type { NodeOptions } from '../support/run';
  * are not repeated, so that no account gets locked.
  */
 
-const fixture = useSandbox({ recordCalls: true });
+const odd = { userName: '{"constructor":"Größe 😀"}', password: '"\\ é' };
+const fixture = useSandbox({ recordCalls: true, ...odd });
 
 const onError = 'continueRegularOutput';
 const words = 'invalid login credentials';
@@ -21,10 +22,10 @@ test("the login sends the user name and the password, and each call sends the lo
 	expect(login).toMatchObject({
 		method: 'POST',
 		path: '/oauth/login',
-		body: { userName: 'demo', password: fixture.sandbox.password, type: 'basic' },
+		body: { ...odd, type: 'basic' },
 		token: undefined,
 	});
-	expect(list?.token).toBe(fixture.engine.token);
+	expect(list).toMatchObject({ status: 200, token: fixture.engine.token });
 	expect(list?.token).toMatch(/^[\w-]{32}$/);
 });
 
@@ -63,15 +64,6 @@ test('the node stores a token and sends it unchanged, whatever visible ASCII cha
 	for (let runs = 0; runs < 2; runs += 1) await fixture.succeeds(getAll());
 	expect(fixture.callsOf('listClusters').map((call) => call.token)).toEqual([token, token]);
 	expect(fixture.callsOf('login')).toHaveLength(1);
-});
-
-test('a wrong password is forgotten as soon as the credential changes', async () => {
-	const credential = credentialFor(fixture.sandbox);
-	fixture.engine.saveCredential({ ...credential, password: 'mistyped' });
-	await fixture.engine.run({ parameters: getAll() });
-	fixture.engine.saveCredential(credential);
-	await fixture.succeeds(getAll());
-	expect(fixture.callsOf('login')).toHaveLength(2);
 });
 
 /*

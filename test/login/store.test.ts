@@ -4,16 +4,17 @@ import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
-import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
+import { create, credentialFor, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { Engine } from '../support/run';
+import { useTokens } from './tokens';
 
 /*
  * The node copes with n8n's credential store: it may fail, never answer, overwrite an edit, or contain a token that
  * another process has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
-const fixture = useSandbox();
+const { fixture, logins, beforeReads } = useTokens();
 
 const onError = 'continueRegularOutput';
 const creates = { parameters: create(), onError } as const;
@@ -23,16 +24,6 @@ const never = async () => await new Promise<never>(() => {});
 
 const spyOnReads = () => jest.spyOn(fixture.engine.credentials, 'getDecrypted');
 const spyOnWrites = () => jest.spyOn(fixture.engine.credentials, 'updateCredentials');
-
-/** Calls a function before each read of the store. */
-function beforeReads(happens: () => void): void {
-	const { credentials } = fixture.engine;
-	const read = credentials.getDecrypted.bind(credentials);
-	spyOnReads().mockImplementation(async (...args) => {
-		happens();
-		return await read(...args);
-	});
-}
 
 /**
  * Behaves like n8n's store up to release 2.20: together with the token, it stores all data that the request has read.
@@ -53,7 +44,7 @@ test("a login does not undo an edit, if n8n's store overwrites it with the data 
 	const held = gate();
 	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
 	const running = engine.run({ parameters: create() });
-	await until(() => fixture.callsOf('login').length === 1);
+	await until(() => logins() === 1);
 	const edit = { password: 'edited', userName: 'somebody else' };
 	engine.editCredential(edit);
 	held.open();
@@ -78,7 +69,7 @@ describe("If n8n's store of credentials never answers", () => {
 		runOut();
 		// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
 		await result;
-		await until(() => fixture.callsOf('login').length === 1);
+		await until(() => logins() === 1);
 	});
 });
 
@@ -91,12 +82,10 @@ test.each<[string, () => void]>([
 	["can't be reached at each write", () => spyOnWrites().mockRejectedValue(refused)],
 	[
 		'is locked at each read after those of the items',
-		() => {
-			let reads = 0;
-			beforeReads(() => {
-				if ((reads += 1) > 20) throw locked;
-			});
-		},
+		() =>
+			beforeReads((read) => {
+				if (read > 20) throw locked;
+			}),
 	],
 ])(
 	"If n8n's store of credentials %s, the jobs are created with the token of one login",
@@ -104,7 +93,7 @@ test.each<[string, () => void]>([
 		hurry();
 		breakStore();
 		await fixture.succeeds(create(), numbered(20));
-		expect([fixture.sandbox.store.jobs.size, fixture.callsOf('login').length]).toEqual([20, 1]);
+		expect([fixture.sandbox.store.jobs.size, logins()]).toEqual([20, 1]);
 	},
 );
 
@@ -172,6 +161,6 @@ test.each<[when: string, reads: Array<() => void>]>([
 		});
 		await fixture.succeeds(getAll());
 		expect(fixture.callsOf('listClusters').at(-1)?.token).toBe('other');
-		expect(fixture.callsOf('login')).toHaveLength(1);
+		expect(logins()).toBe(1);
 	},
 );

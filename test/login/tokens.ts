@@ -23,5 +23,20 @@ export function useTokens() {
 		return fixture.engine.token;
 	}
 
-	return { fixture, logins, healthChecks, logInBefore };
+	/**
+	 * Calls a function before each read of n8n's credential store.
+	 *
+	 * @param happens gets the number of the read, from 1
+	 */
+	function beforeReads(happens: (read: number) => void): void {
+		const { credentials } = fixture.engine;
+		const read = credentials.getDecrypted.bind(credentials);
+		let reads = 0;
+		jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
+			happens((reads += 1));
+			return await read(...args);
+		});
+	}
+
+	return { fixture, logins, healthChecks, logInBefore, beforeReads };
 }

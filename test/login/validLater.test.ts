@@ -42,15 +42,15 @@ test.each<[string, number, isAsked: (nOfOperation: number) => boolean]>([
 	['is not known to one of two replicas for 5 s', 5_000, (n) => n % 2 === 0],
 ])('all jobs are created after one login, if the token %s', async (_, ms, isAsked) => {
 	acceptAfter(ms, isAsked);
-	await fixture.succeeds(create(), numbered(50));
-	expect([jobs(), callsOf('login').length]).toEqual([50, 1]);
-	expect(callsOf('createJob').length).toBeLessThanOrEqual(50 * 5);
+	await fixture.succeeds(create(), numbered(25));
+	expect([jobs(), callsOf('login').length]).toEqual([25, 1]);
+	expect(callsOf('createJob').length).toBeLessThanOrEqual(25 * 5);
 });
 
 test('if the token becomes valid 20 s later, the error gives the reason, and a later execution succeeds without a login', async () => {
 	acceptAfter(20_000);
-	const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(50));
-	expect(items).toHaveLength(50);
+	const { items } = await fixture.engine.run({ parameters: create(), onError }, numbered(25));
+	expect(items).toHaveLength(25);
 	expect(items[0]?.json).toMatchObject({
 		message: 'The service rejected the token that it had just issued: Token used before issued',
 		error: {

@@ -1,5 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 
+import * as n8nWorkflow from 'n8n-workflow';
+
 import { answer } from '../support/answer';
 import { create, credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
 import { selfSignedCertificate } from '../sandbox/selfSignedCertificate';
@@ -89,25 +91,17 @@ test('the Base URL may have spaces around it, slashes at its end and a path', as
 	}
 });
 
-test('the error says that nothing was sent, if the service speaks http at an https address', async () => {
-	const baseUrl = fixture.sandbox.url.replace('http:', 'https:');
-	const error = await errorWith({ baseUrl }, create());
-	expect(error).toMatchObject({
-		message: `No secure connection to ${baseUrl} is possible`,
-		description: expect.stringMatching(
-			/^Check whether the 'Base URL' in the credential should start with http:\/\/ instead of https:\/\/\..*\n\nNothing was sent\. n8n says: ".*wrong version number/,
-		),
-		context: { jobMayExist: false },
-	});
-	expect(error?.description).not.toMatch(/try again|It was tried/i);
-});
-
 /** Returns a fatal TLS alert (RFC 8446, section 6). */
 const alert = (code: number) => Buffer.from([21, 3, 3, 0, 2, 2, code]);
 
 test.each<[string, end: Buffer | string, RegExp]>([
 	['an internal error', alert(80), /^No secure connection .*alert internal error/s],
 	['what is not TLS', 'SSH-2.0-x\r\n', /^No secure connection .*write EPROTO /s],
+	[
+		'an answer in plain HTTP',
+		'HTTP/1.1 400 Bad Request\r\n\r\n',
+		/^No secure connection to https:.*\nCheck whether the 'Base URL' .* http:\/\/ instead of https:.*Nothing was sent\. n8n says: ".*wrong version number/s,
+	],
 	['an end', '', /can't be reached.*Nothing was sent/s],
 ])('a TLS connection that ends in the handshake has sent nothing: %s', async (_, end, words) => {
 	const server = createServer((socket) =>
@@ -117,8 +111,23 @@ test.each<[string, end: Buffer | string, RegExp]>([
 	const { port } = server.address() as AddressInfo;
 	const error = await errorWith({ baseUrl: `https://127.0.0.1:${port}` }, create({ options }));
 	server.close();
-	expect(`${error?.message} ${error?.description}`).toMatch(words);
+	expect(`${error?.message}\n${error?.description}`).toMatch(words);
+	expect(error?.description).not.toMatch(/It was tried/);
 	expect(error).toMatchObject({ context: { jobMayExist: false } });
+});
+
+test('the error says which field to change, if the credential does not allow the host of the service', async () => {
+	if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
+	const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
+	const message = `n8n doesn't allow requests to ${fixture.sandbox.url}`;
+	expect(await errorWith(allowed, create())).toMatchObject({
+		message,
+		description: expect.stringMatching(
+			/^Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains'.*\n\nNothing was sent\. n8n says: "Domain not allowed:/,
+		),
+	});
+	await expect(fixture.engine.listAsOtherNode()).rejects.toThrow(message);
+	expect(fixture.sandbox.calls).toEqual([]);
 });
 
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(

@@ -1,7 +1,7 @@
 import { contractOperation } from '../../sandbox/contract/contract';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { additionalFieldsOf, clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
+import { clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
 
 /*
  * Create sends exactly the job that the user entered, and returns the whole job or the wanted part of it.
@@ -90,14 +90,7 @@ const record = {
 const inForm = { id: 'in-1', displayName: 'A', value: '1', type: 'number' };
 const sent = { ...record, controls: 'input', anchors: [] };
 /** The record that is sent if only its ID is entered. */
-const usual = {
-	...record,
-	displayName: '',
-	controls: 'input',
-	default: '',
-	type: 'string',
-	anchors: [],
-};
+const usual = { ...sent, displayName: '', default: '', type: 'string' };
 const date = 'DateTime.fromISO("2026-11-22T08:00:00", { zone: "utc" })';
 const isoDate = '2026-11-22T08:00:00.000Z';
 
@@ -114,8 +107,9 @@ const allAdditional = {
 };
 
 test('these tests have a value for each additional field, so that each is checked against the contract', () => {
-	const names = additionalFieldsOf(fixture.engine).map(({ name }) => name);
-	expect(Object.keys(allAdditional).sort()).toEqual(names.sort());
+	const { properties } = fixture.engine.loaded.node.description;
+	const { options = [] } = properties.find(({ name }) => name === 'additionalFields') ?? {};
+	expect(Object.keys(allAdditional).sort()).toEqual(options.map(({ name }) => name).sort());
 });
 const list = (inputsJson: string) => ({ specifyParameters: 'json', inputsJson });
 const text = '[{"id":"a","default":"5"}]';
@@ -170,6 +164,11 @@ test.each<Sent>([
 			(json): Sent => [list(json), { inputs: [{ id: 'a', default: given }] }],
 		),
 	),
+	[
+		// The records that the expression doesn't choose aren't checked.
+		{ ...list('[]'), specifyParameters: '={{ "json" }}', ...input({ id: 'a/b' }) },
+		{ inputs: [] },
+	],
 	[list(' '), { inputs: [] }],
 	[list('={{ null }}'), { inputs: [] }],
 	[
@@ -197,6 +196,11 @@ test.each<Sent>([
 	[additional({ workspace: ' ws-1 ' }), { workspace: 'ws-1' }],
 	[{ workflowUid: 'Zürich–東京 🚀' }, { workflow: { uid: 'Zürich–東京 🚀' } }],
 	[{ displayName: ' A  name ' }, { displayName: ' A  name ' }],
+	...['=Report{{ $json.none ?? "" }}', '=Report{{ $json.none ?? null }}'].map(
+		(displayName): Sent => [{ displayName }, { displayName: 'Report' }],
+	),
+	[{ displayName: '=Report {{ 0 }}' }, { displayName: 'Report 0' }],
+	[{ displayName: '=Report \\{{ braces }}' }, { displayName: 'Report \\{{ braces }}' }],
 	[{ displayName: `={{ ${date} }}` }, { displayName: isoDate }],
 	[{ displayName: '👩‍🚀 e\u0301\u200b' }, { displayName: '👩‍🚀 e\u0301\u200b' }],
 	[{ group: 'reports' }, { group: 'reports' }],

@@ -1,5 +1,5 @@
 import { answer } from '../support/answer';
-import { credentialFor, useSandbox } from '../support/fixture';
+import { useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 
 /*
@@ -46,14 +46,6 @@ test.each([
 	expect(valuesOf(page)).toEqual(found);
 	expect(page.paginationToken !== undefined).toBe(requests === 1);
 	expect(fixture.callsOf('listClusters')).toHaveLength(requests);
-});
-
-test('the list shows the errors of the node', async () => {
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), password: 'not it' });
-	await expect(search()).rejects.toMatchObject({
-		name: 'NodeApiError',
-		message: 'The username or the password is wrong',
-	});
 });
 
 test('the list leaves out a cluster without an ID, and shows the ID of one without a name', async () => {
@@ -108,6 +100,7 @@ test.each<[number, message: RegExp, queries: object[]]>([
 	async (status, message, queries) => {
 		fixture.meets('listClusters', answer(status, { message: 'nein' }));
 		await expect(search()).rejects.toMatchObject({
+			name: 'NodeApiError',
 			message: expect.stringMatching(message) as unknown,
 		});
 		expect(fixture.callsOf('listClusters').map(({ query }) => query)).toEqual(queries);

@@ -5,7 +5,6 @@ import * as n8nWorkflow from 'n8n-workflow';
 
 import { nodeErrorOf } from '../../nodes/JobOrchestration/service/errors/problem';
 import type { Fault } from '../../sandbox';
-import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -13,7 +12,8 @@ import type { Result } from '../support/run';
 
 /*
  * The title and the description of an error quote the service, and say what the failure means and what to do. The
- * snapshot contains the errors as n8n shows them. `stoppedByError.test.ts` tests the errors of a batch of creates.
+ * snapshot contains the errors as n8n shows them. `reliability/matrix.test.ts` has those of all statuses, and
+ * `reliability/stoppedByError.test.ts` those of a batch.
  */
 
 const fixture = useSandbox();
@@ -84,6 +84,8 @@ const refusals: unknown[] = [
 	JSON.parse('{"__proto__":"one two","constructor":{"x":7}}'),
 	// The name of the status is no reason.
 	...['400 Bad Request', { code: 'BAD_REQUEST' }, { message: 'bad request' }],
+	// The title has the message even if the description, which is cut, doesn't.
+	{ echo: ['x'.repeat(501)], message: 'no such group' },
 	// No text at all.
 	...[undefined, null, ' \n', {}, [], { code: 1042 }, { message: '', error: [], id: 7 }],
 ];
@@ -95,6 +97,8 @@ const refusedLogins: Answer[] = [
 	[403, { message: 'MFA required' }],
 	[422, { errors: { userName: ['Unbekannter Benutzer'] } }],
 	[404, { message: 'invalid login' }],
+	// A proxy requires a login of its own.
+	[407, undefined],
 	// Refusals without a further reason.
 	[401, undefined],
 	[401, { message: 'The username or the password is wrong' }],
@@ -147,7 +151,8 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 			})),
 			...[[one], { clusters: [one] }, { data: { items: [one] } }, { metadata: {}, message: 'no' }],
 			...[{ error: { code: 7 } }, { errors: ['maintenance'] }, { code: 0, msg: 'キーが無効です' }],
-			...[{ success: false }, { status: 500 }],
+			...[{ success: false }, { status: 500 }, { items: [], success: false }],
+			{ items: [], error: 'maintenance' },
 		]),
 		async (fault) => await errorAfter(fault, getAll()),
 	],
@@ -203,13 +208,6 @@ describe('The title of an error', () => {
 		},
 	);
 
-	test('has the message of the service even if the description, which is shortened, does not', async () => {
-		const body = { echo: ['x'.repeat(501)], message: 'no such group' };
-		const { title, description } = await errorAfter(answer(400, body));
-		expect(title).toMatch(/: no such group$/);
-		expect(description).toContain(`The service says: {"echo":["${'x'.repeat(489)}…\n`);
-	});
-
 	test('quotes words that are also the reason phrase of the response', async () => {
 		const { writeHead } = ServerResponse.prototype;
 		jest.spyOn(ServerResponse.prototype, 'writeHead').mockImplementation(function (
@@ -222,35 +220,6 @@ describe('The title of an error', () => {
 		expect(title).toMatch(/: The group is locked\.$/);
 	});
 });
-
-const checkUrl = /'Base URL' in the credential/;
-const inThisState = /^Can't stop the job in its current state/;
-const tooLarge = /^What was sent is too large for the service/;
-
-/** Single statuses whose own texts help more than "The service refused to ...": a new one is a row here. */
-test.each<[number, title: RegExp, advice: RegExp, INodeParameters?]>([
-	[401, /^The service rejected the token that it had just issued/, /clocks of the service/],
-	[403, /^The user isn't allowed to create the job/, /the permission.*'Base URL' in the/],
-	[404, /^The namespace, the workflow template or the /, /'Namespace' \(default\)/],
-	[407, /^A proxy before the service wants a login/, /HTTP_PROXY and HTTPS_PROXY/],
-	[413, tooLarge, /Make this node's fields shorter/],
-	[431, tooLarge, /the token of a user in many groups is long/],
-	[429, /^The service is receiving too many requests/, /^Try again later\./],
-	[409, /^The service refused to create the job/, /^Check this node's fields\./],
-	[405, inThisState, /^Check the state of the job on the service/, stop],
-	[409, inThisState, /^Check the state of the job on the service/, stop],
-	[403, /^The user isn't allowed to stop the job/, checkUrl, stop],
-	[404, /^No job 'job-1'/, checkUrl, stop],
-	[404, /^No list of work clusters at /, checkUrl, getAll()],
-])(
-	'the error after %i has its own title and advice: %s',
-	async (status, title, advice, parameters = create()) => {
-		const result = await runAfter(answer(status, { message: 'said so' }), parameters);
-		expect(textsOf(result).title).toMatch(new RegExp(`${title.source}.*: said so$`));
-		expect(textsOf(result).description).toMatch(advice);
-		expect(contextOf(result)).toMatchObject({ httpStatus: status, jobMayExist: false });
-	},
-);
 
 test.each([
 	['texts', JSON.stringify({ errors: new Array(1_024).fill('x'.repeat(2_000)) })],
@@ -299,42 +268,6 @@ test.each<[number, title: string, after?: typeof errorAfter]>([
 			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
 	},
 );
-
-test.each(['the login', 'the test of the credential'])(
-	'the error of %s says which field to change, if the credential does not allow the host of the service',
-	async (way) => {
-		if (!('getCredentialOwnRequestAllowedDomains' in n8nWorkflow)) return;
-		const allowed = { allowedHttpRequestDomains: 'domains', allowedDomains: 'example.org' };
-		fixture.engine.editCredential(allowed);
-		const error =
-			way === 'the login'
-				? (await fixture.engine.run({ parameters: create() })).error
-				: await fixture.engine.listAsOtherNode().catch((e: Error) => e);
-		const { message, description } = error as { message: string; description?: string };
-		expect(message).toMatch(/^n8n doesn't allow requests to http/);
-		const text = `${message}\n${description}`;
-		expect(text).toContain(
-			"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains'",
-		);
-		expect(text).toContain('Nothing was sent. n8n says: "Domain not allowed:');
-		expect(fixture.sandbox.calls).toEqual([]);
-	},
-);
-
-test('the error of several state changes says what was done and what failed', async () => {
-	const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
-	fixture.meets('changeJobState', ({ path }) =>
-		path.includes('gone') ? answer(409, { message: 'it has ended' }) : answer(200),
-	);
-	const items = ['a', 'gone', 'b', 'c'].map((id) => ({ id }));
-	const { title, description } = textsOf(await fixture.engine.run({ parameters }, items));
-	expect(title).toBe(
-		"1 of 4 jobs were stopped; item 1 failed: Can't stop the job in its current state: it has ended",
-	);
-	expect(description).toContain(
-		'\n\nDone: item 0. Failed: item 1. Not begun: items 2 to 3. Items are counted from 0.\n\n',
-	);
-});
 
 describe('Markup is shown as text', () => {
 	test("in n8n's own errors", () => {

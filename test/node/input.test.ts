@@ -167,27 +167,6 @@ areRefused('JSON from an expression in which a part is nothing', /let it give nu
 });
 
 test.each([
-	['=Report{{ $json.none ?? "" }}', 'Report'],
-	['=Report{{ $json.none ?? null }}', 'Report'],
-	['=Report {{ $json.zero }}', 'Report 0'],
-	['=Report \\{{ braces }}', 'Report \\{{ braces }}'],
-])('an expression that gives nothing on purpose is accepted: %s', async (displayName, sent) => {
-	await fixture.engine.run({ parameters: create({ displayName }) }, [{ zero: 0 }]);
-	expect(fixture.sentJob()).toMatchObject({ displayName: sent });
-});
-
-test('the fields that an expression does not choose are not checked', async () => {
-	const parameters = create({
-		specifyParameters: '={{ $json.how }}',
-		inputs: { input: [{ id: 'a/b', value: '={{ $json.absent }}' }] },
-		inputsJson: '[{ "id": "c" }]',
-	});
-	const { error } = await fixture.engine.run({ parameters }, [{ how: 'json' }]);
-	expect(error).toBeUndefined();
-	expect(fixture.sentJob()).toMatchObject({ inputs: [{ id: 'c' }] });
-});
-
-test.each([
 	['[{ "id": "a", "default": "5" }, { "id": "b" "default": "6" }]', /{ "id": "b" "default": "6"/],
 	['=[{ "id": "a", "default": "{{ $json.quoted }}" }]', /"default": "a "b" c"/],
 	['=[{ "id": "a", "default": "{{ $json.lines }}" }]', /"default": "a b"/],

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { freePort } from '../../host/ports';
 import '../reliability/seed';
-import { create, getAll, newSandbox, credentialFor, useSandbox } from '../support/fixture';
+import { create, newSandbox, credentialFor, useSandbox } from '../support/fixture';
 import { oneOfEachCall } from '../support/operations';
 
 declare const requireOnce: NodeJS.Require | undefined;
@@ -14,7 +14,7 @@ declare const requireOnce: NodeJS.Require | undefined;
 const load = typeof requireOnce === 'function' ? requireOnce : require;
 
 /*
- * Numbers and logins arrive at the service as they were entered. Timeouts and proxies apply. createJob.test.ts has the
+ * Numbers arrive at the service as they were entered. Timeouts and proxies apply. createJob.test.ts has the
  * values of all other fields.
  */
 
@@ -37,12 +37,6 @@ test('every whole number in JSON arrives, or is refused if JavaScript cannot tel
 		}),
 		{ numRuns: 20 },
 	);
-});
-
-test('the login sends the user name and the password as they were entered', async () => {
-	const sandbox = await newSandbox({ userName: '{"constructor":"Größe 😀"}', password: '"\\ é' });
-	fixture.engine.saveCredential(credentialFor(sandbox));
-	expect((await fixture.succeeds(getAll())).items).toHaveLength(6);
 });
 
 describe("A Timeout that is longer than that of n8n's HTTP client applies to", () => {

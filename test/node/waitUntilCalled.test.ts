@@ -77,18 +77,6 @@ test.each<[why: string, NodeOptions]>([
 	if (why !== 'its item fails') expect(fixture.sentJob()).toMatchObject({ inputs: [] });
 });
 
-test('Retry after a wait that ended without a call creates no second job, and does not wait again', async () => {
-	const nodes = [{ parameters: waiting() }];
-	const result = await fixture.engine.start(nodes, [{}]).result;
-	// n8n leaves an execution in this state when its wait has ended: without a waiting time, and with the node on the
-	// stack.
-	delete result.run.data.waitTill;
-	const retried = await fixture.engine.retry(result, nodes);
-	expect(retried.items.map(({ json }) => json)).toEqual(result.items.map(({ json }) => json));
-	expect(retried.run.waitTill).toBeUndefined();
-	expect(fixture.sentJobs()).toHaveLength(1);
-});
-
 test('Retry returns what the job sent, if n8n crashed after it had received the call', async () => {
 	// This covers a special case: with an error output, n8n empties the list that a node returns.
 	const nodes: NodeOptions[] = [{ parameters: waiting(), onError: 'continueErrorOutput' }];

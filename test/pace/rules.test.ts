@@ -167,12 +167,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 	[
 		'The probe is a random one of the requests that wait in the execution whose turn it is. If there are requests that were never throttled, it is one of these. At a Concurrency of 1, the first probe is the next request, and a request keeps its place in the order while it sleeps for up to a second.',
 		async () => {
-			// The first hundred items are always throttled, as if the limit of a namespace were reached.
-			const executions = new Executions((n) => (n < 100 ? rejected() : undefined));
-			const { done, failed } = executions.begin(range(200));
-			await executions.end();
-			expect([done.length, failed.length]).toEqual([100, 100]);
-
+			// limiter.test.ts has items that are always throttled.
 			const inOrder: Array<[Service, boolean]> = [
 				[bucket(10, 5), true],
 				[failing(100, 130, statusFailure(502)), false],
@@ -208,12 +203,6 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(waits.length).toBeLessThan(25);
 			// The other items didn't have to wait for the throttled one.
 			expect(lastAt(others.done)).toBeLessThan(seconds(410));
-
-			const told = new Executions((_, at) => (at < 10_000 ? rejected(seconds(12)) : undefined));
-			const { sent, done } = told.begin([0]);
-			await told.end();
-			expect([sent.length, done.length]).toEqual([2, 1]);
-			expect(Number(sent[1]?.at)).toBeGreaterThanOrEqual(seconds(12));
 		},
 	],
 	[

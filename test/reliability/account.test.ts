@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../sandbox';
 import { answer } from '../support/answer';
-import { change, credentialFor, newSandbox, numbered } from '../support/fixture';
+import { credentialFor, newSandbox, numbered } from '../support/fixture';
 import type { Result } from '../support/run';
 import { batch, createdIn, itemOf } from './batch';
 import { namesIn, oneByOne, refusedAt, useBatch } from './batch';
@@ -67,17 +67,6 @@ describe('A Retry with another account', () => {
 		edit({ baseUrl: ` ${fixture.sandbox.url.replace('http', 'HTTP')}// ` });
 		expect(namesIn(await fixture.engine.retry(failed, [node]))).toHaveLength(10);
 	});
-
-	test('changes no state', async () => {
-		await fixture.engine.run(node, numbered(1));
-		const [jobId] = jobsOnService();
-		const parameters = change('stop', { jobId: '={{ $json.id }}', options: { concurrency: 1 } });
-		const failed = await fixture.engine.run({ parameters }, [{ id: jobId }, { id: 'gone' }]);
-		edit({ baseUrl: other.url });
-		const again = await fixture.engine.retry(failed, [{ parameters }]);
-		expect(other.calls).toEqual([]);
-		expect(again.error?.message).toContain("'Credential' leads to another account for item 1");
-	});
 });
 
 describe('The expressions of a credential that use the item', () => {
@@ -119,22 +108,12 @@ describe('The expressions of a credential that use the item', () => {
 		expect(sent).toEqual([[0, 'ann']]);
 	});
 
-	test('are read for each item, so that each job is created as its user', async () => {
-		serveEverybody();
-		const { error } = await fixture.engine.run(
-			node,
-			items.map((item) => ({ ...item, user: 'cid' })),
-		);
-		expect(error).toBeUndefined();
-		expect(fixture.callsOf('createJob').map(userOf)).toEqual(['cid', 'cid', 'cid', 'cid']);
-		expect(fixture.callsOf('login')).toHaveLength(1);
-	});
-
 	test("create the other items' jobs, if they can't be read for the first and the workflow continues", async () => {
 		serveEverybody();
 		edit({ userName: '={{ $json.n === 0 ? $("No such node").item.json.user : "bob" }}' });
 		const onError = 'continueErrorOutput';
 		const { branches } = await fixture.engine.run({ ...node, onError }, items);
+		expect(fixture.callsOf('createJob').map(userOf)).toEqual(['bob', 'bob', 'bob']);
 		expect(branches.map(({ length }) => length)).toEqual([3, 1]);
 		expect(branches[1]).toMatchObject([{ json: { error: { itemIndex: 0, jobMayExist: false } } }]);
 	});

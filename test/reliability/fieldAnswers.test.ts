@@ -1,5 +1,5 @@
 import { actAndAnswer, answer } from '../support/answer';
-import { change, create, getAll, useSandbox } from '../support/fixture';
+import { change, create, useSandbox } from '../support/fixture';
 import { contextOf } from './batch';
 
 /*
@@ -97,29 +97,4 @@ describe('A create that is answered with a success', () => {
 		const { items } = await fixture.succeeds(create());
 		expect(items).toMatchObject([{ json: job }]);
 	});
-});
-
-test.each([
-	{ items: [], success: false },
-	{ items: [], error: 'maintenance' },
-])('A list that says %j has failed', async (body) => {
-	fixture.answerWith('listClusters', body);
-	const { error } = await fixture.engine.run({ parameters: getAll() });
-	expect(error?.message).toMatch(/^The service refused to list the work clusters/);
-});
-
-test('A job may exist after a 503 with Retry-After whose text may be a part of a page', async () => {
-	const part = answer(503, '<head><title>503 Backend fetch failed', { 'retry-after': '1' });
-	meets('createJob', part);
-	const result = await fixture.engine.run({ parameters: create() });
-	expect(contextOf(result)).toMatchObject({ jobMayExist: true });
-	expect(callsOf('createJob')).toHaveLength(1);
-});
-
-test('The error after a 407 to the login says that a proxy requires a login', async () => {
-	meets('login', answer(407));
-	const { error } = await fixture.engine.run({ parameters: getAll() });
-	expect(error?.message).toMatch(/proxy/i);
-	expect(error?.description).toMatch(/HTTPS_PROXY/);
-	expect(`${error?.message} ${error?.description}`).not.toMatch(/refused the login|Password/);
 });

@@ -31,7 +31,6 @@ function counted(items: INodeExecutionData[]) {
 const runBatch = async (count: number) =>
 	counted((await fixture.engine.run(creates(), numbered(count))).items);
 
-const jobs = () => [...fixture.sandbox.store.jobs.values()];
 const TOO_MANY = 'The service is receiving too many requests';
 const ONE_IN_AN_HOUR = 1 / 3_600;
 
@@ -95,21 +94,6 @@ test("The error of an item quotes the service's response to this item, and not t
 		items.map(({ json }) => /Too many, \d+/.exec(JSON.stringify(json.error))?.[0]),
 	);
 	expect(said).toEqual(['Too many, 0', 'Too many, 7', 'Too many, 8']);
-});
-
-test('A service that does not respond for a while loses only the requests in flight', async () => {
-	const { orRunOut } = hurry();
-	let silent = 0;
-	fixture.sandbox.faults.plan(({ operation }) => {
-		if (jobs().length < 20 || silent === 20) return undefined;
-		silent = operation === 'listClusters' ? silent + 4 : silent;
-		return orRunOut({ kind: 'stall', when: 'beforeActing' });
-	});
-	const { made, mayExist, failed } = await runBatch(120);
-	expect(failed).toBe(0);
-	expect(mayExist).toBeLessThanOrEqual(16);
-	expect(jobs()).toHaveLength(made);
-	expect(new Set(jobs().map(({ displayName }) => displayName)).size).toBe(made);
 });
 
 test('A throttled login with a Retry-After of more than a minute makes all items fail at once, and later executions without its words', async () => {

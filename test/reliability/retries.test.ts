@@ -5,7 +5,7 @@ import { actAndAnswer, answer } from '../support/answer';
 import { change, CLUSTER, clusterById, credentialFor } from '../support/fixture';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { type NodeOptions, type Result, stored } from '../support/run';
+import { type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
 import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
@@ -183,19 +183,6 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
-	test('of a node that is now set to continue returns each item once', async () => {
-		const continuing: NodeOptions = { ...once, onError: 'continueErrorOutput' };
-		const result = await fixture.engine.retry(await lostAtSecond(), [continuing]);
-		expect(result.error).toBeUndefined();
-		expect(result.branches.map((items) => items.map(({ pairedItem }) => pairedItem))).toEqual([
-			[{ item: 0 }, { item: 2 }, { item: 3 }],
-			[{ item: 1 }],
-		]);
-		expect(JSON.stringify(result.branches[1])).toMatch(/the job may exist/);
-		expect(metadataOf(result)).toEqual({});
-		expect(timesSent()).toEqual([1, 1, 1, 1]);
-	});
-
 	test.each([
 		[{ displayName: '=New {{ $json.n }}' }, ['Job 0', 'Job 1', 'New 2', 'New 3']],
 		// The value of this expression changes each time.
@@ -250,18 +237,6 @@ describe("n8n's Retry", () => {
 		const stopped = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
 		expect(stopped).toEqual(['gone', jobIds[1]]);
 	});
-
-	test('starts from the beginning if another version of the node has stored the data', async () => {
-		const failed = await refusedAtThird();
-		const outcomes = [{ output: [{}] }];
-		const json = { madeBy: 'version 3, job.create', outcomes };
-		for (const { data } of failed.run.data.executionData?.nodeExecutionStack ?? []) {
-			data.jobOrchestration = [[{ json }]];
-		}
-		const result = await fixture.engine.retry(failed, [once]);
-		expect(namesIn(result)).toEqual(allNames);
-		expect(jobsOnService()).toHaveLength(6);
-	});
 });
 
 test('Retry with Retry On Fail says what to do if the job of an earlier execution exists', async () => {
@@ -304,14 +279,6 @@ describe('The error of a batch says how to correct a wrong value for Retry', () 
 describe('Create Again If Uncertain', () => {
 	const again = (createUncertainAgain: boolean | string = true) =>
 		oneByOne({ createUncertainAgain });
-
-	test('creates the jobs that an earlier execution left uncertain', async () => {
-		const failed = await lostAtSecond();
-		expect(failed.error?.description).toContain("'Create Again If Uncertain'");
-		const result = await fixture.engine.retry(failed, [again()]);
-		expect(namesIn(result)).toEqual(allNames);
-		expect(timesSent()).toEqual([1, 2, 1, 1]);
-	});
 
 	test('creates again only the items that its expression names', async () => {
 		creates((item) => (item < 3 ? brokenAfter : undefined));

@@ -172,6 +172,15 @@ test.each<[string, () => Promise<Result>]>([
 		'the jobs have namespaces of their own',
 		() => run(node({ namespace: '=team-{{ $json.n }}' }), isRefused),
 	],
+	[
+		'no jobs are created, but stopped',
+		() => {
+			const end = answer(409, { message: 'it has ended' });
+			meets('changeJobState', ({ nOfOperation }) => (nOfOperation === 2 ? end : answer(200)));
+			const parameters = change('stop', { jobId: 'a', options: { concurrency: 1 } });
+			return fixture.engine.run({ parameters }, numbered(6));
+		},
+	],
 ])(
 	'An error says what happened, what to do and which jobs exist, in a batch of six where %s',
 	async (_, play) => {

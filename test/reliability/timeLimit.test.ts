@@ -1,12 +1,20 @@
-import { change, create, getAll, useSandbox } from '../support/fixture';
-import { contextOf } from './batch';
+import { sleep } from 'n8n-workflow';
+
+import type { Fault, PlannedCall } from '../../sandbox';
+import { answer } from '../support/answer';
+import { MINUTE_MS, pass } from '../support/clock';
+import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import { contextOf, tries } from './batch';
 
 /*
  * Timeout limits each request as a whole, also a response that begins in time but never ends. The timeout of n8n's HTTP
- * client doesn't limit such responses.
+ * client doesn't limit such responses. An error names the time that was waited for.
  */
 
 const fixture = useSandbox();
+const { callsOf, meets } = fixture;
+const stall: Fault = { kind: 'stall', when: 'beforeActing' };
 
 const options = { maxRetries: 0, timeout: 200 };
 
@@ -33,4 +41,111 @@ test.each([
 
 test.each([2 ** 31, 1e15])('A Timeout of %s ms does not end at once', async (timeout) => {
 	await fixture.succeeds(getAll({ options: { maxRetries: 0, timeout } }));
+});
+
+test('A create that fails because of a health check names the ten seconds of the health check', async () => {
+	const { orRunOut } = hurry();
+	fixture.sandbox.faults.plan(({ operation }) => {
+		if (operation === 'createJob') return answer(500);
+		return operation === 'listClusters' ? orRunOut(stall) : undefined;
+	});
+	const parameters = create({ options: { concurrency: 1, maxRetries: 0 } });
+	const onError = 'continueRegularOutput';
+	const { items } = await fixture.engine.run({ parameters, onError }, numbered(4));
+	expect(items.at(-1)?.json).toMatchObject({
+		message: "The service didn't answer within 10 s",
+		error: { jobMayExist: false },
+	});
+});
+
+/*
+ * A tool sends nothing more once 45 seconds have passed since its call. The client of an MCP server usually gives up a
+ * call after a minute, and its model calls the tool again: a job that is created later would be a second one.
+ */
+
+const tool = { parameters: create({ options: { timeout: 3_000 } }) };
+
+const throttled = (retryAfter: number) =>
+	answer(429, { message: 'The namespace is full' }, { 'retry-after': String(retryAfter) });
+
+/**
+ * Makes an agent call the tool.
+ *
+ * @returns the response of the tool, and how many seconds it took by the clock of the node
+ */
+async function call() {
+	const began = performance.now();
+	const { answers } = await fixture.engine.callTool(tool, [{}]);
+	return { answer: answers[0], seconds: (performance.now() - began) / 1_000 };
+}
+
+const jobs = () => [...fixture.sandbox.store.jobs.values()];
+
+const tooMany = /^Error: The service is receiving too many requests: /;
+
+test.each<[string, PlannedCall['operation'], Fault, says: RegExp]>([
+	['would have to wait for a minute', 'createJob', throttled(60), /: The namespace is full/],
+	['is throttled repeatedly', 'createJob', throttled(20), tooMany],
+	['is throttled without a Retry-After', 'createJob', answer(429, { message: 'full' }), tooMany],
+	['has to wait for a login', 'login', throttled(20), tooMany],
+	['gets no answer to its login', 'login', stall, /didn't answer the login within 3 s/],
+])(
+	'A tool that %s gives up within 45 seconds in all, and creates nothing',
+	async (_, of, fault, says) => {
+		const { orRunOut } = hurry();
+		meets(of, () => orRunOut(fault));
+		const { answer: said, seconds } = await call();
+		expect(seconds).toBeLessThan(46);
+		expect(said).toMatch(says);
+		expect(said).not.toMatch(/may exist/);
+		expect(jobs()).toHaveLength(0);
+	},
+);
+
+test('A tool that cannot reach a service that has answered before also gives up within 45 seconds', async () => {
+	await fixture.engine.callTool(tool, [{}]);
+	hurry();
+	await fixture.sandbox.goAway();
+	const { answer: said, seconds } = await call();
+	expect(seconds).toBeGreaterThan(30);
+	expect(seconds).toBeLessThan(46);
+	expect(said).toMatch(/^Error: .*can't be reached/);
+	await fixture.sandbox.comeBack();
+	expect(jobs()).toHaveLength(1);
+});
+
+test('All tries of Retry On Fail share the 45 seconds, and the last one quotes the service', async () => {
+	hurry();
+	meets('createJob', () => throttled(20));
+	const began = performance.now();
+	const { answers } = await fixture.engine.callTool({ ...tool, settings: tries(4) }, [{}, {}]);
+	// The agent makes two calls.
+	expect((performance.now() - began) / 1_000).toBeLessThan(2 * 46);
+	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
+	expect(jobs()).toHaveLength(0);
+});
+
+test('A tool that waits for less than 45 seconds creates its job, and waits for the response to a create that it sent in time', async () => {
+	hurry();
+	const late = { kind: 'wait', when: 'afterActing' } as const;
+	meets('createJob', ({ nOfOperation }) =>
+		nOfOperation <= 2 ? throttled(22.4) : { ...late, until: sleep(300) },
+	);
+	const { answer: said, seconds } = await call();
+	expect(seconds).toBeGreaterThan(45);
+	expect(said).toContain('"displayName":"Report"');
+	expect(jobs()).toHaveLength(1);
+});
+
+test('A tool sends nothing after its 45 seconds, even if an old token is left that may have expired', async () => {
+	await fixture.engine.run({ parameters: create() });
+	pass(2 * MINUTE_MS);
+	meets('createJob', answer(500));
+	await fixture.engine.run({ parameters: create() });
+	fixture.sandbox.clearCalls();
+	const { orRunOut } = hurry();
+	meets('login', () => orRunOut(stall));
+	const { answers } = await fixture.engine.callTool({ parameters: create() }, [{}]);
+	expect(answers[0]).toContain('The 45 seconds of this tool call are over');
+	expect(callsOf('createJob')).toEqual([]);
 });

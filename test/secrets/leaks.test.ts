@@ -1,14 +1,18 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import type { Fault } from '../../sandbox';
 import { batch } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, getAll, numbered } from '../support/fixture';
 import { spellings } from './spellings';
-import { expectNoSecretIn, PASSWORD, placesOf, useTraces } from './traces';
+import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
 /*
  * A run leaves neither the password nor a token in its error, the stored execution or the log, and in its output only
- * as a part of an unchanged response. This holds after any failure, and even if the service repeats a secret.
+ * as a part of an unchanged response. This holds after any failure, and even if the service repeats a secret. The token
+ * is never sent to a host to which the service redirects; login/otherNodes.test.ts has the requests of other nodes.
  */
 
 const fixture = useTraces();
@@ -274,3 +278,24 @@ test.each<[string, Fault]>([
 	expect(JSON.stringify(fixture.callsOf('createJob')[0]?.body)).toContain('planted-word');
 	expect(placesOf(['planted-word'], texts)).toEqual([]);
 });
+
+test.each([301, 302, 303, 307, 308] as const)(
+	'Another host gets no request if the service redirects to it: %i',
+	async (status) => {
+		const received: unknown[] = [];
+		const elsewhere = createServer((request, reply) => {
+			received.push(request.url);
+			reply.end('{}');
+		});
+		await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+		const { port } = elsewhere.address() as AddressInfo;
+		const redirect: Fault = { kind: 'redirect', status, location: `http://127.0.0.1:${port}/x` };
+		fixture.meets('others', redirect);
+		for (const parameters of operations) expectNoSecretIn(await fixture.leftByNode(parameters));
+		fixture.engine.editCredential({ accessToken: '', userName: 'redirected at the login' });
+		fixture.sandbox.faults.plan(() => redirect);
+		await fixture.expectNoLeak(getAll());
+		elsewhere.close();
+		expect(received).toEqual([]);
+	},
+);

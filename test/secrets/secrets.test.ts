@@ -22,14 +22,11 @@ test.each([
 	expect(of(password).redact(text)).toBe(isFound ? '(not shown: contains a secret)' : text);
 });
 
-test('the search finds the two newest tokens that are texts', () => {
+test('the search finds the two newest tokens', () => {
 	const secrets = of('secret');
-	for (const token of ['one', 'two', 'one', 'three', undefined, null, 7, ['list']])
-		secrets.add(token);
-	expect(['one', 'two', 'three', 'secret'].filter((text) => secrets.areIn(text))).toEqual([
-		...['one', 'three', 'secret'],
-	]);
-	expect(secrets.areIn('undefined null 7 list')).toBe(false);
+	for (const token of ['one', 'two', 'one', 'three']) secrets.add(token);
+	const found = ['one', 'two', 'three', 'secret'].filter((text) => secrets.areIn(text));
+	expect(found).toEqual(['one', 'three', 'secret']);
 });
 
 test.each([

@@ -39,13 +39,14 @@ const levels = ['error', 'warn', 'info', 'debug'] as const;
 /** Gives each test of a file a sandbox with this password, and returns functions that search what runs leave behind. */
 export function useTraces() {
 	const fixture = useSandbox({ password: PASSWORD });
-	let limits: Limits;
+	/** The functions that control the time limits of requests; the waits of the node are skipped. */
+	const limits = {} as Limits;
 	/** What n8n logs at any level, and what is printed directly. */
 	let logged: unknown[];
 	let printed: string[];
 
 	beforeEach(() => {
-		limits = hurry();
+		Object.assign(limits, hurry());
 		logged = [];
 		printed = [];
 		// n8n creates its own logger together with this object.
@@ -110,23 +111,7 @@ export function useTraces() {
 		return traces;
 	}
 
-	return {
-		get sandbox() {
-			return fixture.sandbox;
-		},
-		get engine() {
-			return fixture.engine;
-		},
-		/** The functions that control the time limits of requests; the waits of the node are skipped. */
-		get limits() {
-			return limits;
-		},
-		callsOf: fixture.callsOf,
-		meets: fixture.meets,
-		leftBy,
-		leftByNode,
-		expectNoLeak,
-	};
+	return Object.assign(fixture, { limits, leftBy, leftByNode, expectNoLeak });
 }
 
 /**

@@ -150,14 +150,6 @@ export function create(parameters: INodeParameters = {}): INodeParameters {
 	};
 }
 
-/** Returns the additional fields of Create: the names that workflows store, and the labels that errors show. */
-export function additionalFieldsOf({ loaded }: Engine): Array<{ name: string; label: string }> {
-	const field = loaded.node.description.properties.find(({ name }) => name === 'additionalFields');
-	return (field?.options ?? []).flatMap((option) =>
-		'displayName' in option ? [{ name: option.name, label: option.displayName }] : [],
-	);
-}
-
 /** Returns the parameters of a node that changes the state of a job. */
 export function change(operation: string, parameters: INodeParameters): INodeParameters {
 	return { resource: 'job', operation, namespace: 'default', ...parameters };

@@ -8,7 +8,6 @@ import {
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
-	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	INodeListSearchResult,
 	IPinData,
@@ -31,9 +30,6 @@ import { AGENT_NODE_TYPE, CREDENTIAL, loadPackage } from './packageUnderTest';
 import { workflowOf, type NodeOptions } from './workflow';
 
 export type { NodeOptions };
-
-/** The options of a request that another node sends. */
-export type OtherRequest = IHttpRequestOptions | (Omit<IRequestOptions, 'url'> & { uri: string });
 
 export type Result = ReturnType<typeof resultOf>;
 
@@ -223,16 +219,11 @@ export class Engine {
 		return await find.call(this.editorContext(), filter, paginationToken);
 	}
 
-	/**
-	 * Sends a request with the credential: with `uri` as n8n's HTTP Request node does, with `url` as newer nodes do.
-	 */
-	async requestAsOtherNode(options: OtherRequest): Promise<unknown> {
+	/** Sends a request with the credential, as n8n's HTTP Request node does. */
+	async requestAsOtherNode(options: Omit<IRequestOptions, 'url'> & { uri: string }) {
 		const context = this.editorContext();
-		const { requestWithAuthentication, httpRequestWithAuthentication } = context.helpers;
-		const response: unknown = await ('url' in options
-			? httpRequestWithAuthentication.call(context, CREDENTIAL, options)
-			: requestWithAuthentication.call(context, CREDENTIAL, options));
-		return response;
+		const { requestWithAuthentication } = context.helpers;
+		return (await requestWithAuthentication.call(context, CREDENTIAL, options)) as unknown;
 	}
 
 	/** Lists the clusters with the credential, as n8n's HTTP Request node does. */
