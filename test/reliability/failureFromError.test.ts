@@ -32,6 +32,7 @@ const openSsl = (reason: string, call = 'write') =>
 const says = (message: string) => ({ message });
 
 const baseUrl = 'https://jobs.example.com';
+const request = { address: `GET ${baseUrl}/jobs`, baseUrl, timeoutMs: 5_000 };
 const of = (
 	title: string,
 	condition: Failure['condition'] = 'unknown',
@@ -44,7 +45,11 @@ const unreachable = of(`The service at ${baseUrl} can't be reached`, 'unreachabl
 const untrusted = of(`The certificate of ${baseUrl} isn't trusted`);
 const tls = of(`No secure connection to ${baseUrl} is possible`);
 const broken = (said: string) =>
-	of('The connection broke before the answer was complete', 'broken', new RegExp(`"${said}"\\.$`));
+	of(
+		'The connection broke before the answer was complete',
+		'broken',
+		new RegExp(`"${said}"\\. GET .+ was sent\\.$`),
+	);
 
 /** A failure, and the errors from which it must be recognized. */
 type Read = [Partial<Failure>, ...errors: unknown[]];
@@ -109,7 +114,7 @@ test.each<Read>([
 	'The errors of all n8n releases are recognized as the right failure: %j',
 	(failure, ...errors) => {
 		for (const error of errors) {
-			const found = failureFromError(error, { baseUrl, timeoutMs: 5_000 });
+			const found = failureFromError(error, undefined, request);
 			expect(found).toMatchObject(failure);
 		}
 	},
@@ -119,8 +124,8 @@ test('The text of an unknown error is searched for secrets before it is cut', ()
 	for (const before of [75, 195]) {
 		const error = new Error(`${'x'.repeat(before)} secret-token`);
 		const redact = (text: string) => (text.includes('secret-token') ? 'withheld' : text);
-		for (const isUnsent of [true, false]) {
-			const found = failureFromError(error, { isUnsent, secrets: { redact } });
+		for (const sent of [request, undefined]) {
+			const found = failureFromError(error, { redact }, sent);
 			expect(JSON.stringify(found)).toContain('withheld');
 			expect(JSON.stringify(found)).not.toContain('secret');
 		}
@@ -130,5 +135,5 @@ test('The text of an unknown error is searched for secrets before it is cut', ()
 test('An error that is its own cause does not cause an endless loop', () => {
 	const error: { message: string; cause?: object } = { message: 'round and round' };
 	error.cause = { message: 'between', cause: error };
-	expect(failureFromError(error)).toMatchObject(broken('between'));
+	expect(failureFromError(error, undefined, request)).toMatchObject(broken('between'));
 });

@@ -141,7 +141,7 @@ const alone = { othersAreAnswered: true };
 const check = { isHealthCheck: true };
 const page = (code: number, retryAfterMs?: number) =>
 	failureWith(consequenceOf({ status: code, mayBePage: true, retryAfterMs }));
-const saysNo = failureWith(consequenceOf({ status: 200, saysRefused: true }));
+const saysNo = failureWith({ ...consequenceOf({ status: 200 }), mayHaveActed: false });
 
 type Fact = [what: string, does: number | 'fail', because: string, Failure, Partial<CallState>?];
 test.each<Fact>([

@@ -39,19 +39,14 @@ export function resultOf<Body>(
 	const isDone = isSuccess && !isPage && !(failed && idempotent);
 	if (isDone && isExpected(body)) return { body };
 	const bodyType = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
-	const consequence = consequenceOf(
-		{
-			status,
-			retryAfterMs: retryAfterIn(given),
-			// A text that begins with a tag could be a part of a web page. Its Retry-After isn't taken for the service's.
-			mayBePage: isHtml || start.startsWith('<'),
-			saysRefused:
-				status === 200 &&
-				failed === 'refused' &&
-				!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body)),
-		},
-		isLogin,
-	);
+	// A text that begins with a tag could be a part of a web page. Its Retry-After isn't taken for the service's.
+	const mayBePage = isHtml || start.startsWith('<');
+	const means = consequenceOf({ status, retryAfterMs: retryAfterIn(given), mayBePage }, isLogin);
+	const wasRefused =
+		status === 200 &&
+		failed === 'refused' &&
+		!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
+	const consequence = { ...means, ...(wasRefused && { mayHaveActed: false }) };
 	const { mayHaveActed, condition, retryAfterMs } = consequence;
 	const isFailure = !isSuccess || failed !== undefined;
 	// A body that says that the request failed is as good as a status: 500 stands for a create that may have worked.

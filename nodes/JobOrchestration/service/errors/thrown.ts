@@ -13,22 +13,20 @@ const MAX_SHOWN = 200;
 
 type Row = [pattern: RegExp, condition: Condition, title: string, advice: string];
 
-/** n8n doesn't allow the address, by a field of the credential or by the setting of its administrator. */
-const NOT_ALLOWED: Row = [
-	// credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error.
-	/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
-	'unknown',
-	"n8n doesn't allow requests to {service}",
-	"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains', or ask the administrator of this n8n to allow its address (N8N_SSRF_ALLOWED_HOSTNAMES).",
-];
-
 /**
  * The failures that keep a request from being sent, by patterns of error codes and texts. n8n 1.x keeps no codes, so
  * the texts that it shows instead (COMMON_ERRORS) are matched, too. EPROTO with "write" means that the request was still
  * waiting for the TLS handshake: what comes later fails a read. {service} stands for the Base URL.
  */
 const UNSENT: Row[] = [
-	NOT_ALLOWED,
+	[
+		// n8n doesn't allow the address, by a field of the credential or by the setting of its administrator
+		// (credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error).
+		/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
+		'unknown',
+		"n8n doesn't allow requests to {service}",
+		"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains', or ask the administrator of this n8n to allow its address (N8N_SSRF_ALLOWED_HOSTNAMES).",
+	],
 	[
 		/\b(?:CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/,
 		'unknown',
@@ -64,26 +62,14 @@ const TIMEOUT = /^timeout (?:of \d+\s?ms )?exceeded$|\bETIMEDOUT\b|connection ti
  * Returns the failure behind an error: the failure of this node's own error if n8n has wrapped one, or else that of the
  * request. An error that isn't recognised counts as a broken connection, after which the service may have acted.
  *
- * @param isUnsent whether the request was certainly not sent
- * @param address the request, as `addressOf` returns it
- * @param timeoutMs the time limit of the request
  * @param secrets the secrets of the account, which the failure must not contain
+ * @param request the request that n8n was to send, with its address as `addressOf` returns it. Undefined if n8n failed
+ * before it had a request to send
  */
 export function failureFromError(
 	error: unknown,
-	{
-		isUnsent = false,
-		address,
-		baseUrl = '',
-		timeoutMs = 0,
-		secrets,
-	}: {
-		isUnsent?: boolean;
-		address?: string;
-		baseUrl?: string;
-		timeoutMs?: number;
-		secrets?: Pick<Secrets, 'redact'>;
-	} = {},
+	secrets?: Pick<Secrets, 'redact'>,
+	request?: { address: string; baseUrl: string; timeoutMs: number },
 ): Failure {
 	const chain = causesOf(error);
 	const own = chain.map(({ context }) => isJsonObject(context) && context.failure).find(isFailure);
@@ -101,22 +87,8 @@ export function failureFromError(
 		return truncate(text.replace(/\s+/g, ' ').trim(), MAX_SHOWN);
 	};
 	const n8nSays = (said?: string) => `n8n says: "${shown(said)}".`;
-	if (find(CANCEL) !== undefined) return cancelled({ sent: !isUnsent });
-	const host = find(PROXY[0])?.split(' ').at(-1);
-	const isOfProxy = host !== undefined && !baseUrl.includes(host);
-	// An error before the request was sent may be about n8n's own connections, as to its database.
-	const rows = isUnsent ? [NOT_ALLOWED] : isOfProxy ? [PROXY] : UNSENT;
-	for (const [pattern, condition, ...words] of rows) {
-		const text = find(pattern);
-		if (text === undefined) continue;
-		const [title = '', advice = ''] = words.map((each) =>
-			each.replace('{service}', truncate(baseUrl)),
-		);
-		// The name of a proxy is a part of n8n's settings, which no error shows.
-		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
-		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
-	}
-	if (isUnsent) {
+	if (find(CANCEL) !== undefined) return cancelled({ sent: request !== undefined });
+	if (request === undefined) {
 		// n8n's errors about an expression that fails, such as one with a blocked $env, have no description.
 		const { message, description } = chain[0] ?? {};
 		return failureOf({
@@ -127,13 +99,26 @@ export function failureFromError(
 				: "Try again later. If that doesn't help, correct the expressions in the credential, or choose another credential in this node. Whether $env may be used is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE).",
 		});
 	}
+	const { address, baseUrl, timeoutMs } = request;
+	const host = find(PROXY[0])?.split(' ').at(-1);
+	const isOfProxy = host !== undefined && !baseUrl.includes(host);
+	for (const [pattern, condition, ...words] of isOfProxy ? [PROXY] : UNSENT) {
+		const text = find(pattern);
+		if (text === undefined) continue;
+		const [title = '', advice = ''] = words.map((each) =>
+			each.replace('{service}', truncate(baseUrl)),
+		);
+		// The name of a proxy is a part of n8n's settings, which no error shows.
+		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
+		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
+	}
 	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
-	const sent = address === undefined ? '' : ` ${address} was sent.`;
 	return failureOf({
-		...{ condition: 'broken', mayHaveActed: true, facts: [`${n8nSays(texts[0])}${sent}`] },
+		...{ condition: 'broken', mayHaveActed: true },
 		title: 'The connection broke before the answer was complete',
 		advice:
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
+		facts: [`${n8nSays(texts[0])} ${address} was sent.`],
 	});
 }
 

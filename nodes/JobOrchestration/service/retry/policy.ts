@@ -98,28 +98,19 @@ export const isIn = (ranges: string, status: number) =>
  * Returns what an unexpected response means. A login has no side effects, so each Retry-After but that of a 401 counts
  * as throttling, unless the body may be a web page.
  *
- * @param mayBePage whether the body may be a web page or a part of one, judging by its text or its content type
- * @param saysRefused whether the body says that the request was refused, although the status code says that it succeeded
+ * @param answer the response. `mayBePage` says whether its body may be a web page or a part of one, judging by its text
+ * or its content type
  */
 export function consequenceOf(
-	{
-		status,
-		retryAfterMs,
-		mayBePage = false,
-		saysRefused = false,
-	}: {
-		status: number;
-		retryAfterMs?: number | undefined;
-		mayBePage?: boolean;
-		saysRefused?: boolean;
-	},
+	answer: { status: number; retryAfterMs?: number | undefined; mayBePage?: boolean },
 	isLogin = false,
 ): Consequence {
+	const { status, retryAfterMs, mayBePage = false } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
 	if (canWait && !mayBePage && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
 	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
-	return { ...means, retryAfterMs, ...(saysRefused && { mayHaveActed: false }) };
+	return { ...means, retryAfterMs };
 }
 
 /** Decides whether a call may be sent again with the same token. */

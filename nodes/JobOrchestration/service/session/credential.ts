@@ -9,7 +9,7 @@ import { ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
-import { CHECK_TIMEOUT_MS, type Helpers, login, type TokenResult } from './http';
+import { CHECK_TIMEOUT_MS, login, type TokenResult } from './http';
 import { newTokenForOtherNode } from './otherNodes';
 import { type Session, sessionOf, type TokenSource } from './session';
 
@@ -51,13 +51,14 @@ export function executionOf(context: N8nContext): object {
 const STORED_WITHIN_MS = 1_000;
 
 /** This node's logins, keyed by the credentials object that n8n passes to `newToken`, which returns their result. */
-const ownLogins = new WeakMap<object, (helpers: Helpers) => ReturnType<typeof newToken>>();
+const ownLogins = new WeakMap<object, typeof newTokenForOtherNode>();
 
 /**
  * Reads the credential of an item.
  *
  * @param signal ends the reading when it is aborted
- * @returns the session of the account, and how a run of this node finds a token for it
+ * @returns the session of the account, and how a run of this node finds a token for it: in the stored credential, or by
+ * a login after which n8n stores the token
  * @throws ServiceError if the credential can't be read or used
  */
 export async function readCredential(
@@ -65,27 +66,16 @@ export async function readCredential(
 	itemIndex: number,
 	signal?: AbortSignal,
 ): Promise<{ session: Session; source: TokenSource }> {
-	const reading = context.getCredentials(CREDENTIAL, itemIndex);
-	const credentials = await unlessAborted(reading, signal).catch((error: unknown) => {
-		throw new ServiceError(failureFromError(error, { isUnsent: true }));
+	const read = async (limit: AbortSignal | undefined) =>
+		await unlessAborted(context.getCredentials(CREDENTIAL, itemIndex), limit);
+	// Without a time limit, a store that never answers would stop all later searches for a token.
+	const readAgain = async () => await read(timeoutSignal(CHECK_TIMEOUT_MS));
+	const credentials = await read(signal).catch((error: unknown) => {
+		throw new ServiceError(failureFromError(error));
 	});
 	const session = sessionOf(credentials);
-	session.tokens.useStored(credentials.accessToken);
-	return { session, source: tokenSourceOf(context, credentials, itemIndex, session) };
-}
-
-/** Returns how to find a token: in the stored credential, or by a login after which n8n stores the token. */
-function tokenSourceOf(
-	context: N8nContext,
-	credentials: ICredentialDataDecryptedObject,
-	itemIndex: number,
-	session: Session,
-): TokenSource {
-	const read = async () => {
-		const reading = context.getCredentials(CREDENTIAL, itemIndex);
-		// Without a time limit, a store that never answers would stop all later searches for a token.
-		return await unlessAborted(reading, timeoutSignal(CHECK_TIMEOUT_MS));
-	};
+	const { secrets, tokens } = session;
+	tokens.useStored(credentials.accessToken);
 	const logIn = async (): Promise<TokenResult> => {
 		let result: TokenResult | undefined;
 		const patience = new AbortController();
@@ -96,8 +86,8 @@ function tokenSourceOf(
 			void wait(STORED_WITHIN_MS).then(() => patience.abort());
 			if ('failure' in result) return {};
 			// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
-			Object.assign(data, await read());
-			return { accessToken: session.tokens.toStored(result.token) };
+			Object.assign(data, await readAgain());
+			return { accessToken: tokens.toStored(result.token) };
 		});
 		const { httpRequestWithAuthentication } = context.helpers;
 		// Nothing is sent to this address, since `withToken` refuses it.
@@ -106,14 +96,9 @@ function tokenSourceOf(
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data } },
 		) as Promise<unknown>;
 		const error = await unlessAborted(storing, patience.signal).catch((thrown: unknown) => thrown);
-		const { secrets } = session;
-		return result ?? { failure: failureFromError(error, { isUnsent: true, secrets }) };
+		return result ?? { failure: failureFromError(error, secrets) };
 	};
-	return {
-		isForCalls: true,
-		readStored: async () => (await read()).accessToken,
-		logIn,
-	};
+	return { session, source: { readStored: async () => (await readAgain()).accessToken, logIn } };
 }
 
 /**
@@ -127,8 +112,6 @@ export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const logIn = ownLogins.get(credentials);
-	return logIn === undefined
-		? await newTokenForOtherNode(this.helpers, credentials)
-		: await logIn(this.helpers);
+	const logIn = ownLogins.get(credentials) ?? newTokenForOtherNode;
+	return await logIn(this.helpers, credentials);
 }

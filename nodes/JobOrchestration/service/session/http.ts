@@ -62,7 +62,7 @@ export async function sendOnce<Body>(
 		return resultOf(await unlessAborted(answer, abortSignal), request, sender);
 	} catch (error) {
 		if (deadline.aborted) return { failure: timedOut(timeoutMs, address) };
-		return { failure: failureFromError(error, { secrets, baseUrl, address, timeoutMs }) };
+		return { failure: failureFromError(error, secrets, { address, baseUrl, timeoutMs }) };
 	} finally {
 		for (const stop of stopListening) stop();
 	}

@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { truncate } from '../../texts';
 import { HEALTH_CHECK } from '../calls/clusters';
-import { type Failure, failureOf } from '../errors/failure';
+import { failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
@@ -16,7 +16,7 @@ import {
 	type TokenResult,
 } from './http';
 import { type Session, sessionOf, type TokenSource } from './session';
-import { RECENT_MS } from './tokens';
+import { RECENT_MS, type Tokens } from './tokens';
 
 /*
  * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
@@ -35,9 +35,6 @@ const otherRequests = new WeakMap<
 		mayBeRejectedUntil?: number;
 	}
 >();
-
-/** Whether a new token failed in a health check within the last minute: the user may not be allowed to list clusters. */
-const isUnconfirmed = ({ unconfirmedAt }: Session) => isWithin(RECENT_MS, unconfirmedAt);
 
 /** The request of n8n's test of the credential. `withToken` recognises it, since the test always logs in. */
 export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs ?? {} } as const;
@@ -62,55 +59,59 @@ export async function newTokenForOtherNode(
 	if (request === undefined) return {};
 	const { isTest = false, mayBeRejectedUntil = Infinity } = request;
 	if (Date.now() >= mayBeRejectedUntil) return {};
-	const current = tokens.fromStored(credentials.accessToken);
+	const source = { logIn: async () => await login(helpers, session) };
 	let result: TokenResult | undefined;
-	if (mayBeRejectedUntil < Infinity) result = await replacementOf(current, helpers, session);
-	else if (isTest) result = await session.logIn(sourceOf(helpers, session));
-	else result = await anotherToken(helpers, session);
+	if (mayBeRejectedUntil < Infinity)
+		result = await replacementOf(credentials.accessToken, helpers, session, source);
+	else if (isTest) result = await session.logIn(source);
+	else result = await session.renew(source, outdatedOf(tokens));
 	if (result === undefined) return {};
 	if ('failure' in result) {
 		// After the error of a failed login, n8n asks once more.
 		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
-		throw errorOf(result.failure);
+		// The test of a credential shows only the message, so the message includes the advice.
+		throw new ServiceError(result.failure, inTitleOnly(problemOfFailure(result.failure)));
 	}
 	otherRequests.set(credentials, { isTest });
 	return { accessToken: tokens.toStored(result.token) };
 }
 
-/** Returns how to find a token for another node's request. n8n stores the token after the login. */
-const sourceOf = (helpers: Helpers, session: Session): TokenSource => ({
-	isForCalls: false,
-	logIn: async () => await login(helpers, session),
-});
+/** Returns the newest token, unless this process has logged in within the last minute: it may have expired. */
+const outdatedOf = ({ hasRecentLogin, newest }: Tokens) => (hasRecentLogin ? undefined : newest);
 
 /**
- * Sends a health check with a token, for a request of another node. Never throws.
+ * Returns a token to replace the one of a failed request: that of a recent login if it is another one, or else that of
+ * a new login.
  *
- * @returns what the response says of the token; undefined if it says nothing
+ * @param stored the value in the credential, with the token of the failed request
+ * @returns undefined if the request must not be sent again
  */
-async function checkToken(token: string, helpers: Helpers, session: Session) {
-	const sentAt = performance.now();
-	const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
-	const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
-	if ('failure' in result) return result.failure.token;
-	session.tokens.accept(token, sentAt);
-	return 'accepted' as const;
-}
-
-/** Returns a token to replace the one of a failed request; undefined if the request must not be sent again. */
 async function replacementOf(
-	current: string | undefined,
+	stored: unknown,
 	helpers: Helpers,
 	session: Session,
+	source: TokenSource,
 ): Promise<TokenResult | undefined> {
 	const { tokens } = session;
-	if (isUnconfirmed(session)) return undefined;
-	const check = async (token: string) => await checkToken(token, helpers, session);
+	// The new token has failed in a health check: the user may not be allowed to list clusters.
+	if (isWithin(RECENT_MS, session.unconfirmedAt)) return undefined;
+	/** Sends a health check, and returns what the response says of the token; undefined if it says nothing. */
+	const check = async (token: string) => {
+		const sentAt = performance.now();
+		const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
+		const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
+		if ('failure' in result) return result.failure.token;
+		tokens.accept(token, sentAt);
+		return 'accepted' as const;
+	};
+	// Another process may have stored a newer token than this process knows.
+	tokens.useStored(stored);
+	const current = tokens.fromStored(stored);
 	const result = current === undefined ? 'rejected' : await check(current);
 	const isSuspect = result === 'suspect' && !tokens.hasRecentLogin;
 	if (result !== 'rejected' && !isSuspect) return undefined;
 	if (current !== undefined && !isSuspect) tokens.reject(current);
-	const other = await anotherToken(helpers, session, current);
+	const other = await session.renew(source, outdatedOf(tokens) ?? current);
 	if ('failure' in other) return isSuspect ? undefined : other;
 	if ((await check(other.token)) !== 'accepted') {
 		session.unconfirmedAt = Date.now();
@@ -119,20 +120,6 @@ async function replacementOf(
 	// If the service accepts the current token by now, that token was not the reason for the failure.
 	const isOldGood = isSuspect && (await check(current ?? '')) === 'accepted';
 	return isOldGood ? undefined : other;
-}
-
-/** Returns the newest token if it isn't the current one and the service accepts it, or else the token of a login. */
-async function anotherToken(
-	helpers: Helpers,
-	session: Session,
-	current?: string,
-): Promise<TokenResult> {
-	const { newest } = session.tokens;
-	const isOther = newest !== undefined && newest !== current;
-	const isGood = async (token: string) =>
-		isUnconfirmed(session) || (await checkToken(token, helpers, session)) === 'accepted';
-	if (isOther && (await isGood(newest))) return { token: newest };
-	return await session.renew(sourceOf(helpers, session), newest);
 }
 
 /**
@@ -182,10 +169,4 @@ function noTokenError(): Error {
 
 function isOfTest({ url, qs, baseURL }: HttpOptions): boolean {
 	return baseURL !== undefined && url === testRequest.url && qs?.['ListOption.limit'] === 1;
-}
-
-function errorOf(failure: Failure): ServiceError {
-	const problem = problemOfFailure(failure);
-	// The test of a credential shows only the message, so the message of a failed login includes the advice.
-	return new ServiceError(failure, failure.ofLogin === true ? inTitleOnly(problem) : problem);
 }

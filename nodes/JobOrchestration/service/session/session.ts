@@ -24,9 +24,10 @@ const STORE_WAIT_MS = 1_000;
 
 /** How to find a token for the requests of one run of this node, or for a request of another node. */
 export interface TokenSource {
-	/** Whether the token is for calls of this node, and not for another node or the test of the credential. */
-	isForCalls: boolean;
-	/** Reads the value that n8n has stored in the credential. n8n lets no other node read it again. */
+	/**
+	 * Reads the value that n8n has stored in the credential. Only a source for calls of this node has it: n8n lets no
+	 * other node read the credential again.
+	 */
 	readStored?: () => Promise<unknown>;
 	logIn: () => Promise<TokenResult>;
 }
@@ -58,11 +59,6 @@ export class Session {
 		this.tokens = new Tokens(account, this.secrets);
 	}
 
-	/** Why a login was refused within the last half minute; undefined if none was. */
-	private get recentRefusal() {
-		return isWithin(REFUSED_MS, this.refusal?.at) ? this.refusal?.failure : undefined;
-	}
-
 	/**
 	 * Returns the newest token. If no token is known, or if it is suspect, all callers wait for the same search. If the search
 	 * fails, or has failed in this run before, a suspect token stays in use.
@@ -87,9 +83,7 @@ export class Session {
 	 */
 	async renew(source: TokenSource, except?: string): Promise<TokenResult> {
 		this.search ??= this.find(source, except)
-			.catch((error: unknown) => ({
-				failure: failureFromError(error, { isUnsent: true, secrets: this.secrets }),
-			}))
+			.catch((error: unknown) => ({ failure: failureFromError(error, this.secrets) }))
 			.finally(() => (this.search = undefined));
 		const result = await this.search;
 		if ('failure' in result) {
@@ -110,7 +104,8 @@ export class Session {
 		}
 		const token = found();
 		if (token !== undefined) return { token };
-		return this.recentRefusal ? { failure: this.recentRefusal } : await this.logIn(source);
+		const { refusal } = this;
+		return refusal && isWithin(REFUSED_MS, refusal.at) ? refusal : await this.logIn(source);
 	}
 
 	private async readStore({ readStored }: TokenSource): Promise<void> {
@@ -122,7 +117,7 @@ export class Session {
 	async logIn(source: TokenSource): Promise<TokenResult> {
 		const result = await source.logIn();
 		if ('token' in result) {
-			this.tokens.issue(result.token, source);
+			this.tokens.issue(result.token, source.readStored !== undefined);
 			this.refusal = undefined;
 		} else if (isRefusal(result.failure)) {
 			this.refusal = { ...result, at: Date.now() };

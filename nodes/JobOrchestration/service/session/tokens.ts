@@ -89,7 +89,7 @@ export class Tokens {
 	}
 
 	/** Uses the token of a login. @param isForCalls whether the login was made for calls of this node */
-	issue(token: string, { isForCalls }: { isForCalls: boolean }): void {
+	issue(token: string, isForCalls: boolean): void {
 		this.use(token);
 		this.issued = { token, at: Date.now() };
 		if (isForCalls) this.unaccepted += 1;
