@@ -234,7 +234,7 @@ describe('Filters that match none', () => {
 
 	test('cause a hint that names the listed clusters, once for all items', async () => {
 		answerWithPages(page([other('virtual', '<b>Pending</b>'), other('master', 'Running'), {}]));
-		const filters = { type: 'master', phase: 'Stopped' };
+		const filters = { phase: 'Unknown' };
 		expect(await listWithHints({ filters }, [{}, {}, {}])).toEqual({
 			clusters: [],
 			hints: [

@@ -1,7 +1,11 @@
+import { inspect } from 'node:util';
+
+import type { INodeParameters } from 'n8n-workflow';
+
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
-import { getAll, numbered } from '../support/fixture';
+import { change, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { batch, contextOf, itemOf, oneByOne, tries, uncertainIn, useBatch } from './batch';
 
@@ -50,6 +54,8 @@ function throwAt(owner: object, method: string): void {
 	});
 }
 
+const reported = /^Please report the error: \(not shown: contains a secret\)$/;
+
 const node = { ...oneByOne({ maxRetries: 0 }), settings: tries() };
 test.each(steps)(
 	'An error that the node does not know, when %s after a create, leaves the job uncertain, and no retry creates it again',
@@ -70,16 +76,28 @@ test.each(steps)(
 	},
 );
 
-test('The error of such a create names the job and what to do, and no secret', async () => {
+test.each<[string, INodeParameters, title: string, description: RegExp]>([
+	[
+		'a create names the job and what to do',
+		batch(),
+		'This node failed with an error of its own; the job may exist',
+		/^Before you run this item again, look on the service for a job named 'Job 0' in namespace 'default'\./,
+	],
+	['a list asks for a report', getAll(), 'This node failed with an error of its own', reported],
+	[
+		'a stop asks for a report',
+		change('stop', { jobId: 'job-1' }),
+		'This node failed with',
+		reported,
+	],
+])('The error of %s, and has no secret', async (_, parameters, title, description) => {
 	const { engine, sandbox } = fixture;
-	const tokens = methodsOf('session/tokens', 'Tokens') as { accept: () => void };
-	jest.spyOn(tokens, 'accept').mockImplementationOnce(() => {
+	const methods = methodsOf('client', 'ServiceClient') as { endOf: () => void };
+	jest.spyOn(methods, 'endOf').mockImplementationOnce(() => {
 		throw new Error(`Not ${sandbox.password}`);
 	});
-	const { error } = await engine.run({ parameters: batch() }, numbered(1));
-	expect(error?.message).toBe('This node failed with an error of its own; the job may exist');
-	expect(error?.description).toMatch(
-		/^Before you run this item again, look on the service for a job named 'Job 0' in namespace 'default'\./,
-	);
-	expect(JSON.stringify(error)).not.toContain(sandbox.password);
+	const { error } = await engine.run({ parameters }, numbered(1));
+	expect(error?.message).toContain(title);
+	expect(error?.description).toMatch(description);
+	expect(inspect(error, { depth: 9 })).not.toContain(sandbox.password);
 });

@@ -85,10 +85,10 @@ async function makeCalls(
 		} catch (cause) {
 			if (cause instanceof StoppedBeforeSending) return;
 			const { idempotent, job } = prepared.call;
-			const isKnown = cause instanceof ServiceError || idempotent;
 			const facts = [`Please report the error: ${client.redact(String(cause))}`];
-			const title = 'This node failed with an error of its own';
-			const problem = isKnown ? problemOf(cause) : uncertain({ title, facts }, job);
+			const own = { title: 'This node failed with an error of its own', advice: '', facts };
+			const unknown = idempotent ? { ...own, httpStatus: null } : uncertain(own, job);
+			const problem = cause instanceof ServiceError ? cause.problem : unknown;
 			outcomes[itemIndex] = { problem };
 			if (continueOnFail) return;
 			firstFatal ??= { itemIndex, problem, cause };

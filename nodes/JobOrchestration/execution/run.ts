@@ -101,7 +101,7 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const left = state ?? (input?.[0]?.[0]?.json as typeof state);
 	// A run of another operation ignores the state.
 	const { outcomes: before, account } =
-		left?.operation === operation.action ? left : { outcomes: [] };
+		left?.operation === nameOfOperation(context) ? left : { outcomes: [] };
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
@@ -154,14 +154,19 @@ export function remember(run: Run): void {
 }
 
 /** Returns what a run leaves to the next one: the outcomes of the items that are settled, and their account. */
-function stateOf({ operation: { action }, outcomes: all, account }: Run) {
+function stateOf({ context, outcomes: all, account }: Run) {
 	const outcomes = all.map((outcome) => {
 		const { problem, output } = outcome ?? {};
 		// An item is not settled if it certainly had no effect.
 		return (problem ? problem.mayHaveActed === true : output !== undefined) ? outcome : undefined;
 	});
-	return { operation: action, outcomes, account: outcomes.some(Boolean) ? account : undefined };
+	const operation = nameOfOperation(context);
+	return { operation, outcomes, account: outcomes.some(Boolean) ? account : undefined };
 }
+
+/** Returns the name of the node's operation, which no release changes: "job create". */
+const nameOfOperation = (context: IExecuteFunctions) =>
+	['resource', 'operation'].map((name) => context.getNodeParameter(name, 0, null)).join(' ');
 
 /**
  * Returns the stack entry of this node's run, or undefined if the entry belongs to the agent whose tool this node is.

@@ -39,8 +39,6 @@ const IF_THROWN: End = {
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
-	private readonly session: Session;
-	private readonly source: TokenSource;
 	/**
 	 * The rate limiter, which all executions of the account in this process share. A drop-down has its own, so that it
 	 * doesn't wait for the executions.
@@ -57,12 +55,10 @@ export class ServiceClient {
 	 */
 	constructor(
 		private readonly context: N8nContext,
-		{ session, source }: { session: Session; source: TokenSource },
+		private readonly credential: { session: Session; source: TokenSource },
 		{ patienceMs, limitMs = Infinity }: { patienceMs?: number; limitMs?: number | undefined } = {},
 	) {
-		this.session = session;
-		this.source = source;
-		this.limiter = patienceMs === undefined ? session.limiter : new AccountLimiter();
+		this.limiter = patienceMs === undefined ? credential.session.limiter : new AccountLimiter();
 		const runStartedAt = this.limiter.clock.now();
 		this.run = { patienceMs, runStartedAt, runEndsAt: runStartedAt + limitMs };
 		this.queue = this.limiter.queueOf(executionOf(context));
@@ -70,7 +66,7 @@ export class ServiceClient {
 
 	/** Returns a text, or a placeholder if the text contains the account's password or one of its tokens. */
 	redact(text: string): string {
-		return this.session.secrets.redact(text);
+		return this.credential.session.secrets.redact(text);
 	}
 
 	/**
@@ -141,7 +137,8 @@ export class ServiceClient {
 		request: ServiceRequest<Body>,
 		{ options, isHealthCheck }: LimitedRequest,
 	): Promise<Attempt<Body>> {
-		const { context, session, source } = this;
+		const { context } = this;
+		const { session, source } = this.credential;
 		const { timeout, signal } = options;
 		session.usedAt = performance.now();
 		const found = await session.token(source, options);
@@ -167,7 +164,8 @@ export class ServiceClient {
 		{ result, sent }: Attempt<unknown>,
 		history: Pick<CallState, 'resends' | 'waitedMs'>,
 	): Promise<End> {
-		const { limiter, run, session } = this;
+		const { limiter, run } = this;
+		const { session, source } = this.credential;
 		const { isHealthCheck, isIdempotent, options } = request;
 		const wasSent = sent !== undefined;
 		const consequence: Consequence = 'failure' in result ? result.failure : ANSWERED;
@@ -191,7 +189,7 @@ export class ServiceClient {
 			mayChangeToken: mayChangeToken(consequence, isIdempotent),
 			mayWait: options.patienceMs === undefined,
 		};
-		const verdict = await session.judge(this.source, judged, options);
+		const verdict = await session.judge(source, judged, options);
 		return { failure, wasSent, decision: next(consequence, { ...state, verdict }) };
 	}
 }

@@ -36,13 +36,8 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
  */
 export async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted === true) return;
-	await new Promise<void>((resolve) => {
-		const stopListening = onAbort(signal, resolve);
-		onAbort(timeoutSignal(delayMs), () => {
-			stopListening();
-			resolve();
-		});
-	});
+	const over = new Promise<void>((resolve) => void onAbort(timeoutSignal(delayMs), resolve));
+	await unlessAborted(over, signal).catch(() => {});
 }
 
 /**

@@ -84,7 +84,7 @@ export const getAll = operation({
 				const kinds = new Set<string>();
 				const filter = ({ type: ofType, status }: JsonObject) => {
 					const inPhase = isJsonObject(status) ? status.phase : undefined;
-					kinds.add(`${textOf(ofType)} (${textOf(inPhase)})`);
+					kinds.add(`${shown(ofType)} (${shown(inPhase)})`);
 					return matches(ofType, type) && matches(inPhase, phase);
 				};
 				const sendPage = async (page: typeof call) => await client.send(page, requestOptions);
@@ -95,16 +95,17 @@ export const getAll = operation({
 				}
 				// Without a hint, an empty list would look as if there were no clusters.
 				if (found.length > 0 || kinds.size === 0) return { output: found.slice(0, limit) };
-				const shown = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
-				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${shown}.`;
+				const kindsFound = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
+				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${kindsFound}.`;
 				return { output: [], hint: client.redact(hint) };
 			},
 		};
 	},
 });
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
+/** Returns a cluster's type or phase as the hint shows it. */
+const shown = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
 
 /** Returns whether a cluster's value is the wanted one, regardless of case. */
 const matches = (value: unknown, wanted: string) =>
-	wanted === '' || textOf(value).toLowerCase() === wanted.toLowerCase();
+	wanted === '' || (typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase());

@@ -83,12 +83,7 @@ export function textsOf(
 			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 		],
 	];
-	const isMeant = (row: StatusRow | false): row is StatusRow =>
-		row !== false && isIn(row[0], status);
-	const [, title, advice] = all.find(isMeant) ?? [
-		'',
-		`The service refused to ${action}`,
-		ifRefused,
-	];
+	const otherwise: StatusRow = ['', `The service refused to ${action}`, ifRefused];
+	const [, title, advice] = all.find((row) => row && isIn(row[0], status)) || otherwise;
 	return { title, advice };
 }
