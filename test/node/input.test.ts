@@ -170,7 +170,7 @@ test.each([
 	['[{ "id": "a", "default": "5" }, { "id": "b" "default": "6" }]', /{ "id": "b" "default": "6"/],
 	['=[{ "id": "a", "default": "{{ $json.quoted }}" }]', /"default": "a "b" c"/],
 	['=[{ "id": "a", "default": "{{ $json.lines }}" }]', /"default": "a b"/],
-	['[{ "id": "a", "default": "5" }', /"a", "default": "5" }…/],
+	['[{ "id": "a", "default": "5" }', /, at …d": "a", "default": "5" }…\. /],
 ])('the error for invalid JSON shows the text around the fault: %s', async (inputsJson, text) => {
 	const items = [{ quoted: 'a "b" c', lines: 'a\nb' }];
 	const parameters = fields['Job Inputs (JSON)'](inputsJson);

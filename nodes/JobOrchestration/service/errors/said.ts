@@ -6,8 +6,7 @@ import { MAX_READ, type Secrets } from './secrets';
 const MAX_IN_TITLE = 80;
 const MAX_SHOWN = 500;
 
-/** The maximum depth and number of the values that are read of a body. A body of 20 MB would block n8n otherwise. */
-const MAX_DEPTH = 10;
+/** The maximum number of values that are read of a body. A body of 20 MB would block n8n otherwise. */
 const MAX_VALUES = 200;
 
 /** The fields in which services say what is wrong, the most telling first. */
@@ -65,17 +64,17 @@ export function saidOnPage(page: string, secrets: Secrets) {
 const messagesIn = (body: unknown): unknown =>
 	isJsonObject(body) ? JSON.parse(JSON.stringify(body, ['message', 'error', 'msg'])) : null;
 
-/** Returns a copy of a body without what is too long, too deep or too much. */
-function cutCopy(value: unknown, left = { values: MAX_VALUES }, depth = 0): unknown {
+/** Returns a copy of a body without what is too long or too much. */
+function cutCopy(value: unknown, left = { values: MAX_VALUES }): unknown {
 	left.values -= 1;
-	if (left.values < 0 || depth > MAX_DEPTH) return '…';
+	if (left.values < 0) return '…';
 	if (typeof value === 'string') return value.trim().slice(0, MAX_READ);
 	if (Array.isArray(value))
-		return value.slice(0, left.values + 1).map((element) => cutCopy(element, left, depth + 1));
+		return value.slice(0, left.values + 1).map((element) => cutCopy(element, left));
 	if (!isJsonObject(value)) return value;
 	const entries = Object.entries(value).slice(0, left.values + 1);
 	return Object.fromEntries(
-		entries.map(([name, element]) => [name.slice(0, MAX_READ), cutCopy(element, left, depth + 1)]),
+		entries.map(([name, element]) => [name.slice(0, MAX_READ), cutCopy(element, left)]),
 	);
 }
 

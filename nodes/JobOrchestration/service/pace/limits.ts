@@ -7,6 +7,8 @@ import { RETRY } from '../retry/policy';
 
 /**
  * The initial concurrency limit, in requests in flight, and the first rate limit that is set, in requests per second.
+ * It is also the concurrency limit while responses take less than this number of milliseconds, and half the number of
+ * responses of which the mean response time is formed.
  * Measured with 5: 15 items that are always throttled delay the other items by 29 s, which is five times as long.
  * Measured with 20: a service that processes ten requests at once leaves eleven jobs uncertain instead of three.
  */
@@ -62,7 +64,7 @@ export class ConcurrencyLimit {
 	 * The mean response time of the latest requests, and its value when few requests were in flight. Both are measured in
 	 * milliseconds of n8n's idle time.
 	 */
-	private recentMs = 0;
+	private recentMs: number | undefined;
 	private usualMs = 0;
 	private decreasedAt = -Infinity;
 
@@ -77,12 +79,14 @@ export class ConcurrencyLimit {
 	 * because responses to a busy n8n wait for n8n and not for the service
 	 */
 	answered(timeMs: number): void {
-		this.recentMs += (timeMs - this.recentMs) / (this.recentMs === 0 ? 1 : 2 * INITIAL_LIMIT);
-		if (this.value <= 1.5 * INITIAL_LIMIT) this.usualMs = this.recentMs;
-		const isBusy = this.recentMs < BUSY_LIMIT;
-		const isSlow = this.recentMs > 2 * this.usualMs;
+		const { recentMs: beforeMs = timeMs } = this;
+		const recentMs = beforeMs + (timeMs - beforeMs) / (2 * INITIAL_LIMIT);
+		this.recentMs = recentMs;
+		if (this.value <= 1.5 * INITIAL_LIMIT) this.usualMs = recentMs;
+		const isBusy = recentMs < BUSY_LIMIT;
+		const isSlow = recentMs > 2 * this.usualMs;
 		const isUsed = 2 * this.inFlight > this.value;
-		const most = isBusy ? BUSY_LIMIT : this.recentMs < INITIAL_LIMIT ? INITIAL_LIMIT : MAX_LIMIT;
+		const most = isBusy ? BUSY_LIMIT : recentMs < INITIAL_LIMIT ? INITIAL_LIMIT : MAX_LIMIT;
 		if (isBusy && this.value > most) this.value -= this.increase;
 		else if (isUsed && !isSlow && this.value < most) this.value += this.increase;
 	}
