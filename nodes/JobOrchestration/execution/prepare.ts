@@ -5,6 +5,7 @@ import { DEFAULTS } from '../resources/operation';
 import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
+import type { Session } from '../service/session/session';
 import { wait } from '../service/timers';
 import { badInputProblem } from './batchError';
 import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
@@ -83,13 +84,18 @@ export async function prepareAll(run: Run) {
 	const read = all.filter((item) => item !== undefined);
 	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
 	const { account } = run;
-	let client: ServiceClient | undefined;
+	const clients = new Map<Session, ServiceClient>();
+	const limitMs = msLeftForTool(context);
 	const checked = read.map((item) => {
 		if ('problem' in item) return item;
-		const { name } = item.session.account;
-		if (name !== account) return failedBy(otherAccountError(account, name), item.itemIndex);
-		client ??= new ServiceClient(context, item, { limitMs: msLeftForTool(context) });
-		return { ...item, client };
+		const { itemIndex, session, source, prepared, options } = item;
+		const { name } = session.account;
+		if (name !== account) return failedBy(otherAccountError(account, name), itemIndex);
+		// The password may differ from item to item, and each item is sent with its own.
+		const client =
+			clients.get(session) ?? new ServiceClient(context, { session, source }, { limitMs });
+		clients.set(session, client);
+		return { itemIndex, prepared, options, client };
 	});
 	const failed = checked.filter((item) => 'problem' in item);
 	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
