@@ -30,7 +30,7 @@ const otherRequests = new WeakMap<
 		isTest?: boolean;
 		/**
 		 * Time (ms since 1970) until which a failure may mean a rejected token; 0 if no token is to be given for the request.
-		 * Not set if the request is waiting for a token.
+		 * Not set until the request is signed.
 		 */
 		mayBeRejectedUntil?: number;
 	}
@@ -67,8 +67,6 @@ export async function newTokenForOtherNode(
 	else result = await session.renew(source, outdatedOf(tokens));
 	if (result === undefined) return {};
 	if ('failure' in result) {
-		// After the error of a failed login, n8n asks once more.
-		otherRequests.set(credentials, { mayBeRejectedUntil: 0 });
 		// The test of a credential shows only the message, so the message includes the advice.
 		throw new ServiceError(result.failure, inTitleOnly(problemOfFailure(result.failure)));
 	}
@@ -76,7 +74,10 @@ export async function newTokenForOtherNode(
 	return { accessToken: tokens.toStored(result.token) };
 }
 
-/** Returns the newest token, unless this process has logged in within the last minute: it may have expired. */
+/**
+ * Returns the token that a search must not return: the newest one, unless this process has logged in within the last
+ * minute, since the token may have expired.
+ */
 const outdatedOf = ({ hasRecentLogin, newest }: Tokens) => (hasRecentLogin ? undefined : newest);
 
 /**
