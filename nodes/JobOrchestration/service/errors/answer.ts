@@ -45,7 +45,7 @@ export function resultOf<Body>(
 	const wasRefused =
 		status === 200 &&
 		failed === 'refused' &&
-		!/"(?:uid|id|job_?id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
+		!/"(?:job_?)?(?:uu?id|id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
 	const consequence = { ...means, ...(wasRefused && { mayHaveActed: false }) };
 	const { mayHaveActed, condition, retryAfterMs } = consequence;
 	const isFailure = !isSuccess || failed !== undefined;
