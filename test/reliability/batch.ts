@@ -64,6 +64,11 @@ export function gate(when: When = 'beforeActing') {
 	return { opened, open, fault };
 }
 
+/** Waits until the node has read an answer that the sandbox has sent, and has sent what follows from it. */
+export async function turns(): Promise<void> {
+	for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
 /** Observes the node during a run, because n8n keeps neither the error nor the output of a cancelled node. */
 export function watchNode({ loaded }: Engine) {
 	const execute = jest.spyOn(loaded.node, 'execute');

@@ -2,12 +2,13 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
+import { MINUTE_MS, pass } from '../support/clock';
 import { change, getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
-import { oneByOne, refused, refusedAt, tries, useBatch } from './batch';
+import { oneByOne, refused, refusedAt, tries, turns, useBatch } from './batch';
 
 /*
  * An error that stops the workflow says what happened, what to do, and what became of the jobs.
@@ -51,8 +52,7 @@ describe('If an error stops the workflow', () => {
 		await until(() => callsOf('createJob').length === 10);
 		refusal.open();
 		await createAnswered(400);
-		// The other creates are only answered after the node has read the refusal.
-		for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+		await turns();
 		others.open();
 		const result = await running.result;
 		expect(timesSent()).toEqual(new Array(10).fill(1));
@@ -85,6 +85,21 @@ describe('If an error stops the workflow', () => {
 		expect(callsOf('createJob')).toHaveLength(2);
 		expect(callsOf('login')).toHaveLength(1);
 		expect(jobsOnService()).toEqual([]);
+	});
+
+	test('the node does not log in any more', async () => {
+		await fixture.engine.run({ parameters: getAll() });
+		pass(2 * MINUTE_MS);
+		const held = gate();
+		creates((item) => (item === 0 ? answer(404) : [held.fault, answer(403)]));
+		const running = fixture.engine.start([twoAtOnce], numbered(2));
+		await createAnswered(404);
+		await turns();
+		held.open();
+		expect(contextOf(await running.result)).toMatchObject({ itemIndex: 0, httpStatus: 404 });
+		await turns();
+		expect(callsOf('createJob')).toHaveLength(2);
+		expect(callsOf('login')).toHaveLength(1);
 	});
 
 	test.each([

@@ -5,7 +5,7 @@ import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { change, create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { contextOf, tries } from './batch';
+import { contextOf, tries, turns } from './batch';
 
 /*
  * Timeout limits each request as a whole, also a response that begins in time but never ends. The timeout of n8n's HTTP
@@ -148,4 +148,20 @@ test('A tool sends nothing after its 45 seconds, even if an old token is left th
 	const { answers } = await fixture.engine.callTool({ parameters: create() }, [{}]);
 	expect(answers[0]).toContain('The 45 seconds of this tool call are over');
 	expect(callsOf('createJob')).toEqual([]);
+});
+
+test('A tool does not log in after its 45 seconds, even if its create is refused as if the token had expired', async () => {
+	await fixture.engine.run({ parameters: create() });
+	pass(2 * MINUTE_MS);
+	fixture.sandbox.clearCalls();
+	hurry();
+	const late = { kind: 'wait', when: 'beforeActing' } as const;
+	meets('createJob', ({ nOfOperation }) =>
+		nOfOperation <= 2 ? throttled(22.4) : [{ ...late, until: sleep(300) }, answer(403)],
+	);
+	const { answer: said, seconds } = await call();
+	expect(seconds).toBeGreaterThan(45);
+	expect(said).toContain("The user isn't allowed to create the job");
+	await turns();
+	expect(callsOf('login')).toEqual([]);
 });

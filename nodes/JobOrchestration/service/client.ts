@@ -184,9 +184,11 @@ export class ServiceClient {
 		const { token: suspicion } = consequence;
 		const isJudged = decision.do === 'fail' && suspicion !== undefined && !isHealthCheck;
 		if (!isJudged || sent === undefined) return { failure, wasSent, decision };
+		// After a stop or the end of the run, nothing is sent any more, not even a login.
+		const isOver = options.signal?.aborted === true || state.remainingMs <= 0;
 		const judged = {
 			...{ token: sent.token, sentAt: sent.at, suspicion, resends: history.resends },
-			mayChangeToken: mayChangeToken(consequence, isIdempotent),
+			mayChangeToken: !isOver && mayChangeToken(consequence, isIdempotent),
 			mayWait: options.patienceMs === undefined,
 		};
 		const verdict = await session.judge(source, judged, options);
