@@ -179,6 +179,33 @@ const rules: Array<[rule: string, proof: () => Promise<void>]> = [
 			await run();
 			expect(tokensOf('createJob')).toEqual([next, next]);
 
+			// The service has accepted the token in a request that was sent later: the call is sent again once.
+			for (const rejections of [1, 2]) {
+				const old = await logInBefore(2 * MINUTE_MS);
+				const held = [gate(), gate()];
+				const isHeld = ({ path }: { path: string }) => path.includes('/theirs/');
+				let sent = 0;
+				meets('createJob', (call) => {
+					if (!isHeld(call)) return undefined;
+					const { fault } = held[sent] ?? {};
+					sent += 1;
+					return fault && sent <= rejections ? [fault, wrong] : undefined;
+				});
+				const parameters = create({ namespace: 'theirs' });
+				const theirs = fixture.engine.run({ parameters, onError });
+				for (const [earlier, { open }] of held.slice(0, rejections).entries()) {
+					await until(() => sent > earlier);
+					await run();
+					open();
+				}
+				const failed = rejections === 2 ? { httpStatus: 401, jobMayExist: false } : undefined;
+				expect((await theirs).items[0]?.json.error).toEqual(
+					failed && expect.objectContaining(failed),
+				);
+				expect([logins(), callsOf('createJob').filter(isHeld).length]).toEqual([0, 2]);
+				expect(new Set(tokensOf('createJob'))).toEqual(new Set([old]));
+			}
+
 			// The drop-down doesn't wait until a token is valid, as the calls in validLater.test.ts do.
 			await newAccount();
 			meets('listClusters', ({ nOfOperation }) => (nOfOperation === 1 ? wrong : undefined));

@@ -281,6 +281,13 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				expect(lastAt(next.failed) - at).toBeLessThan(waitsMs + seconds(15));
 			}
 
+			// A request that sleeps for its own Retry-After fails with the others.
+			const never = new Executions(() => rejected(seconds(60)));
+			const asleep = never.begin(range(300));
+			await never.end();
+			expect(asleep.failed).toHaveLength(300);
+			expect(lastAt(asleep.failed)).toBeLessThan(seconds(90));
+
 			const neverThere = new Executions(() => unreachable);
 			const [patient, hasty, none] = [5, 3, 0].map((maxRetries) =>
 				neverThere.begin(range(1_000), { maxRetries }),
