@@ -126,7 +126,12 @@ const moved = [
 ];
 const full = clustersOf(1, 100);
 const withoutIds = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), clusterOf(null)];
-const oneRuns = [clusterOf('c-1'), { status: { phase: 'Running' } }, { status: null }];
+const twice = [...withoutIds, ...withoutIds];
+const one = clustersOf(1, 1);
+const cutOff = page(full, '', { remainingItemCount: 1 });
+const inPhase = { phase: 'Running' };
+const runs = { status: inPhase };
+const phases = page([...one, runs, { status: null }]);
 
 test.each<[what: string, pages: unknown[], INodeParameters, clusters: object[]]>([
 	...emptyPages.flatMap(
@@ -142,33 +147,13 @@ test.each<[what: string, pages: unknown[], INodeParameters, clusters: object[]]>
 		clustersOf(1, 3),
 	]),
 	['ends with a full page that names no next one', [{ items: full }], all, full],
-	[
-		'ends at Limit, even if more follow',
-		[page(full, '', { remainingItemCount: 1 })],
-		{ limit: 100 },
-		full,
-	],
-	[
-		'ends at Limit, even if a token came twice',
-		[page(clustersOf(1, 1), 'a')],
-		{ limit: 1 },
-		clustersOf(1, 1),
-	],
+	['ends at Limit, even if more follow', [cutOff], { limit: 100 }, full],
+	['ends at Limit, even if a token came twice', [page(one, 'a')], { limit: 1 }, one],
 	['has a cluster once that comes twice', moved, all, clustersOf(1, 6)],
 	['has as many as Limit', moved, { limit: 4 }, clustersOf(1, 4)],
 	['has as many that match', moved, { limit: 5, filters: { type: 'virtual' } }, clustersOf(1, 5)],
-	[
-		'has all clusters without an ID',
-		[page(withoutIds, 'b'), page(withoutIds)],
-		all,
-		[...withoutIds, ...withoutIds],
-	],
-	[
-		'has no cluster without a phase',
-		[page(oneRuns)],
-		{ filters: { phase: 'Running' } },
-		[{ status: { phase: 'Running' } }],
-	],
+	['has all clusters without an ID', [page(withoutIds, 'b'), page(withoutIds)], all, twice],
+	['has no cluster without a phase', [phases], { filters: inPhase }, [runs]],
 ])('the list %s', async (_, pages, parameters, clusters) => {
 	answerWithPages(...pages);
 	expect(await listWithHints(parameters)).toEqual({ clusters, hints: [] });

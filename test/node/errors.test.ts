@@ -188,11 +188,7 @@ describe('The title of an error', () => {
 		["Can't stop the job in its current state", stop, 409, 'The job "canceled-7" was canceled'],
 		["No job 'canceled-42' in namespace 'default'", change('stop', { jobId: 'canceled-42' }), 404],
 		// n8n replaces a title in which it finds the code of a system error.
-		[
-			"No job 'experiment-ENOENT' in namespace 'default'",
-			change('stop', { jobId: 'experiment-ENOENT' }),
-			404,
-		],
+		["No job 'a-ENOENT' in namespace 'default'", change('stop', { jobId: 'a-ENOENT' }), 404],
 	] as const)(
 		'"%s", and then quotes the service unchanged, and shortens only the end',
 		async (beginning, parameters, status, words = '') => {

@@ -64,7 +64,7 @@ export function gate(when: When = 'beforeActing') {
 	return { opened, open, fault };
 }
 
-/** Waits until the node has read an answer that the sandbox has sent, and has sent what follows from it. */
+/** Waits for as many turns as the node needs at most to read an answer of the sandbox and to send what follows from it. */
 export async function turns(): Promise<void> {
 	for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }

@@ -1,8 +1,7 @@
 import type { Fault } from '../../sandbox';
-import { getAll, numbered } from '../support/fixture';
+import { getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { batch, brokenAfter, contextOf, createdIn, gate, refusedAt } from './batch';
-import { uncertainIn, useBatch, watchNode } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, uncertainIn, useBatch } from './batch';
 
 /*
  * A cancel stops the node quickly. The log of n8n and the editor then list every job that exists or may exist.
@@ -83,15 +82,6 @@ describe('A cancel', () => {
 		const named = jobsOnService().map((uid) => log.filter((line) => String(line).includes(uid)));
 		expect(named.filter(({ length }) => length === 1)).toHaveLength(100);
 		expect(named.filter(({ length }) => length === 0)).toHaveLength(60);
-	});
-
-	test('is not logged if none happens', async () => {
-		const watched = watchNode(fixture.engine);
-		creates(refusedAt(2));
-		const running = fixture.engine.start([node], numbered(3));
-		const log = await watched.log();
-		await running.result;
-		expect(log()).toEqual([]);
 	});
 
 	test.each(['ends late', 'never ends'])('sends nothing after a login that %s', async (how) => {

@@ -144,12 +144,6 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 		expect(ended).toMatchObject({ error: { message: WRONG } });
 		expect(callsOf('listClusters')).toHaveLength(3);
 	});
-
-	test('the request of another node fails with its own response', async () => {
-		await restartAtCreates(refused, answer(403));
-		await expect(fixture.engine.createAsOtherNode()).rejects.toThrow();
-		expect(callsOf('createJob')).toHaveLength(1);
-	});
 });
 
 /** A create with the properties that the client's loop and the limiter use. */

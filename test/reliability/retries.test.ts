@@ -7,7 +7,7 @@ import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { type Result, stored } from '../support/run';
 import { until } from '../sandbox/client';
-import { batch, brokenAfter, contextOf, createdIn, gate, itemOf } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
 import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
 
 /*
@@ -168,19 +168,6 @@ describe("n8n's Retry", () => {
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 		expect(metadataOf(result)).toEqual({});
 		expect(JSON.stringify(stored(result.run)).match(/"displayName":"Job 0"/g)).toHaveLength(1);
-	});
-
-	test('must be used on the failed Retry, because the first execution knows only its own jobs', async () => {
-		const first = await refusedAtThird();
-		creates(refusedAt(3));
-		const second = await fixture.engine.retry(first, [once]);
-		fixture.sandbox.faults.clear();
-		expect(createdIn(second)).toEqual(jobsOnService());
-		fixture.sandbox.clearCalls();
-		expect(namesIn(await fixture.engine.retry(second, [once]))).toEqual(allNames);
-		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3]);
-		await fixture.engine.retry(first, [once]);
-		expect(fixture.callsOf('createJob').map(itemOf)).toEqual([3, 2, 3]);
 	});
 
 	test.each([
