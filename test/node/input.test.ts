@@ -156,6 +156,7 @@ areRefused('a text with an expression that gives nothing', ownExpression, {
 		'=/data/{{ $json.v ?? "" }}{{ $json.nmae }}\n',
 		'={{ $json.nmae }} ',
 	),
+	Group: [withGap, '=of {{$json.nmae}}'],
 	'Metadata (JSON)': [jsonWithGap],
 	'Job Inputs (JSON)': [`=[${jsonWithGap.slice(1)}]`],
 });

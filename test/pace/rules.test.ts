@@ -181,6 +181,13 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				expect(order).toEqual([...order].sort((a, b) => a - b));
 				expect(new Set(order).size).toBe(60);
 			}
+			// Items 10 and 11 fail, 12 is the first probe, and the second one is random.
+			const away = new Executions((n) => (n >= 10 ? statusFailure(500) : undefined));
+			const reads = { concurrency: 1, maxRetries: 0, creates: false };
+			const { sent: probes } = away.begin(range(60), reads);
+			await away.end();
+			expect(probes.slice(0, 13).map(({ n }) => n)).toEqual(range(13));
+			expect(probes[13]?.n).not.toBe(13);
 			const later = new Executions((n) => (n === 3 ? rejected(seconds(60)) : undefined));
 			const others = later.begin(range(60), { concurrency: 1 });
 			await later.clock.pass(seconds(5));

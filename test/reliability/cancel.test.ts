@@ -1,7 +1,8 @@
 import type { Fault } from '../../sandbox';
 import { getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { batch, brokenAfter, contextOf, createdIn, gate, uncertainIn, useBatch } from './batch';
+import { batch, brokenAfter, contextOf, createdIn, gate, uncertainIn } from './batch';
+import { tries, useBatch } from './batch';
 
 /*
  * A cancel stops the node quickly. The log of n8n and the editor then list every job that exists or may exist.
@@ -61,7 +62,7 @@ describe('A cancel', () => {
 		expect(callsOf('createJob')).toHaveLength(3);
 	});
 
-	test('of many creates is logged in several parts, which name each job that exists or may exist', async () => {
+	test('of many creates is logged in several parts, which name each job once, not once for each try', async () => {
 		const held = gate();
 		const count = 160;
 		// A hundred are in flight at last: items 60 to 159, of which the last sixty get no response.
@@ -69,7 +70,7 @@ describe('A cancel', () => {
 			item < 60 ? undefined : item < 100 ? held.fault : [held.fault, brokenAfter],
 		);
 		const { log } = await cancel(
-			[{ parameters: batch({ concurrency: 100 }) }, count],
+			[{ parameters: batch({ concurrency: 100 }), settings: tries() }, count],
 			() => callsOf('createJob').length === count,
 			held.open,
 		);

@@ -115,15 +115,6 @@ test.each<[string, Fault, Fault, size: number, INodeParameters]>([
 describe('If the tokens of a service expire and it refuses logins', () => {
 	const WRONG = 'The username or the password is wrong';
 	const refused = answer(401);
-	const failsSo = { message: WRONG, error: { httpStatus: 401, jobMayExist: false } };
-
-	test('items that were not sent fail with the error of the login, and their jobs certainly do not exist', async () => {
-		await restartAtCreates(refused);
-		const { items } = await fixture.engine.run(continuing(), numbered(20));
-		const others = items.filter((item) => !uncertainOf(items).includes(item));
-		expect(others.map(({ json }) => json)).toMatchObject(others.map(() => failsSo));
-		expect(others).toHaveLength(20 - unclearCreates());
-	});
 
 	test('all concurrent calls of a tool by an agent end', async () => {
 		await restartAtCreates(refused);

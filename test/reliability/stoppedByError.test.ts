@@ -71,35 +71,34 @@ describe('If an error stops the workflow', () => {
 		expect(error?.description).toMatch(/ Failed: item 5\. Not begun: items /);
 	});
 
-	test('a request whose token was rejected in the meantime is not sent again', async () => {
-		await fixture.engine.run({ parameters: getAll() });
-		const held = gate();
-		creates((item) => (item === 0 ? refused : [held.fault, { kind: 'expireTokens' }]));
-		const running = fixture.engine.start([twoAtOnce], numbered(2));
-		await createAnswered(400);
-		held.open();
-		const { error } = await running.result;
-		expect(error?.message).toMatch(
-			/^0 of \d jobs were created; item 0 failed: The service refused to create the job: no$/,
-		);
-		expect(callsOf('createJob')).toHaveLength(2);
-		expect(callsOf('login')).toHaveLength(1);
-		expect(jobsOnService()).toEqual([]);
-	});
+	test.each<[string, Fault, ageMs: number]>([
+		['is rejected', { kind: 'expireTokens' }, 0],
+		['may have expired', answer(403), 2 * MINUTE_MS],
+	])(
+		'a request in flight whose token %s is not sent again, and causes no login',
+		async (_, fault, ageMs) => {
+			await fixture.engine.run({ parameters: getAll() });
+			pass(ageMs);
+			const held = gate();
+			creates((item) => (item === 0 ? answer(404) : [held.fault, fault]));
+			const running = fixture.engine.start([twoAtOnce], numbered(2));
+			await createAnswered(404);
+			await turns();
+			held.open();
+			const { error } = await running.result;
+			await turns();
+			expect(error?.message).toMatch(/^0 of \d jobs were created; item 0 failed: The namespace/);
+			expect([callsOf('createJob').length, callsOf('login').length]).toEqual([2, 1]);
+			expect(jobsOnService()).toEqual([]);
+		},
+	);
 
-	test('the node does not log in any more', async () => {
-		await fixture.engine.run({ parameters: getAll() });
-		pass(2 * MINUTE_MS);
-		const held = gate();
-		creates((item) => (item === 0 ? answer(404) : [held.fault, answer(403)]));
-		const running = fixture.engine.start([twoAtOnce], numbered(2));
-		await createAnswered(404);
-		await turns();
-		held.open();
-		expect(contextOf(await running.result)).toMatchObject({ itemIndex: 0, httpStatus: 404 });
-		await turns();
-		expect(callsOf('createJob')).toHaveLength(2);
-		expect(callsOf('login')).toHaveLength(1);
+	test('lists are not read further, if one of them cannot be read to its end', async () => {
+		meets('listClusters', answer(200, { items: [], metadata: { continue: 'a' } }));
+		const parameters = getAll({ returnAll: true, options: { concurrency: 1 } });
+		const { error } = await fixture.engine.run({ parameters }, numbered(10));
+		expect(error?.message).toMatch(/can't be read to its end$/);
+		expect(callsOf('listClusters').length).toBeLessThan(15);
 	});
 
 	test.each([
