@@ -74,13 +74,18 @@ describe('A request that fails is sent once', () => {
 		},
 	);
 
-	test('even if the health check fails, too, if the service then accepts the same token again', async () => {
+	test.each([
+		['the service then accepts the same token again', 1, undefined],
+		['no login is possible', Infinity, answer(403)],
+	])('even if the health check fails, too, and %s', async (_, failing, login) => {
 		pass(2 * MINUTE_MS);
 		let healthChecks = 0;
 		fixture.sandbox.faults.plan(({ operation }) => {
 			if (operation === 'createJob') return actAndAnswer(500);
-			// Only the first health check fails: the service recovers during the login.
-			return operation === 'listClusters' && (healthChecks += 1) === 1 ? answer(500) : undefined;
+			if (operation === 'login') return login;
+			return operation === 'listClusters' && (healthChecks += 1) <= failing
+				? answer(500)
+				: undefined;
 		});
 		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
 		expect(fixture.callsOf('createJob')).toHaveLength(1);
