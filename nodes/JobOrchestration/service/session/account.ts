@@ -115,14 +115,11 @@ function resolveUrl(address: unknown, baseURL: unknown): URL | undefined {
 		: parse(`${baseURL.replace(/\/?\/$/, '')}/${address.replace(/^\/+/, '')}`);
 }
 
-/** Matches a dot or a separator of a path that is still encoded after the path was decoded once. */
-const TWICE_ENCODED = /%(?:25)*(?:u00)?(?:2e|2f|5c|3b|3f|23|00)/i;
-
 /**
  * Decides whether an address is a base URL, as `accountOf` returns it, or a path below it. An address is neither if it
  * has a `..` segment that URL parsing doesn't resolve, because a part of it is encoded: a server may resolve it to a
- * path outside the base URL. The same applies if a dot or a separator is encoded twice or more, because several servers
- * may each decode the path once.
+ * path outside the base URL. The same applies if a character is still encoded after the path was decoded once, because
+ * several servers may each decode the path.
  */
 function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 	const decoded = pathname.replace(/%([\da-f]{2})/gi, (_, code: string) =>
@@ -130,7 +127,7 @@ function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 	);
 	// Some servers ignore the part of a path segment that follows a semicolon, and some decode a query in the path.
 	const segments = decoded.split(/[/\\]/).map((segment) => segment.split(/[;?#\0]/)[0]);
-	const isPlain = !TWICE_ENCODED.test(decoded) && !segments.includes('..');
+	const isPlain = !/%(?:u|[\da-f]{2})/i.test(decoded) && !segments.includes('..');
 	return isPlain && `${origin}${pathname}/`.startsWith(`${baseUrl}/`);
 }
 
