@@ -172,7 +172,8 @@ export class ServiceClient {
 		// Any answer to a health check shows that the service is there, even if it refuses the request.
 		const serviceIsThere = isHealthCheck && ['answered', 'unclear'].includes(consequence.condition);
 		const failure = 'failure' in result && !serviceIsThere ? result.failure : undefined;
-		if (options.signal?.aborted === true && (isHealthCheck || !wasSent))
+		const isStopped = options.signal?.aborted === true;
+		if (isStopped && (isHealthCheck || !wasSent))
 			return { failure, wasSent, decision: { do: 'stop' } };
 		const state = {
 			...{ ...history, isIdempotent, isHealthCheck, maxRetries: options.maxRetries },
@@ -185,10 +186,10 @@ export class ServiceClient {
 		const isJudged = decision.do === 'fail' && suspicion !== undefined && !isHealthCheck;
 		if (!isJudged || sent === undefined) return { failure, wasSent, decision };
 		// After a stop or the end of the run, nothing is sent any more, not even a login.
-		const isOver = options.signal?.aborted === true || state.remainingMs <= 0;
+		const maySend = !isStopped && state.remainingMs > 0;
 		const judged = {
 			...{ token: sent.token, sentAt: sent.at, suspicion, resends: history.resends },
-			mayChangeToken: !isOver && mayChangeToken(consequence, isIdempotent),
+			mayChangeToken: maySend && mayChangeToken(consequence, isIdempotent),
 			mayWait: options.patienceMs === undefined,
 		};
 		const verdict = await session.judge(source, judged, options);
