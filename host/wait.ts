@@ -12,7 +12,7 @@ export interface WaitOptions {
  *
  * The library p-wait-for isn't used. It can return a value since version 5, but this version is an ES module, which
  * Jest can't load on Node.js 20.
- * @param look returns the value, or undefined if there is none yet
+ * @param look returns the value; undefined as long as the value does not exist
  * @returns the value, or undefined after the timeout
  * @throws any error that `look` throws
  */

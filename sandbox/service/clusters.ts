@@ -22,7 +22,7 @@ export class Clusters implements Iterable<Cluster> {
 		private readonly pageNumbers: boolean,
 	) {}
 
-	/** Returns the cluster with this UID, or undefined if there is none. */
+	/** Returns the cluster with this UID; undefined if no cluster has this UID. */
 	byUid(uid: string): Cluster | undefined {
 		const index = Number(uid.replace('wc-', '')) - 1;
 		const isThere =

@@ -263,17 +263,15 @@ test.each<[number, title: string, after?: typeof errorAfter]>([
 	},
 );
 
-describe('Markup is shown as text', () => {
-	test('in the job ID of an error, and stays as it is in an error item, which is data', async () => {
-		const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
-		const { title, description } = await errorAfter(answer(404), parameters);
-		expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
-		expect(description).not.toContain('<');
-		const onError = 'continueRegularOutput';
-		const { items } = await fixture.engine.run({ parameters, onError });
-		const message = `No job '<b onclick="alert(1)">Session expir…' in namespace 'default'`;
-		expect(items[0]?.json).toMatchObject({ message });
-	});
+test('Markup is shown as text in the job ID of an error, and stays as it is in an error item, which is data', async () => {
+	const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
+	const { title, description } = await errorAfter(answer(404), parameters);
+	expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
+	expect(description).not.toContain('<');
+	const onError = 'continueRegularOutput';
+	const { items } = await fixture.engine.run({ parameters, onError });
+	const message = `No job '<b onclick="alert(1)">Session expir…' in namespace 'default'`;
+	expect(items[0]?.json).toMatchObject({ message });
 });
 
 test('an error has the HTTP status where n8n looks for it, if there is one', async () => {

@@ -120,7 +120,7 @@ test.each(rows)(
 async function endOf(operation: KnownOperation, times: 'once' | 'always', fault: Fault) {
 	const { sandbox, engine } = fixture;
 	sandbox.faults.clear();
-	// The node believes the rejection of a token that is a minute old. By then, it has also forgotten the run before.
+	// A 401 rejects a token that is a minute old at once. By then, the node has also forgotten the previous run.
 	pass(MINUTE_MS);
 	const { uid: jobId } = await fixture.newJob('stop');
 	pass(MINUTE_MS);

@@ -61,10 +61,10 @@ async function restart(login: Fault, ofCall: Plan): Promise<void> {
  * Simulates a restart at the first creates: all tokens expire, and the creates get no clear response, but for one that
  * gets a 401.
  */
-const restartAtCreates = async (login: Fault, fault: Fault = broken) =>
+const restartAtCreates = async (login: Fault) =>
 	await restart(login, ({ operation, nOfOperation }) => {
 		if (operation !== 'createJob') return undefined;
-		return nOfOperation === 1 ? endsTokens : [endsTokens, fault];
+		return nOfOperation === 1 ? endsTokens : [endsTokens, broken];
 	});
 
 const numbersOf = (items: INodeExecutionData[]) =>

@@ -31,7 +31,7 @@ export function readValues<const Fields extends readonly Field[]>(
 ): ValuesOf<Fields> {
 	const values: Record<string, unknown> = {};
 	for (const field of fields) {
-		// n8n itself omits a hidden field only if the fields that it depends on hold no expressions.
+		// n8n itself omits a hidden field only if the fields that it depends on contain no expressions.
 		if (!isShown(field, values)) continue;
 		const { name, displayName: label } = field;
 		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };

@@ -19,7 +19,7 @@ export interface ServiceRequest<Body> {
 	/** A description of the expected response, as in "The service answered with nothing instead of ...". */
 	expected: string;
 	isExpected: (body: unknown) => body is Body;
-	/** Whether the request is the login. A successful response to it may hold a token in any field. */
+	/** Whether the request is the login. A successful response to it may contain a token in any field. */
 	isLogin?: boolean;
 	/** The job that the request is to create. */
 	job?: NamedJob;

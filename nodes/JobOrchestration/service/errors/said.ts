@@ -60,7 +60,7 @@ export function saidOnPage(page: string, secrets: Secrets) {
 	return { words: '', fact: `A web page came, ${by}: "${truncate(text, MAX_SHOWN)}"` };
 }
 
-/** Returns what a body says in fields of messages alone, because any other field may hold a token. */
+/** Returns what a body says in fields of messages alone, because any other field may contain a token. */
 const messagesIn = (body: unknown): unknown =>
 	isJsonObject(body) ? JSON.parse(JSON.stringify(body, ['message', 'error', 'msg'])) : null;
 

@@ -3,7 +3,7 @@ import { truncate } from '../../texts';
 import { isIn } from '../retry/policy';
 import type { RequestTexts, StatusRow, Texts } from './failure';
 
-/** The settings of n8n that name a proxy, as a text for users. Their values may hold a password. */
+/** The settings of n8n that name a proxy, as a text for users. Their values may contain a password. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
 /**
