@@ -152,15 +152,18 @@ describe('Retry On Fail of a tool', () => {
 		);
 	}
 
-	test('sends one create for each call of an MCP client', async () => {
+	test('sends one create for each call of an MCP client, which needs the token', async () => {
 		const path = 'retry-tools';
-		const workflow = await publish(host.api, {
+		const url = `${host.url}/mcp/${path}`;
+		const [name, token] = ['Token of the MCP client', 'of the client'];
+		const id = await host.api.createCredential({ name, type: 'httpBearerAuth', data: { token } });
+		const workflow = await host.api.createWorkflow({
 			name: 'MCP',
 			nodes: [
 				langchain(
 					['MCP Server Trigger', 'mcpTrigger', 2],
-					{ authentication: 'none', path },
-					{ webhookId: path },
+					{ authentication: 'bearerAuth', path },
+					{ webhookId: path, credentials: { httpBearerAuth: { id, name } } },
 				),
 				tool,
 			],
@@ -168,7 +171,10 @@ describe('Retry On Fail of a tool', () => {
 				[tool.name]: { ai_tool: [[{ node: 'MCP Server Trigger', type: 'ai_tool', index: 0 }]] },
 			},
 		});
-		const callTool = await connectMcp(`${host.url}/mcp/${path}`);
+		await expect(connectMcp(url, token)).rejects.toThrow('answers 404');
+		await host.api.activate(workflow);
+		await expect(connectMcp(url)).rejects.toThrow('answers 403');
+		const callTool = await connectMcp(url, token);
 		const call = async () => await callTool('Create_a_job', { displayName: 'Report' });
 
 		loseTheFirstAnswer();
