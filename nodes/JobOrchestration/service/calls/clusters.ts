@@ -50,6 +50,8 @@ export function listClusters({ pageToken, pageSize }: Paging): ServiceRequest<Cl
 /** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
 export const HEALTH_CHECK: ServiceRequest<unknown> = {
 	...listClusters({ pageSize: 1 }),
+	// Short enough that a failed request doesn't seem to hang.
+	maxTimeoutMs: 10_000,
 	texts: () => ({
 		action: 'answer a health check',
 		ifRefused:

@@ -6,21 +6,16 @@ import { failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
-import {
-	CHECK_TIMEOUT_MS,
-	type Helpers,
-	type HttpOptions,
-	login,
-	sendOnce,
-	signed,
-	type TokenResult,
-} from './http';
+import { type Helpers, type HttpOptions, login, sendOnce, signed, type TokenResult } from './http';
 import { type Session, sessionOf, type TokenSource } from './session';
 import { RECENT_MS, type Tokens } from './tokens';
 
 /*
  * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
  */
+
+/** Milliseconds within which the service has to reject the token of another node's request. */
+const REJECTED_WITHIN_MS = 10_000;
 
 /** What is known of other nodes' requests. Each is identified by its credentials object. */
 const otherRequests = new WeakMap<
@@ -99,8 +94,7 @@ async function replacementOf(
 	/** Sends a health check, and returns what the response says of the token; undefined if it says nothing. */
 	const check = async (token: string) => {
 		const sentAt = performance.now();
-		const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
-		const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
+		const result = await sendOnce(helpers, session, HEALTH_CHECK, { token });
 		if ('failure' in result) return result.failure.token;
 		tokens.accept(token, sentAt);
 		return 'accepted' as const;
@@ -156,7 +150,7 @@ export async function withToken(
 	}
 	// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than the
 	// request's own time limit, whose timer may fire early.
-	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), CHECK_TIMEOUT_MS);
+	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTED_WITHIN_MS);
 	otherRequests.set(credentials, { isTest, mayBeRejectedUntil: Date.now() + patienceMs });
 	return signed({ ...options, url: checked.address }, account, token);
 }
