@@ -59,6 +59,28 @@ export const HEALTH_CHECK: ServiceRequest<unknown> = {
 	}),
 };
 
+/** The list that the test of a credential requests. Its errors follow the words "The login works, but". */
+export const LIST_OF_TEST: ServiceRequest<unknown> = {
+	...HEALTH_CHECK,
+	texts: () => ({
+		action: 'list the work clusters',
+		ifRefused:
+			'Ask the administrator of the service why. Creating and changing jobs may still work.',
+		rows: [
+			[
+				'403',
+				"This user isn't allowed to list work clusters",
+				'Creating and changing jobs may still work.',
+			],
+			[
+				'404',
+				'There is no list of work clusters at this address',
+				"Check the 'Base URL': it is the part before /api/v1.",
+			],
+		],
+	}),
+};
+
 /**
  * Yields the work clusters page by page, with the token of the next page. All pages have the same size, since a token
  * may be the number of a page of that size. Each cluster is yielded once, even if the service lists it twice because

@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { truncate } from '../../texts';
-import { HEALTH_CHECK } from '../calls/clusters';
+import { HEALTH_CHECK, LIST_OF_TEST } from '../calls/clusters';
 import { failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
@@ -65,8 +65,19 @@ export async function newTokenForOtherNode(
 		// The test of a credential shows only the message, so the message includes the advice.
 		throw new ServiceError(result.failure, inTitleOnly(problemOfFailure(result.failure)));
 	}
+	const { token } = result;
+	if (isTest) {
+		// n8n sends the same list afterwards, but for an answer other than a success it shows the name of the status alone.
+		const listed = await sendOnce(helpers, session, LIST_OF_TEST, { token });
+		if ('failure' in listed) {
+			const problem = problemOfFailure(listed.failure);
+			const [first = '', ...rest] = problem.title;
+			const title = `The login works, but ${first.toLowerCase()}${rest.join('')}`;
+			throw new ServiceError(listed.failure, inTitleOnly({ ...problem, title }));
+		}
+	}
 	otherRequests.set(credentials, { isTest });
-	return { accessToken: tokens.toStored(result.token) };
+	return { accessToken: tokens.toStored(token) };
 }
 
 /**
