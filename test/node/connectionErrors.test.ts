@@ -14,6 +14,9 @@ const fixture = useSandbox();
 
 const options = { maxRetries: 0 };
 
+// In the editor, the node doesn't wait for a service that has never answered.
+beforeEach(() => (fixture.engine.mode = 'manual'));
+
 /** Returns the error of a node whose credential has these changes. */
 async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
 	fixture.engine.editCredential(changed);

@@ -49,6 +49,13 @@ async function errorOfTest(fault: Fault) {
 	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
 }
 
+/** Returns the error of the credential's test, in whose login nothing fails. It has only a title. */
+async function errorOfListInTest(fault: Fault) {
+	fixture.meets('listClusters', fault);
+	const error: unknown = await fixture.engine.testCredential().catch((e: unknown) => e);
+	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
+}
+
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
 
@@ -118,6 +125,19 @@ const failedTests: Answer[] = [
 	[401, { code: 'wrong', message: 'The username or the password is wrong' }],
 ];
 
+const failedLists: Answer[] = [
+	[200, '<!DOCTYPE html><html><body>Welcome</body></html>'],
+	[200, { clusters: [] }],
+	[302, undefined],
+	[400, { code: 'E7', message: 'Accept the terms first' }],
+	[401, { message: 'Who?' }],
+	[403, { message: 'No role' }],
+	[404, undefined],
+	[429, undefined],
+	[500, { message: 'No database' }],
+	[502, '<html><body>connect ECONNREFUSED</body></html>'],
+];
+
 const one = { metadata: { uid: 'one' } };
 const all = (status: number, bodies: unknown[]) => bodies.map((body): Answer => [status, body]);
 
@@ -156,6 +176,7 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 	],
 	['a refused login', refusedLogins, errorAfterLogin],
 	["a failed test of the credential, which n8n's form shows as one line", failedTests, errorOfTest],
+	['a test of the credential in which only the list fails', failedLists, errorOfListInTest],
 ])(
 	'the error says what the user needs to know, after %s',
 	async (_, answers, after = errorAfter) => {

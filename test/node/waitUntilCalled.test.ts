@@ -30,7 +30,6 @@ test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameter
 	],
 	['callbackUrl', 60, { waitUntilCalled: '' }],
 	['callbackUrl', 60, { waitUntilCalled: ' ', waitLimit: '' }],
-	['callbackUrl', 60, { waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' }],
 	['callbackUrl', 60, { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
 ])(
 	'the input %s contains the address that the job calls, and n8n waits for %i minutes, with %j',

@@ -7,8 +7,9 @@ import type { N8nContext } from '../../nodes/JobOrchestration/service/session/cr
 import type { Session, TokenSource } from '../../nodes/JobOrchestration/service/session/session';
 import { unlessAborted } from '../../nodes/JobOrchestration/service/timers';
 
-/** The time limits of a client, and an object that all clients of one execution share. */
+/** The time limits of a client, where it runs, and an object that all clients of one execution share. */
 export interface Limits {
+	isInEditor?: boolean;
 	patienceMs?: number;
 	limitMs?: number;
 	execution?: object;
@@ -25,7 +26,7 @@ type End = { body: string } | { failure: Failure };
 export function clientWith(
 	limiter: AccountLimiter,
 	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
-	{ execution = {}, ...limits }: Limits = {},
+	{ execution = {}, isInEditor = false, ...limits }: Limits = {},
 ): ServiceClient {
 	const session: unknown = {
 		limiter,
@@ -33,7 +34,10 @@ export function clientWith(
 		judge: async () => await Promise.resolve('accepted'),
 	};
 	const credential = { session: session as Session, source: {} as TokenSource };
-	const context: unknown = { getContext: () => execution };
+	const context: unknown = {
+		getContext: () => execution,
+		getMode: () => (isInEditor ? 'manual' : 'trigger'),
+	};
 	const client = new ServiceClient(context as N8nContext, credential, limits);
 	const aborted: End = { failure: cancelled({ sent: true }) };
 	const attempt = async (

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
-import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
+import { broken, statusFailure, timedOut, unreachable } from '../reliability/statusFailure';
 import { type Execution, Executions, lastAt, mayExist, range, seconds } from './executions';
 import { atOnce, bucket, connections, answersIn, rejected } from './services';
 import { type Service, silence, useSameRandomNumbers } from './services';
@@ -122,13 +122,14 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 				const silent = new Executions(() => ((answered += 1) > 20 ? silence : undefined));
 				const execution = silent.begin(range(240), { concurrency });
 				await silent.end();
-				expect(mayExist(execution.failed)).toHaveLength(concurrency);
+				// After 45 seconds of health checks, one create is sent as the probe.
+				expect(mayExist(execution.failed)).toHaveLength(concurrency + 1);
 				expect(execution.done).toHaveLength(20);
 			}
 		},
 	],
 	[
-		'If the service may have acted on a failed request when the circuit breaker opens, a health check is sent before the next request that is not idempotent. Once the health check is answered, requests that are not idempotent are sent one at a time, until one of them is answered. After four of them without a clear response, their execution sends no more such requests for a minute.',
+		'If the service may have acted on a failed request when the circuit breaker opens, a health check is sent before the next request that is not idempotent. Once the health check is answered by the service, also by a 500, requests that are not idempotent are sent one at a time, until one of them is answered. After 45 seconds of health checks without such an answer, one request is sent without a health check. After four such requests without a clear response, their execution sends no more such requests for a minute.',
 		async () => {
 			const executions = new Executions(failing(0, 600_000, statusFailure(503), true));
 			const batch = executions.begin(range(300));
@@ -150,6 +151,28 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			const all = range(80).map((n) => each.begin([n]));
 			await each.end();
 			expect(all.flatMap(({ failed }) => mayExist(failed)).length).toBeLessThanOrEqual(30);
+
+			// If only the list fails, or takes longer than a health check, all creates but those that fail are made.
+			for (const [check, latest] of [
+				[statusFailure(500), 1],
+				[statusFailure(401), 1],
+				[statusFailure(302), 1],
+				[{ failure: timedOut, after: seconds(10) }, 60],
+				[broken, 60],
+				[statusFailure(502), 60],
+				[rejected(seconds(3)), 60],
+			] as const) {
+				const half = new Executions((n) => {
+					if (isHealthCheck(n)) return check;
+					return n === 3 || n === 4 ? { failure: statusFailure(500), after: 30 } : undefined;
+				});
+				const first = half.begin(range(22));
+				await half.end();
+				const second = half.begin(range(27).slice(22));
+				await half.end();
+				expect([first.done.length, second.done.length]).toEqual([20, 5]);
+				expect(lastAt(first.done)).toBeLessThan(seconds(latest));
+			}
 
 			// After one clear response, all executions continue, including the one that has given up.
 			const mended = new Executions(failing(0, 8_000, statusFailure(503), true));
@@ -257,7 +280,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		"In an outage, a request that has waited for about 70 seconds fails when the next probe fails. If the service can't be reached, and has not answered the account in the last hour, the request already fails after as many failed probes as Max Request Retries says. An hour after the account's last request, everything is forgotten.",
+		"In an outage, a request that has waited for about 70 seconds fails when the next probe fails. In an execution that was started in the editor and in a drop-down, if the service can't be reached, and has not answered the account in the last hour, the request already fails after as many failed probes as Max Request Retries says. An hour after the account's last request, everything is forgotten.",
 		async () => {
 			let requests = 0;
 			const gone = new Executions(() => ((requests += 1) > 20 ? unreachable : undefined));
@@ -282,7 +305,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			] as const) {
 				await gone.clock.pass(idleMs);
 				const at = gone.clock.now() - seconds(1);
-				const next = gone.begin([0], { maxRetries: 3 });
+				const next = gone.begin([0], { maxRetries: 3, isInEditor: true });
 				await gone.end();
 				expect(lastAt(next.failed) - at).toBeGreaterThanOrEqual(waitsMs);
 				expect(lastAt(next.failed) - at).toBeLessThan(waitsMs + seconds(15));
@@ -297,8 +320,9 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 
 			const neverThere = new Executions(() => unreachable);
 			const [patient, hasty, none] = [5, 3, 0].map((maxRetries) =>
-				neverThere.begin(range(1_000), { maxRetries }),
+				neverThere.begin(range(1_000), { maxRetries, isInEditor: true }),
 			);
+			const nightly = neverThere.begin([0]);
 			await neverThere.end();
 			const ends = [none, hasty, patient].map((execution) => lastAt(execution?.failed ?? []));
 			expect(ends[0]).toBeLessThan(100);
@@ -306,6 +330,8 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 			expect(ends[1]).toBeLessThan(seconds(2.5));
 			expect(ends[2]).toBeGreaterThan(seconds(6));
 			expect(ends[2]).toBeLessThan(seconds(12));
+			expect(lastAt(nightly.failed)).toBeGreaterThan(seconds(65));
+			expect(lastAt(nightly.failed)).toBeLessThan(seconds(80));
 
 			const executions = new Executions(answersIn(50));
 			executions.begin(range(400));

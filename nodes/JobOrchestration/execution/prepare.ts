@@ -118,20 +118,18 @@ const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
  * @throws FieldError
  */
 function readItem(run: Run, itemIndex: number, parameters: JsonObject) {
-	const { context, operation, outcomes, wasCutOff, leftOut } = run;
+	const { context, operation, outcomes, wasCutOff } = run;
+	const item = { context, itemIndex };
 	const outcome = outcomes[itemIndex];
-	if (outcome !== undefined && outcome.isOfEarlierExecution !== true) return undefined;
-	const onLeftOut = (label: string) => {
-		const items = leftOut.get(label) ?? [];
-		leftOut.set(label, items);
-		items.push(itemIndex);
-	};
-	const item = { context, itemIndex, onLeftOut };
-	const { options } = readValues(item, parameters, [operation.options]);
+	if (outcome !== undefined) {
+		if (outcome.isOfEarlierExecution !== true) return undefined;
+		const { options } = readValues(item, parameters, [operation.options]);
+		if (options.createUncertainAgain !== true) return undefined;
+	}
+	const values = readValues(item, parameters, [...operation.fields, operation.options]);
+	const { options } = values;
 	const { createUncertainAgain = false } = options;
-	if (outcome !== undefined && !createUncertainAgain) return undefined;
-	const fields = readValues(item, parameters, operation.fields);
-	const prepared = operation.prepare({ ...fields, options }, context);
+	const prepared = operation.prepare(values, context);
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {
 		outcomes[itemIndex] = { problem: uncertain(CUT_OFF, job), isOfEarlierExecution: true };

@@ -41,16 +41,16 @@ export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }
 const MAX_HINTS = 5;
 
 /**
- * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
- * output, and what the calls report, such as why a list is empty.
+ * Adds hints above the output. They say which items have failed, which jobs are not in the output, and what the calls
+ * report, such as why a list is empty.
  */
 export function addHints(run: Run): void {
-	const { context, outcomes, leftOut } = run;
+	const { context, outcomes } = run;
 	const summary = summaryOf(run);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
 	const given = context.getInputData().length;
 	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
-	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
+	const ofRun = [hintOfFailures(summary), hintOfJobs(notGiven)];
 	const hints = new Set(present([...ofRun, ...ofCalls]));
 	for (const hint of [...hints].slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
@@ -72,12 +72,6 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 	if (uncertain.length === 0) return what;
 	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
 	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
-}
-
-function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
-	if (leftOut.size === 0) return undefined;
-	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
-	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')}. ${COUNTED_FROM_0}`;
 }
 
 function hintOfJobs(jobs: Summary['created']): string | undefined {

@@ -39,11 +39,6 @@ export interface Run {
 	outcomes: Array<Outcome | undefined>;
 	/** The name of the account that all items are sent as, once it is known. */
 	account: string | undefined;
-	/**
-	 * The items from which a field was left out because its expression evaluated to undefined. The key is the field's
-	 * label, the value the numbers of the items.
-	 */
-	leftOut: Map<string, number[]>;
 	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
 	wasCutOff: boolean;
 }
@@ -112,7 +107,7 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = ownEntry(context) !== undefined && input === undefined && hasCrashed(context);
-	return { context, operation, outcomes, account, leftOut: new Map(), wasCutOff };
+	return { context, operation, outcomes, account, wasCutOff };
 }
 
 /**

@@ -5,10 +5,10 @@ import { callError } from './errors/problem';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { ClientRun, RequestOptions, ServiceRequest } from './request';
-import { ANSWERED, type CallState, type Consequence, type Decision } from './retry/facts';
+import { ANSWERED, ANSWERS, type CallState, type Consequence, type Decision } from './retry/facts';
 import { mayChangeToken, next, RETRY } from './retry/policy';
 import { cancelOf, executionOf, type N8nContext } from './session/credential';
-import { CHECK_TIMEOUT_MS, sendOnce } from './session/http';
+import { sendOnce } from './session/http';
 import type { Session, TokenSource } from './session/session';
 
 /** The error of a call that was not sent, because its execution was stopped first. */
@@ -60,7 +60,8 @@ export class ServiceClient {
 	) {
 		this.limiter = patienceMs === undefined ? credential.session.limiter : new AccountLimiter();
 		const runStartedAt = this.limiter.clock.now();
-		this.run = { patienceMs, runStartedAt, runEndsAt: runStartedAt + limitMs };
+		const isInEditor = patienceMs !== undefined || context.getMode?.() === 'manual';
+		this.run = { patienceMs, runStartedAt, runEndsAt: runStartedAt + limitMs, isInEditor };
 		this.queue = this.limiter.queueOf(executionOf(context));
 	}
 
@@ -148,7 +149,7 @@ export class ServiceClient {
 		const at = performance.now();
 		const result = await sendOnce(context.helpers, session, request, {
 			token,
-			timeoutMs: isHealthCheck ? Math.min(timeout, CHECK_TIMEOUT_MS) : timeout,
+			timeoutMs: timeout,
 			cancel: isHealthCheck ? signal : cancelOf(context, request),
 		});
 		if ('body' in result) session.tokens.accept(token, at);
@@ -169,8 +170,7 @@ export class ServiceClient {
 		const { isHealthCheck, isIdempotent, options } = request;
 		const wasSent = sent !== undefined;
 		const consequence: Consequence = 'failure' in result ? result.failure : ANSWERED;
-		// Any answer to a health check shows that the service is there, even if it refuses the request.
-		const serviceIsThere = isHealthCheck && ['answered', 'unclear'].includes(consequence.condition);
+		const serviceIsThere = isHealthCheck && ANSWERS.includes(consequence.condition);
 		const failure = 'failure' in result && !serviceIsThere ? result.failure : undefined;
 		const isStopped = options.signal?.aborted === true;
 		if (isStopped && (isHealthCheck || !wasSent))

@@ -21,6 +21,8 @@ export interface ServiceRequest<Body> {
 	isExpected: (body: unknown) => body is Body;
 	/** Whether the request is the login. A successful response to it may contain a token in any field. */
 	isLogin?: boolean;
+	/** The time limit of the request in milliseconds, if its run allows more. */
+	maxTimeoutMs?: number;
 	/** The job that the request is to create. */
 	job?: NamedJob;
 	/**
@@ -33,8 +35,8 @@ export interface ServiceRequest<Body> {
 /** The options for sending a request. */
 export interface RequestOptions {
 	/**
-	 * Maximum number of resends after the failures in `RETRY.afterBackoff`, and of probes if the service can't be reached
-	 * and hasn't answered for an hour.
+	 * Maximum number of resends after the failures in `RETRY.afterBackoff`, and of probes of a run in the editor if the
+	 * service can't be reached and hasn't answered for an hour.
 	 */
 	maxRetries: number;
 	/**
@@ -63,6 +65,11 @@ export interface RequestOptions {
 export interface ClientRun {
 	readonly runStartedAt: number;
 	readonly runEndsAt: number;
+	/**
+	 * Whether somebody waits for the run in n8n's editor. It then fails soon if the service can't be reached and hasn't
+	 * answered for an hour. Any other run waits for the service: a nightly workflow is always the first one after hours.
+	 */
+	readonly isInEditor: boolean;
 	/** Milliseconds that a request waits while the service accepts no requests; undefined for the usual time. */
 	readonly patienceMs: number | undefined;
 }

@@ -68,8 +68,8 @@ export const getAll = operation({
 	prepare({ returnAll, limit: given = LIMIT, filters, options }) {
 		const limit = returnAll ? Infinity : given;
 		const { pageSize = PAGE_SIZE, continue: pageToken } = options;
-		const rawPage = !returnAll && options.rawPage === true;
-		const { type = '', phase = '' } = rawPage ? {} : filters;
+		const type = filters.type?.trim() ?? '';
+		const phase = filters.phase?.trim() ?? '';
 		// With a filter, it is unknown how many clusters have to be read to reach the limit.
 		const hasFilter = type !== '' || phase !== '';
 		const paging = {
@@ -80,7 +80,7 @@ export const getAll = operation({
 		return {
 			call,
 			send: async (client, requestOptions) => {
-				if (rawPage) return { output: [await client.send(call, requestOptions)] };
+				if (options.rawPage === true) return { output: [await client.send(call, requestOptions)] };
 				const kinds = new Set<string>();
 				const filter = ({ type: ofType, status }: JsonObject) => {
 					const inPhase = isJsonObject(status) ? status.phase : undefined;

@@ -50,10 +50,34 @@ export function listClusters({ pageToken, pageSize }: Paging): ServiceRequest<Cl
 /** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
 export const HEALTH_CHECK: ServiceRequest<unknown> = {
 	...listClusters({ pageSize: 1 }),
+	// Short enough that a failed request doesn't seem to hang.
+	maxTimeoutMs: 10_000,
 	texts: () => ({
 		action: 'answer a health check',
 		ifRefused:
 			'Ask the administrator of the service whether the user is allowed to list work clusters.',
+	}),
+};
+
+/** The list that the test of a credential requests. Its errors follow the words "The login works, but". */
+export const LIST_OF_TEST: ServiceRequest<unknown> = {
+	...HEALTH_CHECK,
+	texts: () => ({
+		action: 'list the work clusters',
+		ifRefused:
+			'Ask the administrator of the service why. Creating and changing jobs may still work.',
+		rows: [
+			[
+				'403',
+				"This user isn't allowed to list work clusters",
+				'Creating and changing jobs may still work.',
+			],
+			[
+				'404',
+				'There is no list of work clusters at this address',
+				"Check the 'Base URL': it is the part before /api/v1.",
+			],
+		],
 	}),
 };
 

@@ -60,12 +60,13 @@ export function cancelled({ sent }: { sent: boolean }): Failure {
  *
  * @param limitMs the time limit of the request
  * @param address the request, as `addressOf` returns it
+ * @param isFixed whether the option Timeout doesn't change the time limit
  */
-export function timedOut(limitMs: number, address?: string): Failure {
+export function timedOut(limitMs: number, address?: string, isFixed = false): Failure {
 	return failureOf({
 		...{ condition: 'timedOut', mayHaveActed: true },
 		title: `The service didn't answer within ${limitMs / 1_000} s`,
-		advice: "Try again later, or allow more time with the option 'Timeout'.",
+		advice: `Try again later${isFixed ? '' : ", or allow more time with the option 'Timeout'"}.`,
 		...(address !== undefined && { facts: [`${address} got no answer.`] }),
 	});
 }

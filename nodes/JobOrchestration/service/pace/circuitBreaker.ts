@@ -21,6 +21,13 @@ const MAX_UNCLEAR_PROBES = 4;
  * again soon after an outage. With five seconds, a loop that pauses in each round would send four creates in each round.
  */
 const GIVEN_UP_MS = 60_000;
+/**
+ * The time without an answer to a health check, in milliseconds, after which a request that isn't idempotent is the
+ * probe. Measured without it: if the list of work clusters takes too long, two creates that get a 500 stop all further
+ * creates of the account. Measured with 20 seconds: a service that stops responding leaves one more job uncertain in
+ * each execution. Measured with 60 seconds: if each health check takes ten seconds, the requests fail before.
+ */
+const MAX_CHECKS_MS = 45_000;
 
 /**
  * Decides from the outcomes of requests whether the service is failing. While the circuit breaker is closed, requests
@@ -49,12 +56,18 @@ export class CircuitBreaker {
 	private isUnreachable = false;
 	/**
 	 * What has happened since requests got no clear response: how many probes that aren't idempotent have failed, and how
-	 * many of them the service may have acted on, for each execution. Set if a request fails that the service may have
+	 * many of them the service may have acted on, for each execution; and how long health checks, with the waits after
+	 * them, have brought no answer since the last of these probes. Set if a request fails that the service may have
 	 * acted on, and the circuit breaker is open or opens because of it. Cleared when a request that isn't idempotent is
 	 * answered.
 	 */
 	private unclear:
-		| { since: number; failedProbes: number; uncertainProbesOf: WeakMap<ExecutionQueue, number> }
+		| {
+				since: number;
+				failedProbes: number;
+				uncertainProbesOf: WeakMap<ExecutionQueue, number>;
+				checksMs: number;
+		  }
 		| undefined;
 
 	/**
@@ -83,8 +96,9 @@ export class CircuitBreaker {
 	}
 
 	start(request: LimitedRequest): void {
+		const { checksMs = Infinity } = this.unclear ?? {};
 		request.isProbe = this.needsProbe(request);
-		request.isHealthCheck = this.isOpen && this.unclear !== undefined && !request.isIdempotent;
+		request.isHealthCheck = this.isOpen && !request.isIdempotent && checksMs < MAX_CHECKS_MS;
 		this.isProbing ||= request.isProbe;
 	}
 
@@ -113,7 +127,8 @@ export class CircuitBreaker {
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		const unclear = { since: now, failedProbes: 0, uncertainProbesOf: new WeakMap() };
+		const uncertainProbesOf = new WeakMap<ExecutionQueue, number>();
+		const unclear = { since: now, failedProbes: 0, uncertainProbesOf, checksMs: 0 };
 		if (this.isOpen && mayHaveActed) this.unclear ??= unclear;
 		if ((this.isOpen && !isProbe) || NOTHING_KNOWN.includes(condition)) return isLongForAll;
 		const isSilent = condition !== 'unavailable' && this.answeredAt <= (startedAt + now) / 2;
@@ -127,6 +142,7 @@ export class CircuitBreaker {
 		if (this.unclear && isProbe && !isHealthCheck && !isIdempotent) {
 			const { uncertainProbesOf: uncertain } = this.unclear;
 			this.unclear.failedProbes += 1;
+			this.unclear.checksMs = 0;
 			if (mayHaveActed) uncertain.set(queue, (uncertain.get(queue) ?? 0) + 1);
 		}
 		this.isUnreachable = NOT_REACHED.includes(condition);
@@ -135,6 +151,7 @@ export class CircuitBreaker {
 		const wait = { firstMs, maxMs: RETRY.sharedMs };
 		const waitMs = backoffMs(Math.max(this.failures - 2, failedProbes), wait);
 		this.pausedUntil = Math.max(this.pausedUntil, now + waitMs);
+		if (this.unclear && isHealthCheck) this.unclear.checksMs += this.pausedUntil - startedAt;
 		return true;
 	}
 
@@ -155,12 +172,13 @@ export class CircuitBreaker {
 	 * - It isn't idempotent, and its execution has given up such requests.
 	 * - The rest of the pause is longer than its whole patience.
 	 * - The circuit breaker has opened or a probe has failed since its run began, and its patience ends before the pause
-	 *   does. If the service can't be reached and hasn't answered within the last hour, Max Request Retries failed probes
-	 *   are enough.
+	 *   does. For a run in the editor, if the service can't be reached and hasn't answered within the last hour, Max
+	 *   Request Retries failed probes are enough.
 	 */
 	mustFail(request: LimitedRequest, now: number): boolean {
 		const { isOpen, failures, failedAt, pausedUntil } = this;
-		const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt } = request.options;
+		const { options } = request;
+		const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, isInEditor } = options;
 		if (this.outlasts(request, now)) return true;
 		const uncertainProbes =
 			(!request.isIdempotent && this.unclear?.uncertainProbesOf.get(request.queue)) || 0;
@@ -168,7 +186,7 @@ export class CircuitBreaker {
 		if (hasGivenUp || pausedUntil > now + patienceMs) return true;
 		if (!isOpen || runStartedAt > failedAt) return false;
 		const isFirstContact = this.isUnreachable && now > this.answeredAt + RETRY.memoryMs;
-		if (isFirstContact && failures - 1 > maxRetries) return true;
+		if (isInEditor && isFirstContact && failures - 1 > maxRetries) return true;
 		return pausedUntil >= this.waitsSince(request) + patienceMs;
 	}
 }

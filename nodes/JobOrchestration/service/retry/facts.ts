@@ -106,5 +106,10 @@ export type Decision = { do: 'fail' } | { do: 'send again'; because: Reason; aft
 export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];
 /** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */
 export const NO_ANSWER: Condition[] = [...NOT_REACHED, 'broken', 'timedOut', 'unavailable'];
+/**
+ * The conditions in which the service itself gave a response that doesn't ask for a wait. As the response to a health
+ * check, each shows that the service is there, even if it failed to list the work clusters or isn't allowed to.
+ */
+export const ANSWERS: Condition[] = ['answered', 'unclear', 'failed'];
 /** The conditions that say nothing about the service. */
 export const NOTHING_KNOWN: Condition[] = ['unknown', 'n8nFailed'];

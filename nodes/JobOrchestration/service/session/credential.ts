@@ -9,7 +9,7 @@ import { ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
-import { CHECK_TIMEOUT_MS, login, type TokenResult } from './http';
+import { login, type TokenResult } from './http';
 import { newTokenForOtherNode } from './otherNodes';
 import { type Session, sessionOf, type TokenSource } from './session';
 
@@ -47,6 +47,8 @@ export function executionOf(context: N8nContext): object {
 	}
 }
 
+/** Milliseconds in which n8n has to read the stored token. Then the node logs in. */
+const READ_WITHIN_MS = 10_000;
 /** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
 const STORED_WITHIN_MS = 1_000;
 
@@ -69,7 +71,7 @@ export async function readCredential(
 	const read = async (limit: AbortSignal | undefined) =>
 		await unlessAborted(context.getCredentials(CREDENTIAL, itemIndex), limit);
 	// Without a time limit, a store that never answers would stop all later searches for a token.
-	const readAgain = async () => await read(timeoutSignal(CHECK_TIMEOUT_MS));
+	const readAgain = async () => await read(timeoutSignal(READ_WITHIN_MS));
 	const credentials = await read(signal).catch((error: unknown) => {
 		throw new ServiceError(failureFromError(error));
 	});

@@ -12,12 +12,6 @@ import { RETRY } from '../retry/policy';
 import { onAbort, timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
-/**
- * Milliseconds within which the service has to answer a health check, or to reject the token of another node's request.
- * Short enough that a failed request doesn't seem to hang.
- */
-export const CHECK_TIMEOUT_MS = 10_000;
-
 export type Helpers = IHttpRequestHelper['helpers'];
 
 /** n8n's request options, including the older names that n8n's HTTP Request node uses. */
@@ -34,7 +28,8 @@ export type HttpOptions = IHttpRequestOptions & {
  *
  * @param sender the account that the request is sent as, and its secrets, which no error may show
  * @param token the token to send; undefined for a login
- * @param timeoutMs time limit for the whole response, also for one that arrives in small parts
+ * @param timeoutMs time limit for the whole response, also for one that arrives in small parts, unless the request has a
+ * shorter one
  * @param cancel signal that aborts the request even after it was sent. Only a request that reads has one, since the
  * response to any other request says what was done
  */
@@ -44,16 +39,18 @@ export async function sendOnce<Body>(
 	request: ServiceRequest<Body>,
 	{
 		token,
-		timeoutMs,
+		timeoutMs = Infinity,
 		cancel,
-	}: { token?: string; timeoutMs: number; cancel?: AbortSignal | undefined },
+	}: { token?: string; timeoutMs?: number; cancel?: AbortSignal | undefined },
 ): Promise<Result<Body>> {
 	const { account, secrets } = sender;
 	const { baseUrl } = account;
 	const address = addressOf(request, baseUrl);
+	const { maxTimeoutMs = Infinity } = request;
+	const limitMs = Math.min(timeoutMs, maxTimeoutMs);
 	const controller = new AbortController();
 	const abort = () => controller.abort();
-	const deadline = timeoutSignal(timeoutMs);
+	const deadline = timeoutSignal(limitMs);
 	const stopListening = [onAbort(deadline, abort), onAbort(cancel, abort)];
 	const { signal: abortSignal } = controller;
 	const options = signed(httpOptionsOf(request, account), account, token);
@@ -61,8 +58,9 @@ export async function sendOnce<Body>(
 		const answer = helpers.httpRequest({ ...options, abortSignal }) as Promise<unknown>;
 		return resultOf(await unlessAborted(answer, abortSignal), request, sender);
 	} catch (error) {
-		if (deadline.aborted) return { failure: timedOut(timeoutMs, address) };
-		return { failure: failureFromError(error, secrets, { address, baseUrl, timeoutMs }) };
+		const isFixed = maxTimeoutMs < Infinity;
+		if (deadline.aborted) return { failure: timedOut(limitMs, address, isFixed) };
+		return { failure: failureFromError(error, secrets, { address, baseUrl, timeoutMs: limitMs }) };
 	} finally {
 		for (const stop of stopListening) stop();
 	}

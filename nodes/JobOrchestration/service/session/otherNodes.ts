@@ -1,26 +1,21 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { truncate } from '../../texts';
-import { HEALTH_CHECK } from '../calls/clusters';
+import { HEALTH_CHECK, LIST_OF_TEST } from '../calls/clusters';
 import { failureOf } from '../errors/failure';
 import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
-import {
-	CHECK_TIMEOUT_MS,
-	type Helpers,
-	type HttpOptions,
-	login,
-	sendOnce,
-	signed,
-	type TokenResult,
-} from './http';
+import { type Helpers, type HttpOptions, login, sendOnce, signed, type TokenResult } from './http';
 import { type Session, sessionOf, type TokenSource } from './session';
 import { RECENT_MS, type Tokens } from './tokens';
 
 /*
  * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
  */
+
+/** Milliseconds within which the service has to reject the token of another node's request. */
+const REJECTED_WITHIN_MS = 10_000;
 
 /** What is known of other nodes' requests. Each is identified by its credentials object. */
 const otherRequests = new WeakMap<
@@ -70,8 +65,19 @@ export async function newTokenForOtherNode(
 		// The test of a credential shows only the message, so the message includes the advice.
 		throw new ServiceError(result.failure, inTitleOnly(problemOfFailure(result.failure)));
 	}
+	const { token } = result;
+	if (isTest) {
+		// n8n sends the same list afterwards, but for an answer other than a success it shows the name of the status alone.
+		const listed = await sendOnce(helpers, session, LIST_OF_TEST, { token });
+		if ('failure' in listed) {
+			const problem = problemOfFailure(listed.failure);
+			const [first = '', ...rest] = problem.title;
+			const title = `The login works, but ${first.toLowerCase()}${rest.join('')}`;
+			throw new ServiceError(listed.failure, inTitleOnly({ ...problem, title }));
+		}
+	}
 	otherRequests.set(credentials, { isTest });
-	return { accessToken: tokens.toStored(result.token) };
+	return { accessToken: tokens.toStored(token) };
 }
 
 /**
@@ -99,8 +105,7 @@ async function replacementOf(
 	/** Sends a health check, and returns what the response says of the token; undefined if it says nothing. */
 	const check = async (token: string) => {
 		const sentAt = performance.now();
-		const options = { token, timeoutMs: CHECK_TIMEOUT_MS };
-		const result = await sendOnce(helpers, session, HEALTH_CHECK, options);
+		const result = await sendOnce(helpers, session, HEALTH_CHECK, { token });
 		if ('failure' in result) return result.failure.token;
 		tokens.accept(token, sentAt);
 		return 'accepted' as const;
@@ -156,7 +161,7 @@ export async function withToken(
 	}
 	// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than the
 	// request's own time limit, whose timer may fire early.
-	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), CHECK_TIMEOUT_MS);
+	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTED_WITHIN_MS);
 	otherRequests.set(credentials, { isTest, mayBeRejectedUntil: Date.now() + patienceMs });
 	return signed({ ...options, url: checked.address }, account, token);
 }

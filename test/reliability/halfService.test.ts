@@ -1,0 +1,75 @@
+import { answer } from '../support/answer';
+import { create, numbered } from '../support/fixture';
+import { hurry } from '../support/hurry';
+import type { Fault } from '../../sandbox';
+import { batch, itemOf, useBatch } from './batch';
+
+/*
+ * If only a part of the service works, the node does what that part makes possible. A part that fails doesn't stop the
+ * others for good.
+ */
+
+const { fixture } = useBatch();
+
+const onError = 'continueRegularOutput';
+const noTemplate = answer(500, { message: 'no such template' });
+
+/** Runs the creates of some items. Returns their errors, and the number of seconds that the run has taken. */
+async function run(count: number) {
+	const startedAt = performance.now();
+	const { items } = await fixture.engine.run({ parameters: batch(), onError }, numbered(count));
+	const errors = items.flatMap(({ json }) => (json.error === undefined ? [] : [json]));
+	return { errors, seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+describe('If two creates fail, and the list of work clusters always ends in', () => {
+	test.each<[end: string, fault: Fault, seconds: number]>([
+		['500', answer(500), 5],
+		['401', answer(401), 15],
+		['a page', { kind: 'html', when: 'beforeActing' }, 5],
+		['a redirect', answer(302, undefined, { location: '/login' }), 5],
+		['no answer', { kind: 'stall', when: 'beforeActing' }, 60],
+		['a broken connection', { kind: 'break', when: 'beforeActing' }, 60],
+		['502', answer(502), 60],
+		['429', answer(429), 60],
+	])('%s, all others are made, and all of the next execution', async (_, fault, latest) => {
+		const { orRunOut } = hurry();
+		fixture.sandbox.faults.plan((call) => {
+			if (call.operation === 'listClusters') return orRunOut(fault);
+			const isFirst = call.operation === 'createJob' && call.nOfOperation <= 22;
+			return isFirst && [3, 4].includes(itemOf(call)) ? noTemplate : undefined;
+		});
+		const { errors, seconds } = await run(22);
+		expect(errors).toMatchObject(new Array(2).fill({ error: { jobMayExist: true } }));
+		expect(seconds).toBeLessThan(latest);
+		expect((await run(5)).errors).toEqual([]);
+		expect(fixture.sandbox.store.jobs.size).toBe(25);
+	});
+
+	test('no answer, and the service is silent, creates that were not sent do not name the option Timeout', async () => {
+		const { orRunOut } = hurry();
+		fixture.meets('others', () => orRunOut({ kind: 'stall', when: 'beforeActing' }));
+		const { errors } = await run(15);
+		const unsent = errors.filter(({ error }) => Object(error).jobMayExist === false);
+		expect(unsent.length).toBeGreaterThan(0);
+		expect(JSON.stringify(unsent)).not.toContain("'Timeout'");
+	});
+});
+
+test.each([
+	['a schedule', 'trigger', 65, 90],
+	['the editor', 'manual', 1, 5],
+] as const)(
+	'In an execution that %s has started, a service that has not answered before is waited for %s: %i to %i s',
+	async (_, mode, least, most) => {
+		hurry();
+		fixture.engine.mode = mode;
+		fixture.engine.editCredential({ baseUrl: 'http://127.0.0.1:9' });
+		const startedAt = performance.now();
+		const { error } = await fixture.engine.run({ parameters: create() }, numbered(2));
+		const seconds = (performance.now() - startedAt) / 1_000;
+		expect(error?.message).toBe("The service at http://127.0.0.1:9 can't be reached");
+		expect(seconds).toBeGreaterThan(least);
+		expect(seconds).toBeLessThan(most);
+	},
+);
