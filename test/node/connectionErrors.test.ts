@@ -138,7 +138,9 @@ test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
 	async (access_token) => {
 		fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 		const error = await errorWith({});
-		expect(error?.message).toBe('The service answered with an object instead of a token');
+		expect(error?.message).toBe(
+			'The service answered with an object instead of a token of visible ASCII characters',
+		);
 		expect(fixture.sandbox.calls).toHaveLength(1);
 	},
 );
@@ -146,7 +148,7 @@ test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
 test('an error that concerns all items names no item and no job', async () => {
 	fixture.engine.editCredential({ password: 'wrong' });
 	const { error } = await fixture.engine.run({ parameters: create() }, [{}, {}]);
-	expect(error?.message).toBe('The username or the password is wrong');
+	expect(error?.message).toBe('The service refused the login');
 	expect(error?.description).not.toMatch(/item|'Report'/);
 	expect(error).toMatchObject({ context: expect.not.objectContaining({ itemIndex: 0 }) });
 });

@@ -422,16 +422,27 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 	});
 });
 
-test('a node without a credential sends nothing, and its error mentions the credential', async () => {
-	const { error } = await fixture.engine.run({
-		parameters: create(),
-		settings: { credentials: {} },
-	});
+test.each<[string, thrown: string | undefined, reason: RegExp]>([
+	['without a credential', undefined, /credential/],
+	// n8n-core's and n8n's errors for these cases.
+	['with a credential that was deleted', 'Credential with ID "7" does not exist', /with ID "7"/],
+	['with a credential that n8n cannot decrypt', 'Credentials could not be decrypted', /decrypted/],
+])('a node %s sends nothing, and its error says what helps', async (_, thrown, reason) => {
+	if (thrown !== undefined) {
+		const { credentials } = fixture.engine;
+		jest.spyOn(credentials, 'getDecrypted').mockRejectedValue(new Error(thrown));
+	}
+	const settings = thrown === undefined ? { credentials: {} } : {};
+	const { error } = await fixture.engine.run({ parameters: create(), settings });
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
-		message: expect.stringMatching(/credential/),
+		message: expect.stringMatching(/^n8n can't use this node's credential: /) as unknown,
+		description: expect.stringMatching(
+			/^Choose a credential in this node, or open the one that is chosen and save it again\./,
+		) as unknown,
 		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 	});
+	expect(error?.message).toMatch(reason);
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 

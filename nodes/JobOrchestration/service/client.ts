@@ -1,7 +1,7 @@
-import type { Result } from './errors/answer';
 import { cancelled, type Failure, timedOut } from './errors/failure';
 import { HEALTH_CHECK } from './calls/clusters';
 import { callError } from './errors/problem';
+import type { Result } from './errors/result';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import type { ClientRun, RequestOptions, ServiceRequest } from './request';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { truncate } from '../../texts';
+import { present, truncate } from '../../texts';
 import type { Condition } from '../retry/facts';
 import { cancelled, type Failure, failureOf, timedOut } from './failure';
 import type { Secrets } from './secrets';
@@ -91,12 +91,13 @@ export function failureFromError(
 	if (request === undefined) {
 		// n8n's errors about an expression that fails, such as one with a blocked $env, have no description.
 		const { message, description } = chain[0] ?? {};
+		const advice =
+			"Choose a credential in this node, or open the one that is chosen and save it again. If it contains expressions, correct them; whether they may use $env is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE). If that doesn't help, try again later.";
 		return failureOf({
-			...{ condition: 'n8nFailed', words: shown(message) },
+			condition: 'n8nFailed',
+			words: shown(message),
 			title: "n8n can't use this node's credential",
-			advice: isText(description)
-				? description
-				: "Try again later. If that doesn't help, correct the expressions in the credential, or choose another credential in this node. Whether $env may be used is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE).",
+			advice: present([isText(description) && description, advice]).join(' '),
 		});
 	}
 	const { address, baseUrl, timeoutMs } = request;

@@ -2,8 +2,9 @@ import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { type Result, resultOf } from '../errors/answer';
+
 import { addressOf, type Failure, timedOut } from '../errors/failure';
+import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
@@ -135,18 +136,13 @@ export async function login(
 		path: '/oauth/login',
 		body: { userName, password, type: 'basic' },
 		idempotent: false,
-		expected: 'a token',
+		expected: 'a token of visible ASCII characters',
 		isExpected: hasToken,
 		isLogin: true,
 		texts: (baseUrl) => ({
 			action: 'log the user in',
 			ifRefused: '',
 			rows: [
-				[
-					'401',
-					'The username or the password is wrong',
-					"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-				],
 				[
 					'404 405',
 					`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
@@ -155,7 +151,7 @@ export async function login(
 				[
 					'400-499',
 					'The service refused the login',
-					"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+					"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The 'Base URL' is the part of the address before /oauth/login and /api/v1. The node tried to log in only once, so that the account isn't locked.",
 				],
 			],
 		}),
