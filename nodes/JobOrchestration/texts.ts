@@ -43,8 +43,9 @@ export interface NamedJob {
 }
 
 export interface CreatedJob extends NamedJob {
-	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
 	uid: string;
+	/** The ID as sentences show it: withheld if it contains a secret, because the service could repeat one in the ID. */
+	shownUid: string;
 }
 
 /** The maximum number of characters of a name. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
@@ -94,10 +95,10 @@ const MAX_LISTED = 100;
  * @param place where all jobs are, if the list is longer
  */
 export function jobList(
-	jobs: Array<NamedJob & { itemIndex: number; uid?: string }>,
+	jobs: Array<NamedJob & { itemIndex: number; shownUid?: string }>,
 	place = '',
 ): string[] {
-	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, uid, ...job }) => {
+	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, shownUid: uid, ...job }) => {
 		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
 	});
 	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);

@@ -111,7 +111,8 @@ export const create = operation({
 			call,
 			send: async (client, requestOptions) => {
 				const created = await client.send(call, requestOptions);
-				const createdJob = { namespace, uid: client.redact(uidOf(created) ?? ''), displayName };
+				const uid = uidOf(created) ?? '';
+				const createdJob = { namespace, uid, shownUid: client.redact(uid), displayName };
 				const isWanted = (field: string) => !values.simplify || !OMITTED.includes(field);
 				const wanted = Object.entries(created).filter(([field]) => isWanted(field));
 				const output = { ...Object.fromEntries(wanted), ...(callback && { callback: null }) };
