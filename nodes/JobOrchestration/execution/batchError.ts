@@ -64,7 +64,9 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProbl
 	};
 	const nodeError = nodeErrorOf(context.getNode(), cause, inBatch);
 	// Machines read the context, so it has each ID as it is.
-	const created = createdJobs.map(({ shownUid: _, ...job }) => job);
+	const created = createdJobs.map(({ itemIndex: item, uid, displayName, namespace }) => {
+		return { itemIndex: item, uid, displayName, namespace };
+	});
 	Object.assign(nodeError.context, { createdJobs: created, uncertainItems });
 	if (count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;

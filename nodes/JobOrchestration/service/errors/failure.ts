@@ -82,7 +82,8 @@ export function notSent(other: Failure, isOfExecution: boolean): Failure {
 	const { condition, title, words, facts, httpStatus, retryAfterMs, isAboutAllItems } = other;
 	// Nothing was sent for the other request either.
 	if (isAboutAllItems && (isOfExecution || httpStatus === null)) return other;
-	const [first = '', ...rest] = condition === 'throttled' ? title : 'The service is failing';
+	const failing = `The service ${condition === 'timedOut' ? "doesn't answer" : 'is failing'}`;
+	const [first = '', ...rest] = condition === 'throttled' ? title : failing;
 	const isAnswered = httpStatus !== null && `Other requests were answered with HTTP ${httpStatus}.`;
 	return failureOf({
 		title: `Not sent: ${first.toLowerCase()}${rest.join('')}`,
