@@ -84,11 +84,6 @@ const wrongs: Wrong[] = [
 		says: /a web page|an HTML page/i,
 	},
 	{
-		what: 'the login is answered with 500',
-		login: answer(500, { message: 'No database' }),
-		says: /^The service failed to log the user in: No database/,
-	},
-	{
 		what: 'a page comes instead of the list',
 		list: page,
 		says: listFails('the service answered with an HTML page'),
@@ -107,11 +102,6 @@ const wrongs: Wrong[] = [
 		what: 'the list is answered with 400 and words',
 		list: answer(400, { message: 'Accept the terms first' }),
 		says: listFails('.*Accept the terms first'),
-	},
-	{
-		what: 'the list is answered with 403 and words',
-		list: answer(403, { message: 'No role' }),
-		says: listFails('.*No role'),
 	},
 ];
 
