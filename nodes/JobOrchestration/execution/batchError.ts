@@ -1,4 +1,4 @@
-import { correctionOf } from '../fields/expressions';
+import { correctionOf } from './correction';
 import { nodeErrorOf, type Problem } from '../service/errors/problem';
 import { mayBeWrongValue } from '../service/errors/statuses';
 import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
