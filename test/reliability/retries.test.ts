@@ -117,17 +117,24 @@ describe("n8n's Retry On Fail of a tool", () => {
 		settings,
 	};
 
-	test('does not send a create again whose job may exist, but treats each call as a new request', async () => {
-		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
-		const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
-		expect(answers).toEqual([
-			expect.stringMatching(/^Error: .*the job may exist/),
-			expect.stringContaining('"displayName":"Job 7"'),
-			expect.stringContaining('"displayName":"Job 1"'),
-		]);
-		expect(jobsOnService()).toHaveLength(3);
-		expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
-	});
+	test.each([
+		['an agent', '1'],
+		['an MCP client, which has no execution', undefined],
+	])(
+		'does not send a create again whose job may exist, but treats each call of %s as a new request',
+		async (_, id) => {
+			fixture.engine.executionId = id;
+			creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+			const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
+			expect(answers).toEqual([
+				expect.stringMatching(/^Error: .*the job may exist/),
+				expect.stringContaining('"displayName":"Job 7"'),
+				expect.stringContaining('"displayName":"Job 1"'),
+			]);
+			expect(jobsOnService()).toHaveLength(3);
+			expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
+		},
+	);
 
 	test('sends a create again that certainly failed', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation < 3 ? refused : undefined));

@@ -54,8 +54,8 @@ export class Engine {
 	/** What starts the executions: a trigger, the editor ('manual') or another workflow ('integrated'). */
 	mode: 'trigger' | 'manual' | 'integrated' = 'trigger';
 
-	/** The ID of the executions. In n8n, each one has its own. */
-	executionId = '1';
+	/** The ID of the executions. In n8n, each one has its own; a call of an MCP client has none. */
+	executionId: string | undefined = '1';
 
 	/** Changes the credential as its form does: the stored token stays unless `change` replaces it. */
 	editCredential(change: ICredentialDataDecryptedObject): void {
@@ -300,7 +300,7 @@ export class Engine {
 				getRuntimeCredential: async () => await Promise.resolve(undefined),
 				startRunnerTask: absent,
 				logAiEvent: () => {},
-				executionId: this.executionId,
+				...(this.executionId !== undefined && { executionId: this.executionId }),
 				currentNodeExecutionIndex: 0,
 				...{ restApiUrl: url, instanceBaseUrl: url, formBaseUrl: url, formWaitingBaseUrl: url },
 				...{ formTestBaseUrl: url, webhookBaseUrl: url, webhookWaitingBaseUrl: url },

@@ -1,8 +1,15 @@
-import { correctionOf } from '../fields/expressions';
+import { correctionOf } from './correction';
 import { nodeErrorOf, type Problem } from '../service/errors/problem';
 import { mayBeWrongValue } from '../service/errors/statuses';
-import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
-import { logCreatedJobs, type Summary, summaryOf } from './report';
+import { present } from '../texts';
+import {
+	COUNTED_FROM_0,
+	itemList,
+	jobList,
+	logCreatedJobs,
+	type Summary,
+	summaryOf,
+} from './report';
 import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*

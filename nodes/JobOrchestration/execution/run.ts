@@ -103,7 +103,9 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const { outcomes: before, account } =
 		left?.operation === nameOfOperation(context) ? left : { outcomes: [] };
 	const executionId = context.getExecutionId();
-	const retried = left?.executionId === executionId ? left.retried : left?.executionId;
+	// A call of an MCP client has no execution, and so no Retry.
+	const leftBy = left?.executionId;
+	const retried = leftBy === undefined || leftBy === executionId ? left?.retried : leftBy;
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
@@ -136,7 +138,8 @@ export function remember(run: Run): void {
 	const hasDone = state.outcomes.some(
 		(outcome, index) => outcome !== undefined && outcome !== recalled[index],
 	);
-	if (retried !== undefined) endRetry(retried, state.executionId, hasDone ? what : undefined);
+	if (retried !== undefined)
+		endRetry(retried, context.getExecutionId(), hasDone ? what : undefined);
 	const entry = ownEntry(context);
 	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
 }
@@ -152,7 +155,7 @@ function stateOf({ context, outcomes: all, account, retried }: Run) {
 		return (problem ? problem.mayHaveActed === true : output !== undefined) ? outcome : undefined;
 	});
 	const operation = nameOfOperation(context);
-	const executionId = context.getExecutionId();
+	const executionId: string | undefined = context.getExecutionId();
 	return {
 		operation,
 		executionId,

@@ -86,11 +86,8 @@ function valueOf(field: INodeProperties, given: Value, item: ReadItem): unknown 
 		case 'collection': {
 			const isAdded = ({ name }: INodeProperties) => hasPart(value, name) || hasPart(stored, name);
 			const added = (options as INodeProperties[]).filter(isAdded);
-			return partsOf(
-				added.filter((member) => isShown(member, item)),
-				given,
-				item,
-			);
+			const shown = added.filter((member) => isShown(member, item));
+			return partsOf(shown, given, item);
 		}
 		case 'fixedCollection':
 			return recordsOf(field, given, item);

@@ -20,6 +20,12 @@ type Row = [pattern: RegExp, condition: Condition, title: string, advice: string
  */
 const UNSENT: Row[] = [
 	[
+		/^proxy connection ended before receiving CONNECT/i,
+		'unreachable',
+		"The proxy between n8n and the service can't be reached, or refuses the connection",
+		`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
+	],
+	[
 		// n8n doesn't allow the address, by a field of the credential or by the setting of its administrator
 		// (credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error).
 		/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
@@ -45,14 +51,6 @@ const UNSENT: Row[] = [
 		"The service at {service} can't be reached",
 		`Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n. If n8n uses a proxy (${PROXIES}), check that, too.`,
 	],
-];
-
-/** The failure of a proxy: n8n knows no host of its name, which isn't the service's, or it refuses the connection. */
-const PROXY: Row = [
-	/^getaddrinfo [A-Z_]+ \S+$|^proxy connection ended before receiving CONNECT/i,
-	'unreachable',
-	"The proxy between n8n and the service can't be reached, or refuses the connection",
-	`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
 ];
 
 const CANCEL = /\bERR_CANCELED\b|^canceled$/;
@@ -101,21 +99,19 @@ export function failureFromError(
 		});
 	}
 	const { address, baseUrl, timeoutMs } = request;
-	const host = find(PROXY[0])?.split(' ').at(-1);
-	const isOfProxy = host !== undefined && !baseUrl.includes(host);
-	for (const [pattern, condition, ...words] of isOfProxy ? [PROXY] : UNSENT) {
+	for (const [pattern, condition, ...words] of UNSENT) {
 		const text = find(pattern);
 		if (text === undefined) continue;
 		const [title = '', advice = ''] = words.map((each) =>
 			each.replace('{service}', truncate(baseUrl)),
 		);
-		// The name of a proxy is a part of n8n's settings, which no error shows.
-		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
+		const facts = [`Nothing was sent. ${n8nSays(text)}`];
 		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
 	}
 	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
 	return failureOf({
-		...{ condition: 'broken', mayHaveActed: true },
+		condition: 'broken',
+		mayHaveActed: true,
 		title: 'The connection broke before the answer was complete',
 		advice:
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",
