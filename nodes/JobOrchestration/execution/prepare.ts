@@ -88,12 +88,12 @@ export async function prepareAll(run: Run) {
 	const limitMs = msLeftForTool(context);
 	const checked = read.map((item) => {
 		if ('problem' in item) return item;
-		const { itemIndex, session, source, prepared, options } = item;
+		const { itemIndex, session, access, prepared, options } = item;
 		const { name } = session.account;
 		if (name !== account) return failedBy(otherAccountError(account, name), itemIndex);
 		// The password may differ from item to item, and each item is sent with its own.
 		const client =
-			clients.get(session) ?? new ServiceClient(context, { session, source }, { limitMs });
+			clients.get(session) ?? new ServiceClient(context, { session, access }, { limitMs });
 		clients.set(session, client);
 		return { itemIndex, prepared, options, client };
 	});
