@@ -43,7 +43,6 @@ module.exports = {
 			'resources',
 			'fields',
 			'waitUntilCalled.ts',
-			'__schema__',
 			'service/errors/problem.ts',
 			'service/calls',
 			'service/client.ts',

@@ -40,14 +40,6 @@ function readContract() {
 	return resolver.getDerefSchema('contract');
 }
 
-/** Writes the names of a job's fields to a file of the node, since the published package doesn't contain the contract. */
-async function writeJobFields() {
-	const createJob = { method: 'POST', path: '/api/v1/namespaces/default/jobs' };
-	const { properties } = answerOf(readContract(), createJob);
-	const path = join(__dirname, 'nodes/JobOrchestration/__schema__/v1.0.0/job/fields.json');
-	writeFileSync(path, `${JSON.stringify(Object.keys(properties).sort(), null, '\t')}\n`);
-}
-
 /**
  * Writes the JSON schema of each operation's output to the file in which n8n looks for it (n8n-core,
  * output-schema-resolver). With the schema, users can map the fields of a node before it has run.
@@ -148,5 +140,4 @@ async function indentWithTabs() {
 	}
 }
 
-exports.writeJobFields = writeJobFields;
 exports.default = series(parallel(copyAssets, writeOutputSchemas), updateLinks, indentWithTabs);

@@ -43,8 +43,9 @@ export interface NamedJob {
 }
 
 export interface CreatedJob extends NamedJob {
-	/** The job's ID as errors and logs show it. Secrets are withheld, because the service could repeat one in the ID. */
 	uid: string;
+	/** The ID as sentences show it: withheld if it contains a secret, because the service could repeat one in the ID. */
+	shownUid: string;
 }
 
 /** The maximum number of characters of a name. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
@@ -57,49 +58,4 @@ export const nameOf = ({ displayName, namespace }: NamedJob) =>
 /** Returns the name of an execution and its node, as logs show it. */
 export function nameOfExecution(context: IExecuteFunctions): string {
 	return `Execution ${context.getExecutionId()}, node "${context.getNode().name}"`;
-}
-
-/** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
-const MAX_NAMED = 10;
-
-/** Says once in a text how its items are counted, because users count rows from 1. */
-export const COUNTED_FROM_0 = 'Items are counted from 0.';
-
-/**
- * Returns a list of items by their numbers, counted from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99
- * and 20 more".
- */
-export function itemList(items: readonly number[]): string {
-	const ranges: number[][] = [];
-	for (const item of items) {
-		const range = ranges.at(-1);
-		if (range?.at(-1) === item - 1) range.push(item);
-		else ranges.push([item]);
-	}
-	const names = ranges
-		.slice(0, MAX_NAMED)
-		.map((range) => (range.length === 1 ? `${range[0]}` : `${range[0]} to ${range.at(-1)}`));
-	const more = ranges.slice(MAX_NAMED).flat().length;
-	if (more > 0) names.push(`${more} more`);
-	const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
-	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
-}
-
-/** The maximum number of jobs that a text lists. The context of an error has all of them. */
-const MAX_LISTED = 100;
-
-/**
- * Returns one text for each job of a list, at most `MAX_LISTED`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
- *
- * @param place where all jobs are, if the list is longer
- */
-export function jobList(
-	jobs: Array<NamedJob & { itemIndex: number; uid?: string }>,
-	place = '',
-): string[] {
-	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, uid, ...job }) => {
-		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
-	});
-	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);
-	return names;
 }

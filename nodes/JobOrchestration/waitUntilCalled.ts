@@ -37,8 +37,21 @@ import { asPlainText, type CreatedJob, nameOf, nameOfExecution } from './texts';
 
 const PATH = 'job-called';
 
-/** The field of the waiting item that holds the callback's ID. It stands beside the item's JSON, not in it. */
+/**
+ * The field of the waiting item's `pairedItem` that holds the callback's ID. In the item's JSON, users would see it, and
+ * n8n's Code node refuses an item with another field beside its JSON.
+ */
 const CALLBACK_ID = 'callbackId';
+
+/** Returns the item with this JSON that waits for a callback. */
+function waitingItem(json: JsonObject, callbackId: string): INodeExecutionData {
+	const pairedItem = { item: 0, [CALLBACK_ID]: callbackId };
+	return { json, pairedItem };
+}
+
+/** Returns the ID of the callback that an item waits for; undefined if it waits for none. */
+const callbackIdOf = (pairedItem: unknown) =>
+	isJsonObject(pairedItem) ? pairedItem[CALLBACK_ID] : undefined;
 
 const ADDRESS_INPUT = 'callbackUrl';
 const LIMIT_MINUTES = 60;
@@ -125,39 +138,41 @@ export function newCallback(
 /**
  * Makes n8n wait for the callback.
  *
- * @returns the output. If n8n retries an execution that the job has already resumed, the input is the item that
- * `receiveCallback` returned, and this item is returned without another wait
+ * @param output the JSON of the output if no call comes
+ * @returns the output if the job has already called, and n8n retries the execution that its call has resumed: this item
+ * is then the input. Undefined if n8n waits
  */
 export async function waitForCallback(
 	context: IExecuteFunctions,
-	output: INodeExecutionData[],
+	output: JsonObject,
 	{ callback: { id, limitMs }, job }: { callback: Callback; job: CreatedJob },
-): Promise<INodeExecutionData[]> {
-	const input = context.getInputData().filter((item) => item[CALLBACK_ID] === id);
-	if (input.length > 0) return input;
+): Promise<JsonObject | undefined> {
+	const [input] = context.getInputData();
+	// n8n replaces the `pairedItem` of the input. No other item can have the ID of this job.
+	const { uid }: { uid?: unknown } = Object(input?.json.metadata);
+	if (input !== undefined && 'callback' in input.json && String(uid) === job.uid) return input.json;
 	// A cancel of the wait drops the output, and with it the job's ID. So the ID is also written to n8n's highlighted
 	// data and to a hint. n8n's redaction covers neither of them, so they contain nothing about the job but its ID. n8n
 	// 1.x has no highlighted data here.
-	if ('customData' in context) context.customData.set('job', job.uid);
-	const text = `${nameOfExecution(context)} waits for the call of job ${job.uid} (${nameOf(job)})`;
-	context.logger.info(text);
-	context.sendMessageToUI(text);
+	if ('customData' in context) context.customData.set('job', job.shownUid);
+	context.logger.info(
+		`${nameOfExecution(context)} waits for the call of job ${job.shownUid} (${nameOf(job)})`,
+	);
 	const message = asPlainText(
-		`If you cancel the execution, job ${job.uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${job.shownUid} goes on. Its ID stays in n8n's log.`,
 	);
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));
-	// This comes last, so that after a failure before this line the next try waits again. The items are copied, because
-	// n8n empties the list that it is given if the node has an error output.
-	context.getExecuteData().data.main = [output.map((item) => ({ ...item, [CALLBACK_ID]: id }))];
-	return output;
+	// This comes last, so that after a failure before this line the next try waits again.
+	context.getExecuteData().data.main = [[waitingItem(output, id)]];
+	return undefined;
 }
 
 /** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
 export function notWaitingProblem(job: CreatedJob, cause: unknown): Problem {
 	return {
 		title: "The job was created, but n8n can't wait for its call",
-		advice: `Job ${job.uid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
+		advice: `Job ${job.shownUid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
 		facts: [`n8n says: ${cause instanceof Error ? cause.message : String(cause)}`],
 		httpStatus: null,
 		uncertainJob: job,
@@ -167,7 +182,8 @@ export function notWaitingProblem(job: CreatedJob, cause: unknown): Problem {
 /** Resumes the execution if the call is the one that it waits for. Otherwise, answers the call with 409. */
 export async function receiveCallback(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const item: unknown = this.evaluateExpression('{{ $thisItem }}');
-	const { json: output, [CALLBACK_ID]: id } = isJsonObject(item) ? item : {};
+	const { json: output, pairedItem } = isJsonObject(item) ? item : {};
+	const id = callbackIdOf(pairedItem);
 	const { call }: { call?: unknown } = Object(this.getQueryData());
 	if (!isJsonObject(output) || typeof id !== 'string' || call !== id) {
 		const message = 'The execution does not wait for this call';
@@ -175,7 +191,7 @@ export async function receiveCallback(this: IWebhookFunctions): Promise<IWebhook
 		return { noWebhookResponse: true };
 	}
 	const json = { ...output, callback: await readBody(this) };
-	return { workflowData: [[{ json, pairedItem: { item: 0 }, [CALLBACK_ID]: id }]] };
+	return { workflowData: [[waitingItem(json, id)]] };
 }
 
 /**

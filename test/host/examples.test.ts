@@ -1,18 +1,28 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Execution, WorkflowFile } from '../../host/api';
+import type { Execution, WorkflowFile, WorkflowNode } from '../../host/api';
 import { exampleTag, importExamples } from '../../host/examples';
 import { readJson } from '../../host/files';
 import { n8nFolders } from '../../host/host';
 import { waitFor } from '../../host/wait';
-import { inARow, rows, webhook } from '../../host/workflow';
+import { inARow, node, rows, webhook } from '../../host/workflow';
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { hasEnded, useHost } from './host';
 import { publish } from '../queue/load';
 import { hostFolder, running } from './setUp';
-import { createNode, fillIn, json, run, say } from './workflows';
+import {
+	addressIn,
+	callUntilTaken,
+	createNode,
+	createsIn,
+	fillIn,
+	json,
+	run,
+	say,
+	subWorkflow,
+} from './workflows';
 
 /*
  * Every example works in a real n8n as it is imported, once the user has filled in job IDs and addresses. The browser
@@ -46,12 +56,16 @@ const jobWith = (uid: string) => host.sandbox.store.jobs.get(uid);
 const stateOf = (uid: string) => jobWith(uid)?.state;
 
 const waits = 'continue-when-done.json';
+/** The body of a job's call that says that the job failed. */
+const failure = { state: 'failed', reason: 'The disk is full' };
 
 // The last test checks this execution. Meanwhile, the minute passes in which n8n notices that the wait for Juniper's
 // job is over.
 beforeAll(async () => {
 	const { id } = await fillIn(host, waits, {
 		'Create job': {
+			// The job for Ivy has another template, so the sandbox doesn't call.
+			workflowUid: "={{ $json.customer === 'Ivy' ? 'template-1' : 'call-when-done' }}",
 			inputsJson:
 				"={{ [{ id: 'seconds', default: $json.customer === 'Juniper' ? '3600' : '0' }] }}",
 			options: { waitUntilCalled: 'callbackUrl', waitLimit: 0.3 },
@@ -59,6 +73,8 @@ beforeAll(async () => {
 	});
 	await host.api.run(id, 'Run by hand');
 	await waitFor(() => host.sandbox.store.jobs.size === 10 || undefined, { timeout: 80_000 });
+	const ofIvy = createsIn(host.sandbox).filter((job) => job.displayName === 'Report for Ivy');
+	await callUntilTaken(ofIvy.map(addressIn)[0] ?? '', json(failure));
 });
 
 test('the examples that npm start imports have a tag', async () => {
@@ -212,20 +228,30 @@ test("n8n's HTTP Request node calls other endpoints of the service with the same
 
 describe('An error workflow', () => {
 	const refused = answer(400, { message: 'no such template' });
+	const uncertain: Fault = { kind: 'break', when: 'afterActing' };
+	const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
+	const reports = [...rows('[{ "customer": "Alder" }, { "customer": "Birch" }]'), create];
+	const foreign = node('Check', 'n8n-nodes-base.stopAndError', {
+		errorMessage: 'The disk is full',
+	});
+
+	/** Returns the nodes of a workflow whose sub-workflow has these nodes. */
+	const inSubWorkflow = async (...nodes: WorkflowNode[]) => [
+		(await subWorkflow(host, nodes)).execute,
+	];
 
 	/**
-	 * Starts a workflow by a webhook that creates reports for Alder and Birch, and makes some of its creates fail.
+	 * Starts a workflow by a webhook, and makes some of its creates fail.
 	 *
-	 * @param count how often the error workflow has run afterwards
-	 * @returns the output of the error workflow, and the address of the failed execution
+	 * @param faults for each customer, the fault that the create of its report meets
+	 * @returns the execution of the error workflow, its output and error, and the address of the failed execution
 	 */
-	async function outputAfter(file: string, faults: Record<string, Fault>, count = 1) {
+	async function outcomeAfter(file: string, nodes: WorkflowNode[], faults: Record<string, Fault>) {
 		const handler = await host.example(file);
 		await host.api.activate(handler);
+		const count = (await host.api.executions(handler.id)).length + 1;
 		const path = `fails-${count}-${handler.id}`;
-		const create = createNode('=Report for {{ $json.customer }}', { options: { concurrency: 1 } });
-		const customers = rows('[{ "customer": "Alder" }, { "customer": "Birch" }]');
-		const workflow = inARow('Nightly reports', [webhook(path), ...customers, create]);
+		const workflow = inARow('Nightly reports', [webhook(path), ...nodes]);
 		workflow.settings = { ...workflow.settings, errorWorkflow: handler.id };
 		const failing = await publish(host.api, workflow);
 		host.sandbox.faults.plan(({ operation, body }) => {
@@ -240,45 +266,96 @@ describe('An error workflow', () => {
 		host.sandbox.faults.clear();
 		await host.api.deactivate(failing.id);
 		await host.api.deactivate(handler.id);
-		const { output } = await host.api.executionResult(handled?.id ?? '');
-		return { output, url: `${host.url}/workflow/${failing.id}/executions/${failed?.id}` };
+		const url = `${host.url}/workflow/${failing.id}/executions/${failed?.id}`;
+		return { status: handled?.status, url, ...(await host.api.executionResult(handled?.id ?? '')) };
 	}
 
-	test('says which jobs a failed workflow leaves behind', async () => {
-		const file = 'notify-of-uncertain-jobs.json';
-		const uncertain = await outputAfter(file, { Birch: { kind: 'break', when: 'afterActing' } });
-		const uid = [...host.sandbox.store.jobs.keys()].at(-2);
-		expect(uncertain.output['Send the message']).toMatchObject([
-			{
-				subject: expect.stringMatching(
-					/^Workflow 'Nightly reports' failed: 1 of \d jobs were created, 1 more may exist; item 1 failed: /,
-				),
-				text: [
-					"May exist, look for it: 'Report for Birch' in namespace 'default'",
-					`Exists: 'Report for Alder' in namespace 'default', ID ${uid}`,
-					uncertain.url,
-				].join('\n'),
-			},
-		]);
+	describe.each<[where: string, place: (...nodes: WorkflowNode[]) => Promise<WorkflowNode[]>]>([
+		['a workflow', async (...nodes) => await Promise.resolve(nodes)],
+		['the parent of a sub-workflow', inSubWorkflow],
+	])('for %s that failed', (_, place) => {
+		const notify = async (faults: Record<string, Fault>, ...nodes: WorkflowNode[]) =>
+			await outcomeAfter('notify-of-uncertain-jobs.json', await place(...nodes), faults);
 
-		const none = await outputAfter(file, { Alder: refused, Birch: refused }, 2);
-		expect(none.output['Send the message']).toMatchObject([
-			{
-				subject: expect.stringMatching(/^Workflow 'Nightly reports' failed: .*no such template/),
-				text: `The node that failed leaves no job behind. Nodes before it may have created jobs.\n${none.url}`,
-			},
-		]);
+		test('says which jobs exist and which may exist', async () => {
+			const { output, url } = await notify({ Birch: uncertain }, ...reports);
+			const uid = [...host.sandbox.store.jobs.keys()].at(-2);
+			expect(output['Send the message']).toEqual([
+				{
+					subject: expect.stringMatching(
+						/^Workflow 'Nightly reports' failed: 1 of \d jobs were created, 1 more may exist; item 1 failed: /,
+					),
+					text: [
+						"May exist, look for it: 'Report for Birch' in namespace 'default'",
+						`Exists: 'Report for Alder' in namespace 'default', ID ${uid}`,
+						url,
+					].join('\n'),
+				},
+			]);
+		});
+
+		test('says that no job was left behind only if the error says so', async () => {
+			const { output, url } = await notify({ Alder: refused, Birch: refused }, ...reports);
+			expect(output['Send the message']).toEqual([
+				{
+					subject: expect.stringMatching(/^Workflow 'Nightly reports' failed: .*no such template/),
+					text: `The node that failed leaves no job behind. Nodes before it may have created jobs.\n${url}`,
+				},
+			]);
+		});
+
+		test("says that the jobs aren't known after the error of another node", async () => {
+			const { output, url } = await notify({}, ...reports, foreign);
+			expect(output['Send the message']).toEqual([
+				{
+					subject: "Workflow 'Nightly reports' failed: The disk is full",
+					text: expect.stringMatching(
+						/^It isn't known which jobs exist: this error has no list of jobs\. See the execution( of the sub-workflow, \d+)?\.\nhttp/,
+					),
+				},
+			]);
+			expect(String(output['Send the message']?.[0]?.['text'])).toContain(`\n${url}`);
+		});
+
+		test('stops the jobs that the failed batch has created', async () => {
+			const before = host.sandbox.store.jobs.size;
+			const file = 'stop-what-a-failed-batch-created.json';
+			const { status } = await outcomeAfter(file, await place(...reports), { Birch: refused });
+			const created = [...host.sandbox.store.jobs.keys()].slice(before);
+			expect(created.map(stateOf)).toEqual(['stopped']);
+			expect(status).toBe('success');
+		});
+
+		test("stops nothing if no job was created, and fails if the jobs aren't known", async () => {
+			const before = host.sandbox.store.jobs.size;
+			const file = 'stop-what-a-failed-batch-created.json';
+			const nodes = await place(...reports);
+			const none = await outcomeAfter(file, nodes, { Alder: refused, Birch: refused });
+			const said = none.output['What the batch created'];
+			expect(said).toEqual([
+				{ createdJobs: [], message: 'The node that failed has created no job.' },
+			]);
+			expect(none.status).toBe('success');
+
+			const unknown = await outcomeAfter(file, await place(...reports, foreign), {});
+			expect(unknown.error).toMatch(
+				/^Say that it is not known: It isn't known which jobs 'Nightly reports' has created: its error has no list of jobs/,
+			);
+			expect(unknown.error).toContain(unknown.url);
+			const created = [...host.sandbox.store.jobs.keys()].slice(before);
+			expect(created.map(stateOf)).toEqual(['running', 'running']);
+		});
 	});
 
-	test('stops the jobs that a failed batch has created', async () => {
-		const before = host.sandbox.store.jobs.size;
-		await outputAfter('stop-what-a-failed-batch-created.json', { Birch: refused });
-		const created = [...host.sandbox.store.jobs.keys()].slice(before);
-		expect(created.map(stateOf)).toEqual(['stopped']);
+	test("says that the jobs aren't known if n8n passes on no list from a sub-workflow of a sub-workflow", async () => {
+		const nodes = await inSubWorkflow(...(await inSubWorkflow(...reports)));
+		const file = 'notify-of-uncertain-jobs.json';
+		const { output } = await outcomeAfter(file, nodes, { Birch: uncertain });
+		expect(output['Send the message']?.[0]?.['text']).toMatch(/^It isn't known which jobs exist/);
 	});
 });
 
-test('a chat message stops a job', async () => {
+test('a chat message stops a job, and the chat asks for a missing ID', async () => {
 	const workflow = await fillIn(host, 'stop-job-by-chat.json', {
 		'Chat message': { public: true },
 	});
@@ -287,6 +364,24 @@ test('a chat message stops a job', async () => {
 	const answerTo = async (text: string) =>
 		JSON.parse(await say(host, String(webhookId), text)) as unknown;
 	const jobId = await newJob();
+	for (const [text, action] of [
+		['stop', 'stop'],
+		[' Stop \n ', 'stop'],
+		['terminate', 'terminate'],
+	]) {
+		const said = `Which job? Write "${action}" and the ID of the job, such as: ${action} `;
+		expect([text, await answerTo(String(text))]).toEqual([
+			text,
+			{ output: expect.stringContaining(said) },
+		]);
+	}
+	for (const text of ['   ', 'please stop it']) {
+		expect([text, await answerTo(text)]).toEqual([
+			text,
+			{ output: expect.stringMatching(/^Write "stop" or "terminate" and the ID of a job/) },
+		]);
+	}
+	expect(stateOf(jobId)).toBe('running');
 	expect(await answerTo(`stop ${jobId}`)).toMatchObject({ output: `Done: stop job ${jobId}` });
 	expect(stateOf(jobId)).toBe('stopped');
 	expect(await answerTo('terminate no-such-job')).toMatchObject({
@@ -295,13 +390,13 @@ test('a chat message stops a job', async () => {
 	await host.api.deactivate(workflow.id);
 });
 
-test('the workflow continues with the result of each of ten jobs, or says that the job did not call', async () => {
+test('the workflow continues with the result of each of ten jobs, or says that the job failed or did not call', async () => {
 	const { id } = await host.example(waits);
 	const results = await Promise.all(
 		(await endedOf(id, 11)).map(async (one) => await host.api.executionResult(one.id)),
 	);
 	const wentOn = results.flatMap(({ output }) => output['Go on from here'] ?? []);
-	const called = ['Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Ginkgo', 'Hazel', 'Ivy'];
+	const called = ['Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Ginkgo', 'Hazel'];
 	const expected = called.map((customer) => {
 		const displayName = `Report for ${customer}`;
 		const outputs = { report: `report of ${displayName}` };
@@ -310,7 +405,8 @@ test('the workflow continues with the result of each of ten jobs, or says that t
 	});
 	expect(wentOn).toEqual(expect.arrayContaining(expected));
 	expect(wentOn).toHaveLength(called.length);
-	expect(results.flatMap(({ error }) => error ?? [])).toEqual([
-		"Say that it did not call: Job 'Report for Juniper' did not call within 0.3 minutes",
+	expect(results.flatMap(({ error }) => error ?? []).sort()).toEqual([
+		`Say that it has not: Job 'Report for Ivy' did not say that it succeeded, but: ${JSON.stringify(failure)}`,
+		"Say that it has not: Job 'Report for Juniper' did not call within 0.3 minutes",
 	]);
 }, 120_000);

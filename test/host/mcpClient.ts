@@ -1,9 +1,10 @@
 /**
  * Connects to an MCP server over streamable HTTP.
  *
+ * @param token the token of Bearer Auth
  * @returns a function that calls a tool, and returns the text of its result or error
  */
-export async function connectMcp(url: string) {
+export async function connectMcp(url: string, token?: string) {
 	let session: string | null = null;
 	let id = 0;
 	const post = async (method: string, params?: object): Promise<string> => {
@@ -13,6 +14,7 @@ export async function connectMcp(url: string) {
 			headers: {
 				'content-type': 'application/json',
 				accept: 'application/json, text/event-stream',
+				...(token !== undefined && { authorization: `Bearer ${token}` }),
 				...(session !== null && { 'mcp-session-id': session }),
 			},
 			body: JSON.stringify({

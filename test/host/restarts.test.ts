@@ -7,7 +7,7 @@ import { prepareHost, startHost, type Host } from '../../host/host';
 import { stopAll } from '../../host/process';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
-import { startSandbox, type Sandbox } from '../../sandbox';
+import { startSandbox, type NewJob, type Sandbox } from '../../sandbox';
 import { publish } from '../queue/load';
 import { CLUSTER, clusterById } from '../support/fixture';
 import { endOf, hasEnded, pressRetry } from './host';
@@ -63,6 +63,11 @@ const names = [
 	...['Silent 0', 'Silent 1'],
 	...Array.from({ length: 5 }, (_, n) => `Customer ${n}`),
 ];
+
+/** Returns the body of a job's call. One of the jobs says that it failed. */
+const resultOf = ({ displayName }: Pick<NewJob, 'displayName'>) => ({
+	...{ displayName, state: displayName.endsWith('Customer 4') ? 'failed' : 'succeeded' },
+});
 
 const displayNames = () => createsIn(sandbox).map(({ displayName }) => displayName);
 const inBatch = async (status?: string) =>
@@ -150,7 +155,7 @@ test('each waiting execution accepts the call of its job', async () => {
 	expect(jobs).toHaveLength(5);
 	await Promise.all(
 		jobs.map(async (job) => {
-			await callUntilTaken(addressIn(job) ?? '', json({ displayName: job.displayName }));
+			await callUntilTaken(addressIn(job) ?? '', json(resultOf(job)));
 		}),
 	);
 });
@@ -200,7 +205,10 @@ test('the batch continues once, with the result of each job', async () => {
 			const jobId = expect.any(String) as unknown;
 			if (kind === 'Silent') return { customer, state: 'no call', jobId, result: null };
 			const displayName = `Report for ${customer}`;
-			if (kind === 'Customer') return { customer, state: 'done', jobId, result: { displayName } };
+			if (kind === 'Customer') {
+				const result = resultOf({ displayName });
+				return { customer, state: result.state === 'failed' ? 'failed' : 'done', jobId, result };
+			}
 			const message = expect.stringContaining('refused to create the job') as unknown;
 			return { customer, state: 'not created', jobId: null, result: { message } };
 		}),

@@ -9,7 +9,7 @@ import { publish } from '../queue/load';
 import { answer } from '../support/answer';
 import { pressRetry, runToEnd, useHost } from './host';
 import { connectMcp } from './mcpClient';
-import { createNode, say } from './workflows';
+import { createNode, say, subWorkflow } from './workflows';
 
 /*
  * In a real n8n, no job is created twice by n8n's Retry, or by Retry On Fail of a tool that an MCP client or an agent
@@ -96,21 +96,8 @@ test("n8n's redaction hides the data that Retry needs, and Retry still works", a
 
 test("a sub-workflow's error, which the parent shows, names the execution whose Retry creates the missing jobs", async () => {
 	const { nodes } = batchOf([0, 1, 2, 3]);
-	const start = node(
-		'Start',
-		'n8n-nodes-base.executeWorkflowTrigger',
-		{ inputSource: 'passthrough' },
-		{ typeVersion: 1.1 },
-	);
-	const sub = await host.api.createWorkflow(inARow('Sub', [start, ...nodes.slice(1)]));
-	await host.api.activate(sub);
-	const execute = node(
-		'Execute',
-		'n8n-nodes-base.executeWorkflow',
-		{ workflowId: { __rl: true, mode: 'id', value: sub.id } },
-		{ typeVersion: 1.2 },
-	);
-	const parent = await host.api.createWorkflow(inARow('Parent', [manualTrigger(), execute]));
+	const sub = await subWorkflow(host, nodes.slice(1));
+	const parent = await host.api.createWorkflow(inARow('Parent', [manualTrigger(), sub.execute]));
 	const failed = await failedAt(parent.id, 2, refused);
 	const { error } = await host.api.executionResult(failed);
 	expect(error).toContain('running this node in another way creates every job again');
@@ -165,15 +152,18 @@ describe('Retry On Fail of a tool', () => {
 		);
 	}
 
-	test('sends one create for each call of an MCP client', async () => {
+	test('sends one create for each call of an MCP client, which needs the token', async () => {
 		const path = 'retry-tools';
-		const workflow = await publish(host.api, {
+		const url = `${host.url}/mcp/${path}`;
+		const [name, token] = ['Token of the MCP client', 'of the client'];
+		const id = await host.api.createCredential({ name, type: 'httpBearerAuth', data: { token } });
+		const workflow = await host.api.createWorkflow({
 			name: 'MCP',
 			nodes: [
 				langchain(
 					['MCP Server Trigger', 'mcpTrigger', 2],
-					{ authentication: 'none', path },
-					{ webhookId: path },
+					{ authentication: 'bearerAuth', path },
+					{ webhookId: path, credentials: { httpBearerAuth: { id, name } } },
 				),
 				tool,
 			],
@@ -181,7 +171,10 @@ describe('Retry On Fail of a tool', () => {
 				[tool.name]: { ai_tool: [[{ node: 'MCP Server Trigger', type: 'ai_tool', index: 0 }]] },
 			},
 		});
-		const callTool = await connectMcp(`${host.url}/mcp/${path}`);
+		await expect(connectMcp(url, token)).rejects.toThrow('answers 404');
+		await host.api.activate(workflow);
+		await expect(connectMcp(url)).rejects.toThrow('answers 403');
+		const callTool = await connectMcp(url, token);
 		const call = async () => await callTool('Create_a_job', { displayName: 'Report' });
 
 		loseTheFirstAnswer();

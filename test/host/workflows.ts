@@ -3,6 +3,7 @@ import type { ExecutionResult } from '../../host/executionResult';
 import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node, rows } from '../../host/workflow';
 import type { NewJob, Sandbox } from '../../sandbox';
+import { publish } from '../queue/load';
 import { CLUSTER, clusterById } from '../support/fixture';
 import { runToEnd, type HostUnderTest } from './host';
 
@@ -84,6 +85,34 @@ export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowN
 	workflow.connections['Loop'] = { main: [to('Next'), to(repeated.name)] };
 	workflow.connections[repeated.name] = { main: [to('Loop')] };
 	return workflow;
+}
+
+/**
+ * Publishes a sub-workflow, which gets the items of its parent.
+ *
+ * @returns the ID of the sub-workflow, and a node that runs it and returns its output
+ */
+export async function subWorkflow(
+	{ api }: Pick<HostUnderTest, 'api'>,
+	nodes: WorkflowNode[],
+	settings: WorkflowFile['settings'] = {},
+): Promise<{ id: string; execute: WorkflowNode }> {
+	const start = node(
+		'Start',
+		'n8n-nodes-base.executeWorkflowTrigger',
+		{ inputSource: 'passthrough' },
+		{ typeVersion: 1.1 },
+	);
+	const workflow = inARow('Sub', [start, ...nodes]);
+	workflow.settings = { ...workflow.settings, ...settings };
+	const { id } = await publish(api, workflow);
+	const execute = node(
+		'Execute',
+		'n8n-nodes-base.executeWorkflow',
+		{ workflowId: { __rl: true, mode: 'id', value: id } },
+		{ typeVersion: 1.2 },
+	);
+	return { id, execute };
 }
 
 /** Returns the jobs that a sandbox was asked to create. */

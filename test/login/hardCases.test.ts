@@ -1,5 +1,5 @@
 import type { Fault } from '../../sandbox';
-import { itemOf, tries } from '../reliability/batch';
+import { gate, itemOf, tries, turns } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
@@ -52,7 +52,7 @@ describe('If a service forgets its tokens two seconds after the login,', () => {
 		const { failed, seconds } = await batch(200);
 		expect([failed, jobs(), logins()]).toEqual([0, 200, 2]);
 		// The time that the test itself takes on a busy machine counts, too.
-		expect(seconds).toBeLessThan(19);
+		expect(seconds).toBeLessThan(30);
 	});
 
 	test('between two executions, all jobs are made', async () => {
@@ -112,7 +112,7 @@ describe('If requests are always answered with 401,', () => {
 			expect([failed, jobs()]).toEqual([200, 200]);
 			expect(logins()).toBeLessThanOrEqual(3);
 			// The time that the test itself takes on a busy machine counts, too.
-			expect(seconds).toBeLessThan(19);
+			expect(seconds).toBeLessThan(30);
 		},
 	);
 });
@@ -178,37 +178,32 @@ describe('If a login is answered with %s', () => {
 
 test('If a create gets a 500, and the login takes longer than the Timeout, the others go on with the old token', async () => {
 	const old = await logInBefore(2 * MINUTE_MS);
-	const late: Fault = {
-		...{ kind: 'wait', when: 'beforeActing' },
-		until: new Promise((resolve) => setTimeout(resolve, 2_000)),
-	};
+	const held = gate();
 	fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-		if (operation === 'login') return late;
+		if (operation === 'login') return held.fault;
 		return nOfOperation === 3 ? answer(500) : undefined;
 	});
-	const { failed, seconds } = await batch(40, { timeout: 500, concurrency: 2 });
+	const { failed } = await batch(40, { timeout: 500, concurrency: 2 });
+	held.open();
 	expect([failed, jobs()]).toEqual([1, 39]);
-	expect(seconds).toBeLessThan(1.8);
 	expect(new Set(callsOf('createJob').map(({ token }) => token))).toEqual(new Set([old]));
 });
 
-test.each<[string, number, (cancel: () => void) => void]>([
-	['waits for a token that is not valid yet', 0, (cancel) => cancel()],
-	['waits for a login', 2 * MINUTE_MS, (cancel) => cancel()],
-])('After a cancel, nothing is sent any more while a request %s', async (_, age, act) => {
+test.each([
+	['waits for a token that is not valid yet', 0],
+	['waits for a login', 2 * MINUTE_MS],
+])('After a cancel, nothing is sent any more while a request %s', async (_, age) => {
 	await logInBefore(age);
-	let open = () => {};
-	const opened = new Promise<void>((resolve) => (open = resolve));
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login' ? { kind: 'wait', when: 'beforeActing', until: opened } : wrong,
-	);
+	const held = gate();
+	fixture.sandbox.faults.plan(({ operation }) => (operation === 'login' ? held.fault : wrong));
 	const running = fixture.engine.start([{ parameters }], numbered(1));
-	await until(() => (age === 0 ? callsOf('createJob').length : logins()) === 1);
-	await until(() => callsOf('createJob').every(({ status }) => status === 401));
-	act(running.cancel);
+	await until(() => callsOf('createJob').some(({ status }) => status === 401));
+	await until(() => age === 0 || logins() === 1);
+	hurry();
+	running.cancel();
 	await running.result;
-	open();
-	await new Promise((resolve) => setTimeout(resolve, 1_500));
+	held.open();
+	await turns();
 	expect(callsOf('createJob')).toHaveLength(1);
 	expect(logins()).toBe(age === 0 ? 0 : 1);
 });

@@ -265,7 +265,7 @@ test('The test of a credential logs in each time, whatever became of other login
 	]) {
 		const test = engine.testCredential(form);
 		if ('password' in form) {
-			await expect(test).rejects.toThrow('The username or the password is wrong');
+			await expect(test).rejects.toThrow('The service refused the login');
 		} else {
 			expect(await test).toMatchObject({ items: expect.any(Array) as unknown });
 		}
@@ -281,7 +281,7 @@ test('Other nodes send a wrong password again only after half a minute', async (
 		[2_000, 2],
 	] as const) {
 		pass(ms);
-		await expect(post()).rejects.toThrow('The username or the password is wrong');
+		await expect(post()).rejects.toThrow('The service refused the login');
 		expect(counts()).toEqual([0, 0, logins]);
 	}
 });

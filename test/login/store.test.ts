@@ -111,13 +111,13 @@ describe("If n8n's store of credentials fails", () => {
 			'in each read',
 			locked,
 			"n8n can't use this node's credential: database is locked",
-			'Try again later.',
+			'try again later.',
 		],
 		[
 			'because the node may not use the credential',
 			new UserError('This credential cannot be used in workflows'),
 			"n8n can't use this node's credential: This credential cannot be used in workflows",
-			'choose another credential in this node',
+			'Choose a credential in this node',
 		],
 	])('%s, the error says so, and nothing was sent', async (_, thrown, message, said) => {
 		spyOnReads().mockRejectedValue(thrown);

@@ -267,7 +267,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			// By no item, node, try or execution.
 			const parameters = create({ options: { concurrency: 20 } });
 			const node = { parameters, onError, settings: tries() } as const;
-			const message = 'The username or the password is wrong';
+			const message = 'The service refused the login';
 			const failed = { json: { message, error: { httpStatus: 401, jobMayExist: false } } };
 			for (const [ms, count] of [
 				[0, 1],

@@ -88,9 +88,18 @@ describe('Filters', () => {
 	test.each([
 		['of another name', 'runs', 0],
 		['that is left empty', '', 50],
-		['whose expression gives nothing', '={{ $json.absent }}', 50],
+		['with spaces around it', ' Pending\n', 50],
 	])('by a phase %s (%j) return %i clusters', async (_, phase, count) => {
-		expect(await list({ filters: { phase } })).toHaveLength(count);
+		expect(await list({ limit: 50, filters: { phase } })).toHaveLength(count);
+	});
+
+	test('are applied to all pages if Raw Page is left over from before Return All', async () => {
+		const left = { filters: { phase: 'Pending' }, options: { rawPage: true } };
+		const found = await list({ returnAll: true, ...left });
+		expect(new Set(found.map(({ status }) => Object(status).phase as unknown))).toEqual(
+			new Set(['Pending']),
+		);
+		expect(found.length).toBeGreaterThan(1);
 	});
 });
 

@@ -1,5 +1,5 @@
 import { contractOperation } from '../../sandbox/contract/contract';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
 
@@ -46,9 +46,6 @@ const { value: created = {} } = contractOperation('createJob').examples.find(
 const SIMPLE =
 	'metadata name displayName group workflow priority status workspace workCluster'.split(' ');
 const ALL = [...SIMPLE, 'type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
-const NAMES = ['metadata', 'displayName'];
-
-const selected = { output: 'selectedFields', outputFields: ['status', 'inputs'] };
 
 test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
 	['simplified by default', {}, SIMPLE],
@@ -57,19 +54,7 @@ test.each<[string, INodeParameters, fields: string[], asTool?: boolean]>([
 	['the whole job without Simplify', { simplify: false }, ALL],
 	['the whole job by an expression', { simplify: '={{ "false" }}' }, ALL],
 	['simplified for a tool by default', {}, SIMPLE, true],
-	['whole for a tool, whatever Simplify says', { output: 'raw', simplify: true }, ALL, true],
-	[
-		'the selected fields for a tool, with the metadata and the display name',
-		selected,
-		[...NAMES, 'status', 'inputs'],
-		true,
-	],
-	[
-		'the metadata and the display name for a tool that selects no fields',
-		{ output: 'selectedFields' },
-		NAMES,
-		true,
-	],
+	['the whole job for a tool without Simplify', { simplify: false }, ALL, true],
 ])('the output of Create is %s', async (_, parameters, fields, asTool = false) => {
 	fixture.answerWith('createJob', created);
 	const { items } = await fixture.engine.run({ parameters: create(parameters), asTool });
@@ -226,40 +211,17 @@ test.each(oddJson)(
 	},
 );
 
-describe('An optional field whose expression has no value', () => {
-	test('is not sent, and a hint names the field and the items', async () => {
-		const optional = {
-			group: '={{ $json.group }}',
-			additionalFields: { priority: '={{ $json.priority }}', metadata: '={{ $json.metadata }}' },
-			options: { timeout: '={{ $json.timeout }}', concurrency: 1 },
-		};
-		const all: IDataObject = { group: 'g', priority: 1, metadata: '{"a":1}', timeout: 1000 };
-		const without = (...fields: string[]) =>
-			Object.fromEntries(Object.entries(all).filter(([field]) => !fields.includes(field)));
-		const items = [all, without('group'), without('group', 'priority'), without('timeout')];
-		const displayName = '={{ $itemIndex }}';
-		const parameters = create({ displayName, ...optional });
-		const { hints } = await fixture.engine.run({ parameters }, items);
-		const jobs = fixture.sentJobs();
-		expect(jobs).toMatchObject([{ group: 'g', priority: 1 }, { group: '' }, {}, { group: 'g' }]);
-		expect(jobs[2]).not.toHaveProperty('priority');
-		expect(hints).toEqual([
-			"Left out, since the field's expression gives nothing (undefined): 'Group' of items 1 to 2, 'Priority' of item 2, 'Timeout' of item 3. Items are counted from 0.",
-		]);
-	});
-
-	test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
-		'causes no hint if its value is %j, because it was left empty on purpose',
-		async (value) => {
-			const additionalFields = { priority: value, workspace: value, maxRetry: value };
-			const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
-			const { hints } = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
-			for (const field of ['priority', 'retryOption', 'workspace'])
-				expect(fixture.sentJob()).not.toHaveProperty(field);
-			expect(hints).toEqual([]);
-		},
-	);
-});
+test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
+	'an optional field with the value %j is not sent, because it was left empty on purpose',
+	async (value) => {
+		const additionalFields = { priority: value, workspace: value, maxRetry: value };
+		const parameters = create({ group: value, additionalFields, inputs: { input: [] } });
+		const { hints } = await fixture.engine.run({ parameters }, [{ empty: '', none: null }]);
+		for (const field of ['priority', 'retryOption', 'workspace'])
+			expect(fixture.sentJob()).not.toHaveProperty(field);
+		expect(hints).toEqual([]);
+	},
+);
 
 test('the node sends nothing if it gets no items', async () => {
 	const { items } = await fixture.succeeds(create(), []);

@@ -87,28 +87,26 @@ test('the list waits 20 seconds for a response, and sends the request once more'
 	expect(fixture.callsOf('listClusters')).toHaveLength(2);
 });
 
-test.each<[number, message: RegExp, queries: object[]]>([
-	[
-		422,
-		/^The service refused to list the work clusters: nein$/,
-		[{ 'ListOption.limit': '100' }, {}],
-	],
-	// No page size helps if the list doesn't exist.
-	[404, /^No list of work clusters at /, [{ 'ListOption.limit': '100' }]],
+test.each<[number, message: RegExp, advice: RegExp]>([
+	[422, /^The service refused to list the work clusters: nein$/, /^Choose 'By ID' in the field/],
+	[409, /^The service refused to list the work clusters: nein$/, /^Choose 'By ID' in the field/],
+	[404, /^No list of work clusters at /, /^Check the 'Base URL' in the credential/],
 ])(
-	'after a %i, the list shows the error %s, and pages without a size are requested if that may help',
-	async (status, message, queries) => {
+	'after a %i, the list shows the error %s, which names no field that the list lacks',
+	async (status, message, advice) => {
 		fixture.meets('listClusters', answer(status, { message: 'nein' }));
 		await expect(search()).rejects.toMatchObject({
 			name: 'NodeApiError',
 			message: expect.stringMatching(message) as unknown,
+			description: expect.stringMatching(advice) as unknown,
 		});
-		expect(fixture.callsOf('listClusters').map(({ query }) => query)).toEqual(queries);
+		const queries = fixture.callsOf('listClusters').map(({ query }) => query);
+		expect(queries).toEqual([{ 'ListOption.limit': '100' }]);
 	},
 );
 
 test('the list offers each cluster once, and a search finds the last one, if the service sends smaller pages than requested and numbers them', async () => {
-	const smaller = { maxPageSize: 50, refuseLargerPages: true, pageNumbers: true };
+	const smaller = { maxPageSize: 50, pageNumbers: true };
 	await fixture.start({ clusters: 120, ...smaller });
 	const all = [...fixture.sandbox.store.clusters].map(({ metadata }) => metadata.uid);
 	expect((await allPages()).flat()).toEqual(all);

@@ -3,6 +3,9 @@ import { ServerResponse } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
+import { changeJobState } from '../../nodes/JobOrchestration/service/calls/jobs';
+import { resultOf } from '../../nodes/JobOrchestration/service/errors/result';
+import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -169,8 +172,7 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 			})),
 			...[[one], { clusters: [one] }, { data: { items: [one] } }, { metadata: {}, message: 'no' }],
 			...[{ error: { code: 7 } }, { errors: ['maintenance'] }, { code: 0, msg: 'キーが無効です' }],
-			...[{ success: false }, { status: 500 }, { items: [], success: false }],
-			{ items: [], error: 'maintenance' },
+			...[{ success: false }, { status: 500 }, { items: 7, error: 'maintenance' }],
 		]),
 		async (fault) => await errorAfter(fault, getAll()),
 	],
@@ -196,6 +198,79 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 		expect(said.join('\n')).toMatchSnapshot();
 	},
 );
+
+test.each([
+	['cluster', getAll(), { items: [{ metadata: { uid: 'c-1' } }] }],
+	['job', create(), { metadata: { uid: 'j-1' }, displayName: 'Report' }],
+])('a %s is a success, whatever stands beside it', async (_, parameters, body) => {
+	const [operation] = 'items' in body ? (['listClusters'] as const) : (['createJob'] as const);
+	for (const beside of [
+		...[{ code: 0, message: 'ok' }, 'none', 200, true].map((error) => ({ error })),
+		...[{ success: false }, { ok: false }, { status: 'failed' }, { message: 'no' }],
+	]) {
+		fixture.answerWith(operation, { ...body, ...beside });
+		const { items } = await fixture.succeeds(parameters);
+		expect([beside, items.length]).toEqual([beside, 1]);
+	}
+});
+
+test.each([{ idempotent: true }, { idempotent: false }])(
+	'a state change that says that it failed is refused: %j',
+	({ idempotent }) => {
+		const call = changeJobState({ namespace: 'default', jobId: '7', verb: 'stop', idempotent });
+		const sender = { account: { baseUrl: 'https://x' }, secrets: new Secrets('secret') };
+		const failureOf = (body: unknown) => {
+			const result = resultOf({ statusCode: 200, body, headers: {} }, call, sender);
+			return 'failure' in result ? result.failure : undefined;
+		};
+		for (const body of [
+			{ success: false, message: 'no' },
+			{ ok: 'false', id: '7', error: 'no' },
+		]) {
+			expect(failureOf(body)).toMatchObject({
+				title: 'The service refused to stop the job',
+				words: 'no',
+				mayHaveActed: false,
+			});
+		}
+		for (const body of [null, '', {}, { success: true }, { error: null }, { error: {} }, []]) {
+			expect([body, failureOf(body)]).toEqual([body, undefined]);
+		}
+	},
+);
+
+const checkFields = /^Check this node's fields\. 'Work Cluster' is the cluster's ID/;
+const askAdministrator = /^Ask the administrator of the service for the reason\./;
+const nameTaken =
+	/^Look on the service for a job named 'Report' in namespace 'default': it may exist/;
+
+test.each<[RegExp, statuses: number[], parameters: INodeParameters]>([
+	[checkFields, [400, 422], create()],
+	[nameTaken, [409], create()],
+	[askAdministrator, [402, 405, 406, 412, 415, 421, 426, 428, 451], create()],
+	[askAdministrator, [402, 405, 415, 451], getAll()],
+	[askAdministrator, [402, 406, 451], stop],
+	[/^Check 'Job ID' and 'Namespace'\./, [404, 410], stop],
+])('the advice %s is given where it can help: after %j', async (advice, statuses, parameters) => {
+	for (const status of statuses) {
+		const { description } = await errorAfter(answer(status, { message: 'no' }), parameters);
+		expect([status, description]).toEqual([status, expect.stringMatching(advice)]);
+	}
+});
+
+test('a 304 is not called a redirect', async () => {
+	const { title } = await errorAfter(answer(304), getAll());
+	expect(title).toBe('The service answered with nothing instead of a list of work clusters');
+});
+
+test('the words of the service are not said twice', async () => {
+	for (const message of ['No job job-1', 'no job: JOB-1 (in namespace "default")']) {
+		const { title } = await errorAfter(answer(404, { message }), stop);
+		expect(title).toBe("No job 'job-1' in namespace 'default'");
+	}
+	const { title } = await errorAfter(answer(404, { message: 'job-1 has ended' }), stop);
+	expect(title).toBe("No job 'job-1' in namespace 'default': job-1 has ended");
+});
 
 describe('The title of an error', () => {
 	const long = `registry.example.com/${'x'.repeat(120)} is unreachable`;
@@ -267,7 +342,7 @@ test.each<[number, title: string, after?: typeof errorAfter]>([
 	[404, 'The namespace, the workflow template or the work cluster was not found'],
 	[409, 'The service or something before it refused to create the job'],
 	[502, 'The service failed to create the job; the job may exist'],
-	[401, 'The username or the password is wrong', errorAfterLogin],
+	[401, 'The service refused the login', errorAfterLogin],
 	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],
 	[502, 'The service failed to log the user in', errorAfterLogin],
 ])(

@@ -57,6 +57,10 @@ const fields = {
 	'Wait Limit': (waitLimit) => create({ options: { waitUntilCalled: 'a', waitLimit } }),
 	'Job ID': (jobId) => change('terminate', { jobId }),
 	Limit: (limit) => getAll({ limit }),
+	'Return All': (returnAll) => getAll({ returnAll }),
+	'Raw Page': (rawPage) => getAll({ options: { rawPage } }),
+	'Continue From': (token) => getAll({ options: { continue: token } }),
+	'Create Again If Uncertain': option('createUncertainAgain'),
 	'Page Size': (pageSize) => getAll({ options: { pageSize } }),
 	Phase: (phase) => getAll({ filters: { phase } }),
 } satisfies Record<string, (value: string) => INodeParameters>;
@@ -108,23 +112,16 @@ const ids: Field[] = [
 ];
 
 areRefused('an empty required field', /^Fill it in\./, {
-	...inEach([...ids, 'Display Name'], js('"  "'), js('$json.absent')),
+	...inEach([...ids, 'Display Name'], js('"  "'), js('null')),
 	'Job Inputs (JSON)': ['[{"default":"5"}]', '[{"id":null}]'],
 	'Job Outputs (JSON)': [js('[{ id: "a" }, { id: " " }]')],
 });
 
-areRefused('an expression without a value in an input or output', /If nothing is meant, /, {
-	...inEach(
-		[
-			'Job Outputs (JSON)',
-			'Job Inputs 1 › Value',
-			'Job Outputs 1 › Value',
-			'Job Inputs 1 › Value Type',
-			'Job Inputs 1 › Display Name',
-		],
-		js('$json.absent'),
-		js('undefined'),
-	),
+/** The fields whose values are single expressions. Others are parts of JSON. */
+const single = Object.keys(fields).filter((name) => !/JSON\) \d$/.test(name)) as Field[];
+
+areRefused('an expression that gives nothing', /If nothing is meant, /, {
+	...inEach(single, js('$json.absent'), js('undefined')),
 	'Job Inputs (JSON)': [
 		js('$json.absent'),
 		'=[{ "id": "a", "default": "{{ $json.absent }}" }]',
@@ -149,7 +146,8 @@ areRefused('a text with an expression that gives nothing', ownExpression, {
 		[...ids, 'Display Name', 'Group', 'Workspace', 'Type', 'Priority', 'Wait Until Called'],
 		withGap,
 	),
-	...inEach(['Job Inputs 1 › Display Name', 'Job Inputs 1 › Value Type', 'Phase'], withGap),
+	...inEach(['Job Inputs 1 › Display Name', 'Job Inputs 1 › Value Type'], withGap),
+	...inEach(['Phase', 'Continue From', 'Limit', 'Page Size', 'Timeout', 'Raw Page'], withGap),
 	...inEach(
 		['Job Inputs 1 › Value', 'Job Outputs 1 › Value'],
 		'=/data/{{ $json.nmae }}/in.csv',
@@ -168,16 +166,15 @@ areRefused('JSON from an expression in which a part is nothing', /let it give nu
 });
 
 test.each([
-	['[{ "id": "a", "default": "5" }, { "id": "b" "default": "6" }]', /{ "id": "b" "default": "6"/],
-	['=[{ "id": "a", "default": "{{ $json.quoted }}" }]', /"default": "a "b" c"/],
-	['=[{ "id": "a", "default": "{{ $json.lines }}" }]', /"default": "a b"/],
-	['[{ "id": "a", "default": "5" }', /, at …d": "a", "default": "5" }…\. /],
-])('the error for invalid JSON shows the text around the fault: %s', async (inputsJson, text) => {
+	['[{ "id": "a", "default": "5" }, { "id": "b" "default": "6" }]', /in JSON at position \d+/],
+	['=[{ "id": "a", "default": "{{ $json.quoted }}" }]', /in JSON at position \d+/],
+	['=[{ "id": "a", "default": "{{ $json.lines }}" }]', /in JSON at position \d+/],
+])('the error for invalid JSON says where the fault is: %s', async (inputsJson, position) => {
 	const items = [{ quoted: 'a "b" c', lines: 'a\nb' }];
 	const parameters = fields['Job Inputs (JSON)'](inputsJson);
 	const { error } = await fixture.engine.run({ parameters }, items);
 	expect(error?.message).toBe("Nothing was sent. 'Job Inputs (JSON)' is not valid JSON.");
-	expect(error?.description).toMatch(text);
+	expect(error?.description).toMatch(position);
 	const [, expression] = /\{\{ (.*) \}\}/.exec(inputsJson) ?? [];
 	const advice = `put it in by {{ JSON.stringify(${expression}) }}, without quotes around it`;
 	if (expression !== undefined) expect(error?.description).toContain(advice);
@@ -425,16 +422,27 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 	});
 });
 
-test('a node without a credential sends nothing, and its error mentions the credential', async () => {
-	const { error } = await fixture.engine.run({
-		parameters: create(),
-		settings: { credentials: {} },
-	});
+test.each<[string, thrown: string | undefined, reason: RegExp]>([
+	['without a credential', undefined, /credential/],
+	// n8n-core's and n8n's errors for these cases.
+	['with a credential that was deleted', 'Credential with ID "7" does not exist', /with ID "7"/],
+	['with a credential that n8n cannot decrypt', 'Credentials could not be decrypted', /decrypted/],
+])('a node %s sends nothing, and its error says what helps', async (_, thrown, reason) => {
+	if (thrown !== undefined) {
+		const { credentials } = fixture.engine;
+		jest.spyOn(credentials, 'getDecrypted').mockRejectedValue(new Error(thrown));
+	}
+	const settings = thrown === undefined ? { credentials: {} } : {};
+	const { error } = await fixture.engine.run({ parameters: create(), settings });
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
-		message: expect.stringMatching(/credential/),
+		message: expect.stringMatching(/^n8n can't use this node's credential: /) as unknown,
+		description: expect.stringMatching(
+			/^Choose a credential in this node, or open the one that is chosen and save it again\./,
+		) as unknown,
 		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
 	});
+	expect(error?.message).toMatch(reason);
 	expect(fixture.sandbox.calls).toEqual([]);
 });
 

@@ -30,7 +30,6 @@ test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameter
 	],
 	['callbackUrl', 60, { waitUntilCalled: '' }],
 	['callbackUrl', 60, { waitUntilCalled: ' ', waitLimit: '' }],
-	['callbackUrl', 60, { waitUntilCalled: '={{ $json.absent }}', waitLimit: '={{ $json.absent }}' }],
 	['callbackUrl', 60, { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
 ])(
 	'the input %s contains the address that the job calls, and n8n waits for %i minutes, with %j',
@@ -126,7 +125,7 @@ test("during the wait, n8n's highlighted data and a hint contain the job's ID, b
 	const { run, hints } = await fixture.engine.run({ parameters: waiting() });
 	const [uid] = fixture.sandbox.store.jobs.keys();
 	expect(hints).toEqual([
-		`If you cancel the execution, job ${uid} goes on. Its ID stays in n8n's log and in the browser's console.`,
+		`If you cancel the execution, job ${uid} goes on. Its ID stays in n8n's log.`,
 	]);
 	// n8n 1.x gives nodes no access to the highlighted data.
 	const isThere = 'customData' in ExecuteContext.prototype;
@@ -161,22 +160,46 @@ test('of two Creates in a row, each waits for the call of its own job', async ()
 	]);
 });
 
-test('if n8n cannot begin the wait and the workflow continues, the item fails, and its error names the job', async () => {
-	const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
-	begin.mockRejectedValueOnce(new Error('The database is locked'));
-	const onError = 'continueErrorOutput';
-	const { branches, run } = await fixture.engine.run({ parameters: waiting(), onError });
-	const [uid] = fixture.sandbox.store.jobs.keys();
-	const description = expect.stringMatching(
-		new RegExp(`Job ${uid} .*The database is locked`, 's'),
-	) as unknown;
-	const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
-	const message = expect.stringMatching(
-		/^The job was created, but n8n can't wait for its call/,
-	) as unknown;
-	expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
-		[],
-		[{ message, error }],
-	]);
-	expect(run.waitTill).toBeUndefined();
+describe('If n8n cannot begin the wait, the item fails, and its error names the job', () => {
+	const said = /^The job was created, but n8n can't wait for its call/;
+	let uid: string;
+
+	/** Runs the node in an n8n whose database is locked. */
+	async function run(onError?: NodeOptions['onError']) {
+		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+		begin.mockRejectedValueOnce(new Error('The database is locked'));
+		const result = await fixture.engine.run({
+			parameters: waiting(),
+			...(onError && { onError }),
+		});
+		uid = [...fixture.sandbox.store.jobs.keys()][0] ?? '';
+		expect(result.run.waitTill).toBeUndefined();
+		return result;
+	}
+
+	test('if the workflow continues', async () => {
+		const { branches } = await run('continueErrorOutput');
+		const description = expect.stringMatching(
+			new RegExp(`Job ${uid} .*The database is locked`, 's'),
+		) as unknown;
+		const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
+		const message = expect.stringMatching(said) as unknown;
+		expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
+			[],
+			[{ message, error }],
+		]);
+	});
+
+	test('if the workflow stops', async () => {
+		const { error } = await run();
+		const description = expect.stringMatching(
+			new RegExp(`Job ${uid} .*use Retry of execution .*The database is locked`, 's'),
+		) as unknown;
+		const createdJobs = [{ itemIndex: 0, uid, displayName: 'Report', namespace: 'default' }];
+		expect(error).toMatchObject({
+			message: expect.stringMatching(said) as unknown,
+			description,
+			context: { createdJobs, jobMayExist: true },
+		});
+	});
 });

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { contractOperation } from '../../sandbox/contract/contract';
 import { useSandbox } from '../support/fixture';
-import { loadPackage } from '../support/packageUnderTest';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
 
 /*
@@ -59,11 +57,3 @@ test.each(operations)(
 		if (operation.kind === 'change') expect(schema.properties?.response?.type).toHaveLength(6);
 	},
 );
-
-test('Selected Fields offers every field of a job that the interface has', async () => {
-	const { description } = (await loadPackage()).node;
-	const { options = [] } = description.properties.find(({ name }) => name === 'outputFields') ?? {};
-	const offered = options.map((option) => 'value' in option && option.value);
-	const { properties: shown = {} } = contractOperation('createJob').answers.get(200) as Schema;
-	expect(['displayName', 'metadata', ...offered].sort()).toEqual(Object.keys(shown).sort());
-});

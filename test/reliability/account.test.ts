@@ -94,7 +94,9 @@ describe('The expressions of a credential that use the item', () => {
 			"Nothing was sent. 'Credential' leads to another account for item 1.",
 		);
 		expect(error?.description).toMatch(/begun as user "ann" at .* now for user "bob" at /);
-		expect(error?.description).toContain('start a new execution with the items that are still');
+		expect(error?.description).toContain(
+			'put a Loop Over Items node with Batch Size 1 before this node, or start a sub-workflow for each item',
+		);
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 

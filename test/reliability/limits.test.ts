@@ -1,5 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
+import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { create, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -43,12 +44,8 @@ describe('A service with a rate limit', () => {
 	});
 
 	test.each([
-		[429, TOO_MANY, '"Too many requests"'],
-		[
-			503,
-			'The service failed to answer a health check: The service is busy',
-			'"The service is busy"',
-		],
+		[429, 'Not sent: the service is receiving too many requests', '"Too many requests"'],
+		[503, 'Not sent: the service is failing', '"The service is busy"'],
 	] as const)(
 		'that accepts nothing for more than a minute makes the remaining items fail: %i',
 		async (tooMany, message, said) => {
@@ -60,7 +57,11 @@ describe('A service with a rate limit', () => {
 			expect({ made, all: made + mayExist + failed }).toEqual({ made: 5, all: 100 });
 			// These are the creates that were in flight when it began. After them, the node sends health checks.
 			expect(mayExist).toBeLessThanOrEqual(tooMany === 503 ? 10 : 0);
-			const error = { httpStatus: tooMany, description: expect.stringContaining(said) as unknown };
+			// What is said of another request, is said to be of another request.
+			const description = expect.stringMatching(
+				new RegExp(`^Another request failed: .*${said}.* was answered with HTTP ${tooMany}`, 'ms'),
+			) as unknown;
+			const error = { httpStatus: null, jobMayExist: false, description };
 			expect(items.at(-1)?.json).toMatchObject({ message, error });
 		},
 	);
@@ -109,9 +110,38 @@ test('A throttled login with a Retry-After of more than a minute makes all items
 	expect(await errorAfter()).toMatch(/^.*too many requests: Ann .*\n.*asks to wait 600 s/s);
 	for (const parameters of others) {
 		const error = await errorAfter(parameters);
-		expect(error).toMatch(/^The service is receiving too many requests\nTry again later/);
+		expect(error).toMatch(/^Not sent: the service is receiving too many requests\nTry again later/);
 		expect(error).toContain('Other requests were answered with HTTP 429.');
 		expect(error).not.toContain('Ann');
 	}
 	expect(callsOf('login')).toHaveLength(1);
 });
+
+test.each<[string, Fault]>([
+	['breaks connections', { kind: 'break', when: 'beforeActing' }],
+	['fails', answer(500, { message: 'out of disk' })],
+	['answers with a page', answer(502, '<html>Bad Gateway</html>')],
+])(
+	'if a service %s, the error of an item that was not sent says so, and ascribes nothing of other items to it',
+	async (_, fault) => {
+		hurry();
+		meets('createJob', ({ nOfOperation }) => {
+			if (nOfOperation === 3) return answer(400, { message: 'no such template' });
+			return nOfOperation > 10 ? fault : undefined;
+		});
+		const { items } = await fixture.engine.run(creates({ concurrency: 1 }), numbered(60));
+		const errors = items.flatMap(({ json }) => (json.error === undefined ? [] : [json]));
+		const [refused, ...others] = errors;
+		expect(refused?.message).toBe('The service refused to create the job: no such template');
+		expect(JSON.stringify(refused)).not.toMatch(/waited|more attempt/);
+		const unsent = others.filter(({ error }) => Object(error).jobMayExist === false);
+		expect(unsent.length).toBe(60 - callsOf('createJob').length);
+		for (const { message, error } of unsent) {
+			expect(message).toBe('Not sent: the service is failing');
+			expect(error).toMatchObject({ httpStatus: null });
+			const { description } = error as { description: string };
+			expect(description).toMatch(/^Try again later\. .*\n\nAnother request failed: /s);
+			expect(description).not.toMatch(/ 0 more|waited 0 s/);
+		}
+	},
+);

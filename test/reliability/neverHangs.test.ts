@@ -113,7 +113,7 @@ test.each<[string, Fault, Fault, size: number, INodeParameters]>([
 );
 
 describe('If the tokens of a service expire and it refuses logins', () => {
-	const WRONG = 'The username or the password is wrong';
+	const WRONG = 'The service refused the login';
 	const refused = answer(401);
 
 	test('all concurrent calls of a tool by an agent end', async () => {

@@ -5,7 +5,8 @@ import { actAndAnswer, answer } from '../support/answer';
 import { change, CLUSTER, clusterById, credentialFor } from '../support/fixture';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { type Result, stored } from '../support/run';
+import { type NodeOptions, type Result, stored } from '../support/run';
+import { HOUR_MS } from '../support/clock';
 import { until } from '../sandbox/client';
 import { batch, brokenAfter, contextOf, createdIn, gate } from './batch';
 import { namesIn, oneByOne, refused, refusedAt, tries, uncertainIn, useBatch } from './batch';
@@ -116,17 +117,24 @@ describe("n8n's Retry On Fail of a tool", () => {
 		settings,
 	};
 
-	test('does not send a create again whose job may exist, but treats each call as a new request', async () => {
-		creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
-		const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
-		expect(answers).toEqual([
-			expect.stringMatching(/^Error: .*the job may exist/),
-			expect.stringContaining('"displayName":"Job 7"'),
-			expect.stringContaining('"displayName":"Job 1"'),
-		]);
-		expect(jobsOnService()).toHaveLength(3);
-		expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
-	});
+	test.each([
+		['an agent', '1'],
+		['an MCP client, which has no execution', undefined],
+	])(
+		'does not send a create again whose job may exist, but treats each call of %s as a new request',
+		async (_, id) => {
+			fixture.engine.executionId = id;
+			creates((_, { nOfOperation }) => (nOfOperation === 1 ? brokenAfter : undefined));
+			const { answers, run } = await fixture.engine.callTool(tool, [{ n: 7 }, { n: 7 }, { n: 1 }]);
+			expect(answers).toEqual([
+				expect.stringMatching(/^Error: .*the job may exist/),
+				expect.stringContaining('"displayName":"Job 7"'),
+				expect.stringContaining('"displayName":"Job 1"'),
+			]);
+			expect(jobsOnService()).toHaveLength(3);
+			expect(JSON.stringify(run.data)).not.toContain('"jobOrchestration":');
+		},
+	);
 
 	test('sends a create again that certainly failed', async () => {
 		creates((_, { nOfOperation }) => (nOfOperation < 3 ? refused : undefined));
@@ -223,6 +231,82 @@ describe("n8n's Retry", () => {
 		expect(contextOf(again)).toMatchObject({ itemIndex: 1 });
 		const stopped = fixture.callsOf('changeJobState').map(({ path }) => path.split('/').at(-2));
 		expect(stopped).toEqual(['gone', jobIds[1]]);
+	});
+});
+
+describe("n8n's Retry, pressed again on the same execution,", () => {
+	let last = 40;
+
+	/** Runs something as a new execution, and returns its ID and its result. */
+	async function asExecution(run: () => Promise<Result>): Promise<[id: string, Result]> {
+		const id = String((last += 1));
+		fixture.engine.executionId = id;
+		return [id, await run()];
+	}
+	const retried = async (result: Result, again: NodeOptions = once) =>
+		await asExecution(async () => await fixture.engine.retry(result, [again]));
+
+	/** Runs six creates, of which that of item 2 fails, and then a Retry, in which that of item 4 fails. */
+	async function failedTwice() {
+		creates(refusedAt(2));
+		const first = await asExecution(async () => await fixture.engine.run(once, numbered(6)));
+		creates(refusedAt(4));
+		const second = await retried(first[1]);
+		expect(timesSent()).toEqual([1, 1, 2, 1, 1]);
+		creates(() => undefined);
+		return { first, second };
+	}
+
+	test('sends nothing after a Retry that has created jobs, and names the execution to retry', async () => {
+		const { first, second } = await failedTwice();
+		for (const onError of ['stopWorkflow', 'continueRegularOutput'] as const) {
+			const [, { error, items }] = await retried(first[1], { ...once, onError });
+			const message = `Execution ${first[0]} was already retried as execution ${second[0]}, which has created jobs. Use Retry of execution ${second[0]}.`;
+			if (onError === 'stopWorkflow') {
+				expect(error).toMatchObject({ message, context: { jobMayExist: false } });
+			} else {
+				expect(items.map(({ json }) => json.message)).toEqual(new Array(6).fill(message));
+			}
+		}
+		expect(timesSent()).toEqual([1, 1, 2, 1, 1]);
+
+		const [, completed] = await retried(second[1]);
+		expect(completed.error).toBeUndefined();
+		expect(namesIn(completed)).toHaveLength(6);
+		expect(jobsOnService()).toHaveLength(6);
+		// Retry of that Retry has also been used now.
+		const [, { error }] = await retried(second[1]);
+		expect(error?.message).toMatch(new RegExp(`^Execution ${second[0]} was already retried as `));
+	});
+
+	test('is refused while the first Retry runs', async () => {
+		creates(refusedAt(2));
+		const [, failed] = await asExecution(async () => await fixture.engine.run(once, numbered(4)));
+		const held = gate();
+		creates(() => held.fault);
+		const running = retried(failed);
+		await until(() => fixture.callsOf('createJob').length === 4);
+		const [, { error }] = await retried(failed);
+		expect(error?.message).toMatch(/which is still running\. Use Retry of execution \d+\.$/);
+		held.open();
+		expect((await running)[1].error).toBeUndefined();
+		expect(jobsOnService()).toHaveLength(4);
+	});
+
+	test('is not refused after a Retry that has done nothing', async () => {
+		creates(refusedAt(0));
+		const [, failed] = await asExecution(async () => await fixture.engine.run(once, numbered(2)));
+		await retried(failed);
+		creates(() => undefined);
+		expect((await retried(failed))[1].error).toBeUndefined();
+		expect(jobsOnService()).toHaveLength(2);
+	});
+
+	test('is not refused after an hour, as docs/retries.md says', async () => {
+		const { first } = await failedTwice();
+		const now = performance.now();
+		jest.spyOn(performance, 'now').mockImplementation(() => now + HOUR_MS);
+		expect((await retried(first[1]))[1].error).toBeUndefined();
 	});
 });
 

@@ -43,7 +43,7 @@ test.each([2 ** 31, 1e15])('A Timeout of %s ms does not end at once', async (tim
 	await fixture.succeeds(getAll({ options: { maxRetries: 0, timeout } }));
 });
 
-test('A create that fails because of a health check names the ten seconds of the health check', async () => {
+test('A create that is not sent because of a health check names the ten seconds of the health check', async () => {
 	const { orRunOut } = hurry();
 	fixture.sandbox.faults.plan(({ operation }) => {
 		if (operation === 'createJob') return answer(500);
@@ -53,8 +53,13 @@ test('A create that fails because of a health check names the ten seconds of the
 	const onError = 'continueRegularOutput';
 	const { items } = await fixture.engine.run({ parameters, onError }, numbered(4));
 	expect(items.at(-1)?.json).toMatchObject({
-		message: "The service didn't answer within 10 s",
-		error: { jobMayExist: false },
+		message: "Not sent: the service doesn't answer",
+		error: {
+			jobMayExist: false,
+			description: expect.stringMatching(
+				/^Try again later\. If that doesn't help, ask the administrator of the service\.\n\nAnother request failed: The service didn't answer within 10 s\.$/m,
+			) as unknown,
+		},
 	});
 });
 

@@ -27,7 +27,7 @@ const methodsOf = (path: string, name: string) =>
 const fails = answer(500);
 /** What happens to a create, a step after it, and where the step is done. */
 const steps: Array<[step: string, fault: Fault | undefined, owner: object, method: string]> = [
-	['the answer is read', undefined, built('errors/answer'), 'resultOf'],
+	['the answer is read', undefined, built('errors/result'), 'resultOf'],
 	['the answer is noted', undefined, methodsOf('session/tokens', 'Tokens'), 'accept'],
 	['the permit is given back', undefined, methodsOf('pace/limiter', 'AccountLimiter'), 'release'],
 	['the ID of the job is read', undefined, built('calls/jobs'), 'uidOf'],

@@ -2,10 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Fault } from '../../sandbox';
-import { batch } from '../reliability/batch';
+import { batch, contextOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, getAll, numbered } from '../support/fixture';
+import { everyText } from './everyText';
 import { spellings } from './spellings';
 import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
 
@@ -196,12 +197,20 @@ describe('A job whose ID contains a secret', () => {
 		['the token', (token) => `job-${token}`],
 		['the token in JSON', (token) => JSON.stringify(token)],
 		['the password in percent encoding', () => `job-${encodeURIComponent(PASSWORD)}`],
-	])('is listed without its ID: %s', async (_, uid) => {
+	])('is listed without its ID in sentences, and with it for machines: %s', async (_, uid) => {
 		firstJobIs(uid);
-		const { texts } = await fixture.expectNoLeak(parameters);
-		const error = texts.get('the error of the node');
-		expect(error).toContain('• item 0: (not shown: contains a secret) (');
-		expect(error).toMatch(/^\(not shown: contains a secret\)$/m);
+		const result = await fixture.engine.run({ parameters }, numbered(2));
+		const { error } = result;
+		const { token } = fixture.engine;
+		const { createdJobs, descriptionTemplate, ...others } = contextOf(result);
+		expect(createdJobs).toMatchObject([{ uid: uid(token), displayName: 'Job 0' }]);
+		const sentences = [error?.message, error?.description, descriptionTemplate].join('\n');
+		expect(sentences).toContain('• item 0: (not shown: contains a secret) (');
+		const texts = new Map([
+			['the sentences', sentences],
+			['the context', [...everyText(others)].join('\n')],
+		]);
+		expect(placesOf([PASSWORD, token], texts)).toEqual([]);
 	});
 
 	test('is also listed without its ID in the log, if the execution is cancelled', async () => {
@@ -213,10 +222,11 @@ describe('A job whose ID contains a secret', () => {
 			fixture.limits.runOut();
 			return await result;
 		});
-		expect(traces.texts.get("n8n's log")).toMatch(
-			/was cancelled\. Jobs already created: .*not shown: contains a secret/,
-		);
-		expectNoSecretIn(traces);
+		const [line = ''] =
+			/^.*was cancelled\. Jobs already created: .*$/m.exec(traces.texts.get("n8n's log") ?? '') ??
+			[];
+		expect(line).toContain('(not shown: contains a secret)');
+		expect(placesOf([PASSWORD, ...traces.tokens], new Map([['the line', line]]))).toEqual([]);
 	});
 });
 

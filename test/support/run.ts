@@ -54,6 +54,9 @@ export class Engine {
 	/** What starts the executions: a trigger, the editor ('manual') or another workflow ('integrated'). */
 	mode: 'trigger' | 'manual' | 'integrated' = 'trigger';
 
+	/** The ID of the executions. In n8n, each one has its own; a call of an MCP client has none. */
+	executionId: string | undefined = '1';
+
 	/** Changes the credential as its form does: the stored token stays unless `change` replaces it. */
 	editCredential(change: ICredentialDataDecryptedObject): void {
 		this.credentials.save('1', { ...this.credentials.look('1'), ...change });
@@ -297,7 +300,7 @@ export class Engine {
 				getRuntimeCredential: async () => await Promise.resolve(undefined),
 				startRunnerTask: absent,
 				logAiEvent: () => {},
-				executionId: '1',
+				...(this.executionId !== undefined && { executionId: this.executionId }),
 				currentNodeExecutionIndex: 0,
 				...{ restApiUrl: url, instanceBaseUrl: url, formBaseUrl: url, formWaitingBaseUrl: url },
 				...{ formTestBaseUrl: url, webhookBaseUrl: url, webhookWaitingBaseUrl: url },

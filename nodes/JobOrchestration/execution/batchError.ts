@@ -1,7 +1,15 @@
-import { correctionOf } from '../fields/expressions';
+import { correctionOf } from './correction';
 import { nodeErrorOf, type Problem } from '../service/errors/problem';
-import { COUNTED_FROM_0, itemList, jobList, present } from '../texts';
-import { logCreatedJobs, type Summary, summaryOf } from './report';
+import { mayBeWrongValue } from '../service/errors/statuses';
+import { present } from '../texts';
+import {
+	COUNTED_FROM_0,
+	itemList,
+	jobList,
+	logCreatedJobs,
+	type Summary,
+	summaryOf,
+} from './report';
 import { type FatalProblem, isCancelled, type Run } from './run';
 
 /*
@@ -18,9 +26,6 @@ import { type FatalProblem, isCancelled, type Run } from './run';
  *     <what the service says, and the other facts of the problem>
  */
 
-/** The status codes by which a service says that a value is wrong (RFC 9110); undefined if the node found it. */
-const MAY_BE_WRONG: Array<number | null | undefined> = [400, 404, 409, 413, 422, undefined];
-
 /** Returns the error that ends the execution, with what is known about the other items. */
 export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem) {
 	const { context, operation } = run;
@@ -33,9 +38,12 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProbl
 	const isBatch = count > 1 && (hasEffects || isOfItem);
 	// Retry keeps the items as they came, so a wrong value of an item has to be corrected in this node.
 	const said = [problem.title, problem.advice, ...problem.facts.slice(0, 1)];
-	const isWrongValue = MAY_BE_WRONG.includes(problem.httpStatus) && problem.scope !== 'all items';
+	const isWrongValue = mayBeWrongValue(problem.httpStatus) && problem.scope !== 'all items';
 	const correction =
 		hasEffects && isWrongValue && !isStopped && correctionOf({ context, itemIndex }, said);
+	const orPast =
+		correction &&
+		"If there is no right value, set 'On Error' to 'Continue (using error output)' to go past this item.";
 	const failed = isOfItem ? `; item ${itemIndex} failed` : '';
 	const inBatch: Problem = {
 		...problem,
@@ -46,7 +54,7 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProbl
 				title: `${resultOf(run, summary)}${failed}: ${problem.title}`,
 			}),
 		...(hasEffects && {
-			advice: [problem.advice, correction, todoOf(run, summary, problem)]
+			advice: [problem.advice, correction, orPast, todoOf(run, summary, problem)]
 				.filter(Boolean)
 				.join('\n'),
 		}),
@@ -62,7 +70,11 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProbl
 		]),
 	};
 	const nodeError = nodeErrorOf(context.getNode(), cause, inBatch);
-	Object.assign(nodeError.context, { createdJobs, uncertainItems });
+	// Machines read the context, so it has each ID as it is.
+	const created = createdJobs.map(({ itemIndex: item, uid, displayName, namespace }) => {
+		return { itemIndex: item, uid, displayName, namespace };
+	});
+	Object.assign(nodeError.context, { createdJobs: created, uncertainItems });
 	if (count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;
 }

@@ -34,8 +34,8 @@ export async function execute(this: IExecuteFunctions): Promise<INodeExecutionDa
 		const resource = this.getNodeParameter('resource', 0, null);
 		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
 		run = recall(this, findOperation(resource, this.getNodeParameter('operation', 0, null)));
-		fatal = await runToEnd(run);
-		if (fatal === undefined) return [await outputOrWait(run)];
+		fatal = (await runToEnd(run)) ?? (await beginWait(run));
+		if (fatal === undefined) return [outputOf(this, run)];
 	} catch (cause) {
 		if (run === undefined) rememberNothing(this);
 		if (!this.continueOnFail() || isCancelled(this)) throw nodeErrorOf(this.getNode(), cause);
@@ -113,19 +113,26 @@ function leftUncertain({ context, outcomes }: Run): FatalProblem | undefined {
 }
 
 /**
- * Returns the output. If a job is to call the execution back, makes the execution wait for that call: it then has its
- * output when the wait ends. If n8n can't begin the wait, the item fails, but the next try waits for the same job.
+ * Makes the execution wait if a job is to call it back. If n8n can't begin the wait, the item fails, but the next try
+ * waits for the same job.
+ *
+ * @returns the problem that ends the execution, if there is one
  */
-async function outputOrWait(run: Run): Promise<INodeExecutionData[]> {
+async function beginWait(run: Run): Promise<FatalProblem | undefined> {
 	const { context, outcomes } = run;
-	const output = outputOf(context, run);
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
-	const { callback, createdJob: job } = outcomes[0] ?? {};
-	if (callback === undefined || job === undefined) return output;
-	return await waitForCallback(context, output, { callback, job }).catch((cause: unknown) => {
-		if (!context.continueOnFail() || isCancelled(context)) throw cause;
-		return outputOf(context, { ...run, outcomes: [{ problem: notWaitingProblem(job, cause) }] });
-	});
+	const [{ callback, createdJob: job, output: [output] = [] } = {}] = outcomes;
+	if (callback === undefined || job === undefined || output === undefined) return undefined;
+	try {
+		const called = await waitForCallback(context, output, { callback, job });
+		if (called !== undefined) outcomes[0] = { output: [called] };
+		return undefined;
+	} catch (cause) {
+		const problem = notWaitingProblem(job, cause);
+		if (!context.continueOnFail() || isCancelled(context)) return { itemIndex: 0, problem, cause };
+		outcomes[0] = { problem };
+		return undefined;
+	}
 }
 
 /**

@@ -82,15 +82,19 @@ export async function prepareAll(run: Run) {
 		}
 	});
 	const read = all.filter((item) => item !== undefined);
+	const { account: before } = run;
 	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
-	const { account } = run;
+	const { account = '' } = run;
 	const clients = new Map<Session, ServiceClient>();
 	const limitMs = msLeftForTool(context);
 	const checked = read.map((item) => {
 		if ('problem' in item) return item;
 		const { itemIndex, session, access, prepared, options } = item;
 		const { name } = session.account;
-		if (name !== account) return failedBy(otherAccountError(account, name), itemIndex);
+		if (name !== account) {
+			const error = otherAccountError(account, name, before !== undefined);
+			return failedBy(error, itemIndex);
+		}
 		// The password may differ from item to item, and each item is sent with its own.
 		const client =
 			clients.get(session) ?? new ServiceClient(context, { session, access }, { limitMs });
@@ -118,20 +122,18 @@ const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
  * @throws FieldError
  */
 function readItem(run: Run, itemIndex: number, parameters: JsonObject) {
-	const { context, operation, outcomes, wasCutOff, leftOut } = run;
+	const { context, operation, outcomes, wasCutOff } = run;
+	const item = { context, itemIndex };
 	const outcome = outcomes[itemIndex];
-	if (outcome !== undefined && outcome.isOfEarlierExecution !== true) return undefined;
-	const onLeftOut = (label: string) => {
-		const items = leftOut.get(label) ?? [];
-		leftOut.set(label, items);
-		items.push(itemIndex);
-	};
-	const item = { context, itemIndex, onLeftOut };
-	const { options } = readValues(item, parameters, [operation.options]);
+	if (outcome !== undefined) {
+		if (outcome.isOfEarlierExecution !== true) return undefined;
+		const { options } = readValues(item, parameters, [operation.options]);
+		if (options.createUncertainAgain !== true) return undefined;
+	}
+	const values = readValues(item, parameters, [...operation.fields, operation.options]);
+	const { options } = values;
 	const { createUncertainAgain = false } = options;
-	if (outcome !== undefined && !createUncertainAgain) return undefined;
-	const fields = readValues(item, parameters, operation.fields);
-	const prepared = operation.prepare({ ...fields, options }, context);
+	const prepared = operation.prepare(values, context);
 	const { idempotent, job } = prepared.call;
 	if (wasCutOff && !idempotent && !createUncertainAgain) {
 		outcomes[itemIndex] = { problem: uncertain(CUT_OFF, job), isOfEarlierExecution: true };
@@ -140,8 +142,15 @@ function readItem(run: Run, itemIndex: number, parameters: JsonObject) {
 	return { prepared, options: { ...DEFAULTS, ...options } };
 }
 
-/** Returns the error of an item whose account is not the one that the node has begun with. */
-function otherAccountError(begun: string | undefined, now: string): FieldError {
-	const advice = `This node has begun as ${begun}, and the credential is now for ${now}. Give this node the credential of the first account again. For another account, start a new execution with the items that are still to be done.`;
+/**
+ * Returns the error of an item whose account is not the one that the node has begun with.
+ *
+ * @param isOfEarlierRun whether an earlier run has begun with that account
+ */
+function otherAccountError(begun: string, now: string, isOfEarlierRun: boolean): FieldError {
+	const toDo = isOfEarlierRun
+		? 'Give this node the credential of the first account again. For another account, start a new execution with the items that are still to be done.'
+		: 'All items of a run have the same account. If an expression in the credential chooses it, put a Loop Over Items node with Batch Size 1 before this node, or start a sub-workflow for each item.';
+	const advice = `This node has begun as ${begun}, and the credential is now for ${now}. ${toDo}`;
 	return new FieldError('Credential', 'leads to another account', advice);
 }

@@ -3,10 +3,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Outcome } from '../resources/operation';
 import {
 	asPlainText,
-	COUNTED_FROM_0,
 	type CreatedJob,
-	itemList,
-	jobList,
+	nameOf,
 	nameOfExecution,
 	type NamedJob,
 	present,
@@ -37,20 +35,65 @@ export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }
 	return { ...items, created, uncertain };
 }
 
+/** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
+const MAX_NAMED = 10;
+
+/** Says once in a text how its items are counted, because users count rows from 1. */
+export const COUNTED_FROM_0 = 'Items are counted from 0.';
+
+/**
+ * Returns a list of items by their numbers, counted from 0, in order: "item 4", "items 4 and 14", "items 2, 24 to 99
+ * and 20 more".
+ */
+export function itemList(items: readonly number[]): string {
+	const ranges: number[][] = [];
+	for (const item of items) {
+		const range = ranges.at(-1);
+		if (range?.at(-1) === item - 1) range.push(item);
+		else ranges.push([item]);
+	}
+	const names = ranges
+		.slice(0, MAX_NAMED)
+		.map((range) => (range.length === 1 ? `${range[0]}` : `${range[0]} to ${range.at(-1)}`));
+	const more = ranges.slice(MAX_NAMED).flat().length;
+	if (more > 0) names.push(`${more} more`);
+	const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
+	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
+}
+
+/** The maximum number of jobs that a text lists. The context of an error has all of them. */
+const MAX_LISTED = 100;
+
+/**
+ * Returns one text for each job of a list, at most `MAX_LISTED`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
+ *
+ * @param place where all jobs are, if the list is longer
+ */
+export function jobList(
+	jobs: Array<NamedJob & { itemIndex: number; shownUid?: string }>,
+	place = '',
+): string[] {
+	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, shownUid: uid, ...job }) => {
+		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
+	});
+	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);
+	return names;
+}
+
 /** The maximum number of warnings. More would push the output off the screen. */
 const MAX_HINTS = 5;
 
 /**
- * Adds hints above the output. They say which items have failed, which fields were left out, which jobs are not in the
- * output, and what the calls report, such as why a list is empty.
+ * Adds hints above the output. They say which items have failed, which jobs are not in the output, and what the calls
+ * report, such as why a list is empty.
  */
 export function addHints(run: Run): void {
-	const { context, outcomes, leftOut } = run;
+	const { context, outcomes } = run;
 	const summary = summaryOf(run);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
 	const given = context.getInputData().length;
 	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
-	const ofRun = [hintOfFailures(summary), hintOfLeftOut(leftOut), hintOfJobs(notGiven)];
+	const ofRun = [hintOfFailures(summary), hintOfJobs(notGiven)];
 	const hints = new Set(present([...ofRun, ...ofCalls]));
 	for (const hint of [...hints].slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
@@ -72,12 +115,6 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 	if (uncertain.length === 0) return what;
 	const items = itemList(uncertain.map(({ itemIndex }) => itemIndex));
 	return `${what} The job may exist for ${items}: look for it on the service before you run the item again.`;
-}
-
-function hintOfLeftOut(leftOut: Run['leftOut']): string | undefined {
-	if (leftOut.size === 0) return undefined;
-	const fields = [...leftOut].map(([field, items]) => `'${field}' of ${itemList(items)}`);
-	return `Left out, since the field's expression gives nothing (undefined): ${fields.join(', ')}. ${COUNTED_FROM_0}`;
 }
 
 function hintOfJobs(jobs: Summary['created']): string | undefined {

@@ -1,9 +1,9 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
-import { isJsonObject } from '../json';
 import type { Operation, Outcome } from '../resources/operation';
 import type { Problem } from '../service/errors/problem';
 import { RETRY } from '../service/retry/policy';
+import { beginRetry, endRetry, hasCrashed } from './n8nRetry';
 
 /*
  * A run of the node has three steps: it reads and checks all items (`prepare.ts`), makes the calls, and reports. The
@@ -39,11 +39,10 @@ export interface Run {
 	outcomes: Array<Outcome | undefined>;
 	/** The name of the account that all items are sent as, once it is known. */
 	account: string | undefined;
-	/**
-	 * The items from which a field was left out because its expression evaluated to undefined. The key is the field's
-	 * label, the value the numbers of the items.
-	 */
-	leftOut: Map<string, number[]>;
+	/** The outcomes that an earlier run has left. */
+	recalled: ReadonlyArray<Outcome | undefined>;
+	/** The execution that n8n's Retry continues by this one, if this node has run in it. */
+	retried: string | undefined;
 	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
 	wasCutOff: boolean;
 }
@@ -64,9 +63,6 @@ const INPUT = 'jobOrchestration';
 
 /** The fact that is added to the error of an item that is not run again. */
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
-
-/** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
-const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
 /**
  * What the tries with the same items share in this process: when the first one began, the state that the last one has
@@ -94,7 +90,11 @@ export function msLeftForTool(context: IExecuteFunctions): number | undefined {
 	return objectSharedByTries(context).beganAt + RETRY.toolLimitMs - performance.now();
 }
 
-/** Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items. */
+/**
+ * Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items.
+ *
+ * @throws Error, with a description, if another Retry has already continued the execution that left the state
+ */
 export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const input = ownEntry(context)?.data[INPUT];
 	const { state } = objectSharedByTries(context);
@@ -102,6 +102,10 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	// A run of another operation ignores the state.
 	const { outcomes: before, account } =
 		left?.operation === nameOfOperation(context) ? left : { outcomes: [] };
+	const executionId = context.getExecutionId();
+	// A call of an MCP client has no execution, and so no Retry.
+	const leftBy = left?.executionId;
+	const retried = leftBy === undefined || leftBy === executionId ? left?.retried : leftBy;
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
@@ -112,28 +116,8 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = ownEntry(context) !== undefined && input === undefined && hasCrashed(context);
-	return { context, operation, outcomes, account, leftOut: new Map(), wasCutOff };
-}
-
-/**
- * Returns whether n8n died in this node, or in a later node before it had stored the output of this one. In that case,
- * n8n's recovery finds in n8n's event log that the node was started. It then records the start without an output, or
- * with an artificial output (n8n, ExecutionRecoveryService.amend).
- */
-function hasCrashed(context: IExecuteFunctions): boolean {
-	if (context.getMode() !== 'retry') return false;
-	// For a node that was not started, reading anything but `isExecuted` throws.
-	// The value of the expression `$('<node>')`.
-	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
-		isExecuted: boolean;
-		all: (branch: number, run: number) => Array<{ json: unknown }>;
-	};
-	if (!earlier.isExecuted) return false;
-	try {
-		return earlier.all(0, 0).some(({ json }) => isJsonObject(json) && ARTIFICIAL in json);
-	} catch {
-		return true;
-	}
+	if (retried !== undefined) beginRetry(retried, executionId);
+	return { context, operation, outcomes, recalled: [...outcomes], retried, account, wasCutOff };
 }
 
 /**
@@ -147,21 +131,38 @@ export function rememberNothing(context: IExecuteFunctions): void {
 
 /** Replaces the state that is left to the next run with these items. */
 export function remember(run: Run): void {
+	const { context, operation, recalled, retried } = run;
 	const state = stateOf(run);
-	objectSharedByTries(run.context).state = state;
-	const entry = ownEntry(run.context);
+	objectSharedByTries(context).state = state;
+	const what = operation.createsJobs ? 'has created jobs' : 'has done some of its items';
+	const hasDone = state.outcomes.some(
+		(outcome, index) => outcome !== undefined && outcome !== recalled[index],
+	);
+	if (retried !== undefined)
+		endRetry(retried, context.getExecutionId(), hasDone ? what : undefined);
+	const entry = ownEntry(context);
 	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
 }
 
-/** Returns what a run leaves to the next one: the outcomes of the items that are settled, and their account. */
-function stateOf({ context, outcomes: all, account }: Run) {
+/**
+ * Returns what a run leaves to the next one: the outcomes of the items that are settled, their account, and the execution
+ * that they were settled in.
+ */
+function stateOf({ context, outcomes: all, account, retried }: Run) {
 	const outcomes = all.map((outcome) => {
 		const { problem, output } = outcome ?? {};
 		// An item is not settled if it certainly had no effect.
 		return (problem ? problem.mayHaveActed === true : output !== undefined) ? outcome : undefined;
 	});
 	const operation = nameOfOperation(context);
-	return { operation, outcomes, account: outcomes.some(Boolean) ? account : undefined };
+	const executionId: string | undefined = context.getExecutionId();
+	return {
+		operation,
+		executionId,
+		retried,
+		outcomes,
+		account: outcomes.some(Boolean) ? account : undefined,
+	};
 }
 
 /** Returns the name of the node's operation, which no release changes: "job create". */

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
-import { expressionsIn, FieldError, orFieldError } from './expressions';
+import { expressionsIn, FieldError, orFieldError, type Value } from './expressions';
 
 /*
  * The checks of a single value, by what the form says about its field.
@@ -13,9 +13,6 @@ const NOT_IN_ID = /[/\\%;\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code
 /** Matches a number as people write it. 0x10 is not such a number. */
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
-/** How many characters of a JSON text an error shows before and after the fault. */
-const AROUND = 25;
-
 const CHECK = 'Check the expression that the field holds.';
 
 /** Returns whether there is no value. 0 and false are values. */
@@ -26,7 +23,7 @@ export const toText = (value: unknown) =>
 	typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 
 /** Returns a text. Numbers and booleans become text, dates ISO 8601, and, where the form says so, lists JSON. */
-export function textOf(field: INodeProperties, value: unknown, label: string): string {
+export function textOf(field: INodeProperties, { label, value }: Value): string {
 	const { required, typeOptions } = field;
 	const plain = toJson(value ?? '', label);
 	if (typeof plain === 'object' && plain !== null && typeOptions?.acceptsJson !== true) {
@@ -41,17 +38,17 @@ export function textOf(field: INodeProperties, value: unknown, label: string): s
 	throw new FieldError(label, 'is empty', advice);
 }
 
-export function idOf(field: INodeProperties, value: unknown, label: string): string {
-	const id = textOf(field, value, label).trim();
+export function idOf(field: INodeProperties, given: Value): string {
+	const id = textOf(field, given).trim();
 	const { 0: found, index = 0 } = NOT_IN_ID.exec(id) ?? {};
 	if (found === undefined) return id;
 	const what = /[!-~]/.test(found) ? `"${found}"` : 'an invisible character';
 	const advice =
 		'Enter the ID alone, as the service shows it. An ID isn\'t "." or "..", and has no slash, backslash, %, ; or invisible character.';
-	throw new FieldError(label, `has ${what} at position ${index + 1}`, advice);
+	throw new FieldError(given.label, `has ${what} at position ${index + 1}`, advice);
 }
 
-export function numberOf(field: INodeProperties, value: unknown, label: string): number {
+export function numberOf(field: INodeProperties, { label, value }: Value): number {
 	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
 	const number = typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
 	// From 2^53 on, JavaScript can't tell all whole numbers apart.
@@ -69,7 +66,7 @@ export function numberOf(field: INodeProperties, value: unknown, label: string):
 }
 
 /** Returns one of the choices; the default if there is no value. */
-export function choiceOf(field: INodeProperties, value: unknown, label: string): string {
+export function choiceOf(field: INodeProperties, { label, value }: Value): string {
 	const { type, default: usual, options = [] } = field;
 	const offered = options.flatMap((option) => ('value' in option ? String(option.value) : []));
 	const choices = type === 'boolean' ? ['true', 'false'] : offered;
@@ -78,21 +75,29 @@ export function choiceOf(field: INodeProperties, value: unknown, label: string):
 	throw unlike(text, `one of these: ${choices.join(', ')}`, label);
 }
 
-/** Returns a JSON object, or a list of JSON objects if the field's default is a list. Accepts JSON text as well. */
-export function jsonOf(field: INodeProperties, value: unknown, label: string, stored: unknown) {
-	const isBlank = isNothing(value) || (typeof value === 'string' && value.trim() === '');
-	const filled = isBlank ? field.default : value;
-	const json =
-		typeof filled === 'string' ? parseJson(filled, label, stored) : toJson(filled, label);
-	if (field.default !== '[]') {
-		if (isJsonObject(json)) return json;
-		throw unlike(json, 'an object, such as { "team": "data" }', label);
-	}
+/** Returns a JSON object, which may be given as text; {} if there is no value. */
+export function jsonObjectOf(given: Value): JsonObject {
+	const json = jsonOf(given) ?? {};
+	if (isJsonObject(json)) return json;
+	throw unlike(json, 'an object, such as { "team": "data" }', given.label);
+}
+
+/** Returns a list of JSON objects, which may be given as text; [] if there is no value. */
+export function jsonListOf(given: Value): JsonObject[] {
+	const { label } = given;
+	const json = jsonOf(given) ?? [];
 	const wanted = 'a list of objects, such as [{ "id": "input-1", "default": "5" }]';
 	if (!Array.isArray(json)) throw unlike(json, wanted, label);
 	const wrong = json.findIndex((element) => !isJsonObject(element));
-	if (wrong < 0) return json;
+	if (wrong < 0) return json as JsonObject[];
 	throw unlike(json[wrong], 'an object', `${label} ${wrong + 1}`, `Enter ${wanted}.`);
+}
+
+/** Returns a JSON value, which may be given as text; undefined if there is none. */
+function jsonOf(given: Value): unknown {
+	const { label, value } = given;
+	if (isNothing(value) || (typeof value === 'string' && value.trim() === '')) return undefined;
+	return typeof value === 'string' ? parseJson(value, given) : toJson(value, label);
 }
 
 function unlike(value: unknown, wanted: string, label: string, advice = `Enter ${wanted}.`) {
@@ -107,12 +112,8 @@ function describe(value: unknown): string {
 	return typeof value === 'object' && value !== null ? 'an object' : String(value ?? 'nothing');
 }
 
-/**
- * Parses JSON text, which may be in the Markdown code fence that language models put around it.
- *
- * @param stored the parameter as the workflow stores it
- */
-function parseJson(text: string, label: string, stored: unknown): unknown {
+/** Parses JSON text, which may be in the Markdown code fence that language models put around it. */
+function parseJson(text: string, { label, stored }: Value): unknown {
 	const trimmed = text.trim();
 	const [, , json = trimmed] = /^(`{3,9}|~{3,9})[^[{\n]*(.*)\1$/s.exec(trimmed) ?? [];
 	const parse = (): unknown => JSON.parse(json, refuser(label));
@@ -120,18 +121,9 @@ function parseJson(text: string, label: string, stored: unknown): unknown {
 		const [expression] = expressionsIn(stored);
 		const inserted = `{{ JSON.stringify(${expression?.slice(2, -2).trim()}) }}`;
 		const ofExpression = ` If the value of an expression may contain quotes or line breaks, put it in by ${inserted}, without quotes around it.`;
-		const advice = `${reason}${around(json, reason)}. Check quotes, commas and brackets.`;
+		const advice = `${reason}. Check quotes, commas and brackets.`;
 		return new FieldError(label, 'is not valid JSON', advice + (expression ? ofExpression : ''));
 	});
-}
-
-/** Returns the text around the fault, if the reason that JavaScript gives doesn't contain it. */
-function around(json: string, reason: string): string {
-	const position = /at position (\d+)/.exec(reason)?.[1];
-	const at = position === undefined && reason.includes(' end ') ? json.length : Number(position);
-	if (Number.isNaN(at)) return '';
-	const part = json.slice(Math.max(0, at - AROUND), at + AROUND);
-	return `, at …${part.replace(/\s+/g, ' ')}…`;
 }
 
 /** Returns a value as JSON represents it: a date is ISO 8601 text. */

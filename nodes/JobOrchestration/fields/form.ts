@@ -51,10 +51,7 @@ export const toggle = fieldOf<boolean>('boolean', false);
 export const jsonObject = fieldOf<JsonObject>('json', '{}');
 
 /** A list of JSON objects, as text or from an expression. */
-export const jsonList = fieldOf<JsonObject[]>('json', '[]');
-
-/** A list of texts. With the type `multiOptions`, it offers choices, but accepts other texts as well. */
-export const texts = fieldOf<string[]>('string', [], { typeOptions: { multipleValues: true } });
+export const jsonList = fieldOf<JsonObject[]>('json', '[]', { typeOptions: { isList: true } });
 
 /** One of several choices. It has its default, which is usually the first choice, if it is left empty. */
 export const choice = <const Name extends string, const Choice extends string>(
@@ -79,10 +76,7 @@ export const collection = <const Name extends string, Members extends Field[]>(
 	more: Partial<INodeProperties> = {},
 ) => fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
 
-/**
- * A list of records, each with all of the fields. An expression that gives undefined is refused in a list. Fields of a
- * record that aren't required are hidden at first.
- */
+/** A list of records, each with all of the fields. Fields of a record that aren't required are hidden at first. */
 export const list = <const Name extends string, Members extends Field[]>(
 	displayName: string,
 	name: Name,

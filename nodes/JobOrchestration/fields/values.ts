@@ -1,22 +1,27 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
-import { choiceOf, idOf, isNothing, jsonOf, numberOf, textOf } from './checks';
+import { choiceOf, idOf, isNothing, jsonListOf, jsonObjectOf, numberOf, textOf } from './checks';
 import {
-	expressionsIn,
 	FieldError,
+	type Item,
 	orFieldError,
-	refuseGaps,
-	type Source,
+	refuseHoles,
 	textsIn,
-	undefinedError,
+	type Value,
 } from './expressions';
 import type { Field, ValuesOf } from './form';
 
 /*
  * The values of an item. The form is their schema: a field's description says whether the field is required, and which
- * type, bounds and choices it has.
+ * type, bounds and choices it has. A field that is hidden, or that the workflow doesn't have, counts as empty.
  */
+
+/** An item whose fields are read. */
+interface ReadItem extends Item {
+	/** Returns the value at a path in the fields, as the conditions of a form name it: `returnAll`, `/options.rawPage`. */
+	valueAt: (path: string) => unknown;
+}
 
 /**
  * Reads and checks fields for one item.
@@ -25,113 +30,115 @@ import type { Field, ValuesOf } from './form';
  * @throws FieldError
  */
 export function readValues<const Fields extends readonly Field[]>(
-	{ context, itemIndex, onLeftOut }: Omit<Source, 'label' | 'stored' | 'record'>,
+	{ context, itemIndex }: Item,
 	parameters: JsonObject,
 	fields: Fields,
 ): ValuesOf<Fields> {
 	const values: Record<string, unknown> = {};
-	for (const field of fields) {
-		// n8n itself omits a hidden field only if the fields that it depends on contain no expressions.
-		if (!isShown(field, values)) continue;
+	const read = (field: Field): unknown => {
 		const { name, displayName: label } = field;
-		const source = { context, itemIndex, onLeftOut, label, stored: parameters[name] };
-		values[name] = valueOf(field, given(name, source), source);
-	}
+		if (name in values) return values[name];
+		// n8n itself omits a hidden field only if the fields that it depends on contain no expressions.
+		const stored = isShown(field, item) ? parameters[name] : undefined;
+		const given = { label, stored, value: evaluated(name, label, stored, item) };
+		values[name] = valueOf(field, given, item);
+		return values[name];
+	};
+	const valueAt = (path: string): unknown => {
+		const [name, ...parts] = path.replace(/^\//, '').split('.');
+		const field = fields.find((each) => each.name === name);
+		return parts.reduce(partOf, field && read(field));
+	};
+	const item = { context, itemIndex, valueAt };
+	for (const field of fields) read(field);
 	return values as ValuesOf<Fields>;
 }
 
-function isShown({ displayOptions: { show = {}, hide = {} } = {} }: Field, values: object) {
-	const is = (name: string, wanted: unknown) => [wanted].flat().includes(partOf(values, name));
-	return (
-		Object.entries(show).every(([name, wanted]) => !(name in values) || is(name, wanted)) &&
-		!Object.entries(hide).some(([name, wanted]) => is(name, wanted))
-	);
+/** Decides whether the form shows a field. A condition on what isn't a field, such as `@tool`, is not met. */
+function isShown({ displayOptions }: INodeProperties, { valueAt }: ReadItem): boolean {
+	const { show = {}, hide = {} } = displayOptions ?? {};
+	const isMet = ([path, wanted]: [string, unknown]) => [wanted].flat().includes(valueAt(path));
+	return Object.entries(show).every(isMet) && !Object.entries(hide).some(isMet);
 }
 
-function given(name: string, { context, itemIndex, label, stored = null }: Source): unknown {
+/** Returns the value of a parameter; null if the workflow doesn't have it. */
+function evaluated(name: string, label: string, stored: unknown = null, item: Item): unknown {
 	// n8n takes as long for a parameter without an expression as for one with an expression.
 	if (!textsIn(stored).some((text) => text.startsWith('='))) return stored;
-	const get = (): unknown => context.getNodeParameter(name, itemIndex, null);
+	const get = (): unknown => item.context.getNodeParameter(name, item.itemIndex, null);
 	return orFieldError(get, (reason) => {
 		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
 		return new FieldError(label, 'has an invalid expression', advice);
 	});
 }
 
-/** Returns the value of a field, or of a field within one. @param value the value as n8n returns it */
-function valueOf(field: INodeProperties, value: unknown, source: Source): unknown {
-	const { type, required, default: usual, options = [] } = field;
-	const { stored, label, record } = source;
+/** Returns the checked value of a field, or of a field within one. */
+function valueOf(field: INodeProperties, given: Value, item: ReadItem): unknown {
+	const { type, options = [], typeOptions = {} } = field;
+	const { label, stored, value } = given;
 	if (type === 'resourceLocator' && isJsonObject(value) && 'value' in value) {
 		// The value may itself be a resource locator, that of another node.
-		return valueOf(field, value.value, { ...source, stored: partOf(stored, 'value') });
+		const inner = { label, stored: partOf(stored, 'value'), value: value.value };
+		return valueOf(field, inner, item);
 	}
-	if (value === undefined && required !== true) {
-		// In an input or output, nothing is left out.
-		const isInList = record !== undefined || type === 'fixedCollection' || usual === '[]';
-		if (isInList) throw undefinedError(label, expressionsIn(stored)[0]);
-		source.onLeftOut(label);
-	}
-	if (typeof value === 'string') refuseGaps(source);
-
+	refuseHoles(given, item);
 	switch (type) {
-		case 'collection':
-			return membersOf(options as INodeProperties[], value, source);
+		case 'collection': {
+			const isAdded = ({ name }: INodeProperties) => hasPart(value, name) || hasPart(stored, name);
+			const added = (options as INodeProperties[]).filter(isAdded);
+			const shown = added.filter((member) => isShown(member, item));
+			return partsOf(shown, given, item);
+		}
 		case 'fixedCollection':
-			return recordsOf(field, value, source);
+			return recordsOf(field, given, item);
 		case 'json':
-			return jsonOf(field, value, label, stored);
+			return typeOptions.isList === true ? jsonListOf(given) : jsonObjectOf(given);
 		case 'number':
-			return isNothing(value) ? undefined : numberOf(field, value, label);
+			return isNothing(value) ? undefined : numberOf(field, given);
 		case 'boolean':
-			return choiceOf(field, value, label) === 'true';
+			return choiceOf(field, given) === 'true';
 		case 'options':
-			return choiceOf(field, value, label);
+			return choiceOf(field, given);
 		default:
-			if (Array.isArray(usual)) {
-				return eachOf(value, source, (...text) => valueOf({ ...field, default: '' }, ...text));
-			}
-			return (field.typeOptions?.isId === true ? idOf : textOf)(field, value, label);
+			return typeOptions.isId === true ? idOf(field, given) : textOf(field, given);
 	}
 }
 
-/** Returns the values of the members that a collection has, or of all fields of a record. */
-function membersOf(fields: INodeProperties[], value: unknown, source: Source): JsonObject {
-	const values = isJsonObject(value) ? value : {};
-	const members = fields.flatMap((field) => {
+/** Returns the values of the fields within a field, except for empty numbers. `prefix` precedes their labels in errors. */
+function partsOf(
+	fields: INodeProperties[],
+	{ stored, value }: Value,
+	item: ReadItem,
+	prefix = '',
+): JsonObject {
+	const parts = fields.map((field) => {
 		const { name, displayName } = field;
-		const stored = partOf(source.stored, name);
-		const isThere = name in values || expressionsIn(stored).length > 0;
-		if (source.record === undefined && !isThere) return [];
-		const label = source.record === undefined ? displayName : `${source.record} › ${displayName}`;
-		const member = valueOf(field, isThere ? values[name] : null, { ...source, label, stored });
-		return member === undefined ? [] : [[name, member] as const];
+		// n8n leaves out a part whose expression gives undefined.
+		const isGiven = hasPart(value, name) || hasPart(stored, name);
+		const part = {
+			label: `${prefix}${displayName}`,
+			stored: partOf(stored, name),
+			value: isGiven ? partOf(value, name) : null,
+		};
+		return [name, valueOf(field, part, item)] as const;
 	});
-	return Object.fromEntries(members) as JsonObject;
+	return Object.fromEntries(parts.filter(([, read]) => read !== undefined)) as JsonObject;
 }
 
 /** Returns the records of a list, whose form has one group of fields. */
-function recordsOf({ options: [group] = [] }: INodeProperties, value: unknown, source: Source) {
+function recordsOf(field: INodeProperties, given: Value, item: ReadItem): JsonObject[] {
+	const [group] = field.options ?? [];
 	if (group === undefined || !('values' in group)) return [];
 	const { name, values } = group;
-	const from = { ...source, stored: partOf(source.stored, name) };
-	return eachOf(partOf(value, name), from, (...record) => membersOf(values, ...record));
-}
-
-/** Returns the value of each element of a list. */
-function eachOf(
-	list: unknown,
-	source: Source,
-	valueOfElement: (element: unknown, source: Source) => unknown,
-): unknown[] {
-	const parameters = [source.stored].flat();
-	const elements = isNothing(list) ? [] : [list].flat();
-	return elements.map((element, index) => {
-		const label = `${source.label} ${index + 1}`;
-		const from = { ...source, record: label, label, stored: parameters[index] };
-		return valueOfElement(element, from);
+	const records = partOf(given.value, name);
+	const parameters = [partOf(given.stored, name)].flat();
+	return (isNothing(records) ? [] : [records].flat()).map((value, index) => {
+		const label = `${given.label} ${index + 1}`;
+		return partsOf(values, { label, stored: parameters[index], value }, item, `${label} › `);
 	});
 }
+
+const hasPart = (value: unknown, name: string) => isJsonObject(value) && name in value;
 
 /** Returns the part of a JSON value that has this name; undefined if the value has no such part. */
 const partOf = (value: unknown, name: string) => (isJsonObject(value) ? value[name] : undefined);

@@ -1,10 +1,11 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
-import { clusterPages } from '../service/calls/clusters';
+import { WORK_CLUSTERS } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
+import { readList } from '../service/calls/lists';
 import { ServiceClient } from '../service/client';
-import { nodeErrorOf, ServiceError } from '../service/errors/problem';
+import { nodeErrorOf } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import { present } from '../texts';
 
@@ -34,41 +35,38 @@ export async function searchClusters(
 	pageToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
-	const search = async (client: ServiceClient, pageSize?: number) => {
-		let pagesRead = 0;
-		const pages = clusterPages(async (page) => await client.send(page, OPTIONS), {
-			pageToken,
-			pageSize,
-		});
-		for await (const { clusters, next } of pages) {
-			const results = clusters
-				.flatMap(listItemOf)
-				.filter(({ name, value }) => `${name}\n${value}`.toLowerCase().includes(wanted));
-			pagesRead += 1;
-			if (results.length === 0 && pagesRead < PAGES_PER_SEARCH) continue;
-			return { results, ...(next !== undefined && { paginationToken: next }) };
-		}
-		return { results: [] };
-	};
+	const isWanted = ({ name, value }: ListItem) =>
+		`${name}\n${value}`.toLowerCase().includes(wanted);
 	try {
 		const credential = await readCredential(this, 0);
 		const client = new ServiceClient(this, credential, { patienceMs: PATIENCE_MS });
-		return await search(client, PAGE_SIZE).catch(async (error: unknown) => {
-			const { httpStatus } = error instanceof ServiceError ? error.problem : {};
-			// The service may not allow pages of this size, so the service chooses the size in the second attempt.
-			if (httpStatus === 400 || httpStatus === 422) return await search(client);
-			throw error;
-		});
+		const { found, next } = await readList(
+			WORK_CLUSTERS,
+			async (page) => await client.send(page, OPTIONS),
+			{
+				pageToken,
+				pageSize: PAGE_SIZE,
+				filter: (cluster) => listItemsOf(cluster).some(isWanted),
+				enough: 1,
+				maxPages: PAGES_PER_SEARCH,
+				ifRefused: `Choose 'By ID' in the field 'Work Cluster', and enter the ID of the cluster. The service may not allow ${PAGE_SIZE} clusters at once.`,
+			},
+		);
+		const results = found.flatMap(listItemsOf);
+		return { results, ...(next !== undefined && { paginationToken: next }) };
 	} catch (error) {
 		throw nodeErrorOf(this.getNode(), error);
 	}
 }
 
+type ListItem = ReturnType<typeof listItemsOf>[number];
+
 /**
- * Returns the entry of a cluster in the list, with its type and, if that is unusual, its phase. n8n keeps the name of
- * the entry while the phase may change, so the name says that this was the phase when the cluster was listed.
+ * Returns the entry of a cluster in the list, or none if the cluster has no ID. The entry names the type and, if that is
+ * unusual, the phase. n8n keeps the name of the entry while the phase may change, so the name says that this was the
+ * phase when the cluster was listed.
  */
-function listItemOf(cluster: JsonObject) {
+function listItemsOf(cluster: JsonObject) {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];
 	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;

@@ -2,7 +2,24 @@ import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import type { JsonObject } from '../json';
 import type { NamedJob } from '../texts';
-import type { RequestTexts } from './errors/failure';
+
+/**
+ * The texts for some status codes, which are given as numbers and ranges: '408 500-599'. The row applies to them if its
+ * last element, which may be left out, is true.
+ */
+export type StatusRow = [statuses: string, title: string, advice: string, applies?: boolean];
+
+/** What the errors of a request say about it. */
+export interface RequestTexts {
+	/** What the request does, to complete a sentence such as "The service refused to ...". */
+	action: string;
+	/** What the user should do if the service refuses the request because of a wrong value. */
+	ifRefused: string;
+	/** What the user should do if the service refuses the request by 409, if that is something else. */
+	ifConflict?: string;
+	/** The status codes that mean something else for this request than for others. */
+	rows?: StatusRow[];
+}
 
 /** A request as plain data, without Base URL and token: what is sent, the expected response and the texts of its errors. */
 export interface ServiceRequest<Body> {

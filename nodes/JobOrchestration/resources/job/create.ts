@@ -1,5 +1,4 @@
-import JOB_FIELDS from '../../__schema__/v1.0.0/job/fields.json';
-import { choice, collection, id, jsonObject, number, text, texts, toggle } from '../../fields/form';
+import { collection, id, jsonObject, number, text, toggle } from '../../fields/form';
 import { createJob, uidOf } from '../../service/calls/jobs';
 import { callbackOptions, newCallback } from '../../waitUntilCalled';
 import { createUncertainAgainOption, operation, optionsField } from '../operation';
@@ -12,14 +11,7 @@ import { namespaceField } from './verbs';
  */
 const OMITTED = ['type', 'inputs', 'outputs', 'retryOption', 'engineWorkflow'];
 
-/** The fields that identify a job. Every output contains them. */
-const ALWAYS_INCLUDED = ['metadata', 'displayName'];
-
 const JOB_TYPE = 'normal';
-
-/** Returns the label of a field: "Retry Option" for `retryOption`. */
-const labelOf = (field: string) =>
-	field.charAt(0).toUpperCase() + field.slice(1).replace(/[A-Z]/g, ' $&');
 
 const additionalFields = [
 	number('Job Retry Interval', 'retryInterval', {
@@ -94,44 +86,9 @@ export const create = operation({
 		collection('Additional Fields', 'additionalFields', additionalFields, {
 			placeholder: 'Add Field',
 		}),
-		// A tool has n8n's usual field Output in place of Simplify (n8n's UX guidelines).
 		toggle('Simplify', 'simplify', {
 			default: true,
 			description: 'Whether to return a simplified version of the response instead of the raw data',
-			displayOptions: { hide: { '@tool': [true] } },
-		}),
-		choice(
-			'Output',
-			'output',
-			[
-				{
-					name: 'Simplified',
-					value: 'simplified',
-					description:
-						'The job without its type, inputs, outputs, retry settings and generated workflow',
-				},
-				{ name: 'Raw', value: 'raw', description: 'Everything that the service sends' },
-				{
-					name: 'Selected Fields',
-					value: 'selectedFields',
-					description: "The fields that you choose, plus 'metadata' and 'displayName'",
-				},
-			],
-			{
-				description: 'How much of the job to return to the model',
-				displayOptions: { show: { '@tool': [true] } },
-			},
-		),
-		texts('Output Fields', 'outputFields', {
-			type: 'multiOptions',
-			typeOptions: {},
-			description:
-				"Fields to return. 'metadata', which holds the job ID, and 'displayName' are always returned.",
-			displayOptions: { show: { '@tool': [true], output: ['selectedFields'] } },
-			options: JOB_FIELDS.filter((field) => !ALWAYS_INCLUDED.includes(field)).map((field) => ({
-				name: labelOf(field),
-				value: field,
-			})),
 		}),
 	],
 	options: optionsField(createUncertainAgainOption, ...callbackOptions),
@@ -154,13 +111,9 @@ export const create = operation({
 			call,
 			send: async (client, requestOptions) => {
 				const created = await client.send(call, requestOptions);
-				const createdJob = { namespace, uid: client.redact(uidOf(created) ?? ''), displayName };
-				const isWanted = {
-					raw: () => true,
-					simplified: (field: string) => !OMITTED.includes(field),
-					selectedFields: (field: string) =>
-						[...ALWAYS_INCLUDED, ...values.outputFields].includes(field),
-				}[values.simplify ? values.output : 'raw'];
+				const uid = uidOf(created) ?? '';
+				const createdJob = { namespace, uid, shownUid: client.redact(uid), displayName };
+				const isWanted = (field: string) => !values.simplify || !OMITTED.includes(field);
 				const wanted = Object.entries(created).filter(([field]) => isWanted(field));
 				const output = { ...Object.fromEntries(wanted), ...(callback && { callback: null }) };
 				return { output: [output], createdJob, callback };

@@ -104,7 +104,7 @@ const fromForm = ({
 const fromJson = (records: JsonObject[], list: string): JsonObject[] =>
 	records.map((record, index) => {
 		const label = `${list} ${index + 1}`;
-		idOf(idField, record.id, `${label} › ID`);
+		idOf(idField, { label: `${label} › ID`, value: record.id });
 		const { default: value } = record;
 		if (toText(value) !== '') return { ...record, default: toText(value) };
 		if (!('value' in record)) return record;

@@ -1,7 +1,8 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
-import { truncate } from '../../texts';
+import { nameOf, truncate } from '../../texts';
+import { saysFailed } from '../errors/answer';
 import type { ServiceRequest } from '../request';
 
 /**
@@ -41,6 +42,7 @@ export function createJob(job: NewJob): ServiceRequest<JsonObject> {
 		texts: () => ({
 			action: 'create the job',
 			ifRefused: `Check this node's fields. ${CLUSTER_HINT}`,
+			ifConflict: `Look on the service for a job named ${nameOf({ namespace, displayName })}: it may exist already. Otherwise, check this node's fields.`,
 			rows: [
 				[
 					'404',
@@ -67,14 +69,14 @@ export function changeJobState({
 		method: 'PUT',
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
 		expected: 'a confirmation',
-		isExpected: isAnything,
+		isExpected: isConfirmation,
 		idempotent,
 		texts: () => ({
 			action: `${verb} the job`,
 			ifRefused: `Check the state of the job on the service, and 'Job ID' and 'Namespace' in this node.`,
 			rows: [
 				[
-					'404',
+					'404 410',
 					`No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
 					`Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. ${CHECK_BASE_URL}`,
 				],
@@ -100,7 +102,8 @@ export function uidOf({ metadata }: JsonObject): string | undefined {
 const isJob = (body: unknown): body is JsonObject =>
 	isJsonObject(body) && uidOf(body) !== undefined;
 
-const isAnything = (_body: unknown): _body is GenericValue => true;
+/** Decides whether a body confirms a state change. The interface document shows none, so any body does but a refusal. */
+const isConfirmation = (body: unknown): body is GenericValue => saysFailed(body) === undefined;
 
 /** Returns the `job` of the request body. The request spells `maxretry` in lower case, the response has `maxRetry`. */
 function bodyOf(job: NewJob): JsonObject {

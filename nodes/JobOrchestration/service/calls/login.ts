@@ -23,18 +23,13 @@ export const logIn = (user: {
 	path: '/oauth/login',
 	body: { ...user, type: 'basic' },
 	idempotent: false,
-	expected: 'a token',
+	expected: 'a token of visible ASCII characters',
 	isExpected: hasToken,
 	isLogin: true,
 	texts: (baseUrl) => ({
 		action: 'log the user in',
 		ifRefused: '',
 		rows: [
-			[
-				'401',
-				'The username or the password is wrong',
-				"Correct it in the credential. The node tried to log in only once, so that the account isn't locked.",
-			],
 			[
 				'404 405',
 				`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
@@ -43,7 +38,7 @@ export const logIn = (user: {
 			[
 				'400-499',
 				'The service refused the login',
-				"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The node tried to log in only once.",
+				"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The 'Base URL' is the part of the address before /oauth/login and /api/v1. The node tried to log in only once, so that the account isn't locked.",
 			],
 		],
 	}),

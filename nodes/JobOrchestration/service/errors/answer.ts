@@ -1,79 +1,65 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { present } from '../../texts';
-import type { ServiceRequest } from '../request';
-import { consequenceOf } from '../retry/policy';
-import { addressOf, type Failure, failureOf, waitFacts } from './failure';
-import { saidIn, saidOnPage, saysFailed } from './said';
-import type { Secrets } from './secrets';
-import { textsOf } from './statuses';
 
-/** The body of the expected response, or the failure if no such response came. */
-export type Result<Body> = { body: Body } | { failure: Failure };
+/*
+ * What came in response to a request. errors/ then goes three steps: `answerOf` says what the body is; `resultOf`
+ * (result.ts) says what the response means, which is the expected body, or else the consequence that the retry policy
+ * has for it; and `textsOf` (statuses.ts) and said.ts say it to the user.
+ */
+
+/** The response to a request. */
+export interface Answer {
+	status: number;
+	/** The reason phrase, which is mostly the name of the status. */
+	phrase: string;
+	headers: JsonObject;
+	/** The body; null if it is empty. */
+	body: unknown;
+	/** What the body is. A `page` is a web page, a `text` any other text or nothing, and `json` anything else. */
+	kind: 'page' | 'text' | 'json';
+	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
+	mayBePage: boolean;
+}
 
 /** The number of characters at the start of a text by which a web page is recognised, and what may precede its tags. */
 const MAX_START = 500;
 const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
 
-/**
- * Returns the body of a response if it is the expected one, or else a failure without secrets.
- *
- * @param answer the full response, as n8n's request helper returns it
- */
-export function resultOf<Body>(
-	answer: unknown,
-	request: ServiceRequest<Body>,
-	{ account: { baseUrl }, secrets }: { account: { baseUrl: string }; secrets: Secrets },
-): Result<Body> {
-	const { statusCode: status, statusMessage, body: sent, headers } = Object(answer) as JsonObject;
+/** Reads a full response, as n8n's request helper returns it. @throws Error if it is none */
+export function answerOf(response: unknown): Answer {
+	const { statusCode: status, statusMessage, body: sent, headers } = Object(response) as JsonObject;
 	if (typeof status !== 'number') throw new Error('n8n returned no HTTP response');
-	const { expected, idempotent, isExpected, isLogin = false } = request;
-	const isSuccess = status >= 200 && status < 300;
 	const body = sent === undefined || sent === '' ? null : sent;
 	const given = isJsonObject(headers) ? headers : {};
 	const isHtml = /html/i.test(String(given['content-type']));
 	const start = typeof body === 'string' ? body.slice(0, MAX_START).replace(PROLOG, '') : '';
 	// Some services also give plain texts the content type of HTML.
 	const isPage = isHtml ? start.startsWith('<') : /^<(?:!doctype\s+html|html)[\s>]/i.test(start);
-	const failed = saysFailed(body);
-	// The response to a create shows the job if there is one, whatever it says beside it.
-	const isDone = isSuccess && !isPage && !(failed && idempotent);
-	if (isDone && isExpected(body)) return { body };
-	const bodyType = isPage ? 'page' : typeof body === 'string' || body === null ? 'text' : 'json';
-	// A text that begins with a tag could be a part of a web page. Its Retry-After isn't taken for the service's.
-	const mayBePage = isHtml || start.startsWith('<');
-	const means = consequenceOf({ status, retryAfterMs: retryAfterIn(given), mayBePage }, isLogin);
-	const wasRefused =
-		status === 200 &&
-		failed === 'refused' &&
-		!/"(?:job_?)?(?:uu?id|id)":(?:"[^"]|\d)/i.test(JSON.stringify(body));
-	const consequence = { ...means, ...(wasRefused && { mayHaveActed: false }) };
-	const { mayHaveActed, condition, retryAfterMs } = consequence;
-	const isFailure = !isSuccess || failed !== undefined;
-	// A body that says that the request failed is as good as a status: 500 stands for a create that may have worked.
-	const meant =
-		isSuccess && failed !== undefined ? (mayHaveActed && !idempotent ? 500 : 0) : status;
-	const { words, fact } = isPage
-		? saidOnPage(String(body), secrets)
-		: saidIn(body, String(statusMessage ?? ''), isLogin && isSuccess, secrets);
-	// The query is left out, since a service may put anything there.
-	const location = secrets.redact(String(given.location ?? '').replace(/[?#].*$/s, ''));
-	const facts = present([
-		fact,
-		location !== '' && `The redirect leads to ${location}.`,
-		...waitFacts(retryAfterMs),
-		`${addressOf(request, baseUrl)} was answered with HTTP ${status}.`,
-	]);
-	const received = isPage ? 'an HTML page' : kindOf(body);
-	const kinds = { status: meant, condition, bodyType, received, expected } as const;
-	const texts = textsOf({ ...kinds, location, baseUrl }, request.texts(baseUrl));
-	const own = { ...texts, facts, httpStatus: status, ...(isFailure && { words }) };
-	return { failure: failureOf({ ...consequence, ...own }) };
+	const isText = typeof body === 'string' || body === null;
+	return {
+		status,
+		phrase: String(statusMessage ?? ''),
+		headers: given,
+		body,
+		kind: isPage ? 'page' : isText ? 'text' : 'json',
+		mayBePage: isHtml || start.startsWith('<'),
+	};
 }
 
-function kindOf(body: unknown): string {
-	if (body === null) return 'nothing';
-	if (Array.isArray(body)) return 'a list';
-	return isJsonObject(body) ? 'an object' : 'a text';
+/** Decides whether the status says that the request succeeded. */
+export const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
+
+/**
+ * Decides whether a body says that the request failed. The interface document shows no such body: these are the fields
+ * that services commonly use.
+ *
+ * @returns `refused` if a flag says so, `failed` if the body has an error
+ */
+export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
+	if (!isJsonObject(body)) return undefined;
+	const { success, ok, error } = body;
+	if ([success, ok].some((flag) => flag === false || flag === 'false')) return 'refused';
+	const isError = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
+	return isError ? 'failed' : undefined;
 }
 
 /** The longest wait that a Retry-After can ask for, in milliseconds: a year. A longer one is a mistake of the service. */

@@ -1,4 +1,4 @@
-import { truncate } from '../../texts';
+import { present, truncate } from '../../texts';
 import { type Consequence, UNKNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
@@ -23,19 +23,6 @@ export interface Failure extends Consequence, Texts {
 	httpStatus: number | null;
 	/** Set if the login failed. The request itself was not sent, or was not acted on because of its token. */
 	ofLogin?: true;
-}
-
-/** The texts for some status codes, which are given as numbers and ranges: '408 500-599'. */
-export type StatusRow = [statuses: string, title: string, advice: string];
-
-/** What the errors of a request say about it. */
-export interface RequestTexts {
-	/** What the request does, to complete a sentence such as "The service refused to ...". */
-	action: string;
-	/** What the user should do if the service refuses the request. */
-	ifRefused: string;
-	/** The status codes that mean something else for this request than for others. */
-	rows?: StatusRow[];
 }
 
 /** The maximum number of characters of an address. A namespace and an ID of usual length fit. */
@@ -64,7 +51,8 @@ export function cancelled({ sent }: { sent: boolean }): Failure {
  */
 export function timedOut(limitMs: number, address?: string, isFixed = false): Failure {
 	return failureOf({
-		...{ condition: 'timedOut', mayHaveActed: true },
+		condition: 'timedOut',
+		mayHaveActed: true,
 		title: `The service didn't answer within ${limitMs / 1_000} s`,
 		advice: `Try again later${isFixed ? '' : ", or allow more time with the option 'Timeout'"}.`,
 		...(address !== undefined && { facts: [`${address} got no answer.`] }),
@@ -84,13 +72,27 @@ export function toolCallOver(last?: Failure): Failure {
 	});
 }
 
-/** Returns a failure for an execution that didn't receive the response itself, so it doesn't show the response. */
-export function withoutResponse(failure: Failure): Failure {
-	if (failure.httpStatus === null) return failure;
-	const answered = `Other requests were answered with HTTP ${failure.httpStatus}.`;
-	const facts = [...waitFacts(failure.retryAfterMs), answered];
-	const title = failure.condition === 'throttled' ? failure.title : 'The service is failing';
-	return { ...failure, title, words: undefined, facts };
+/**
+ * Returns the failure of a request that was not sent, because other requests have failed.
+ *
+ * @param other the failure of another request
+ * @param isOfExecution whether the other request belongs to the same execution. If not, nothing of it is shown
+ */
+export function notSent(other: Failure, isOfExecution: boolean): Failure {
+	const { condition, title, words, facts, httpStatus, retryAfterMs, isAboutAllItems } = other;
+	// Nothing was sent for the other request either.
+	if (isAboutAllItems && (isOfExecution || httpStatus === null)) return other;
+	const failing = `The service ${condition === 'timedOut' ? "doesn't answer" : 'is failing'}`;
+	const [first = '', ...rest] = condition === 'throttled' ? title : failing;
+	const isAnswered = httpStatus !== null && `Other requests were answered with HTTP ${httpStatus}.`;
+	return failureOf({
+		title: `Not sent: ${first.toLowerCase()}${rest.join('')}`,
+		advice: "Try again later. If that doesn't help, ask the administrator of the service.",
+		facts: isOfExecution
+			? [`Another request failed: ${present([title, words]).join(': ')}.`, ...facts]
+			: present([...waitFacts(retryAfterMs), isAnswered]),
+		...(isAboutAllItems && { isAboutAllItems }),
+	});
 }
 
 /** Returns the fact that the service asks for a wait, if it does. */

@@ -33,10 +33,17 @@ export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
 /** Returns the problem of a failure after which the service has certainly not acted. */
 export function problemOfFailure(failure: Failure): Problem {
 	const { words, advice, facts, httpStatus, isAboutAllItems } = failure;
-	const isSaid = !words || words.replace(/\.$/, '') === failure.title;
+	const isSaid = !words || lettersOf(failure.title).includes(lettersOf(words));
 	const title = isSaid ? failure.title : `${failure.title}: ${words}`;
 	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
 }
+
+/** Returns the letters and digits of a text, to compare what two texts say. */
+const lettersOf = (text: string) =>
+	text
+		.toLowerCase()
+		.match(/[\p{L}\p{N}]+/gu)
+		?.join(' ') ?? '';
 
 /**
  * Returns a problem after which the service may have acted.
@@ -92,7 +99,7 @@ export function callError(
 	if (timesSent > 1 && failure.ofLogin !== true)
 		facts.push(`The request was sent ${timesSent} times.`);
 	if (isUnclear && call.idempotent) facts.push('It may have worked.');
-	if (waited > 0) {
+	if (waited > 0 && failedProbes > 0) {
 		const probes = failedProbes === 1 ? 'one more attempt' : `${failedProbes} more attempts`;
 		facts.push(`All requests have waited ${waited} s for the service, and ${probes} failed.`);
 	}
@@ -138,11 +145,24 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 	return nodeError;
 }
 
+/** Stands for the node of an error that no node has thrown. */
+const NO_NODE: INode = {
+	id: '',
+	name: '',
+	type: '',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
+};
+
 /**
- * Returns a problem with everything in its title, since the test of a credential shows nothing else. n8n replaces a
- * title that contains a system error code, so an invisible character is put into each code.
+ * Returns the error of the credential, which n8n shows for its test and for the node that uses it. Everything is in its
+ * title, since the test shows nothing else. n8n passes a NodeApiError on as it is. It makes one of any other error, and
+ * replaces its title if it finds the name of a system error in it.
  */
-export function inTitleOnly({ title, advice, facts }: Problem): Problem {
+export function credentialErrorOf({ title, advice, facts, httpStatus = null }: Problem) {
 	const text = [`${title.replace(/\.$/, '')}.`, advice, ...facts].join(' ');
-	return { title: text.replace(/\bE(?=[A-Z_]{4})/g, 'E\u2060'), advice: '', facts: [] };
+	const problem = { title: text, advice: '', facts: [], httpStatus };
+	// Without a node, n8n's editor takes the node that was executed.
+	return Object.assign(nodeErrorOf(NO_NODE, undefined, problem), { node: undefined });
 }

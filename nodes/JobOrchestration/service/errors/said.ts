@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
+import { type Answer, isSuccess, saysFailed } from './answer';
 import { MAX_READ, type Secrets } from './secrets';
 
 /** The maximum lengths of the service's words in a title, and of a body in a description, in characters. */
@@ -21,37 +22,25 @@ const WITHHELD = {
 };
 
 /**
- * Decides whether a body says that the request failed. The interface document shows no such body: these are the fields
- * that services commonly use.
+ * Returns what a response says: the words for a title, or an empty text, and everything that it says, as a fact for a
+ * description. A success that doesn't say that the request failed has no words.
  *
- * @returns `refused` if a flag says so, `failed` if the body has an error
+ * @param mayHaveToken whether any text of a successful response but a message may be a token
  */
-export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
-	if (!isJsonObject(body)) return undefined;
-	const { success, ok, error } = body;
-	if ([success, ok].some((flag) => flag === false || flag === 'false')) return 'refused';
-	const isError = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
-	return isError ? 'failed' : undefined;
-}
-
-/**
- * Returns what a body says that isn't a web page: the words for a title, or an empty text, and everything that it says,
- * as a fact for a description.
- *
- * @param phrase the reason phrase of the response, which is mostly the name of its status
- * @param mayBeToken whether any text but a message may be a token
- */
-export function saidIn(body: unknown, phrase: string, mayBeToken: boolean, secrets: Secrets) {
-	const shown = cutCopy(mayBeToken ? messagesIn(body) : body);
+export function saidIn(answer: Answer, secrets: Secrets, { mayHaveToken = false } = {}) {
+	const { body, kind, phrase } = answer;
+	if (kind === 'page') return saidOnPage(String(body), secrets);
+	const shown = cutCopy(mayHaveToken && isSuccess(answer) ? messagesIn(body) : body);
 	const json = JSON.stringify(shown) ?? 'null';
 	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
 	if (secrets.areIn(json)) return WITHHELD;
-	const words = truncate(wordsIn(shown, phrase), MAX_IN_TITLE);
+	const hasWords = !isSuccess(answer) || saysFailed(body) !== undefined;
+	const words = hasWords ? truncate(wordsIn(shown, phrase), MAX_IN_TITLE) : '';
 	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
 }
 
 /** Returns what a web page says, in the same form. Its text could be anything, so a title doesn't quote it. */
-export function saidOnPage(page: string, secrets: Secrets) {
+function saidOnPage(page: string, secrets: Secrets) {
 	const text = visibleText(page);
 	// A page may have tags within a secret.
 	const searched = [page.slice(0, MAX_PAGE + MAX_READ), text, visibleText(page, '')];

@@ -1,56 +1,77 @@
-import type { Condition } from '../retry/facts';
+import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
+import type { ServiceRequest, StatusRow } from '../request';
+import type { Consequence } from '../retry/facts';
 import { isIn } from '../retry/policy';
-import type { RequestTexts, StatusRow, Texts } from './failure';
+import { type Answer, saysFailed } from './answer';
+import type { Texts } from './failure';
 
 /** The settings of n8n that name a proxy, as a text for users. Their values may contain a password. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
 
+/** The status codes by which a service says that a value of the request is wrong (RFC 9110). */
+const WRONG_VALUE = '400 404 409-410 413-414 422';
+
 /**
- * Returns what an unexpected response means to the user. The request's own rows come before the general ones. The texts
- * here are those of single statuses that help more than "The service refused to ...".
+ * Decides whether the value of a field may be the reason for a failure with this status code.
  *
- * @param status the status code, or the one that stands for what a successful response says
- * @param received describes the response that came, and `expected` the one that was expected
+ * @param status null if there was no response; undefined if the node itself has found the fault
+ */
+export const mayBeWrongValue = (status: number | null | undefined) =>
+	status === undefined || (status !== null && isIn(WRONG_VALUE, status));
+
+/**
+ * Returns what a response that isn't the expected one means to the user: the texts of the first row that applies. What
+ * isn't the service's own answer comes first, then what the request says of a status, and then what applies to all
+ * requests. These texts are those of single statuses that help more than "The service refused to ...".
+ *
  * @param location the target of a redirect, or an empty text
  */
 export function textsOf(
-	answer: Record<'received' | 'expected' | 'location' | 'baseUrl', string> & {
-		status: number;
-		condition: Condition;
-		bodyType: 'page' | 'text' | 'json';
-	},
-	{ action, ifRefused, rows = [] }: RequestTexts,
+	{ status, kind, body }: Answer,
+	{ condition, mayHaveActed }: Consequence,
+	{
+		texts,
+		expected,
+		idempotent,
+	}: Pick<ServiceRequest<unknown>, 'texts' | 'expected' | 'idempotent'>,
+	{ baseUrl, location }: { baseUrl: string; location: string },
 ): Texts {
-	const { status, condition, bodyType, received, expected, location, baseUrl } = answer;
+	const { action, ifRefused, ifConflict = ifRefused, rows = [] } = texts(baseUrl);
 	/*
 	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes
 	 * the proxy's response on as if it were the service's (https-proxy-agent).
 	 */
-	const mayBeByProxy = bodyType !== 'json' && baseUrl.startsWith('https:');
-	const all: Array<StatusRow | false> = [
-		condition === 'throttled' && [
+	const mayBeByProxy = kind !== 'json' && baseUrl.startsWith('https:');
+	const hasFailed = saysFailed(body) !== undefined;
+	const refused = `The service refused to ${action}`;
+	const all: StatusRow[] = [
+		[
 			'400-599',
 			status === 429
 				? 'The service is receiving too many requests'
 				: 'The service asks to try again later',
 			"Try again later. If that doesn't help, ask the administrator of the service.",
+			condition === 'throttled',
 		],
 		[
 			'407',
 			'A proxy before the service wants a login',
 			`Add the user and the password of the proxy to its address in ${PROXIES}, as in http://user:password@proxy:8080.`,
 		],
-		mayBeByProxy && [
+		[
 			'403 405',
 			`The service or a proxy refused to ${action}`,
 			`If n8n uses a proxy (${PROXIES}), ask its administrator whether it allows ${baseUrl}. Otherwise, ask the administrator of the service whether the user is allowed to ${action}.`,
+			mayBeByProxy,
 		],
 		...rows,
+		['200-299', refused, ifRefused, hasFailed && (idempotent || !mayHaveActed)],
 		[
-			'200-299',
-			`The service answered with ${received} instead of ${expected}`,
+			'200-299 304',
+			`The service answered with ${kindOf(body, kind)} instead of ${expected}`,
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
+			!hasFailed,
 		],
 		[
 			'300-399',
@@ -58,14 +79,15 @@ export function textsOf(
 			"If the service has a new address, enter it as the 'Base URL' in the credential, up to the part before /api or /oauth.",
 		],
 		[
-			'413 431 494',
+			'413-414 431 494',
 			'What was sent is too large for the service',
 			"Make this node's fields shorter, or ask the administrator to raise the limit of the service, or of the proxy before it. For too large headers, use another user: the token of a user in many groups is long.",
 		],
-		bodyType === 'page' && [
+		[
 			'400-499',
 			`The service or something before it refused to ${action}`,
 			`Check the 'Base URL' in the credential, and ask the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).`,
+			kind === 'page',
 		],
 		[
 			'401',
@@ -78,12 +100,27 @@ export function textsOf(
 			"Ask the administrator of the service for the permission, or use the credential of another user. If no request has worked yet, check the 'Base URL' in the credential, too.",
 		],
 		[
-			'408 500-599',
+			'200-299 408 500-599',
 			`The service failed to ${action}`,
 			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 		],
+		['409', refused, ifConflict],
+		[WRONG_VALUE, refused, ifRefused],
 	];
-	const otherwise: StatusRow = ['', `The service refused to ${action}`, ifRefused];
-	const [, title, advice] = all.find((row) => row && isIn(row[0], status)) || otherwise;
+	const otherwise: StatusRow = [
+		'',
+		refused,
+		"Ask the administrator of the service for the reason. If no request has worked yet, check the 'Base URL' in the credential.",
+	];
+	const found = all.find(([list, , , applies = true]) => applies && isIn(list, status));
+	const [, title, advice] = found ?? otherwise;
 	return { title, advice };
+}
+
+/** Returns what a body is, for the sentence "The service answered with ... instead of ...". */
+function kindOf(body: unknown, kind: Answer['kind']): string {
+	if (kind === 'page') return 'an HTML page';
+	if (body === null) return 'nothing';
+	if (Array.isArray(body)) return 'a list';
+	return isJsonObject(body) ? 'an object' : 'a text';
 }

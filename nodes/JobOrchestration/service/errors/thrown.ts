@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { truncate } from '../../texts';
+import { present, truncate } from '../../texts';
 import type { Condition } from '../retry/facts';
 import { cancelled, type Failure, failureOf, timedOut } from './failure';
 import type { Secrets } from './secrets';
@@ -19,6 +19,12 @@ type Row = [pattern: RegExp, condition: Condition, title: string, advice: string
  * waiting for the TLS handshake: what comes later fails a read. {service} stands for the Base URL.
  */
 const UNSENT: Row[] = [
+	[
+		/^proxy connection ended before receiving CONNECT/i,
+		'unreachable',
+		"The proxy between n8n and the service can't be reached, or refuses the connection",
+		`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
+	],
 	[
 		// n8n doesn't allow the address, by a field of the credential or by the setting of its administrator
 		// (credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error).
@@ -45,14 +51,6 @@ const UNSENT: Row[] = [
 		"The service at {service} can't be reached",
 		`Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n. If n8n uses a proxy (${PROXIES}), check that, too.`,
 	],
-];
-
-/** The failure of a proxy: n8n knows no host of its name, which isn't the service's, or it refuses the connection. */
-const PROXY: Row = [
-	/^getaddrinfo [A-Z_]+ \S+$|^proxy connection ended before receiving CONNECT/i,
-	'unreachable',
-	"The proxy between n8n and the service can't be reached, or refuses the connection",
-	`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
 ];
 
 const CANCEL = /\bERR_CANCELED\b|^canceled$/;
@@ -91,30 +89,29 @@ export function failureFromError(
 	if (request === undefined) {
 		// n8n's errors about an expression that fails, such as one with a blocked $env, have no description.
 		const { message, description } = chain[0] ?? {};
+		const advice =
+			"Choose a credential in this node, or open the one that is chosen and save it again. If it contains expressions, correct them; whether they may use $env is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE). If that doesn't help, try again later.";
 		return failureOf({
-			...{ condition: 'n8nFailed', words: shown(message) },
+			condition: 'n8nFailed',
+			words: shown(message),
 			title: "n8n can't use this node's credential",
-			advice: isText(description)
-				? description
-				: "Try again later. If that doesn't help, correct the expressions in the credential, or choose another credential in this node. Whether $env may be used is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE).",
+			advice: present([isText(description) && description, advice]).join(' '),
 		});
 	}
 	const { address, baseUrl, timeoutMs } = request;
-	const host = find(PROXY[0])?.split(' ').at(-1);
-	const isOfProxy = host !== undefined && !baseUrl.includes(host);
-	for (const [pattern, condition, ...words] of isOfProxy ? [PROXY] : UNSENT) {
+	for (const [pattern, condition, ...words] of UNSENT) {
 		const text = find(pattern);
 		if (text === undefined) continue;
 		const [title = '', advice = ''] = words.map((each) =>
 			each.replace('{service}', truncate(baseUrl)),
 		);
-		// The name of a proxy is a part of n8n's settings, which no error shows.
-		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
+		const facts = [`Nothing was sent. ${n8nSays(text)}`];
 		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
 	}
 	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
 	return failureOf({
-		...{ condition: 'broken', mayHaveActed: true },
+		condition: 'broken',
+		mayHaveActed: true,
 		title: 'The connection broke before the answer was complete',
 		advice:
 			"Try again later. If that doesn't help, check the 'Base URL' in the credential, and whether it should start with http:// or https://.",

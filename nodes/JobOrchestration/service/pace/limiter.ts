@@ -1,4 +1,4 @@
-import { type Failure, timedOut, toolCallOver, withoutResponse } from '../errors/failure';
+import { type Failure, notSent, timedOut, toolCallOver } from '../errors/failure';
 import { ANSWERED, ANSWERS, type Consequence } from '../retry/facts';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
@@ -134,7 +134,7 @@ export class AccountLimiter {
 
 	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
 		const { failure = timedOut(request.options.timeout), queue } = this.lastFailure;
-		const shown = queue === request.queue ? failure : withoutResponse(failure);
+		const shown = notSent(failure, queue === request.queue);
 		if (this.breaker.outlasts(request, now)) {
 			const last = this.breaker.isOpen ? shown : undefined;
 			return { failure: toolCallOver(last) };

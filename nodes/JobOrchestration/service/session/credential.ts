@@ -5,7 +5,7 @@ import type {
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../errors/problem';
+import { credentialErrorOf, ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
 import { login, type TokenResult } from './http';
@@ -107,5 +107,7 @@ export async function newToken(
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
 	const logIn = ownLogins.get(credentials) ?? newTokenForOtherNode;
-	return await logIn(this.helpers, credentials);
+	return await logIn(this.helpers, credentials).catch((error: unknown) => {
+		throw error instanceof ServiceError ? credentialErrorOf(error.problem) : error;
+	});
 }

@@ -1,8 +1,8 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
 import { logIn } from '../calls/login';
-import { type Result, resultOf } from '../errors/answer';
 import { addressOf, type Failure, timedOut } from '../errors/failure';
+import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';

@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { truncate } from '../../texts';
 import { HEALTH_CHECK, LIST_OF_TEST } from '../calls/clusters';
 import { failureOf } from '../errors/failure';
-import { inTitleOnly, problemOfFailure, ServiceError } from '../errors/problem';
+import { problemOfFailure, ServiceError } from '../errors/problem';
 import { addressForToken } from './account';
 import { type Helpers, type HttpOptions, login, sendOnce, signed } from './http';
 import { type Session, sessionOf } from './session';
@@ -59,10 +59,7 @@ export async function newTokenForOtherNode(
 	const outdated = tokens.hasRecentLogin ? undefined : tokens.newest;
 	const finding = isTest ? search.logIn(access) : search.find(access, limits, outdated);
 	const result = await finding;
-	if ('failure' in result) {
-		// The test of a credential shows only the message, so the message includes the advice.
-		throw new ServiceError(result.failure, inTitleOnly(problemOfFailure(result.failure)));
-	}
+	if ('failure' in result) throw new ServiceError(result.failure);
 	const { token } = result;
 	if (isTest) {
 		// n8n sends the same list afterwards, but for an answer other than a success it shows the name of the status alone.
@@ -71,7 +68,7 @@ export async function newTokenForOtherNode(
 			const problem = problemOfFailure(listed.failure);
 			const [first = '', ...rest] = problem.title;
 			const title = `The login works, but ${first.toLowerCase()}${rest.join('')}`;
-			throw new ServiceError(listed.failure, inTitleOnly({ ...problem, title }));
+			throw new ServiceError(listed.failure, { ...problem, title });
 		}
 	}
 	otherRequests.set(credentials, { isTest });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { HEALTH_CHECK } from '../calls/clusters';
-import type { Result } from '../errors/answer';
+import type { Result } from '../errors/result';
 import type { Failure } from '../errors/failure';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
@@ -22,7 +22,7 @@ import { type Limits, type N8nAccess, stopOf, TokenSearch, within } from './toke
 const NOT_VALID_YET_WAITS_MS = [1_000, 2_000, 3_000, 4_000];
 /** How many more tokens one attempt uses. Four are enough if several processes end each other's tokens. */
 const MAX_MORE_TOKENS = 4;
-/** How often, and after how many milliseconds each, a rejected request looks whether its token is accepted elsewhere. */
+/** How often a rejected request looks whether its token is accepted elsewhere, and after how many milliseconds each. */
 const LOOKS = 10;
 const LOOK_MS = 50;
 
@@ -113,10 +113,8 @@ export class Session {
 	}
 
 	/**
-	 * Decides whether a request has failed because of its token.
-	 *
-	 * @returns the token with which the request is sent again, or the failure of the login for it; undefined if the request
-	 * fails in its own words
+	 * Returns the token with which a failed request is sent again, or the failure of the login for it; undefined if the
+	 * request fails in its own words.
 	 */
 	private async nextToken(
 		suspicion: Suspicion,
@@ -140,8 +138,8 @@ export class Session {
 			return undefined;
 		}
 		// The token stays in use until there is another one.
-		const search = isNewest ? this.search.find(access, options, token) : this.token(options);
-		const found = await search;
+		const { search } = this;
+		const found = await (isNewest ? search.find(access, options, token) : this.token(options));
 		return 'token' in found ? found : undefined;
 	}
 
@@ -167,7 +165,7 @@ export class Session {
 		return await this.token(options);
 	}
 
-	/** Waits up to a second until a request is accepted that is sent from now on with this token. */
+	/** Waits up to half a second until a request is accepted that is sent from now on with this token. */
 	private async isAcceptedSoon(token: string, signal: AbortSignal | undefined): Promise<boolean> {
 		const { tokens } = this;
 		const now = performance.now();

@@ -1,0 +1,77 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { isJsonObject } from '../json';
+import { RETRY } from '../service/retry/policy';
+
+/*
+ * n8n's Retry gives the stored state of a failed execution to a new one. In two cases, this state doesn't show what was
+ * done:
+ *
+ * - Retry is pressed again on the same execution. An earlier Retry may have created jobs in the meantime, and the second
+ *   one would create them again. This process therefore remembers for an hour which execution has continued which one.
+ *   After a restart, and on another worker, nothing is known of it.
+ * - n8n died while it ran this node, and has stored no state.
+ */
+
+/** The Retry of an execution: the execution that continues it, since when (`performance.now()`), and what it has done. */
+interface Retry {
+	by: string;
+	at: number;
+	/** What the Retry has done, to complete a sentence; undefined while it runs. */
+	done?: string;
+}
+
+/** The latest Retry of each execution, by the ID of the execution that was retried. */
+const retries = new Map<string, Retry>();
+
+/**
+ * Records that an execution continues another one.
+ *
+ * @throws Error, with a description, if a third execution has continued it already
+ */
+export function beginRetry(retried: string, by: string): void {
+	const now = performance.now();
+	for (const [id, { at }] of retries) {
+		if (now >= at + RETRY.memoryMs) retries.delete(id);
+	}
+	const known = retries.get(retried);
+	if (known !== undefined && known.by !== by) {
+		const { done = 'is still running' } = known;
+		const message = `Execution ${retried} was already retried as execution ${known.by}, which ${done}. Use Retry of execution ${known.by}.`;
+		const description = `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do.`;
+		throw Object.assign(new Error(message), { description });
+	}
+	retries.set(retried, { ...known, by, at: now });
+}
+
+/** Records what the Retry of an execution has done when it ends; undefined if it has done nothing. */
+export function endRetry(retried: string, by: string, done: string | undefined): void {
+	const known = retries.get(retried);
+	const what = done ?? known?.done;
+	if (what === undefined) retries.delete(retried);
+	else retries.set(retried, { by, at: performance.now(), done: what });
+}
+
+/** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
+const ARTIFICIAL = 'isArtificialRecoveredEventItem';
+
+/**
+ * Returns whether n8n died in this node, or in a later node before it had stored the output of this one. In that case,
+ * n8n's recovery finds in n8n's event log that the node was started. It then records the start without an output, or
+ * with an artificial output (n8n, ExecutionRecoveryService.amend).
+ */
+export function hasCrashed(context: IExecuteFunctions): boolean {
+	if (context.getMode() !== 'retry') return false;
+	// For a node that was not started, reading anything but `isExecuted` throws.
+	// The value of the expression `$('<node>')`.
+	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
+		isExecuted: boolean;
+		all: (branch: number, run: number) => Array<{ json: unknown }>;
+	};
+	if (!earlier.isExecuted) return false;
+	try {
+		return earlier.all(0, 0).some(({ json }) => isJsonObject(json) && ARTIFICIAL in json);
+	} catch {
+		return true;
+	}
+}

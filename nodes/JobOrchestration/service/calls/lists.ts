@@ -1,0 +1,154 @@
+import { isJsonObject, type JsonObject } from '../../json';
+import { truncate } from '../../texts';
+import { failureOf } from '../errors/failure';
+import { callError } from '../errors/problem';
+import type { ServiceRequest } from '../request';
+import { ANSWERED } from '../retry/facts';
+import { uidOf } from './jobs';
+
+/*
+ * The lists of the service, which are read page by page. The interface document does not say where the token of the next
+ * page is. `ListOption.continue` is the list convention of Kubernetes, whose responses have `metadata.continue`, which is
+ * empty or absent at the end.
+ */
+
+/** A list of the service. */
+export interface List {
+	path: string;
+	/** What the list contains, as the form and its advice name it: "clusters". */
+	elements: string;
+	/** The same as errors name it: "work clusters". */
+	fullName: string;
+}
+
+/** A page of a list, as the service sends it. */
+export type Page = JsonObject & { items?: JsonObject[] | null };
+
+/** Which page is requested. */
+export interface Paging {
+	/** The token of the page; undefined for the first page. */
+	pageToken?: string | undefined;
+	/** The maximum number of elements of the page; undefined if the service decides. */
+	pageSize?: number | undefined;
+	/** What the user should do if the service refuses the request because of a wrong value. */
+	ifRefused: string;
+}
+
+/** Returns the call that lists one page: `GET <path>`. */
+export function listPage(
+	{ path, fullName }: List,
+	{ pageToken, pageSize, ifRefused }: Paging,
+): ServiceRequest<Page> {
+	return {
+		method: 'GET',
+		path,
+		qs: {
+			...(pageSize !== undefined && { 'ListOption.limit': pageSize }),
+			...(pageToken !== undefined && { 'ListOption.continue': pageToken }),
+		},
+		expected: `a list of ${fullName}`,
+		isExpected: isPage,
+		idempotent: true,
+		texts: (baseUrl) => ({
+			action: `list the ${fullName}`,
+			ifRefused,
+			rows: [
+				[
+					'404',
+					`No list of ${fullName} at ${truncate(baseUrl)}`,
+					"Check the 'Base URL' in the credential: it is the part of the address before /api/v1.",
+				],
+			],
+		}),
+	};
+}
+
+/**
+ * The maximum number of pages of a list. It is large enough to list 100,000 elements, and small enough that a list
+ * without an end doesn't take hours.
+ */
+const MAX_PAGES = 1_000;
+
+/**
+ * Reads a list page by page, until enough elements match or the list ends. All pages have the same size, since a token
+ * may be the number of a page of that size. Each element is returned once, even if the service lists it twice because
+ * another element was added to an earlier page meanwhile.
+ *
+ * @param send sends a request for a page, and returns the body of its response
+ * @param enough the number of matching elements after which no further page is read
+ * @param maxPages the number of pages after which no further page is read
+ * @returns the matching elements of all pages that were read, and the token of the page after them
+ * @throws ServiceError if a request fails, a page token comes twice, the list has too many pages, or the service says
+ * that more elements follow but names no token for the next page
+ */
+export async function readList(
+	list: List,
+	send: (page: ServiceRequest<Page>) => Promise<Page>,
+	{
+		filter = () => true,
+		enough,
+		maxPages = Infinity,
+		...paging
+	}: Paging & {
+		filter?: ((element: JsonObject) => boolean) | undefined;
+		enough: number;
+		maxPages?: number;
+	},
+): Promise<{ found: JsonObject[]; next: string | undefined }> {
+	const found: JsonObject[] = [];
+	const uids = new Set<string>();
+	const pageTokens = new Set<string | undefined>();
+	for (let pageToken = paging.pageToken; ; ) {
+		const call = listPage(list, { ...paging, pageToken });
+		const page = await send(call);
+		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
+		for (const element of page.items ?? []) {
+			const uid = uidOf(element);
+			if (uid !== undefined && uids.has(uid)) continue;
+			if (uid !== undefined) uids.add(uid);
+			if (filter(element)) found.push(element);
+		}
+		pageTokens.add(pageToken);
+		// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
+		const next = !token || token === '0' ? undefined : String(token as string | number);
+		if (found.length >= enough || pageTokens.size === maxPages) return { found, next };
+		const isEndless = next !== undefined && (pageTokens.has(next) || pageTokens.size === MAX_PAGES);
+		const isCut = next === undefined && Number(remaining) > 0;
+		if (isEndless || isCut) throw callError(call, endNotFound(list));
+		if (next === undefined) return { found, next };
+		pageToken = next;
+	}
+}
+
+/** Returns the failure of a list whose end can't be found. No status says so. */
+const endNotFound = ({ elements, fullName }: List) =>
+	failureOf({
+		...ANSWERED,
+		title: `The list of ${fullName} can't be read to its end`,
+		advice: `Report this to the administrator of the service. To get only some ${elements}, turn off 'Return All' and set a low 'Limit'.`,
+		facts: [
+			`A page token came twice, there are more than ${MAX_PAGES} pages, or the last page says that more ${elements} follow, but has no token of the next page in 'metadata.continue'.`,
+		],
+	});
+
+/** The fields of each list of Kubernetes that aren't elements. */
+const METADATA = ['metadata', 'kind', 'apiVersion'];
+
+/**
+ * Decides whether a body is a page of a list. It is an object whose `items` is a list of objects or null, or is left out
+ * because it is empty, as grpc-gateway and `omitempty` in Go do. An error is not a page, nor is a list under another
+ * name. If the token of the next page can't be sent back, the body is not accepted, since the first page must not pass
+ * for the whole list.
+ */
+function isPage(body: unknown): body is Page {
+	if (!isJsonObject(body)) return false;
+	const isEmpty = Object.keys(body).every((name) => METADATA.includes(name));
+	const { items = isEmpty ? [] : undefined } = body;
+	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
+	const { continue: token } = metadataOf(body);
+	return areItems && (!token || typeof token === 'string' || typeof token === 'number');
+}
+
+function metadataOf({ metadata }: JsonObject): JsonObject {
+	return isJsonObject(metadata) ? metadata : {};
+}
