@@ -58,7 +58,7 @@ async function writeOutputSchemas() {
 			const schema = answerOf(contract, request);
 			// The operation reads each element of a list, so the response needs a real array.
 			const listed = schema.properties?.items?.items;
-			return listed ? { items: [answered(listed)], metadata: {} } : answered(schema);
+			return { body: listed ? { items: [answered(listed)], metadata: {} } : answered(schema) };
 		},
 	};
 

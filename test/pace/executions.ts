@@ -1,6 +1,5 @@
 import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
-import { StoppedBeforeSending } from '../../nodes/JobOrchestration/service/client';
-import { ServiceError } from '../../nodes/JobOrchestration/service/errors/problem';
+import type { Problem } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/calls/clusters';
@@ -62,7 +61,7 @@ export interface Execution {
 	sent: Array<{ n: number; at: number }>;
 	healthChecks: Array<{ at: number }>;
 	done: Array<{ n: number; at: number }>;
-	failed: Array<{ n: number; at: number; error: Error }>;
+	failed: Array<{ n: number; at: number; problem: Problem }>;
 	mostInFlight: number;
 	isOver: boolean;
 	stop: () => void;
@@ -81,9 +80,7 @@ export const seconds = (count: number) => count * 1_000;
 export const lastAt = (events: Array<{ at: number }>) => events.at(-1)?.at ?? Infinity;
 /** Returns the failed requests that the service may have acted on. */
 export const mayExist = (failed: Execution['failed']) =>
-	failed.filter(
-		({ error }) => error instanceof ServiceError && error.problem.mayHaveActed === true,
-	);
+	failed.filter(({ problem }) => problem.mayHaveActed === true);
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
@@ -148,13 +145,10 @@ export class Executions {
 		const job = { namespace: 'default', displayName: 'Report' };
 		const work = async (n: number) => {
 			const call = { ...CALL, path: `/${n}`, idempotent: !creates, ...(creates && { job }) };
-			await client.send(call, options).then(
-				() => execution.done.push({ n, at: at() }),
-				(error: Error) => {
-					if (error instanceof StoppedBeforeSending) return;
-					execution.failed.push({ n, at: at(), error });
-				},
-			);
+			const end = await client.send(call, options);
+			if (end === undefined) return;
+			if ('body' in end) execution.done.push({ n, at: at() });
+			else execution.failed.push({ n, at: at(), problem: end.problem });
 		};
 		void inParallel(items, { signal: abort.signal }, work).then(() => {
 			execution.isOver = true;

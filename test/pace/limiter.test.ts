@@ -64,7 +64,7 @@ describe('Items that are always rejected', () => {
 		await executions.end();
 		expect(items(execution.done)).toEqual(range(200).filter((n) => !isRejected(n)));
 		expect(lastAt(execution.done)).toBeLessThanOrEqual(seconds(longest));
-		expect(execution.failed[0]?.error).toMatchObject({ failure });
+		expect(execution.failed[0]?.problem).toMatchObject({ httpStatus: failure.httpStatus });
 		expect(lastAt(execution.failed)).toBeLessThanOrEqual(seconds(700));
 	});
 

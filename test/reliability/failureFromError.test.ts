@@ -80,6 +80,7 @@ test.each<Read>([
 		of(
 			"The proxy between n8n and the service can't be reached, or refuses the connection",
 			'unreachable',
+			/^Nothing was sent\.$/,
 		),
 		says('Proxy connection ended before receiving CONNECT response'),
 	],

@@ -155,14 +155,14 @@ test("The node gives n8n's event loop a turn while thousands of requests fail th
 	turn();
 	const fail = async () => await Promise.resolve({ failure: unreachable });
 	const client = clientWith(new AccountLimiter(), fail);
-	const errors: unknown[] = [];
+	let failed = 0;
 	let mostInTurn = 0;
 	await inParallel(all(count), {}, async () => {
-		const sent = client.send(CREATE, { maxRetries: 3, timeout: 1_000 });
-		await sent.catch((error: unknown) => errors.push(error));
+		const end = await client.send(CREATE, { maxRetries: 3, timeout: 1_000 });
+		if (end && 'problem' in end) failed += 1;
 		mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
 	}).finally(() => clearImmediate(turning));
-	expect(errors).toHaveLength(count);
+	expect(failed).toBe(count);
 	// Normally, 2,000 end in one turn. On a busy machine, several timers may be due at the same time.
 	expect(mostInTurn).toBeLessThan(count);
 });

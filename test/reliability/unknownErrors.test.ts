@@ -35,7 +35,7 @@ const steps: Array<[step: string, fault: Fault | undefined, owner: object, metho
 	['the policy is asked about a 500', fails, built('retry/policy'), 'next'],
 	['the texts of a 500 are made', fails, built('errors/statuses'), 'textsOf'],
 	['the token of a 500 is judged', fails, methodsOf('session/session', 'Session'), 'nextToken'],
-	['the error of a 500 is made', fails, built('errors/problem'), 'callError'],
+	['the error of a 500 is made', fails, built('errors/problem'), 'problemOfCall'],
 ];
 
 const boom = new TypeError("Cannot read properties of undefined (reading 'boom')");

@@ -2,14 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Outcome } from '../resources/operation';
-import { StoppedBeforeSending } from '../service/client';
-import {
-	descriptionOf,
-	nodeErrorOf,
-	problemOf,
-	ServiceError,
-	uncertain,
-} from '../service/errors/problem';
+import { descriptionOf, nodeErrorOf, problemOf, uncertain } from '../service/errors/problem';
 import { onAbort } from '../service/timers';
 import { notWaitingProblem, waitForCallback } from '../waitUntilCalled';
 import { fatalErrorOf } from './batchError';
@@ -28,21 +21,28 @@ import { type FatalProblem, isCancelled, recall, remember, rememberNothing, type
  * @throws NodeApiError or NodeOperationError
  */
 export async function execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const end = await runNode(this);
+	if (end instanceof Error) throw end;
+	return [end];
+}
+
+/** Runs the operation, and returns the output, or the error that ends the execution. */
+async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[] | Error> {
 	let run: Run | undefined;
-	let fatal: FatalProblem | undefined;
 	try {
-		const resource = this.getNodeParameter('resource', 0, null);
+		const resource = context.getNodeParameter('resource', 0, null);
 		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
-		run = recall(this, findOperation(resource, this.getNodeParameter('operation', 0, null)));
-		fatal = (await runToEnd(run)) ?? (await beginWait(run));
-		if (fatal === undefined) return [outputOf(this, run)];
+		const operation = context.getNodeParameter('operation', 0, null);
+		run = recall(context, findOperation(resource, operation));
+		const fatal = (await runToEnd(run)) ?? (await beginWait(run));
+		return fatal === undefined ? outputOf(context, run) : fatalErrorOf(run, fatal);
 	} catch (cause) {
-		if (run === undefined) rememberNothing(this);
-		if (!this.continueOnFail() || isCancelled(this)) throw nodeErrorOf(this.getNode(), cause);
+		if (run === undefined) rememberNothing(context);
+		if (!context.continueOnFail() || isCancelled(context))
+			return nodeErrorOf(context.getNode(), cause);
 		// If the error were thrown, n8n would pass the input items on as if they had succeeded.
-		return [outputOf(this, run, { problem: problemOf(cause) })];
+		return outputOf(context, run, { problem: problemOf(cause) });
 	}
-	throw fatalErrorOf(run, fatal);
 }
 
 /**
@@ -71,29 +71,26 @@ async function makeCalls(
 	{ context, outcomes }: Run,
 	items: Awaited<ReturnType<typeof prepareAll>>['items'],
 ): Promise<FatalProblem | undefined> {
-	const continueOnFail = context.continueOnFail();
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
-	const onFailure = continueOnFail ? undefined : stop;
+	const onFailure = context.continueOnFail() ? undefined : stop;
 	let firstFatal: FatalProblem | undefined;
 
 	await inParallel(items, { signal }, async ({ itemIndex, prepared, options, client }) => {
-		try {
-			outcomes[itemIndex] = await prepared.send(client, { ...options, signal, onFailure });
-		} catch (cause) {
-			if (cause instanceof StoppedBeforeSending) return;
-			const { idempotent, job } = prepared.call;
+		const { idempotent, job } = prepared.call;
+		const sending = prepared.send(client, { ...options, signal, onFailure });
+		const outcome = await sending.catch((cause: unknown) => {
 			const facts = [`Please report the error: ${client.redact(String(cause))}`];
 			const own = { title: 'This node failed with an error of its own', advice: '', facts };
-			const unknown = idempotent ? { ...own, httpStatus: null } : uncertain(own, job);
-			const problem = cause instanceof ServiceError ? cause.problem : unknown;
-			outcomes[itemIndex] = { problem };
-			if (continueOnFail) return;
-			firstFatal ??= { itemIndex, problem, cause };
-			stop();
-		}
+			return { problem: idempotent ? { ...own, httpStatus: null } : uncertain(own, job) };
+		});
+		outcomes[itemIndex] = outcome;
+		if (outcome?.problem === undefined || onFailure === undefined) return;
+		firstFatal ??= { itemIndex, problem: outcome.problem };
+		// After a failed call, the client has done so already, before another request could get the permit.
+		onFailure();
 	});
 	stopListening();
 	if (firstFatal !== undefined || !signal.aborted) return firstFatal;

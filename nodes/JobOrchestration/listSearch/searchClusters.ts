@@ -5,7 +5,7 @@ import { WORK_CLUSTERS } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
 import { readList } from '../service/calls/lists';
 import { ServiceClient } from '../service/client';
-import { nodeErrorOf } from '../service/errors/problem';
+import { nodeErrorOf, problemOf } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import { present } from '../texts';
 
@@ -37,26 +37,24 @@ export async function searchClusters(
 	const wanted = filter.trim().toLowerCase();
 	const isWanted = ({ name, value }: ListItem) =>
 		`${name}\n${value}`.toLowerCase().includes(wanted);
-	try {
+	const search = async () => {
 		const credential = await readCredential(this, 0);
 		const client = new ServiceClient(this, credential, { patienceMs: PATIENCE_MS });
-		const { found, next } = await readList(
-			WORK_CLUSTERS,
-			async (page) => await client.send(page, OPTIONS),
-			{
-				pageToken,
-				pageSize: PAGE_SIZE,
-				filter: (cluster) => listItemsOf(cluster).some(isWanted),
-				enough: 1,
-				maxPages: PAGES_PER_SEARCH,
-				ifRefused: `Choose 'By ID' in the field 'Work Cluster', and enter the ID of the cluster. The service may not allow ${PAGE_SIZE} clusters at once.`,
-			},
-		);
-		const results = found.flatMap(listItemsOf);
-		return { results, ...(next !== undefined && { paginationToken: next }) };
-	} catch (error) {
-		throw nodeErrorOf(this.getNode(), error);
-	}
+		return await readList(WORK_CLUSTERS, async (page) => await client.send(page, OPTIONS), {
+			pageToken,
+			pageSize: PAGE_SIZE,
+			filter: (cluster) => listItemsOf(cluster).some(isWanted),
+			enough: 1,
+			maxPages: PAGES_PER_SEARCH,
+			ifRefused: `Choose 'By ID' in the field 'Work Cluster', and enter the ID of the cluster. The service may not allow ${PAGE_SIZE} clusters at once.`,
+		});
+	};
+	const end = await search().catch((cause: unknown) => ({ problem: problemOf(cause) }));
+	if (end === undefined || 'problem' in end)
+		throw nodeErrorOf(this.getNode(), undefined, end?.problem);
+	const { found, next } = end;
+	const results = found.flatMap(listItemsOf);
+	return { results, ...(next !== undefined && { paginationToken: next }) };
 }
 
 type ListItem = ReturnType<typeof listItemsOf>[number];

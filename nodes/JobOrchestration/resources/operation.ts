@@ -56,7 +56,8 @@ export interface Operation<
 		context: IExecuteFunctions,
 	): {
 		call: Pick<ServiceRequest<unknown>, 'idempotent' | 'job'>;
-		send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome>;
+		/** Returns the outcome of the item; undefined if the execution was stopped before anything was sent for it. */
+		send: (client: ServiceClient, options: RequestOptions) => Promise<Outcome | undefined>;
 	};
 }
 

@@ -1,6 +1,6 @@
 import { HEALTH_CHECK } from './calls/clusters';
 import type { Failure } from './errors/failure';
-import { callError } from './errors/problem';
+import { type Problem, problemOfCall } from './errors/problem';
 import { AccountLimiter } from './pace/limiter';
 import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
 import { withPermit } from './pace/withPermit';
@@ -11,8 +11,11 @@ import { executionOf, type N8nContext } from './session/credential';
 import type { Session } from './session/session';
 import type { N8nAccess } from './session/tokenSearch';
 
-/** The error of a call that was not sent, because its execution was stopped first. */
-export class StoppedBeforeSending extends Error {}
+/**
+ * How a call has ended: with the body of the expected response, which is null if it is empty, or with a problem. It is
+ * undefined if the execution was stopped before the call was sent.
+ */
+export type CallEnd<Body> = { body: Body } | { problem: Problem } | undefined;
 
 /** How an attempt has ended: as expected, before it was sent, or with a failure and perhaps another attempt later. */
 type End<Body> =
@@ -54,15 +57,11 @@ export class ServiceClient {
 	}
 
 	/**
-	 * Sends a call, and returns the body of the response; null if the body is empty. Each round of the loop is an attempt,
-	 * for which the rate limiter gives a permit. If it fails, the retry policy decides whether the call fails or is sent
-	 * again. The shortest time between two rounds is one turn of the event loop, and the retry policy limits their number.
-	 *
-	 * @throws ServiceError if the call failed. Its problem says by `mayHaveActed` whether a call that isn't idempotent
-	 * may have worked nevertheless
-	 * @throws StoppedBeforeSending if the call was aborted before it was sent
+	 * Sends a call. Each round of the loop is an attempt, for which the rate limiter gives a permit. If it fails, the retry
+	 * policy decides whether the call fails or is sent again. The shortest time between two rounds is one turn of the event
+	 * loop, and the retry policy limits their number.
 	 */
-	async send<Body>(call: ServiceRequest<Body>, options: RequestOptions): Promise<Body> {
+	async send<Body>(call: ServiceRequest<Body>, options: RequestOptions): Promise<CallEnd<Body>> {
 		const { session, access } = this.credential;
 		const request = new LimitedRequest(this.queue, { ...options, ...this.run }, call.idempotent);
 		const history = { resends: { failure: 0, wait: 0 }, waitedMs: 0 };
@@ -82,16 +81,15 @@ export class ServiceClient {
 					return { ...result, resend };
 				},
 			});
-			if ('body' in end) return end.body;
+			if ('body' in end) return end;
 			const { timesSent } = request;
 			if ('denial' in end) {
 				const failure = lastFailure ?? end.denial.failure;
-				if (failure === undefined) throw new StoppedBeforeSending();
-				const isOwn = failure === lastFailure;
-				throw callError(call, failure, { timesSent, isOwn, ...end.denial });
+				const tries = { timesSent, isOwn: failure === lastFailure, ...end.denial };
+				return failure && { problem: problemOfCall(call, failure, tries) };
 			}
 			const { failure, resend } = end;
-			if (resend === undefined) throw callError(call, failure, { timesSent });
+			if (resend === undefined) return { problem: problemOfCall(call, failure, { timesSent }) };
 			lastFailure = failure;
 			history.resends[resend.because] += 1;
 			if (resend.because === 'wait') history.waitedMs += resend.afterMs;

@@ -52,12 +52,13 @@ export const getAll = operation({
 		return {
 			call,
 			send: async (client, options) => {
-				const output = await read(client, options);
+				const outcome = await read(client, options);
 				// Without a hint, an empty list would look as if there were no clusters.
-				if (output.length > 0 || kinds.size === 0) return { output };
+				const isEmpty = outcome && 'output' in outcome && outcome.output.length === 0;
+				if (!isEmpty || kinds.size === 0) return outcome;
 				const kindsFound = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
 				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${kindsFound}.`;
-				return { output, hint: client.redact(hint) };
+				return { ...outcome, hint: client.redact(hint) };
 			},
 		};
 	},

@@ -110,7 +110,9 @@ export const create = operation({
 		return {
 			call,
 			send: async (client, requestOptions) => {
-				const created = await client.send(call, requestOptions);
+				const end = await client.send(call, requestOptions);
+				if (end === undefined || 'problem' in end) return end;
+				const { body: created } = end;
 				const uid = uidOf(created) ?? '';
 				const createdJob = { namespace, uid, shownUid: client.redact(uid), displayName };
 				const isWanted = (field: string) => !values.simplify || !OMITTED.includes(field);

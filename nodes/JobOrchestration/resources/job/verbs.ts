@@ -48,7 +48,9 @@ export const verbs = Object.entries(VERBS).map(([verb, { idempotent, ...describe
 			return {
 				call,
 				send: async (client, options) => {
-					const response = await client.send(call, options);
+					const end = await client.send(call, options);
+					if (end === undefined || 'problem' in end) return end;
+					const { body: response } = end;
 					const metadata = { namespace, uid: jobId };
 					return { output: [{ metadata, operation: verb, success: true, response }] };
 				},

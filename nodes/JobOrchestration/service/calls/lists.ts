@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
 import { failureOf } from '../errors/failure';
-import { callError } from '../errors/problem';
+import { type Problem, problemOfFailure } from '../errors/problem';
 import type { ServiceRequest } from '../request';
 import { ANSWERED } from '../retry/facts';
 import { uidOf } from './jobs';
@@ -77,13 +77,13 @@ const MAX_PAGES = 1_000;
  * @param send sends a request for a page, and returns the body of its response
  * @param enough the number of matching elements after which no further page is read
  * @param maxPages the number of pages after which no further page is read
- * @returns the matching elements of all pages that were read, and the token of the page after them
- * @throws ServiceError if a request fails, a page token comes twice, the list has too many pages, or the service says
- * that more elements follow but names no token for the next page
+ * @returns the matching elements of all pages that were read, and the token of the page after them. If a request fails
+ * or isn't sent, returns how it ended. It is a problem, too, if a page token comes twice, the list has too many pages, or
+ * the service says that more elements follow but names no token for the next page
  */
 export async function readList(
 	list: List,
-	send: (page: ServiceRequest<Page>) => Promise<Page>,
+	send: (page: ServiceRequest<Page>) => Promise<{ body: Page } | { problem: Problem } | undefined>,
 	{
 		filter = () => true,
 		enough,
@@ -94,13 +94,14 @@ export async function readList(
 		enough: number;
 		maxPages?: number;
 	},
-): Promise<{ found: JsonObject[]; next: string | undefined }> {
+): Promise<{ found: JsonObject[]; next: string | undefined } | { problem: Problem } | undefined> {
 	const found: JsonObject[] = [];
 	const uids = new Set<string>();
 	const pageTokens = new Set<string | undefined>();
 	for (let pageToken = paging.pageToken; ; ) {
-		const call = listPage(list, { ...paging, pageToken });
-		const page = await send(call);
+		const end = await send(listPage(list, { ...paging, pageToken }));
+		if (end === undefined || 'problem' in end) return end;
+		const { body: page } = end;
 		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		for (const element of page.items ?? []) {
 			const uid = uidOf(element);
@@ -114,7 +115,7 @@ export async function readList(
 		if (found.length >= enough || pageTokens.size === maxPages) return { found, next };
 		const isEndless = next !== undefined && (pageTokens.has(next) || pageTokens.size === MAX_PAGES);
 		const isCut = next === undefined && Number(remaining) > 0;
-		if (isEndless || isCut) throw callError(call, endNotFound(list));
+		if (isEndless || isCut) return { problem: problemOfFailure(endNotFound(list)) };
 		if (next === undefined) return { found, next };
 		pageToken = next;
 	}

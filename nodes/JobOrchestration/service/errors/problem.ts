@@ -64,9 +64,9 @@ export function uncertain(problem: Omit<Problem, 'advice'>, job: NamedJob | unde
 }
 
 /**
- * Carries the problem of a failed request. It is the only error that service/ throws for a failed request. If n8n wraps
- * it, the NodeApiError takes over its texts and, in every n8n release, the `context` of this base class. The `cause` is
- * lost in n8n 1.x.
+ * The error of what n8n itself calls: the reading of the credential, and the credential's own functions. If n8n wraps it,
+ * the NodeApiError takes over its texts and, in every n8n release, the `context` of this base class. The `cause` is lost
+ * in n8n 1.x.
  */
 export class ServiceError extends ExecutionBaseError {
 	constructor(
@@ -80,18 +80,18 @@ export class ServiceError extends ExecutionBaseError {
 }
 
 /**
- * Returns the error of a failed call, which says whether the call may have worked nevertheless. A call that isn't
+ * Returns the problem of a failed call, which says whether the call may have worked nevertheless. A call that isn't
  * idempotent waits for another attempt only if the service has certainly not acted on the earlier ones. So if such a
  * call is given up while it waits, it has not worked.
  *
  * @param isOwn whether the failure is that of the call itself, and not that of other requests or of a health check
  * @param waitedMs how long the call has waited when it was given up
  */
-export function callError(
+export function problemOfCall(
 	call: ServiceRequest<unknown>,
 	failure: Failure,
 	tries: { timesSent?: number; isOwn?: boolean; waitedMs?: number; failedProbes?: number } = {},
-): ServiceError {
+): Problem {
 	const { timesSent = 1, isOwn = true, waitedMs = 0, failedProbes = 0 } = tries;
 	const isUnclear = call.method !== 'GET' && isOwn && failure.mayHaveActed;
 	const waited = Math.round(waitedMs / 1_000);
@@ -105,7 +105,7 @@ export function callError(
 	}
 	const problem = { ...problemOfFailure(failure), facts };
 	const isUncertain = isUnclear && !call.idempotent;
-	return new ServiceError(failure, isUncertain ? uncertain(problem, call.job) : problem);
+	return isUncertain ? uncertain(problem, call.job) : problem;
 }
 
 /** Returns the problem behind any error. */

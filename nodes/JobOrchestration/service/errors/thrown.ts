@@ -105,7 +105,9 @@ export function failureFromError(
 		const [title = '', advice = ''] = words.map((each) =>
 			each.replace('{service}', truncate(baseUrl)),
 		);
-		const facts = [`Nothing was sent. ${n8nSays(text)}`];
+		// n8n's words about a proxy may contain its name, which is a part of n8n's settings.
+		const isOfProxy = /^proxy/i.test(text);
+		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
 		return failureOf({ condition, title, advice, facts, isAboutAllItems: true });
 	}
 	if (find(TIMEOUT) !== undefined) return timedOut(timeoutMs, address);
