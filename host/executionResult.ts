@@ -6,15 +6,18 @@ export interface ExecutionResult {
 	error?: string;
 }
 
+/** What n8n stores of each run of each node, by the name of the node (see IRunData in n8n-workflow). */
+export type RunData = Record<
+	string,
+	Array<{ data?: { main?: Array<Array<{ json: Record<string, unknown> }> | null> } }>
+>;
+
 /** The fields of an execution's data that are read here (see IRunExecutionData in n8n-workflow). */
 interface ExecutionData {
 	resultData: {
 		error?: { message?: string; description?: string | null };
 		lastNodeExecuted?: string;
-		runData: Record<
-			string,
-			Array<{ data?: { main?: Array<Array<{ json: Record<string, unknown> }> | null> } }>
-		>;
+		runData: RunData;
 	};
 }
 
@@ -23,8 +26,7 @@ interface ExecutionData {
  * @param stored the execution's data as n8n stores it, which is in the format of the library flatted
  */
 export async function resultOf(stored: string): Promise<ExecutionResult> {
-	const { parse } = await import('flatted');
-	const { resultData } = parse(stored) as ExecutionData;
+	const { resultData } = await parsed(stored);
 	const output = Object.entries(resultData.runData).map(([name, runs]) => {
 		const items = runs.at(-1)?.data?.main?.[0] ?? [];
 		return [name, items.map(({ json }) => json)] as const;
@@ -35,4 +37,14 @@ export async function resultOf(stored: string): Promise<ExecutionResult> {
 		output: Object.fromEntries(output),
 		...(error && { error: [lastNodeExecuted, says.join(' ')].filter(Boolean).join(': ') }),
 	};
+}
+
+/** Returns the runs in an execution's data. @param stored as for `resultOf` */
+export async function runDataOf(stored: string): Promise<RunData> {
+	return (await parsed(stored)).resultData.runData;
+}
+
+async function parsed(stored: string): Promise<ExecutionData> {
+	const { parse } = await import('flatted');
+	return parse(stored) as ExecutionData;
 }

@@ -7,7 +7,7 @@ import { startOpenAi, type OpenAi } from '../editor/openAi';
 import { itemOf, refused } from '../reliability/batch';
 import { publish } from '../queue/load';
 import { answer } from '../support/answer';
-import { pressRetry, runToEnd, useHost } from './host';
+import { endOf, pressRetry, runToEnd, useHost } from './host';
 import { connectMcp } from './mcpClient';
 import { createNode, say, subWorkflow } from './workflows';
 
@@ -76,6 +76,105 @@ test("n8n's Retry with the currently saved workflow creates the missing jobs onc
 	const expected = ['Job 0', 'Job 1', 'New 2', 'New 3'];
 	expect(output['Created']?.map(({ displayName }) => displayName)).toEqual(expected);
 	expect(jobs()).toEqual(expected);
+});
+
+describe('Retry that is pressed twice, or in another order', () => {
+	/** Returns the names of six jobs, in order. */
+	const all = [0, 1, 2, 3, 4, 5].map((n) => `Job ${n}`);
+	const sixJobs = async () => await host.api.createWorkflow(batchOf([0, 1, 2, 3, 4, 5]));
+
+	/** Retries an execution, in which one item gets a fault, and returns the ID and the result of the new execution. */
+	async function retried(executionId: string, loadWorkflow = false, failing?: number) {
+		host.sandbox.faults.plan((call) =>
+			call.operation === 'createJob' && itemOf(call) === failing ? refused : undefined,
+		);
+		const id = await pressRetry(host.api, executionId, loadWorkflow);
+		host.sandbox.faults.clear();
+		return { id, ...(await host.api.executionResult(id)) };
+	}
+
+	test('a second Retry of an execution sends nothing, and Retry of its Retry creates what is missing', async () => {
+		const first = await failedAt((await sixJobs()).id, 2, refused);
+		const second = await retried(first, false, 4);
+		expect(jobs()).toEqual(all.slice(0, 4));
+		host.sandbox.clearCalls();
+		for (const loadWorkflow of [false, true]) {
+			expect((await retried(first, loadWorkflow)).error).toContain(
+				`Create: Execution ${first} was already retried as execution ${second.id}, which has created jobs. Use Retry of execution ${second.id}.`,
+			);
+		}
+		expect(host.sandbox.calls).toEqual([]);
+
+		const { error, output } = await retried(second.id);
+		expect(error).toBeUndefined();
+		expect(output['Created']?.map(({ displayName }) => displayName)).toEqual(all);
+		expect(jobs()).toEqual(all);
+	});
+
+	test('Retry after Create was renamed creates what is missing, or sends nothing', async () => {
+		const workflow = await sixJobs();
+		const failed = await failedAt(workflow.id, 2, refused);
+		const text = JSON.stringify({ nodes: workflow.nodes, connections: workflow.connections });
+		const renamed = text.replaceAll('"Create"', '"Create jobs"');
+		await host.api.changeWorkflow(workflow.id, JSON.parse(renamed) as Partial<WorkflowFile>);
+		host.sandbox.clearCalls();
+		await expect(pressRetry(host.api, failed, true)).rejects.toThrow(
+			/Could not find the node .*Create.* It probably got deleted or renamed/,
+		);
+		expect(host.sandbox.calls).toEqual([]);
+
+		expect((await retried(failed)).error).toBeUndefined();
+		expect(jobs()).toEqual(all);
+	});
+
+	test('Retry of an execution in which a copy of Create has failed creates only its missing jobs', async () => {
+		const { nodes } = batchOf([0, 1, 2]);
+		const copy = createNode(
+			'=Copy {{ $itemIndex }}',
+			{ options: { concurrency: 1 } },
+			{ name: 'Create1' },
+		);
+		const workflow = await host.api.createWorkflow(inARow('Copy', [...nodes.slice(0, -1), copy]));
+		host.sandbox.faults.plan(({ operation, nOfOperation }) =>
+			operation === 'createJob' && nOfOperation === 3 + 2 ? refused : undefined,
+		);
+		const { id } = await runToEnd(host, workflow.id);
+		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Copy 0']);
+		expect((await retried(id)).error).toBeUndefined();
+		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Copy 0', 'Copy 1', 'Copy 2']);
+	});
+
+	test('a workflow that was exported and imported begins anew, and Retry of the original creates what is missing', async () => {
+		const workflow = await sixJobs();
+		const failed = await failedAt(workflow.id, 2, refused);
+		const imported = await host.api.createWorkflow(await host.api.workflow(workflow.id));
+		expect(imported.id).not.toBe(workflow.id);
+		expect((await runToEnd(host, imported.id)).status).toBe('success');
+		expect(jobs()).toEqual(['Job 0', 'Job 1', ...all]);
+		expect((await retried(failed)).error).toBeUndefined();
+		expect(jobs()).toEqual(['Job 0', 'Job 1', ...all, ...all.slice(2)]);
+	});
+
+	test.each<[data: string, pinned: boolean]>([
+		['the output of the last execution', false],
+		['pinned data', true],
+	])('Execute step of the node behind Create takes %s, and creates nothing', async (_, pinned) => {
+		const workflow = await sixJobs();
+		const { id } = await runToEnd(host, workflow.id);
+		const runData = await host.api.runData(id);
+		expect(jobs()).toEqual(all);
+		// The editor always saves pinned data, which is an empty object if nothing is pinned.
+		const pinData = pinned ? { Create: [{ json: { displayName: 'Pinned' } }] } : {};
+		await host.api.changeWorkflow(workflow.id, { pinData });
+		const executionId = await host.api.executeStep(workflow.id, 'Created', pinned ? {} : runData);
+		await endOf(host.api, workflow.id, executionId);
+		const { error, output } = await host.api.executionResult(executionId);
+		expect(error).toBeUndefined();
+		expect(output['Created']?.map(({ displayName }) => displayName)).toEqual(
+			pinned ? ['Pinned'] : all,
+		);
+		expect(jobs()).toEqual(all);
+	});
 });
 
 test("n8n's redaction hides the data that Retry needs, and Retry still works", async () => {

@@ -88,14 +88,15 @@ export function inALoop(trigger: WorkflowNode, list: string, repeated: WorkflowN
 }
 
 /**
- * Publishes a sub-workflow, which gets the items of its parent.
+ * Publishes a sub-workflow, in which each node is connected to the next. It gets the items of its parent.
  *
+ * @param connections connections that replace those to the next node
  * @returns the ID of the sub-workflow, and a node that runs it and returns its output
  */
 export async function subWorkflow(
 	{ api }: Pick<HostUnderTest, 'api'>,
 	nodes: WorkflowNode[],
-	settings: WorkflowFile['settings'] = {},
+	connections: WorkflowFile['connections'] = {},
 ): Promise<{ id: string; execute: WorkflowNode }> {
 	const start = node(
 		'Start',
@@ -104,7 +105,7 @@ export async function subWorkflow(
 		{ typeVersion: 1.1 },
 	);
 	const workflow = inARow('Sub', [start, ...nodes]);
-	workflow.settings = { ...workflow.settings, ...settings };
+	Object.assign(workflow.connections, connections);
 	const { id } = await publish(api, workflow);
 	const execute = node(
 		'Execute',

@@ -110,11 +110,11 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 		['200 without a token', answer(200, { message: 'Ungültige Anmeldung' })],
 		['a page', { kind: 'html', when: 'beforeActing' }],
 		['no answer', { kind: 'stall', when: 'beforeActing' }],
-	])('that ends in %s is sent once by each try', async (_, fault) => {
+	])('that ends in %s is sent twice by each try, five seconds apart', async (_, fault) => {
 		failWith(fault);
 		const { items } = await fixture.engine.run(node(3), numbered(3));
 		expect(items).toHaveLength(3);
-		expect(operations()).toEqual(new Array(3).fill('login'));
+		expect(operations()).toEqual(new Array(6).fill('login'));
 		fixture.sandbox.faults.clear();
 		await fixture.succeeds(create());
 	});

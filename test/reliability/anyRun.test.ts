@@ -187,12 +187,13 @@ class Oracle {
 	}
 
 	/**
-	 * The number of requests that could have changed something. Reads don't count, because a health check for a token
-	 * may be sent after the run that caused it.
+	 * The number of requests that could have changed something. Reads and logins don't count, because a health check or a
+	 * login may arrive after the run that caused it.
 	 */
 	get sent(): number {
 		const calls = this.sandboxes.flatMap((sandbox) => sandbox.calls);
-		return calls.filter(({ method }) => method !== 'GET').length;
+		return calls.filter(({ method, operation }) => method !== 'GET' && operation !== 'login')
+			.length;
 	}
 
 	/** Returns the ID of each running job and the number of its item. */

@@ -34,7 +34,7 @@ const steps: Array<[step: string, fault: Fault | undefined, owner: object, metho
 	['secrets are looked for', undefined, methodsOf('client', 'ServiceClient'), 'redact'],
 	['the policy is asked about a 500', fails, built('retry/policy'), 'next'],
 	['the texts of a 500 are made', fails, built('errors/statuses'), 'textsOf'],
-	['the token of a 500 is judged', fails, methodsOf('session/tokens', 'Tokens'), 'judge'],
+	['the token of a 500 is judged', fails, methodsOf('session/session', 'Session'), 'nextToken'],
 	['the error of a 500 is made', fails, built('errors/problem'), 'callError'],
 ];
 
@@ -92,8 +92,8 @@ test.each<[string, INodeParameters, title: string, description: RegExp]>([
 	],
 ])('The error of %s, and has no secret', async (_, parameters, title, description) => {
 	const { engine, sandbox } = fixture;
-	const methods = methodsOf('client', 'ServiceClient') as { endOf: () => void };
-	jest.spyOn(methods, 'endOf').mockImplementationOnce(() => {
+	const methods = methodsOf('session/session', 'Session') as { send: () => void };
+	jest.spyOn(methods, 'send').mockImplementationOnce(() => {
 		throw new Error(`Not ${sandbox.password}`);
 	});
 	const { error } = await engine.run({ parameters }, numbered(1));

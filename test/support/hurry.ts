@@ -77,7 +77,9 @@ export function hurry() {
 	const limits = new Set<AbortController>();
 	const limitAfter = (milliseconds: number) => {
 		const limit = new AbortController();
-		timer(Math.ceil(milliseconds)).addEventListener('abort', () => limit.abort());
+		timer(Math.min(Math.ceil(milliseconds), 2 ** 31 - 1)).addEventListener('abort', () =>
+			limit.abort(),
+		);
 		limits.add(limit);
 		return limit.signal;
 	};

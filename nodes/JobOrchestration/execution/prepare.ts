@@ -89,7 +89,7 @@ export async function prepareAll(run: Run) {
 	const limitMs = msLeftForTool(context);
 	const checked = read.map((item) => {
 		if ('problem' in item) return item;
-		const { itemIndex, session, source, prepared, options } = item;
+		const { itemIndex, session, access, prepared, options } = item;
 		const { name } = session.account;
 		if (name !== account) {
 			const error = otherAccountError(account, name, before !== undefined);
@@ -97,7 +97,7 @@ export async function prepareAll(run: Run) {
 		}
 		// The password may differ from item to item, and each item is sent with its own.
 		const client =
-			clients.get(session) ?? new ServiceClient(context, { session, source }, { limitMs });
+			clients.get(session) ?? new ServiceClient(context, { session, access }, { limitMs });
 		clients.set(session, client);
 		return { itemIndex, prepared, options, client };
 	});

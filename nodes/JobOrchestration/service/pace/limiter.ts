@@ -1,5 +1,5 @@
 import { type Failure, notSent, timedOut, toolCallOver } from '../errors/failure';
-import { ANSWERED, type Consequence } from '../retry/facts';
+import { ANSWERED, ANSWERS, type Consequence } from '../retry/facts';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -8,7 +8,10 @@ import { type Denial, ExecutionQueue, KEEPS_PLACE_MS, type LimitedRequest } from
 /** Permits per event loop turn. Measured with 1: 3,000 executions take twice as long. With 100: all start at once. */
 const MAX_BURST = 4;
 
-/** Gives permits to the requests of one account. After each request, it is another execution's turn. */
+/**
+ * Gives permits to the requests of one account. After each request, it is another execution's turn. `withPermit` uses
+ * these permits, so that each is given back.
+ */
 export class AccountLimiter {
 	private readonly breaker = new CircuitBreaker();
 	private readonly concurrency = new ConcurrencyLimit();
@@ -88,7 +91,9 @@ export class AccountLimiter {
 	/** Takes a permit back. @param sleepMs milliseconds until the request is sent again; Infinity if it isn't */
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
-		const consequence: Consequence = failure ?? ANSWERED;
+		// Any answer to a health check shows that the service is there, even if it refuses the request or fails.
+		const isThere = request.isHealthCheck && ANSWERS.includes(failure?.condition ?? 'answered');
+		const consequence: Consequence = isThere ? ANSWERED : (failure ?? ANSWERED);
 		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);

@@ -53,9 +53,11 @@ export class ExecutionQueue {
 export class LimitedRequest {
 	/** Ends the request's wait for a permit, or its sleep. */
 	settle: (denial?: Denial) => void = () => {};
-	/** The time of the last permit, and for how long n8n had been idle in total at that time. */
+	/** The time of the last permit or sending, and for how long n8n had been idle in total at that time. */
 	startedAt = -Infinity;
 	idleBefore = 0;
+	/** In how many attempts the request was sent. */
+	timesSent = 0;
 	isProbe = false;
 	/** Whether the permit is for a health check that is sent in place of the request. */
 	isHealthCheck = false;

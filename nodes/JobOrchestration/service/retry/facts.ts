@@ -56,30 +56,14 @@ export const UNKNOWN: Consequence = { condition: 'unknown', mayHaveActed: false 
 
 /**
  * Why a call is sent again:
- * - `token`: Its token was replaced.
- * - `lag`: Its token may not be valid yet.
- * - `confirm`: Its token was rejected, but the service has accepted the token in another request.
  * - `failure`: The request failed, and the call may be repeated up to Max Request Retries times.
  * - `wait`: The service accepted no request, or not this one, and the call waits until it does.
- * - `check`: A health check was sent in its place.
  */
-export type Reason = 'token' | 'lag' | 'confirm' | 'failure' | 'wait' | 'check';
-
-/**
- * The session's judgement of the token of a failed request:
- * - `replaced`: The token is not used again, and there is or will be another one.
- * - `not valid yet`: The token was issued a few seconds ago, so the service may accept it soon.
- * - `accepted since`: The service has accepted the token in a request that was sent later.
- * - `accepted`: The call fails with its own words. The token is not the reason for the failure, or the call can't be sent
- *   again with another one.
- */
-export type TokenVerdict = 'replaced' | 'not valid yet' | 'accepted since' | 'accepted';
+export type Reason = 'failure' | 'wait';
 
 /** The facts about a call whose last attempt has failed. */
 export interface CallState {
 	isIdempotent: boolean;
-	/** Whether the last attempt was a health check that was sent in place of the call. */
-	isHealthCheck: boolean;
 	/** How often the call was sent again, by reason. */
 	resends: Readonly<Record<Reason, number>>;
 	/** How long the call has slept for the reason `wait`, in milliseconds. */
@@ -92,15 +76,13 @@ export interface CallState {
 	remainingMs: number;
 	/** Whether the service has answered other requests since it last throttled this call. */
 	othersAreAnswered: boolean;
-	/** The judgement of the token; undefined if it wasn't judged. */
-	verdict?: TokenVerdict;
 }
 
-/**
- * What to do after an attempt. A call is sent again with the account's newest token. If `afterMs` is 0, it is sent as
- * soon as the rate limiter permits it.
- */
-export type Decision = { do: 'fail' } | { do: 'send again'; because: Reason; afterMs: number };
+/** Why a call is sent again, and after how many milliseconds. The rate limiter may delay it further. */
+export interface Resend {
+	because: Reason;
+	afterMs: number;
+}
 
 /** The conditions in which the request didn't reach the service. */
 export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];

@@ -3,9 +3,8 @@ import {
 	type CallState,
 	type Condition,
 	type Consequence,
-	type Decision,
-	NOTHING_KNOWN,
 	type Reason,
+	type Resend,
 } from './facts';
 
 /**
@@ -67,15 +66,6 @@ export const RETRY = {
 	 * wait for, in milliseconds.
 	 */
 	sharedMs: 5_000,
-	/** How many more tokens one call uses. Four are enough if several processes end each other's tokens. */
-	maxMoreTokens: 4,
-	/**
-	 * The waits of a call whose token may not be valid yet, since a replica of the service may not know the token yet, or
-	 * may have a clock that is slow.
-	 */
-	lagWaitsMs: [1_000, 2_000, 3_000, 4_000],
-	/** The wait before a call is sent again whose token was rejected although the service accepts it in other requests. */
-	confirmMs: 1_000,
 	/**
 	 * How long it is remembered that the service has answered, and what has been learnt about it, in milliseconds.
 	 * Measured with one minute: the next batch sends 50 requests again instead of 16 to a service that accepts two
@@ -113,52 +103,35 @@ export function consequenceOf(
 	return { ...means, retryAfterMs };
 }
 
-/** Decides whether a call may be sent again with the same token. */
-export function mayResend({ condition, mayHaveActed }: Consequence, isIdempotent: boolean) {
-	const isResent = [...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(condition);
-	return isResent && (isIdempotent || !mayHaveActed);
-}
-
-/** Decides whether a failed call may be sent again with another token. */
-export const mayChangeToken = ({ mayHaveActed, isSuccess }: Consequence, isIdempotent: boolean) =>
+/** Decides whether a call may be sent twice, since it is idempotent or the service certainly hasn't acted on it. */
+export const mayRepeat = ({ mayHaveActed, isSuccess }: Consequence, isIdempotent: boolean) =>
 	isIdempotent || (!mayHaveActed && isSuccess !== true);
 
-const FAIL: Decision = { do: 'fail' };
+/** Decides whether a failed call may be sent again in another attempt. */
+export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
+	[...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(failure.condition) &&
+	mayRepeat(failure, isIdempotent);
 
 /**
- * Decides what to do about a failed call. It has no side effects, and its decision depends on nothing but the arguments
- * and, for the length of a backoff, on chance. If it lets a call fail whose token is rejected or suspect, the session
- * judges the token, and the decision is made again with its verdict.
+ * Decides whether a call is sent again after a failed attempt; undefined if it fails. It has no side effects, and its
+ * decision depends on nothing but the arguments and, for the length of a backoff, on chance.
  */
-export function next(failure: Consequence, call: CallState): Decision {
+export function next(failure: Consequence, call: CallState): Resend | undefined {
 	const { condition, retryAfterMs = 0 } = failure;
-	const { isIdempotent, maxRetries, othersAreAnswered, patienceMs, resends, verdict, waitedMs } =
-		call;
-	const again = (because: Reason, afterMs: number): Decision =>
-		afterMs < call.remainingMs ? { do: 'send again', because, afterMs } : FAIL;
-	const againWithBackoff = (because: 'failure' | 'wait', maxMs: number) => {
+	const { isIdempotent, maxRetries, othersAreAnswered, patienceMs, resends, waitedMs } = call;
+	const again = (because: Reason, maxMs: number): Resend | undefined => {
 		const backoff = backoffMs(resends[because], { ...RETRY.backoff, maxMs });
-		return again(because, Math.max(backoff, retryAfterMs));
+		const afterMs = Math.max(backoff, retryAfterMs);
+		return afterMs < call.remainingMs ? { because, afterMs } : undefined;
 	};
 
-	const timesResent = Object.values(resends).reduce((sum, count) => sum + count);
-	if (timesResent >= RETRY.maxResends + maxRetries) return FAIL;
-	// A health check has failed in place of the call. The rate limiter decides how long the call waits for the next one.
-	// If the check says nothing about the service, the rules below apply to it.
-	if (call.isHealthCheck && !NOTHING_KNOWN.includes(condition)) return again('check', 0);
-	if (verdict !== undefined) {
-		if (!mayChangeToken(failure, isIdempotent)) return FAIL;
-		if (verdict === 'replaced')
-			return resends.token < RETRY.maxMoreTokens ? again('token', 0) : FAIL;
-		if (verdict === 'not valid yet') return again('lag', RETRY.lagWaitsMs[resends.lag] ?? Infinity);
-		return verdict === 'accepted since' ? again('confirm', RETRY.confirmMs) : FAIL;
-	}
-	if (!mayResend(failure, isIdempotent)) return FAIL;
+	if (resends.failure + resends.wait >= RETRY.maxResends + maxRetries) return undefined;
+	if (!mayResend(failure, isIdempotent)) return undefined;
 	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
 	if (RETRY.afterBackoff.includes(condition)) {
 		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;
-		return mayRetry ? againWithBackoff('failure', RETRY.backoff.maxMs) : FAIL;
+		return mayRetry ? again('failure', RETRY.backoff.maxMs) : undefined;
 	}
-	if (waitedMs >= mostMs || waitedMs + retryAfterMs > mostMs) return FAIL;
-	return againWithBackoff('wait', othersAreAnswered ? RETRY.backoff.maxMs : RETRY.sharedMs);
+	if (waitedMs >= mostMs || waitedMs + retryAfterMs > mostMs) return undefined;
+	return again('wait', othersAreAnswered ? RETRY.backoff.maxMs : RETRY.sharedMs);
 }

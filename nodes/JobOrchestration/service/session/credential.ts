@@ -7,11 +7,11 @@ import type {
 
 import { credentialErrorOf, ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
-import type { ServiceRequest } from '../request';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
 import { login, type TokenResult } from './http';
 import { newTokenForOtherNode } from './otherNodes';
-import { type Session, sessionOf, type TokenSource } from './session';
+import { type Session, sessionOf } from './session';
+import type { N8nAccess } from './tokenSearch';
 
 /*
  * n8n calls two functions of the credential for a request: `newToken`, whose result it stores, and `withToken`
@@ -25,15 +25,6 @@ const CREDENTIAL = 'jobOrchestrationApi';
 
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
-
-/**
- * Returns the signal that aborts a request after it was sent: the execution's cancel signal if the request only reads.
- * The response to any other request says what was done. A drop-down has no cancel signal.
- */
-export function cancelOf(context: N8nContext, { method }: ServiceRequest<unknown>) {
-	const canBeCancelled = method === 'GET' && 'getExecutionCancelSignal' in context;
-	return canBeCancelled ? context.getExecutionCancelSignal() : undefined;
-}
 
 /**
  * Returns the data of the execution's flow: an object that is the same for everything that the execution does in this
@@ -58,33 +49,33 @@ const ownLogins = new WeakMap<object, typeof newTokenForOtherNode>();
 /**
  * Reads the credential of an item.
  *
- * @param signal ends the reading when it is aborted
- * @returns the session of the account, and how a run of this node finds a token for it: in the stored credential, or by
- * a login after which n8n stores the token
+ * @param cancel the execution's cancel signal, which also ends the reading; undefined for a drop-down
+ * @returns the session of the account, and its access to n8n: the stored credential, and a login after which n8n stores
+ * the token
  * @throws ServiceError if the credential can't be read or used
  */
 export async function readCredential(
 	context: N8nContext,
 	itemIndex: number,
-	signal?: AbortSignal,
-): Promise<{ session: Session; source: TokenSource }> {
+	cancel?: AbortSignal,
+): Promise<{ session: Session; access: N8nAccess }> {
 	const read = async (limit: AbortSignal | undefined) =>
 		await unlessAborted(context.getCredentials(CREDENTIAL, itemIndex), limit);
 	// Without a time limit, a store that never answers would stop all later searches for a token.
 	const readAgain = async () => await read(timeoutSignal(READ_WITHIN_MS));
-	const credentials = await read(signal).catch((error: unknown) => {
+	const credentials = await read(cancel).catch((error: unknown) => {
 		throw new ServiceError(failureFromError(error));
 	});
 	const session = sessionOf(credentials);
 	const { secrets, tokens } = session;
 	tokens.useStored(credentials.accessToken);
-	const logIn = async (): Promise<TokenResult> => {
+	const logIn: N8nAccess['logIn'] = async (stop) => {
 		let result: TokenResult | undefined;
 		const patience = new AbortController();
 		// n8n calls `newToken` only if the credential has no token.
 		const data = { ...credentials, accessToken: '' };
 		ownLogins.set(data, async (helpers) => {
-			result = await login(helpers, session);
+			result = await login(helpers, session, stop);
 			void wait(STORED_WITHIN_MS).then(() => patience.abort());
 			if ('failure' in result) return {};
 			// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
@@ -100,7 +91,8 @@ export async function readCredential(
 		const error = await unlessAborted(storing, patience.signal).catch((thrown: unknown) => thrown);
 		return result ?? { failure: failureFromError(error, secrets) };
 	};
-	return { session, source: { readStored: async () => (await readAgain()).accessToken, logIn } };
+	const readStored = async () => (await readAgain()).accessToken;
+	return { session, access: { helpers: context.helpers, cancel, readStored, logIn } };
 }
 
 /**

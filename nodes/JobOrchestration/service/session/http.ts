@@ -1,8 +1,6 @@
 import type { IHttpRequestHelper, IHttpRequestOptions } from 'n8n-workflow';
 
-import { isJsonObject } from '../../json';
-import { truncate } from '../../texts';
-
+import { logIn } from '../calls/login';
 import { addressOf, type Failure, timedOut } from '../errors/failure';
 import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
@@ -114,48 +112,19 @@ export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token
 export type TokenResult = { token: string } | { failure: Failure };
 
 /**
- * Decides whether a response body has a token of visible ASCII characters. The token in an Authorization header can't
- * have any others (RFC 6750 allows even fewer).
- */
-const hasToken = (body: unknown): body is { access_token: string } =>
-	isJsonObject(body) &&
-	/^[!-~]+$/.test(String(body.access_token)) &&
-	typeof body.access_token === 'string';
-
-/**
- * Logs in by `POST /oauth/login`. The response's refresh token and expiry time are not used: the interface document
- * shows no call that accepts the refresh token, and doesn't state the unit of the expiry time.
+ * Logs in.
+ *
+ * @param stop asked directly before the login is sent. Returns why it must not be sent, if so
  */
 export async function login(
 	helpers: Helpers,
 	sender: Parameters<typeof sendOnce>[1],
+	stop?: () => Failure | undefined,
 ): Promise<TokenResult> {
 	const { userName, password } = sender.account;
-	const request: ServiceRequest<{ access_token: string }> = {
-		method: 'POST',
-		path: '/oauth/login',
-		body: { userName, password, type: 'basic' },
-		idempotent: false,
-		expected: 'a token of visible ASCII characters',
-		isExpected: hasToken,
-		isLogin: true,
-		texts: (baseUrl) => ({
-			action: 'log the user in',
-			ifRefused: '',
-			rows: [
-				[
-					'404 405',
-					`No login endpoint at ${truncate(baseUrl)}/oauth/login`,
-					"Check the 'Base URL' in the credential: it is the part of the address before /oauth/login and /api/v1. If it has worked before, try again later: the service may be starting.",
-				],
-				[
-					'400-499',
-					'The service refused the login',
-					"Check 'Username', 'Password' and 'Base URL' in the credential, and whether the user is blocked. The 'Base URL' is the part of the address before /oauth/login and /api/v1. The node tried to log in only once, so that the account isn't locked.",
-				],
-			],
-		}),
-	};
+	const stopped = stop?.();
+	if (stopped !== undefined) return { failure: stopped };
+	const request = logIn({ userName, password });
 	const result = await sendOnce(helpers, sender, request, { timeoutMs: LOGIN_TIMEOUT_MS });
 	if ('body' in result) return { token: result.body.access_token };
 	const { failure } = result;

@@ -4,11 +4,9 @@ import { truncate } from '../../texts';
 import { HEALTH_CHECK, LIST_OF_TEST } from '../calls/clusters';
 import { failureOf } from '../errors/failure';
 import { problemOfFailure, ServiceError } from '../errors/problem';
-import { isWithin } from '../timers';
 import { addressForToken } from './account';
-import { type Helpers, type HttpOptions, login, sendOnce, signed, type TokenResult } from './http';
-import { type Session, sessionOf, type TokenSource } from './session';
-import { RECENT_MS, type Tokens } from './tokens';
+import { type Helpers, type HttpOptions, login, sendOnce, signed } from './http';
+import { type Session, sessionOf } from './session';
 
 /*
  * Requests of other nodes that use this credential, such as HTTP Request, and n8n's test of the credential.
@@ -37,8 +35,7 @@ export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs ?? {} }
 /**
  * Returns a new token for another node's request, or an empty object. n8n asks for a token after any error of its HTTP
  * Request node, and sends the request again if it gets one, even a POST. After a failed request, a token is therefore
- * returned only if a health check with the current token fails because of this token, and one with the new token
- * succeeds.
+ * returned only if a health check with the current token is answered with a 401.
  *
  * @throws ServiceError if the login failed, or a field of the credential can't be used
  */
@@ -47,20 +44,21 @@ export async function newTokenForOtherNode(
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
 	const session = sessionOf(credentials);
-	const { tokens } = session;
+	const { search, tokens } = session;
 	const request = otherRequests.get(credentials);
 	// Before anything is signed, n8n asks for a token if none is stored, and for the test of a credential. After an empty
 	// object, it has the request signed, and `withToken` knows what the request is.
 	if (request === undefined) return {};
 	const { isTest = false, mayBeRejectedUntil = Infinity } = request;
 	if (Date.now() >= mayBeRejectedUntil) return {};
-	const source = { logIn: async () => await login(helpers, session) };
-	let result: TokenResult | undefined;
-	if (mayBeRejectedUntil < Infinity)
-		result = await replacementOf(credentials.accessToken, helpers, session, source);
-	else if (isTest) result = await session.logIn(source);
-	else result = await session.renew(source, outdatedOf(tokens));
-	if (result === undefined) return {};
+	const hasFailed = mayBeRejectedUntil < Infinity;
+	if (hasFailed && !(await isRejected(credentials, helpers, session))) return {};
+	const access = { helpers, logIn: async () => await login(helpers, session) };
+	const limits = { since: Date.now(), timeout: Infinity, runEndsAt: Infinity };
+	// Unless this process has just logged in, the newest token may have expired.
+	const outdated = tokens.hasRecentLogin ? undefined : tokens.newest;
+	const finding = isTest ? search.logIn(access) : search.find(access, limits, outdated);
+	const result = await finding;
 	if ('failure' in result) throw new ServiceError(result.failure);
 	const { token } = result;
 	if (isTest) {
@@ -78,51 +76,25 @@ export async function newTokenForOtherNode(
 }
 
 /**
- * Returns the token that a search must not return: the newest one, unless this process has logged in within the last
- * minute, since the token may have expired.
+ * Finds out by a health check whether the service rejects the token of a failed request. If so, the token isn't used any
+ * more. A token that is so new that it may not be valid yet is not replaced.
  */
-const outdatedOf = ({ hasRecentLogin, newest }: Tokens) => (hasRecentLogin ? undefined : newest);
-
-/**
- * Returns a token to replace the one of a failed request: that of a recent login if it is another one, or else that of
- * a new login.
- *
- * @param stored the value in the credential, with the token of the failed request
- * @returns undefined if the request must not be sent again
- */
-async function replacementOf(
-	stored: unknown,
+async function isRejected(
+	{ accessToken }: ICredentialDataDecryptedObject,
 	helpers: Helpers,
-	session: Session,
-	source: TokenSource,
-): Promise<TokenResult | undefined> {
-	const { tokens } = session;
-	// The new token has failed in a health check: the user may not be allowed to list clusters.
-	if (isWithin(RECENT_MS, session.unconfirmedAt)) return undefined;
-	/** Sends a health check, and returns what the response says of the token; undefined if it says nothing. */
-	const check = async (token: string) => {
-		const sentAt = performance.now();
-		const result = await sendOnce(helpers, session, HEALTH_CHECK, { token });
-		if ('failure' in result) return result.failure.token;
-		tokens.accept(token, sentAt);
-		return 'accepted' as const;
-	};
+	{ account, secrets, tokens }: Session,
+): Promise<boolean> {
 	// Another process may have stored a newer token than this process knows.
-	tokens.useStored(stored);
-	const current = tokens.fromStored(stored);
-	const result = current === undefined ? 'rejected' : await check(current);
-	const isSuspect = result === 'suspect' && !tokens.hasRecentLogin;
-	if (result !== 'rejected' && !isSuspect) return undefined;
-	if (current !== undefined && !isSuspect) tokens.reject(current);
-	const other = await session.renew(source, outdatedOf(tokens) ?? current);
-	if ('failure' in other) return isSuspect ? undefined : other;
-	if ((await check(other.token)) !== 'accepted') {
-		session.unconfirmedAt = Date.now();
-		return undefined;
-	}
-	// If the service accepts the current token by now, that token was not the reason for the failure.
-	const isOldGood = isSuspect && (await check(current ?? '')) === 'accepted';
-	return isOldGood ? undefined : other;
+	tokens.useStored(accessToken);
+	const token = tokens.fromStored(accessToken);
+	if (token === undefined) return true;
+	if (tokens.isNew(token)) return false;
+	const sentAt = performance.now();
+	const result = await sendOnce(helpers, { account, secrets }, HEALTH_CHECK, { token });
+	if ('body' in result) tokens.accept(token, sentAt);
+	const isRejectedByCheck = 'failure' in result && result.failure.token === 'rejected';
+	if (isRejectedByCheck) tokens.reject(token);
+	return isRejectedByCheck;
 }
 
 /**

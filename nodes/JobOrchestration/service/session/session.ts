@@ -2,41 +2,49 @@ import { createHash } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { cancelled, type Failure, toolCallOver } from '../errors/failure';
+import { HEALTH_CHECK } from '../calls/clusters';
+import type { Result } from '../errors/result';
+import type { Failure } from '../errors/failure';
 import { Secrets } from '../errors/secrets';
-import { failureFromError } from '../errors/thrown';
 import { AccountLimiter } from '../pace/limiter';
-import type { ClientRun, RequestOptions } from '../request';
-import type { TokenVerdict } from '../retry/facts';
-import { isIn, mayResend, RETRY } from '../retry/policy';
-import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
+import type { ServiceRequest } from '../request';
+import { mayRepeat, RETRY } from '../retry/policy';
+import { wait } from '../timers';
 import { type Account, accountOf } from './account';
-import { loginTimedOut, type TokenResult } from './http';
-import { type JudgedRequest, Tokens } from './tokens';
+import { sendOnce, type TokenResult } from './http';
+import { Tokens } from './tokens';
+import { type Limits, type N8nAccess, stopOf, TokenSearch, within } from './tokenSearch';
 
 /**
- * Milliseconds for which a refused login isn't repeated. Long enough that executions which start together don't lock the
- * account.
+ * The waits of an attempt whose token may not be valid yet, since a replica of the service may not know the token yet,
+ * or may have a clock that is slow.
  */
-const REFUSED_MS = 30_000;
-/** The longest wait for a token that another process may be storing, in milliseconds. */
-const STORE_WAIT_MS = 1_000;
+const NOT_VALID_YET_WAITS_MS = [1_000, 2_000, 3_000, 4_000];
+/** How many more tokens one attempt uses. Four are enough if several processes end each other's tokens. */
+const MAX_MORE_TOKENS = 4;
+/** How often a rejected request looks whether its token is accepted elsewhere, and after how many milliseconds each. */
+const LOOKS = 10;
+const LOOK_MS = 50;
 
-/** How to find a token for the requests of one run of this node, or for a request of another node. */
-export interface TokenSource {
-	/**
-	 * Reads the value that n8n has stored in the credential. Only a source for calls of this node has it: n8n lets no
-	 * other node read the credential again.
-	 */
-	readStored?: () => Promise<unknown>;
-	logIn: () => Promise<TokenResult>;
+/** What an attempt needs besides the request. */
+export interface AttemptOptions extends Limits {
+	access: N8nAccess;
+	/** Set for the requests of a drop-down, which don't wait until a token is valid. */
+	patienceMs?: number | undefined;
+	/** Called each time that the request is sent. */
+	onSend?: () => void;
 }
 
-/**
- * How long a request waits for a token: until its `timeout` has passed, until its run ends, or until the signal is
- * aborted.
- */
-export type WaitLimits = Pick<RequestOptions & ClientRun, 'timeout' | 'runEndsAt' | 'signal'>;
+/** A request that has failed, and may have failed because of its token. */
+interface Suspicion {
+	token: string;
+	failure: Failure;
+	isIdempotent: boolean;
+	/** When the request was sent, by `performance.now()`. */
+	sentAt: number;
+	/** How often the attempt has waited until its token is valid. */
+	waits: number;
+}
 
 /** The state of one account in this process: its rate limiter, and the token that all its requests share. */
 export class Session {
@@ -44,133 +52,130 @@ export class Session {
 	/** The password and the latest tokens, which no error may show. */
 	readonly secrets: Secrets;
 	readonly tokens: Tokens;
+	readonly search: TokenSearch;
 	/** When the account was last used, by `performance.now()`. */
 	usedAt = 0;
-	/** When a health check failed with a new token that was meant for another node, in ms since 1970. */
-	unconfirmedAt: number | undefined;
-	/** The search for a token that is in progress. */
-	private search: Promise<TokenResult> | undefined;
-	private refusal: { failure: Failure; at: number } | undefined;
-	/** The failed logins that their runs don't repeat. */
-	private readonly failures = new WeakMap<TokenSource, Failure>();
 
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account.password);
 		this.tokens = new Tokens(account, this.secrets);
+		this.search = new TokenSearch(this.tokens, this.secrets);
 	}
 
 	/**
-	 * Returns the newest token. If no token is known, or if it is suspect, all callers wait for the same search. If the search
-	 * fails, or has failed in this run before, a suspect token stays in use.
+	 * Makes one attempt at a request: sends it with the account's newest token. If it fails and the token may be the
+	 * reason, finds another token, or waits until this one is valid, and sends the request again. The Timeout limits each
+	 * search and each sending. Never throws.
 	 */
-	async token(source: TokenSource, limits: WaitLimits): Promise<TokenResult> {
-		const { tokens, failures } = this;
+	async send<Body>(request: ServiceRequest<Body>, options: AttemptOptions): Promise<Result<Body>> {
+		const { access, timeout: timeoutMs, signal, onSend } = options;
+		const { idempotent: isIdempotent } = request;
+		const isHealthCheck = request === HEALTH_CHECK;
+		// The response to a request that changes something says what was done, so it is awaited.
+		const cancel = isHealthCheck ? signal : request.method === 'GET' ? access.cancel : undefined;
+		this.usedAt = performance.now();
+		let found = await this.token(options);
+		let failed: { failure: Failure } | undefined;
+		for (let waits = 0, moreTokens = 0; moreTokens <= MAX_MORE_TOKENS || failed === undefined; ) {
+			// Nothing is sent any more, not even a login, once this returns a reason.
+			const stopped = stopOf(options);
+			if (stopped !== undefined) return failed ?? { failure: stopped };
+			if ('failure' in found) return found;
+			const { token } = found;
+			const sentAt = performance.now();
+			onSend?.();
+			const result = await sendOnce(access.helpers, this, request, { token, timeoutMs, cancel });
+			if ('body' in result) this.tokens.accept(token, sentAt);
+			// The response to a health check judges no token: the user may not be allowed to list work clusters.
+			if ('body' in result || isHealthCheck) return result;
+			const { failure } = result;
+			const next = await this.nextToken({ token, failure, isIdempotent, sentAt, waits }, options);
+			if (next === undefined) return result;
+			if ('token' in next && next.token === token) waits += 1;
+			else moreTokens += 1;
+			found = next;
+			failed = result;
+		}
+		return failed;
+	}
+
+	/** Returns the newest token. If no token is known, or if it is suspect, searches for one. */
+	private async token(options: AttemptOptions): Promise<TokenResult> {
+		const { tokens } = this;
 		const { newest, suspect } = tokens;
-		const known = failures.get(source);
-		if (newest !== undefined && (newest !== suspect || known)) return { token: newest };
-		if (known !== undefined) return { failure: known };
-		const found = await within(limits, this.renew(source, suspect));
-		if ('token' in found || tokens.suspect !== undefined || tokens.newest === undefined)
-			return found;
+		if (newest !== undefined && newest !== suspect) return { token: newest };
+		const endsBefore = options.runEndsAt - performance.now() < options.timeout;
+		const found = await this.search.find(options.access, options, suspect);
+		if ('token' in found || tokens.newest === undefined || endsBefore) return found;
+		// If there is no other token in time, the suspect one stays in use.
+		tokens.suspect = undefined;
 		return { token: tokens.newest };
 	}
 
 	/**
-	 * Searches for a token: in n8n's store, then by a login. Concurrent callers share one search, which continues even if
-	 * none of them waits for it any more. Never throws.
-	 *
-	 * @param except the suspect token, if there is one. It must not be the result
+	 * Returns the token with which a failed request is sent again, or the failure of the login for it; undefined if the
+	 * request fails in its own words.
 	 */
-	async renew(source: TokenSource, except?: string): Promise<TokenResult> {
-		this.search ??= this.find(source, except)
-			.catch((error: unknown) => ({ failure: failureFromError(error, this.secrets) }))
-			.finally(() => (this.search = undefined));
-		const result = await this.search;
-		if ('failure' in result) {
-			this.tokens.suspect = undefined;
-			if (isFinal(result.failure)) this.failures.set(source, result.failure);
-		}
-		return result;
-	}
-
-	private async find(source: TokenSource, except: string | undefined): Promise<TokenResult> {
+	private async nextToken(
+		suspicion: Suspicion,
+		options: AttemptOptions,
+	): Promise<TokenResult | undefined> {
+		const { token, failure, isIdempotent } = suspicion;
 		const { tokens } = this;
-		const found = () => (tokens.newest === except ? undefined : tokens.newest);
-		await this.readStore(source);
-		// If this process has rejected a token, another process may be logging in.
-		if (found() === undefined && source.readStored && tokens.hasRecentRejection) {
-			await wait(Math.random() * STORE_WAIT_MS);
-			await this.readStore(source);
+		const { access } = options;
+		if (failure.token === undefined || stopOf(options) !== undefined) return undefined;
+		if (failure.token === 'rejected') {
+			// Another process may have logged in, which ends this token if the service keeps one token for each user.
+			if (token === tokens.newest) await within(options, this.search.readStore(access));
+			if (token === tokens.newest) return await this.afterRejection(suspicion, options);
+			return await this.token(options);
 		}
-		const token = found();
-		if (token !== undefined) return { token };
-		const { refusal } = this;
-		return refusal && isWithin(REFUSED_MS, refusal.at) ? refusal : await this.logIn(source);
-	}
-
-	private async readStore({ readStored }: TokenSource): Promise<void> {
-		// If the store can't be read, the node logs in.
-		this.tokens.useStored(await readStored?.().catch(() => undefined));
-	}
-
-	/** Logs in, whatever became of earlier logins. */
-	async logIn(source: TokenSource): Promise<TokenResult> {
-		const result = await source.logIn();
-		if ('token' in result) {
-			this.tokens.issue(result.token, source.readStored !== undefined);
-			this.refusal = undefined;
-		} else if (isRefusal(result.failure)) {
-			this.refusal = { ...result, at: Date.now() };
+		// Any other answer leads to one login at most, and to none in the minute after a login.
+		const isNewest = token === tokens.newest;
+		if (isNewest && tokens.hasRecentLogin) return undefined;
+		if (!mayRepeat(failure, isIdempotent)) {
+			if (isNewest) tokens.suspect = token;
+			return undefined;
 		}
-		return result;
+		// The token stays in use until there is another one.
+		const { search } = this;
+		const found = await (isNewest ? search.find(access, options, token) : this.token(options));
+		return 'token' in found ? found : undefined;
 	}
 
-	/**
-	 * Decides whether a request has failed because of its token, and replaces the token if so. A suspect token is given up
-	 * only once a login has brought another one; until then, other requests use it.
-	 */
-	async judge(
-		source: TokenSource,
-		request: JudgedRequest,
-		limits: WaitLimits,
-	): Promise<TokenVerdict> {
+	/** Decides what a 401 means for the newest token. */
+	private async afterRejection(
+		{ token, sentAt, waits }: Suspicion,
+		options: AttemptOptions,
+	): Promise<TokenResult | undefined> {
 		const { tokens } = this;
-		const { token, suspicion, mayChangeToken } = request;
-		const verdict = tokens.judge(request);
-		if (verdict === 'suspect') {
-			if (!mayChangeToken) tokens.suspect = token;
-			if (!mayChangeToken || this.failures.has(source)) return 'accepted';
-			const found = await within(limits, this.renew(source, token));
-			return 'token' in found ? 'replaced' : 'accepted';
+		const { patienceMs, runEndsAt, signal } = options;
+		if (tokens.areNoneAccepted) return undefined;
+		const waitMs = NOT_VALID_YET_WAITS_MS[waits];
+		const mayWait = patienceMs === undefined && !tokens.hasWaitedInVain && waitMs !== undefined;
+		if (tokens.isNew(token) && mayWait) {
+			if (performance.now() + waitMs >= runEndsAt) return undefined;
+			await wait(waitMs, signal);
+			return await this.token(options);
 		}
-		// Another process may have logged in, which ends this token if the service keeps one token for each user.
-		if (suspicion === 'rejected' && verdict !== 'replaced')
-			await within(limits, this.readStore(source));
-		return token === tokens.newest ? verdict : 'replaced';
+		if (waits > 0) tokens.waitedInVainAt = Date.now();
+		const isDoubtful = tokens.isAcceptedSince(tokens.hasWaitedInVain ? -Infinity : sentAt);
+		if (isDoubtful && (await this.isAcceptedSoon(token, signal))) return undefined;
+		tokens.reject(token);
+		return await this.token(options);
+	}
+
+	/** Waits up to half a second until a request is accepted that is sent from now on with this token. */
+	private async isAcceptedSoon(token: string, signal: AbortSignal | undefined): Promise<boolean> {
+		const { tokens } = this;
+		const now = performance.now();
+		for (let look = 0; look < LOOKS && token === tokens.newest; look += 1) {
+			if (tokens.isAcceptedSince(now)) return true;
+			await wait(LOOK_MS, signal);
+		}
+		return false;
 	}
 }
-
-/** Returns the result of some work, or why the request that needs it no longer waits for it. */
-async function within<Result>(
-	{ timeout, runEndsAt, signal }: WaitLimits,
-	work: Promise<Result>,
-): Promise<Result | { failure: Failure }> {
-	const remainingMs = runEndsAt - performance.now();
-	const limit = timeoutSignal(Math.min(timeout, remainingMs));
-	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => {
-		if (signal?.aborted === true) return { failure: cancelled({ sent: false }) };
-		return { failure: remainingMs < timeout ? toolCallOver() : loginTimedOut(timeout) };
-	});
-}
-
-/** Decides whether the service has refused a login. A 404 or a 408 may come from a proxy while the service starts. */
-function isRefusal(failure: Failure): boolean {
-	const { httpStatus } = failure;
-	return isFinal(failure) && httpStatus !== null && isIn('400-403 405-407 409-499', httpStatus);
-}
-
-/** Decides whether a login isn't repeated in its run. If it is, the call that waits for it is sent again. */
-const isFinal = (failure: Failure) => failure.ofLogin === true && !mayResend(failure, true);
 
 /** The sessions, keyed by a hash of the account so that no key holds a password. */
 const sessions = new Map<string, Session>();

@@ -1,11 +1,9 @@
 import type { Secrets } from '../errors/secrets';
-import type { Reason, TokenVerdict } from '../retry/facts';
-import { RETRY } from '../retry/policy';
 import { isWithin } from '../timers';
 import { type Account, hashOf, tokenOf } from './account';
 
 /** Milliseconds after which what is known of a token is out of date, since it may have expired in the meantime. */
-export const RECENT_MS = 60_000;
+const RECENT_MS = 60_000;
 /**
  * Milliseconds after its login during which a rejected token may not be valid yet. Enough for replicas that lag and for
  * clocks that differ by some seconds.
@@ -14,38 +12,26 @@ const NOT_VALID_YET_MS = 10_000;
 /** The number of logins in a row for calls after which a 401 is the call's own, if the service accepts no token. */
 const MAX_UNACCEPTED = 2;
 /** Maximum number of remembered tokens. Large enough that an old token in n8n's store isn't sent again. */
-const MAX_SEEN = 50;
+const MAX_REPLACED = 50;
 
-/** A request that failed, and whose token may be the reason. */
-export interface JudgedRequest {
-	token: string;
-	suspicion: 'rejected' | 'suspect';
-	/** When the request was sent, by `performance.now()`. */
-	sentAt: number;
-	/** Whether its call may be sent again with another token. */
-	mayChangeToken: boolean;
-	/** Whether its call may wait for a token that isn't valid yet. */
-	mayWait: boolean;
-	/** How often its call was sent again, by reason. */
-	resends: Readonly<Record<Reason, number>>;
-}
-
-/** What this process knows of the tokens of one account. */
+/** What this process knows of the tokens of one account. These are the facts; `Session` draws the conclusions. */
 export class Tokens {
-	/** The newest token that isn't rejected, which all requests use. */
+	/** The newest token, which all requests use; undefined if none is known, or if it was rejected. */
 	newest: string | undefined;
 	/** The newest token if it is suspect and is to be replaced before the next request. */
 	suspect: string | undefined;
-	/** The tokens that this process has seen, and whether they were rejected. */
-	private readonly seen = new Map<string, { isRejected: boolean }>();
-	/** When this process last rejected a token, in ms since 1970. */
-	private rejectedAt: number | undefined;
-	/** The token of this process's last login, and the time of that login, in ms since 1970. */
-	private issued: { token: string; at: number } | undefined;
-	/** The number of logins for calls since the service last accepted a token. */
-	private unaccepted = 0;
+	/** The tokens that aren't used again, even if n8n's store still has one of them. */
+	readonly replaced = new Set<string>();
+	/** The token of this process's last login. */
+	private issued: string | undefined;
 	/** When the latest request was sent, by `performance.now()`, in which the service has accepted the newest token. */
 	private acceptedSentAt = -Infinity;
+	/** The number of logins for calls since the service last accepted a token. */
+	private unaccepted = 0;
+	/** When this process last tried to log in, in ms since 1970. */
+	private loggedInAt: number | undefined;
+	/** When a token was last rejected although its request had waited until it is valid, in ms since 1970. */
+	waitedInVainAt: number | undefined;
 	private hash: string | undefined;
 
 	constructor(
@@ -53,14 +39,29 @@ export class Tokens {
 		private readonly secrets: Secrets,
 	) {}
 
-	/** Whether this process has logged in within the last minute. */
+	/** Whether this process has tried to log in within the last minute. */
 	get hasRecentLogin(): boolean {
-		return isWithin(RECENT_MS, this.issued?.at);
+		return isWithin(RECENT_MS, this.loggedInAt);
 	}
 
-	/** Whether this process has rejected a token within the last minute. */
-	get hasRecentRejection(): boolean {
-		return isWithin(RECENT_MS, this.rejectedAt);
+	/** Whether a request has waited in vain for a token to become valid within the last minute. */
+	get hasWaitedInVain(): boolean {
+		return isWithin(RECENT_MS, this.waitedInVainAt);
+	}
+
+	/** Whether the service has accepted none of the tokens of the last logins, the last of them within the last minute. */
+	get areNoneAccepted(): boolean {
+		return this.unaccepted >= MAX_UNACCEPTED && this.hasRecentLogin;
+	}
+
+	/** Decides whether a token may not be valid yet, because this process has just got it by a login. */
+	isNew(token: string): boolean {
+		return token === this.issued && isWithin(NOT_VALID_YET_MS, this.loggedInAt);
+	}
+
+	/** Decides whether the service has accepted the newest token in a request that was sent after this time. */
+	isAcceptedSince(time: number): boolean {
+		return this.acceptedSentAt > time;
 	}
 
 	/** Returns a token in the form in which the credential stores it. */
@@ -70,29 +71,36 @@ export class Tokens {
 	}
 
 	/**
-	 * Returns the token in a credential's stored value; undefined if it contains no token, if the token belongs to another account, or
-	 * if it was rejected.
+	 * Returns the token in a credential's stored value; undefined if it contains no token, if the token belongs to another
+	 * account, or if it was replaced.
 	 */
 	fromStored(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
 		// A token of another account is a secret, too.
 		this.secrets.add(token);
 		const isOwn = token !== undefined && stored === this.toStored(token);
-		return isOwn && this.seen.get(token)?.isRejected !== true ? token : undefined;
+		return isOwn && !this.replaced.has(token) ? token : undefined;
 	}
 
-	/** Uses the token in a credential's stored value, unless a token is in use that this process has seen later. */
+	/** Uses the token in a credential's stored value, unless it was replaced. */
 	useStored(stored: unknown): void {
 		const token = this.fromStored(stored);
-		if (token === undefined || (this.newest !== undefined && this.seen.has(token))) return;
-		this.use(token);
+		if (token !== undefined) this.use(token);
 	}
 
-	/** Uses the token of a login. @param isForCalls whether the login was made for calls of this node */
-	issue(token: string, isForCalls: boolean): void {
-		this.use(token);
-		this.issued = { token, at: Date.now() };
+	/**
+	 * Records a login, and uses its token.
+	 *
+	 * @param token undefined if the login has failed
+	 * @param isForCalls whether it was made for calls of this node
+	 */
+	loggedIn(token: string | undefined, isForCalls: boolean): void {
+		this.loggedInAt = Date.now();
+		if (token === undefined) return;
 		if (isForCalls) this.unaccepted += 1;
+		this.issued = token;
+		this.suspect = undefined;
+		this.use(token);
 	}
 
 	/** Records that the service has accepted a token in a request that was sent at `sentAt`. */
@@ -103,41 +111,24 @@ export class Tokens {
 
 	/** Stops using a token that the service doesn't accept. */
 	reject(token: string): void {
-		this.see(token, { isRejected: true });
-		this.rejectedAt = Date.now();
-		if (this.newest === token) this.newest = undefined;
+		this.replace(token);
+		if (token === this.newest) this.newest = undefined;
 	}
 
-	/**
-	 * Decides whether a request has failed because of its token, by what is known already: the token's age, and whether
-	 * the service has accepted it in a request that was sent later. A later response is not enough, since that request may
-	 * have been sent before the token expired. If the token is rejected, it isn't used again.
-	 */
-	judge({ token, suspicion, sentAt, mayWait, resends }: JudgedRequest): TokenVerdict | 'suspect' {
-		if (token !== this.newest) return 'replaced';
-		const isAccepted = this.acceptedSentAt > sentAt;
-		if (suspicion === 'suspect') return isAccepted || this.hasRecentLogin ? 'accepted' : 'suspect';
-		if (this.unaccepted >= MAX_UNACCEPTED && this.hasRecentLogin) return 'accepted';
-		const issuedAt = this.issued?.token === token ? this.issued.at : undefined;
-		const isNew = isWithin(NOT_VALID_YET_MS, issuedAt);
-		if (isNew && mayWait && resends.lag < RETRY.lagWaitsMs.length) return 'not valid yet';
-		if (isAccepted) return resends.confirm === 0 ? 'accepted since' : 'accepted';
-		this.reject(token);
-		return 'replaced';
-	}
-
-	/** Makes a token the newest one, even if it was rejected before: a login may return the same token again. */
+	/** Makes a token the newest one, even if it was replaced before: a login may return the same token again. */
 	private use(token: string): void {
-		this.see(token, { isRejected: false });
-		this.secrets.add(token);
-		if (token !== this.newest) this.acceptedSentAt = -Infinity;
+		if (token === this.newest) return;
+		if (this.newest !== undefined) this.replace(this.newest);
+		this.replaced.delete(token);
 		this.newest = token;
 		this.suspect = undefined;
+		this.acceptedSentAt = -Infinity;
+		this.secrets.add(token);
 	}
 
-	private see(token: string, state: { isRejected: boolean }): void {
-		this.seen.set(token, state);
-		const [oldest = ''] = this.seen.keys();
-		if (this.seen.size > MAX_SEEN) this.seen.delete(oldest);
+	private replace(token: string): void {
+		this.replaced.add(token);
+		const [oldest = ''] = this.replaced;
+		if (this.replaced.size > MAX_REPLACED) this.replaced.delete(oldest);
 	}
 }

@@ -1,0 +1,57 @@
+import { cancelled, type Failure } from '../errors/failure';
+import { NOTHING_KNOWN, type Resend } from '../retry/facts';
+import type { AccountLimiter } from './limiter';
+import type { Denial, LimitedRequest } from './queue';
+
+/** How some work has ended: as expected, or with a failure, after which the request may be sent again. */
+type Ended = { body: unknown } | { failure: Failure; resend?: Resend | undefined };
+
+/**
+ * Does some work with a permit. Afterwards, a request that is sent again waits for its own Retry-After or backoff.
+ *
+ * @param check sends a health check, as often as the circuit breaker requires one before the work
+ * @param work sends the request, perhaps several times with different tokens. It calls `onSend` each time
+ * @returns how the work has ended, or a denial if the request gets no permit
+ */
+export async function withPermit<End extends Ended>(
+	limiter: AccountLimiter,
+	request: LimitedRequest,
+	{ check, work }: { check: () => Promise<Ended>; work: (onSend: () => void) => Promise<End> },
+): Promise<End | { denial: Denial }> {
+	for (;;) {
+		const denial = await limiter.acquire(request);
+		if (denial !== undefined) return { denial };
+		if (!request.isHealthCheck) return await hold(limiter, request, work);
+		const ended = await hold(limiter, request, check);
+		if (request.options.signal?.aborted === true) return { denial: {} };
+		const isUnsent = 'failure' in ended && NOTHING_KNOWN.includes(ended.failure.condition);
+		if (isUnsent) return { denial: ended };
+	}
+}
+
+/** Does some work, and gives the permit back, whatever happens. */
+async function hold<End extends Ended>(
+	limiter: AccountLimiter,
+	request: LimitedRequest,
+	work: (onSend: () => void) => Promise<End>,
+): Promise<End> {
+	const { clock } = limiter;
+	const sentBefore = request.timesSent;
+	// A login and the waits for a token don't count as the service's response time.
+	const onSend = () => {
+		request.timesSent = sentBefore + 1;
+		request.startedAt = clock.now();
+		request.idleBefore = clock.idle();
+	};
+	let end: Ended = { failure: cancelled({ sent: true }) };
+	try {
+		const ended = await work(onSend);
+		end = ended;
+		return ended;
+	} finally {
+		const { failure, resend } = 'failure' in end ? end : {};
+		const sleepMs = request.isHealthCheck ? 0 : resend?.afterMs;
+		limiter.release(request, failure, sleepMs);
+		if (sleepMs !== undefined) await limiter.sleep(request, sleepMs);
+	}
+}
