@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 
 import { Problem } from './problem';
 
-/** The ports of the editor and of the sandbox, unless the command line has others. */
-export const EDITOR_PORT = 5678;
+/** The ports of the editor and of the sandbox, unless the command line names others. */
+const EDITOR_PORT = 5678;
 export const SANDBOX_PORT = 8765;
 
 export const help = `Starts an n8n with this node in it, beside a sandbox of the service. The first start runs an example.
