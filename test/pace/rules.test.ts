@@ -94,7 +94,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'Two failures in a row open the circuit breaker. A single failure without a response opens it if no other request was answered in the second half of the time that the failed request took. At a Concurrency of 1, a single failure without a response, or with only that of a proxy, always opens it. After a backoff of up to five seconds, one request at a time is sent as a probe. The circuit breaker closes when a request is answered that was started after the last failure.',
+		'Two failures in a row open the circuit breaker. A single failure without a response opens it if no other request was answered in the second half of the time that the failed request took. After a backoff of up to five seconds, one request at a time is sent as a probe. The circuit breaker closes when a request is answered that was started after the last failure.',
 		async () => {
 			const executions = new Executions(failing(100, 20_100, statusFailure(502)), 0.1);
 			const reads = executions.begin(range(400), { creates: false, maxRetries: 40 });

@@ -121,7 +121,7 @@ export class CircuitBreaker {
 
 	private failed(request: LimitedRequest, consequence: Consequence, now: number): boolean {
 		const { condition, mayHaveActed, retryAfterMs = 0, isAboutAllItems } = consequence;
-		const { queue, options, startedAt, isProbe, isHealthCheck, isIdempotent } = request;
+		const { queue, startedAt, isProbe, isHealthCheck, isIdempotent } = request;
 		// A long Retry-After applies to this request alone, unless the failure would affect every item, as that of a login
 		// does.
 		const isLong = retryAfterMs > RETRY.sharedMs;
@@ -131,9 +131,9 @@ export class CircuitBreaker {
 		const unclear = { since: now, failedProbes: 0, uncertainProbesOf, checksMs: 0 };
 		if (this.isOpen && mayHaveActed) this.unclear ??= unclear;
 		if ((this.isOpen && !isProbe) || NOTHING_KNOWN.includes(condition)) return isLongForAll;
-		const isSilent = condition !== 'unavailable' && this.answeredAt <= (startedAt + now) / 2;
-		const isEnough = NO_ANSWER.includes(condition) && (isSilent || options.concurrency === 1);
-		const least = isProbe || isEnough || isLongForAll ? 2 : 0;
+		const gotNothing = NO_ANSWER.includes(condition) && condition !== 'unavailable';
+		const isSilent = gotNothing && this.answeredAt <= (startedAt + now) / 2;
+		const least = isProbe || isSilent || isLongForAll ? 2 : 0;
 		this.failures = Math.max(this.failures + 1, least);
 		if (this.isOpen || NO_ANSWER.includes(condition)) this.failedAt = now;
 		if (!this.isOpen) return false;

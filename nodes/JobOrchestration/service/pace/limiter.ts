@@ -98,7 +98,7 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;
-		request.keepsPlace = options.concurrency === 1 && sleepMs <= KEEPS_PLACE_MS;
+		request.keepsPlace = request.isInOrder && sleepMs <= KEEPS_PLACE_MS;
 		if (!request.keepsPlace) queue.places.delete(request);
 		if (consequence.condition === 'answered') {
 			this.concurrency.answered(this.clock.idle() - request.idleBefore);
