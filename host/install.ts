@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -25,21 +26,43 @@ export async function pinnedVersion(hostFolder: string): Promise<string | undefi
  */
 export async function installIfNeeded(hostFolder: string): Promise<void> {
 	// The stamp lies in node_modules, so that it is deleted with it.
-	const stamp = join(hostFolder, 'node_modules', '.installed-from');
+	const packages = join(hostFolder, 'node_modules');
+	const stamp = join(packages, '.installed-from');
 	const lockFile = await readFile(join(hostFolder, 'package-lock.json'), 'utf8');
 	const wanted = `${process.platform} ${process.arch}\n${lockFile}`;
-	if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
+	const found = await readFile(stamp, 'utf8').catch(() => undefined);
+	if (found === wanted) return;
 	const { n8n, 'n8n-core': engine } = await dependenciesIn(hostFolder);
-	const what =
+	const [what, cost] =
 		n8n === undefined
-			? `n8n-core ${engine} (425 MB, about 40 seconds)`
-			: `n8n ${n8n} (2.2 GB, about 3 minutes)`;
-	await step(`Installing ${what}`, async () => {
+			? [`n8n-core ${engine}`, '425 MB, about 40 seconds']
+			: [`n8n ${n8n}`, '2.2 GB, about 3 minutes'];
+	const again = existsSync(packages) ? ` again, because ${whyAgain(found, wanted)}` : '';
+	await step(`Installing ${what}${again} (${cost})`, async () => {
 		const logFile = join(hostFolder, '.data', 'install.log');
 		await installPackages(hostFolder, logFile);
 		if (n8n !== undefined) await prepareSqlite(hostFolder, logFile);
 		await writeFile(stamp, wanted);
 	});
+}
+
+/**
+ * Returns why an existing installation can't be used.
+ * @param found its stamp: the platform and the architecture in the first line, then the lock file; undefined if it has none
+ */
+export function whyAgain(found: string | undefined, wanted: string): string {
+	if (found === undefined) return "the last installation didn't finish";
+	const [[oldTarget, oldLock], [target, lock]] = [partsOf(found), partsOf(wanted)];
+	const reasons = [
+		...(oldTarget === target ? [] : [`it was installed for ${oldTarget}, and this is ${target}`]),
+		...(oldLock === lock ? [] : ['its package-lock.json has changed']),
+	];
+	return reasons.join('; ');
+}
+
+function partsOf(stamp: string): [target: string, lockFile: string] {
+	const end = stamp.indexOf('\n');
+	return [stamp.slice(0, end), stamp.slice(end + 1)];
 }
 
 async function installPackages(cwd: string, logFile: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
 
 import { startSandbox, type Sandbox } from '../sandbox';
 import { importCredential, importedPort, importExamples, runFirstExample } from './examples';
@@ -7,59 +6,26 @@ import { emptyFolder } from './files';
 import { lockFolder } from './folderLock';
 import { n8nFolders, prepareHost, startHost, type Host } from './host';
 import { watchSources } from './nodePackage';
+import { help, readOptions, SANDBOX_PORT, type Options } from './options';
 import { freePort, loopback } from './ports';
 import { Problem } from './problem';
 import { stopAll } from './process';
 import { step } from './step';
 
-/** The port of the editor, of the sandbox and for debuggers. If one is taken, another is used. */
-const EDITOR_PORT = 5678;
-const SANDBOX_PORT = 8765;
+/** The port for debuggers. If it is taken, another one is used. */
 const DEBUG_PORT = 9229;
-
-const help = `Starts an n8n with this node in it, beside a sandbox of the service. The first start runs an example.
-
-  npm start                    leaves the editor open until Ctrl-C
-  npm start -- --once          only runs the example; the exit status is 0 only if it made a job
-  npm start -- --port 5680     the editor's port (${EDITOR_PORT} otherwise); another if it is taken
-  npm start -- --watch         also compiles what you change, and n8n loads it without a restart; a
-                               debugger may be attached; npm run dev is the same
-
-What you do in the editor is kept in host/.data/kept; later starts run nothing. With --once, n8n begins
-with nothing each time.
-`;
-
-type Options = ReturnType<typeof readOptions>;
-
-/**
- * Returns the options of the command line.
- * @throws Problem if an option is unknown or has a wrong value
- */
-function readOptions(args: string[]) {
-	try {
-		const flag = { type: 'boolean', default: false } as const;
-		const port = { type: 'string', default: String(EDITOR_PORT) } as const;
-		const options = { once: flag, watch: flag, help: flag, port };
-		const { values } = parseArgs({ args, options });
-		const number = Number(values.port);
-		if (Number.isInteger(number) && number >= 1 && number <= 65_535)
-			return { ...values, port: number };
-	} catch (error) {
-		throw new Problem(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-	}
-	throw new Problem('--port wants a number from 1 to 65535.');
-}
 
 /**
  * Runs the host until n8n ends, or until the end of the example with `--once`.
  * @throws Problem if a step fails, or if n8n ends by itself
  */
-async function run({ once, port, watch }: Options): Promise<void> {
+async function run({ once, port, sandboxPort, watch }: Options): Promise<void> {
 	const folders = { dataFolder: join(__dirname, '.data', once ? 'once' : 'kept') };
 	await lockFolder(folders.dataFolder);
 	if (once) await emptyFolder(folders.dataFolder);
 	const usedPort = await importedPort(n8nFolders(folders));
-	const sandbox = await startSandbox({ port: await freePort(usedPort ?? SANDBOX_PORT) });
+	const wantedPort = sandboxPort ?? usedPort ?? SANDBOX_PORT;
+	const sandbox = await startSandbox({ port: await freePort(wantedPort) });
 	const isNew = await prepareHost(folders);
 	if (isNew) await firstRun(folders.dataFolder, sandbox);
 	if (once) return;
@@ -72,10 +38,12 @@ async function run({ once, port, watch }: Options): Promise<void> {
 	});
 	if (watch) await watchSources(n8nFolders(folders).userFolder);
 	if (host.n8n.port !== port) print(`Port ${port} is taken, so the editor is at ${host.n8n.port}.`);
-	if (!isNew && sandbox.url !== `http://${loopback}:${usedPort}`) {
-		print(
-			`Port ${usedPort} is taken. Change the Base URL in the sandbox's credential to ${sandbox.url}.`,
-		);
+	if (sandbox.url !== addressOf(wantedPort)) {
+		print(`Port ${wantedPort} is taken, so the sandbox is at ${sandbox.url}.`);
+	}
+	if (!isNew && usedPort !== undefined && sandbox.url !== addressOf(usedPort)) {
+		const before = `The sandbox was at ${addressOf(usedPort)} at the first start.`;
+		print(`${before} Its credential needs the Base URL ${sandbox.url} now.`);
 	}
 	print(describe(host, sandbox, debugPort));
 	isUp = true;
@@ -110,6 +78,8 @@ async function firstRun(dataFolder: string, sandbox: Sandbox): Promise<void> {
 		].join('\n'),
 	);
 }
+
+const addressOf = (port: number) => `http://${loopback}:${port}`;
 
 function describe(
 	{ n8n, owner }: Host,

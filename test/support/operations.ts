@@ -47,7 +47,7 @@ export function verbOf(value: string): Verb {
 	const verb = sandboxVerbs.find((candidate) => candidate === value);
 	if (verb === undefined)
 		throw new Error(
-			`"${value}" is not among the verbs of test/sandbox/states.ts yet: see CONTRIBUTING.md`,
+			`"${value}" has no row in the transitions of sandbox/service/jobs.ts yet: see CONTRIBUTING.md`,
 		);
 	return verb;
 }
@@ -77,5 +77,7 @@ function knownOf(resource: string, operation: Operation): KnownOperation {
 		const { idempotent } = call;
 		return { ...known, kind: 'change', idempotent, calls: 'changeJobState', parameters };
 	}
-	throw new Error(`${resource}.${value} is of a kind that the tests don't know: add it here`);
+	throw new Error(
+		`${resource}.${value} is of a kind that the tests don't know: add it to test/support/operations.ts`,
+	);
 }
