@@ -6,7 +6,7 @@ import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import type { Session } from '../service/session/session';
-import { wait } from '../service/timers';
+import { SharedPause } from '../service/timers';
 import { badInputProblem } from './batchError';
 import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
 
@@ -64,16 +64,10 @@ export async function prepareAll(run: Run) {
 	const isRetry = outcomes.some((outcome) => outcome !== undefined);
 	const signal = context.getExecutionCancelSignal();
 	const { parameters } = context.getNode();
-	let pausedAt = Date.now();
-	let pause = Promise.resolve();
+	const pauses = new SharedPause(YIELD_AFTER_MS);
 	const indices = [...context.getInputData().keys()];
 	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
-		// All reads share a pause. If each had its own, they would run one after the other in the same turn.
-		if (Date.now() - pausedAt > YIELD_AFTER_MS) {
-			pausedAt = Infinity;
-			pause = wait(0).then(() => void (pausedAt = Date.now()));
-		}
-		await pause;
+		await pauses.ifDue();
 		try {
 			const item = readItem(run, itemIndex, parameters);
 			return item && { itemIndex, ...item, ...(await readCredential(context, itemIndex, signal)) };
@@ -112,7 +106,9 @@ export async function prepareAll(run: Run) {
 }
 
 const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
-	...{ itemIndex, problem: problemOf(cause), cause },
+	itemIndex,
+	problem: problemOf(cause),
+	cause,
 });
 
 /**

@@ -61,7 +61,8 @@ export const choice = <const Name extends string, const Choice extends string>(
 	more: Partial<INodeProperties> = {},
 ) => {
 	const options = offered.map(({ value, name: label, action, description }) => ({
-		...{ name: label, value },
+		name: label,
+		value,
 		...(action !== undefined && { action }),
 		...(description !== undefined && { description }),
 	}));

@@ -1,6 +1,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { type Added, collection, type Field, number, toggle, type ValuesOf } from '../fields/form';
+import {
+	type Added,
+	collection,
+	type Field,
+	id,
+	number,
+	toggle,
+	type ValuesOf,
+} from '../fields/form';
 import type { JsonObject } from '../json';
 import type { ServiceClient } from '../service/client';
 import type { Problem } from '../service/errors/problem';
@@ -68,6 +76,15 @@ export const operation = <const Fields extends readonly Field[], Options extends
 
 /** The values of the options that a user has not added. Without a Concurrency, the node finds its own pace. */
 export const DEFAULTS = { maxRetries: 3, timeout: 60_000 };
+
+/** The field Namespace, which all operations on jobs have. */
+export const namespaceField = id('Namespace', 'namespace', {
+	required: true,
+	default: 'default',
+	placeholder: 'e.g. default',
+	description:
+		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
+});
 
 /**
  * The option by which a user says that an uncertain job doesn't exist. It is not offered to agents, because they have

@@ -7,7 +7,7 @@ import { withPermit } from './pace/withPermit';
 import type { ClientRun, RequestOptions, ServiceRequest } from './request';
 import type { CallState, Resend } from './retry/facts';
 import { next, RETRY } from './retry/policy';
-import { executionOf, type N8nContext } from './session/credential';
+import type { N8nContext } from './session/credential';
 import type { Session } from './session/session';
 import type { N8nAccess } from './session/tokenSearch';
 
@@ -103,5 +103,17 @@ export class ServiceClient {
 		const remainingMs = runEndsAt - this.limiter.clock.now();
 		const othersAreAnswered = this.limiter.othersAreAnswered(request);
 		return { ...history, isIdempotent, maxRetries, patienceMs, remainingMs, othersAreAnswered };
+	}
+}
+
+/**
+ * Returns the data of the execution's flow: an object that is the same for everything that the execution does in this
+ * process, and that no other execution has.
+ */
+function executionOf(context: N8nContext): object {
+	try {
+		return 'getContext' in context ? context.getContext('flow') : {};
+	} catch {
+		return {};
 	}
 }

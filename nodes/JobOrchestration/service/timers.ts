@@ -72,6 +72,30 @@ export function isWithin(ms: number, since = Infinity): boolean {
 	return age >= 0 && age < ms;
 }
 
+/**
+ * Gives the event loop a turn after some time. All work that goes on side by side shares the pauses. If each part had its
+ * own, the parts would run one after the other in the same turn.
+ */
+export class SharedPause {
+	private endedAt = Date.now();
+	private pause: Promise<void> | undefined;
+
+	/** @param everyMs milliseconds without a turn after which a pause is due */
+	constructor(private readonly everyMs: number) {}
+
+	/** Waits until the pause is over, if one is due. */
+	async ifDue(): Promise<void> {
+		if (Date.now() - this.endedAt > this.everyMs) this.pause ??= this.begin();
+		await this.pause;
+	}
+
+	private async begin(): Promise<void> {
+		await wait(0);
+		this.endedAt = Date.now();
+		this.pause = undefined;
+	}
+}
+
 /** The clock of the rate limiter, in milliseconds. Tests replace it with a clock of their own. */
 export const realClock = {
 	now: () => performance.now(),

@@ -1,9 +1,8 @@
 import { collection, id, jsonObject, number, text, toggle } from '../../fields/form';
 import { createJob, uidOf } from '../../service/calls/jobs';
 import { callbackOptions, newCallback } from '../../waitUntilCalled';
-import { createUncertainAgainOption, operation, optionsField } from '../operation';
+import { createUncertainAgainOption, namespaceField, operation, optionsField } from '../operation';
 import { EMPTY_RECORD, inputAndOutputFields, inputsAndOutputsOf } from './inputsAndOutputs';
-import { namespaceField } from './verbs';
 
 /**
  * The fields that a simplified job lacks: those that the request already contained, and the one that the engine behind
@@ -101,7 +100,13 @@ export const create = operation({
 		const callback = newCallback(context, values.options, inputs);
 		if (callback) inputs.push({ ...EMPTY_RECORD, id: callback.inputId, default: callback.url });
 		const call = createJob({
-			...{ namespace, workflowUid, workCluster, displayName, group, inputs, outputs },
+			namespace,
+			workflowUid,
+			workCluster,
+			displayName,
+			group,
+			inputs,
+			outputs,
 			metadata: {},
 			...more,
 			type: type || JOB_TYPE,

@@ -94,7 +94,9 @@ const fromForm = ({
 	...record
 }: Record<'id' | 'value' | 'displayName' | 'type', string>): JsonObject => ({
 	...EMPTY_RECORD,
-	...{ ...record, default: value, type: type || EMPTY_RECORD.type },
+	...record,
+	default: value,
+	type: type || EMPTY_RECORD.type,
 });
 
 /**

@@ -1,15 +1,6 @@
 import { id } from '../../fields/form';
 import { changeJobState } from '../../service/calls/jobs';
-import { operation, optionsField } from '../operation';
-
-/** The field Namespace, which all operations on jobs have. */
-export const namespaceField = id('Namespace', 'namespace', {
-	required: true,
-	default: 'default',
-	placeholder: 'e.g. default',
-	description:
-		'ID of the namespace that the job belongs to: a part of the service that has its own jobs. Leave "default" unless you were given another one.',
-});
+import { namespaceField, operation, optionsField } from '../operation';
 
 /** Describes a verb that ends a job. The interface document doesn't say how the two of them differ. */
 const ends = (verb: string, other: string) =>
@@ -31,7 +22,10 @@ const VERBS = {
 export const verbs = Object.entries(VERBS).map(([verb, { idempotent, ...described }]) => {
 	const name = verb.charAt(0).toUpperCase() + verb.slice(1);
 	return operation({
-		...{ value: verb, name, action: `${name} job`, ...described },
+		value: verb,
+		name,
+		action: `${name} job`,
+		...described,
 		fields: [
 			id('Job ID', 'jobId', {
 				required: true,

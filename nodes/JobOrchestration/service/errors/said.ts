@@ -113,7 +113,12 @@ function textIn(value: unknown): string | undefined {
 const MAX_PAGE = 200_000;
 
 const ENTITIES: Partial<Record<string, string>> = {
-	...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
+	amp: '&',
+	lt: '<',
+	gt: '>',
+	quot: '"',
+	apos: "'",
+	nbsp: ' ',
 };
 
 /** Returns the text that a browser shows of a page, on one line. */

@@ -26,18 +26,6 @@ const CREDENTIAL = 'jobOrchestrationApi';
 /** n8n's context of an execution, or of a drop-down in the editor. */
 export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 
-/**
- * Returns the data of the execution's flow: an object that is the same for everything that the execution does in this
- * process, and that no other execution has.
- */
-export function executionOf(context: N8nContext): object {
-	try {
-		return 'getContext' in context ? context.getContext('flow') : {};
-	} catch {
-		return {};
-	}
-}
-
 /** Milliseconds in which n8n has to read the stored token. Then the node logs in. */
 const READ_WITHIN_MS = 10_000;
 /** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
