@@ -37,7 +37,7 @@ module.exports = {
 			part(room, 'service/timers.ts', 'service/request.ts', ...rooms.slice(0, index)),
 		),
 		part('fields'),
-		part('waitUntilCalled.ts', 'fields', 'service/errors/problem.ts'),
+		part('waitUntilCalled.ts', 'fields'),
 		// Operations make calls. They don't send HTTP requests.
 		part(
 			'resources',

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type {
 	GenericValue,
 	IExecuteFunctions,
-	INodeExecutionData,
 	IWebhookDescription,
 	IWebhookFunctions,
 	IWebhookResponseData,
@@ -13,7 +12,6 @@ import { jsonParse } from 'n8n-workflow';
 import { FieldError } from './fields/expressions';
 import { type Added, id, number } from './fields/form';
 import { isJsonObject, type JsonObject } from './json';
-import type { Problem } from './service/errors/problem';
 import { asPlainText, type CreatedJob, nameOf, nameOfExecution } from './texts';
 
 /*
@@ -43,15 +41,8 @@ const PATH = 'job-called';
  */
 const CALLBACK_ID = 'callbackId';
 
-/** Returns the item with this JSON that waits for a callback. */
-function waitingItem(json: JsonObject, callbackId: string): INodeExecutionData {
-	const pairedItem = { item: 0, [CALLBACK_ID]: callbackId };
-	return { json, pairedItem };
-}
-
-/** Returns the ID of the callback that an item waits for; undefined if it waits for none. */
-const callbackIdOf = (pairedItem: unknown) =>
-	isJsonObject(pairedItem) ? pairedItem[CALLBACK_ID] : undefined;
+/** Returns the `pairedItem` of an item that waits for a callback. */
+const pairedWith = (callbackId: string) => ({ item: 0, [CALLBACK_ID]: callbackId });
 
 const ADDRESS_INPUT = 'callbackUrl';
 const LIMIT_MINUTES = 60;
@@ -164,26 +155,15 @@ export async function waitForCallback(
 	context.addExecutionHints({ message, type: 'info', location: 'outputPane' });
 	await context.putExecutionToWait(new Date(Date.now() + limitMs));
 	// This comes last, so that after a failure before this line the next try waits again.
-	context.getExecuteData().data.main = [[waitingItem(output, id)]];
+	context.getExecuteData().data.main = [[{ json: output, pairedItem: pairedWith(id) }]];
 	return undefined;
-}
-
-/** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
-export function notWaitingProblem(job: CreatedJob, cause: unknown): Problem {
-	return {
-		title: "The job was created, but n8n can't wait for its call",
-		advice: `Job ${job.shownUid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
-		facts: [`n8n says: ${cause instanceof Error ? cause.message : String(cause)}`],
-		httpStatus: null,
-		uncertainJob: job,
-	};
 }
 
 /** Resumes the execution if the call is the one that it waits for. Otherwise, answers the call with 409. */
 export async function receiveCallback(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const item: unknown = this.evaluateExpression('{{ $thisItem }}');
 	const { json: output, pairedItem } = isJsonObject(item) ? item : {};
-	const id = callbackIdOf(pairedItem);
+	const { [CALLBACK_ID]: id }: { [CALLBACK_ID]?: unknown } = Object(pairedItem);
 	const { call }: { call?: unknown } = Object(this.getQueryData());
 	if (!isJsonObject(output) || typeof id !== 'string' || call !== id) {
 		const message = 'The execution does not wait for this call';
@@ -191,7 +171,7 @@ export async function receiveCallback(this: IWebhookFunctions): Promise<IWebhook
 		return { noWebhookResponse: true };
 	}
 	const json = { ...output, callback: await readBody(this) };
-	return { workflowData: [[waitingItem(json, id)]] };
+	return { workflowData: [[{ json, pairedItem: pairedWith(id) }]] };
 }
 
 /**

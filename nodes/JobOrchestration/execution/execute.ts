@@ -2,9 +2,16 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findOperation } from '../resources';
 import type { Outcome } from '../resources/operation';
-import { descriptionOf, nodeErrorOf, problemOf, uncertain } from '../service/errors/problem';
+import {
+	descriptionOf,
+	nodeErrorOf,
+	type Problem,
+	problemOf,
+	uncertain,
+} from '../service/errors/problem';
 import { onAbort } from '../service/timers';
-import { notWaitingProblem, waitForCallback } from '../waitUntilCalled';
+import { waitForCallback } from '../waitUntilCalled';
+import { type CreatedJob, nameOf } from '../texts';
 import { fatalErrorOf } from './batchError';
 import { inParallel, prepareAll } from './prepare';
 import { addHints } from './report';
@@ -130,6 +137,18 @@ async function beginWait(run: Run): Promise<FatalProblem | undefined> {
 		outcomes[0] = { problem };
 		return undefined;
 	}
+}
+
+/** Returns the problem of an item whose job was created, but whose wait n8n can't begin. */
+function notWaitingProblem(job: CreatedJob, cause: unknown): Problem {
+	const { namespace, displayName, shownUid } = job;
+	return {
+		title: "The job was created, but n8n can't wait for its call",
+		advice: `Job ${shownUid} (${nameOf(job)}) exists: don't create it again. Its call to n8n gets the status 409.`,
+		facts: [`n8n says: ${cause instanceof Error ? cause.message : String(cause)}`],
+		httpStatus: null,
+		uncertainJob: { namespace, displayName },
+	};
 }
 
 /**
