@@ -122,6 +122,20 @@ describe('A request of another node', () => {
 		expect(fixture.sandbox.store.jobs.size).toBe(4);
 	});
 
+	test('is sent again with a new token, though the old one has just been accepted', async () => {
+		await fixture.start({});
+		await fixture.engine.run({ parameters: getAll() });
+		fixture.sandbox.tokens.expireAll();
+		fixture.sandbox.clearCalls();
+		await post();
+		expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual([
+			'createJob',
+			'listClusters',
+			'login',
+			'createJob',
+		]);
+	});
+
 	test('is sent again with a new token to a service whose certificate only the credential accepts', async () => {
 		const sandbox = await newSandbox({ tls: selfSignedCertificate });
 		fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });

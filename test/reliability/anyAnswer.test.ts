@@ -133,4 +133,5 @@ test.each(cases)(
 			{ numRuns },
 		);
 	},
+	60_000,
 );

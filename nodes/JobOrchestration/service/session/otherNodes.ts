@@ -77,7 +77,7 @@ export async function newTokenForOtherNode(
 
 /**
  * Finds out by a health check whether the service rejects the token of a failed request. If so, the token isn't used any
- * more. A token that is so new that it may not be valid yet is not replaced.
+ * more. A new token that the service has not accepted yet is not replaced.
  */
 async function isRejected(
 	{ accessToken }: ICredentialDataDecryptedObject,
@@ -88,7 +88,8 @@ async function isRejected(
 	tokens.useStored(accessToken);
 	const token = tokens.fromStored(accessToken);
 	if (token === undefined) return true;
-	if (tokens.isNew(token)) return false;
+	// If the service accepts no token, a login would not help, and each request would cause one.
+	if (tokens.isNew(token) && !tokens.isAcceptedSince(-Infinity)) return false;
 	const sentAt = performance.now();
 	const result = await sendOnce(helpers, { account, secrets }, HEALTH_CHECK, { token });
 	if ('body' in result) tokens.accept(token, sentAt);
