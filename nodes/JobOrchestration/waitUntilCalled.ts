@@ -130,18 +130,23 @@ export function newCallback(
  * Makes n8n wait for the callback.
  *
  * @param output the JSON of the output if no call comes
+ * @param isOfEarlierRun whether an earlier run has created the job
  * @returns the output if the job has already called, and n8n retries the execution that its call has resumed: this item
  * is then the input. Undefined if n8n waits
  */
 export async function waitForCallback(
 	context: IExecuteFunctions,
 	output: JsonObject,
-	{ callback: { id, limitMs }, job }: { callback: Callback; job: CreatedJob },
+	{
+		callback: { id, limitMs },
+		job,
+		isOfEarlierRun,
+	}: { callback: Callback; job: CreatedJob; isOfEarlierRun: boolean },
 ): Promise<JsonObject | undefined> {
-	const [input] = context.getInputData();
-	// n8n replaces the `pairedItem` of the input. No other item can have the ID of this job.
-	const { uid }: { uid?: unknown } = Object(input?.json.metadata);
-	if (input !== undefined && 'callback' in input.json && String(uid) === job.uid) return input.json;
+	// n8n replaces the `pairedItem` of the input, so the item is recognised by the job.
+	const input = context.getInputData()[0]?.json ?? {};
+	const { uid }: { uid?: unknown } = Object(input.metadata);
+	if (isOfEarlierRun && 'callback' in input && String(uid) === job.uid) return input;
 	// A cancel of the wait drops the output, and with it the job's ID. So the ID is also written to n8n's highlighted
 	// data and to a hint. n8n's redaction covers neither of them, so they contain nothing about the job but its ID. n8n
 	// 1.x has no highlighted data here.

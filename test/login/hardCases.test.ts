@@ -26,7 +26,6 @@ async function batch(count: number, options: Record<string, number> = {}) {
 	const node = { parameters: { ...parameters, options }, onError } as const;
 	const { items } = await fixture.engine.run(node, numbered(count));
 	const failed = items.filter(({ json }) => json.error !== undefined);
-	console.log(expect.getState().currentTestName, (performance.now() - startedAt) / 1000, logins());
 	return { failed: failed.length, seconds: (performance.now() - startedAt) / 1_000, items: failed };
 }
 
@@ -187,6 +186,48 @@ test('If a create gets a 500, and the login takes longer than the Timeout, the o
 	held.open();
 	expect([failed, jobs()]).toEqual([1, 39]);
 	expect(new Set(callsOf('createJob').map(({ token }) => token))).toEqual(new Set([old]));
+});
+
+test('As a tool, a call goes on with the old token if a login fails after the failure of another call', async () => {
+	hurry();
+	await logInBefore(2 * MINUTE_MS);
+	fixture.sandbox.faults.plan(({ operation, nOfOperation }) =>
+		operation === 'login' || nOfOperation === 1 ? answer(500) : undefined,
+	);
+	const tool = { parameters: create(), onError } as const;
+	const { answers } = await fixture.engine.callTool(tool, [{}, {}, {}]);
+	expect(answers.map((text) => text.includes('"uid"'))).toEqual([false, true, true]);
+});
+
+test('A login that was not sent, because its run was cancelled, counts as none', async () => {
+	const old = await logInBefore(2 * MINUTE_MS);
+	meets('createJob', ({ token }) => (token === old ? answer(403) : undefined));
+	const { credentials } = fixture.engine;
+	const read = credentials.getDecrypted.bind(credentials);
+	const running = fixture.engine.start([{ parameters }], numbered(1));
+	let reads = 0;
+	const reading = jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
+		// The first read is that of the item, the second one that of the search for a token.
+		if ((reads += 1) === 2) running.cancel();
+		return await read(...args);
+	});
+	await running.result;
+	await turns();
+	reading.mockRestore();
+	expect(logins()).toBe(0);
+	expect((await batch(1)).failed).toBe(0);
+	expect(logins()).toBe(1);
+});
+
+test('Answers about the request show that the token is valid, though no request succeeds', async () => {
+	hurry();
+	await logInBefore(2 * MINUTE_MS);
+	for (let round = 0; round < 4; round += 1) {
+		fixture.sandbox.tokens.expireAll();
+		const { error } = await fixture.engine.run({ parameters: change('stop', { jobId: 'gone' }) });
+		expect(error?.message).toMatch(/^No job 'gone'/);
+		pass(30_000);
+	}
 });
 
 test.each([

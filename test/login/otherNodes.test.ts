@@ -1,6 +1,8 @@
 import type { IDataObject, IHttpRequestOptions, IRequestOptions } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
+import { gate } from '../reliability/batch';
+import { until } from '../sandbox/client';
 import { actAndAnswer, answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { credentialFor, getAll, newSandbox, useSandbox } from '../support/fixture';
@@ -94,6 +96,17 @@ describe('A request that fails is sent once', () => {
 		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
 		expect(fixture.callsOf('createJob')).toHaveLength(1);
 		expect(fixture.sandbox.store.jobs.size).toBe(1);
+	});
+
+	test('even if its token was replaced meanwhile, as long as the service accepts the old one', async () => {
+		const held = gate();
+		fixture.meets('createJob', [held.fault, actAndAnswer(500)]);
+		const posted = post();
+		await until(() => fixture.callsOf('createJob').length === 1);
+		await fixture.engine.testCredential();
+		held.open();
+		await expect(posted).rejects.toMatchObject({ httpCode: '500' });
+		expect(fixture.callsOf('createJob')).toHaveLength(1);
 	});
 
 	test('and thirty of them cause at most two logins, if the service rejects every token', async () => {

@@ -153,6 +153,8 @@ areRefused('a text with an expression that gives nothing', ownExpression, {
 		'=/data/{{ $json.nmae }}/in.csv',
 		'=/data/{{ $json.v ?? "" }}{{ $json.nmae }}\n',
 		'={{ $json.nmae }} ',
+		// Two backslashes don't escape the braces.
+		'=\\\\srv\\\\{{ $json.nmae }}',
 	),
 	Group: [withGap, '=of {{$json.nmae}}'],
 	'Metadata (JSON)': [jsonWithGap],

@@ -41,6 +41,12 @@ async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
 		const operation = context.getNodeParameter('operation', 0, null);
 		run = recall(context, findOperation(resource, operation));
+		const { refusal } = run;
+		if (refusal !== undefined) {
+			const others = { problem: refusal };
+			if (context.continueOnFail()) return outputOf(context, run, others);
+			return nodeErrorOf(context.getNode(), undefined, refusal);
+		}
 		const fatal = (await runToEnd(run)) ?? (await beginWait(run));
 		return fatal === undefined ? outputOf(context, run) : fatalErrorOf(run, fatal);
 	} catch (cause) {
@@ -58,14 +64,16 @@ async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[]
  * @returns the problem that ends the execution, if there is one
  */
 async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
+	let hasFailed = true;
 	try {
 		const { items, fatal } = await prepareAll(run);
 		const ended = fatal ?? (await makeCalls(run, items)) ?? leftUncertain(run);
+		hasFailed = ended !== undefined;
 		if (ended === undefined) addHints(run);
 		return ended;
 	} finally {
 		// The next run has to know what was done, even if a step throws.
-		remember(run);
+		remember(run, hasFailed);
 	}
 }
 
@@ -123,12 +131,13 @@ function leftUncertain({ context, outcomes }: Run): FatalProblem | undefined {
  * @returns the problem that ends the execution, if there is one
  */
 async function beginWait(run: Run): Promise<FatalProblem | undefined> {
-	const { context, outcomes } = run;
+	const { context, outcomes, recalled } = run;
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
 	const [{ callback, createdJob: job, output: [output] = [] } = {}] = outcomes;
 	if (callback === undefined || job === undefined || output === undefined) return undefined;
 	try {
-		const called = await waitForCallback(context, output, { callback, job });
+		const isOfEarlierRun = outcomes[0] === recalled[0];
+		const called = await waitForCallback(context, output, { callback, job, isOfEarlierRun });
 		if (called !== undefined) outcomes[0] = { output: [called] };
 		return undefined;
 	} catch (cause) {
@@ -164,8 +173,9 @@ function outputOf(context: IExecuteFunctions, run?: Run, others: Outcome = {}) {
 		const { output = [], problem } = run?.outcomes[itemIndex] ?? others;
 		const pairedItem = { item: itemIndex };
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { title: message, httpStatus = null, uncertainJob } = problem;
-		const ofCreate = run?.operation.createsJobs && { jobMayExist: uncertainJob !== undefined };
+		const { title: message, httpStatus = null, uncertainJob, mayHaveActed } = problem;
+		const jobMayExist = uncertainJob !== undefined || mayHaveActed === true;
+		const ofCreate = run?.operation.createsJobs && { jobMayExist };
 		const description = descriptionOf(problem);
 		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
 		return [{ json, ...(binary && { binary }), pairedItem }];

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
+import type { Problem } from '../service/errors/problem';
 import { RETRY } from '../service/retry/policy';
 
 /*
@@ -27,9 +28,9 @@ const retries = new Map<string, Retry>();
 /**
  * Records that an execution continues another one.
  *
- * @throws Error, with a description, if a third execution has continued it already
+ * @returns the problem of the run if a third execution has continued it already, so that the jobs may exist
  */
-export function beginRetry(retried: string, by: string): void {
+export function beginRetry(retried: string, by: string): Problem | undefined {
 	const now = performance.now();
 	for (const [id, { at }] of retries) {
 		if (now >= at + RETRY.memoryMs) retries.delete(id);
@@ -37,14 +38,20 @@ export function beginRetry(retried: string, by: string): void {
 	const known = retries.get(retried);
 	if (known !== undefined && known.by !== by) {
 		const { done = 'is still running' } = known;
-		const message = `Execution ${retried} was already retried as execution ${known.by}, which ${done}. Use Retry of execution ${known.by}.`;
-		const description = `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do.`;
-		throw Object.assign(new Error(message), { description });
+		return {
+			title: `Execution ${retried} was already retried as execution ${known.by}, which ${done}. Use Retry of execution ${known.by}.`,
+			advice: `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do.`,
+			facts: [],
+			httpStatus: null,
+			mayHaveActed: true,
+			scope: 'all items',
+		};
 	}
 	retries.set(retried, { ...known, by, at: now });
+	return undefined;
 }
 
-/** Records what the Retry of an execution has done when it ends; undefined if it has done nothing. */
+/** Records what the Retry of an execution has done when it ends; undefined if it has failed and done nothing. */
 export function endRetry(retried: string, by: string, done: string | undefined): void {
 	const known = retries.get(retried);
 	const what = done ?? known?.done;
@@ -62,8 +69,7 @@ const ARTIFICIAL = 'isArtificialRecoveredEventItem';
  */
 export function hasCrashed(context: IExecuteFunctions): boolean {
 	if (context.getMode() !== 'retry') return false;
-	// For a node that was not started, reading anything but `isExecuted` throws.
-	// The value of the expression `$('<node>')`.
+	// The value of the expression `$('<node>')`. For a node that was not started, reading anything but `isExecuted` throws.
 	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
 		isExecuted: boolean;
 		all: (branch: number, run: number) => Array<{ json: unknown }>;

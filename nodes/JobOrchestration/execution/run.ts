@@ -43,6 +43,8 @@ export interface Run {
 	recalled: ReadonlyArray<Outcome | undefined>;
 	/** The execution that n8n's Retry continues by this one, if this node has run in it. */
 	retried: string | undefined;
+	/** Why nothing may be sent: another Retry has already continued that execution. */
+	refusal: Problem | undefined;
 	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
 	wasCutOff: boolean;
 }
@@ -90,11 +92,7 @@ export function msLeftForTool(context: IExecuteFunctions): number | undefined {
 	return objectSharedByTries(context).beganAt + RETRY.toolLimitMs - performance.now();
 }
 
-/**
- * Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items.
- *
- * @throws Error, with a description, if another Retry has already continued the execution that left the state
- */
+/** Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items. */
 export function recall(context: IExecuteFunctions, operation: Operation): Run {
 	const input = ownEntry(context)?.data[INPUT];
 	const { state } = objectSharedByTries(context);
@@ -116,8 +114,9 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = ownEntry(context) !== undefined && input === undefined && hasCrashed(context);
-	if (retried !== undefined) beginRetry(retried, executionId);
-	return { context, operation, outcomes, recalled: [...outcomes], retried, account, wasCutOff };
+	const refusal = retried === undefined ? undefined : beginRetry(retried, executionId);
+	const recalled = [...outcomes];
+	return { context, operation, outcomes, recalled, retried, refusal, account, wasCutOff };
 }
 
 /**
@@ -129,17 +128,22 @@ export function rememberNothing(context: IExecuteFunctions): void {
 	if (entry !== undefined) entry.data[INPUT] ??= [];
 }
 
-/** Replaces the state that is left to the next run with these items. */
-export function remember(run: Run): void {
+/**
+ * Replaces the state that is left to the next run with these items.
+ *
+ * @param hasFailed whether the run ends the execution with an error
+ */
+export function remember(run: Run, hasFailed: boolean): void {
 	const { context, operation, recalled, retried } = run;
 	const state = stateOf(run);
 	objectSharedByTries(context).state = state;
+	const isNew = (outcome: Outcome | undefined, index: number) =>
+		outcome !== undefined && outcome !== recalled[index];
 	const what = operation.createsJobs ? 'has created jobs' : 'has done some of its items';
-	const hasDone = state.outcomes.some(
-		(outcome, index) => outcome !== undefined && outcome !== recalled[index],
-	);
-	if (retried !== undefined)
-		endRetry(retried, context.getExecutionId(), hasDone ? what : undefined);
+	const hasDone = state.outcomes.some(isNew);
+	// If the run has done nothing but the execution goes on, a later node or round may create jobs.
+	const done = hasDone ? what : hasFailed ? undefined : 'has gone on';
+	if (retried !== undefined) endRetry(retried, context.getExecutionId(), done);
 	const entry = ownEntry(context);
 	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
 }

@@ -37,8 +37,11 @@ export function orFieldError<Result>(
 	throw errorOf(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-/** Matches an expression as n8n does: it ends at the first closing braces that have no backslash before them. */
-const EXPRESSION = /(?<!\\)\{\{.*?(?<!\\)\}\}/gs;
+/**
+ * Matches an expression as n8n does: it ends at the first closing braces that aren't escaped. Braces are escaped by an odd
+ * number of backslashes.
+ */
+const EXPRESSION = /(?<!(?<!\\)(?:\\\\)*\\)\{\{.*?(?<!(?<!\\)(?:\\\\)*\\)\}\}/gs;
 
 /** Returns the expressions in a stored parameter, each with its braces. */
 export function expressionsIn(stored: unknown): string[] {

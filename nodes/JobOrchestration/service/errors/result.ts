@@ -50,5 +50,8 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 	return { ...consequence, mayHaveActed: false };
 }
 
-/** Matches a body, as JSON, that has an ID in any field. */
-const HAS_ID = /"(?:job_?)?(?:uu?id|id)":(?:"[^"]|\d)/i;
+/**
+ * Matches a body, as JSON, that shows a job: by a field such as `id`, `uid`, `jobIds`, `task_uid` or `job`, or by a job's
+ * name as the interface document shows it. The ID of a request shows none.
+ */
+const HAS_ID = /"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;

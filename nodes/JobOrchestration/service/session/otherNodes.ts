@@ -86,7 +86,7 @@ async function isRejected(
 ): Promise<boolean> {
 	// Another process may have stored a newer token than this process knows.
 	tokens.useStored(accessToken);
-	const token = tokens.fromStored(accessToken);
+	const token = tokens.ownIn(accessToken);
 	if (token === undefined) return true;
 	// If the service accepts no token, a login would not help, and each request would cause one.
 	if (tokens.isNew(token) && !tokens.isAcceptedSince(-Infinity)) return false;

@@ -79,7 +79,8 @@ export class Session {
 		for (let waits = 0, moreTokens = 0; moreTokens <= MAX_MORE_TOKENS || failed === undefined; ) {
 			// Nothing is sent any more, not even a login, once this returns a reason.
 			const stopped = stopOf(options);
-			if (stopped !== undefined) return failed ?? { failure: stopped };
+			if (stopped !== undefined)
+				return failed?.failure.token === 'suspect' ? failed : { failure: stopped };
 			if ('failure' in found) return found;
 			const { token } = found;
 			const sentAt = performance.now();
@@ -89,6 +90,8 @@ export class Session {
 			// The response to a health check judges no token: the user may not be allowed to list work clusters.
 			if ('body' in result || isHealthCheck) return result;
 			const { failure } = result;
+			// Only a valid token gets an answer about the request, such as a 404.
+			if (failure.condition === 'answered' && !failure.token) this.tokens.unaccepted = 0;
 			const next = await this.nextToken({ token, failure, isIdempotent, sentAt, waits }, options);
 			if (next === undefined) return result;
 			if ('token' in next && next.token === token) waits += 1;
@@ -104,10 +107,10 @@ export class Session {
 		const { tokens } = this;
 		const { newest, suspect } = tokens;
 		if (newest !== undefined && newest !== suspect) return { token: newest };
-		const endsBefore = options.runEndsAt - performance.now() < options.timeout;
 		const found = await this.search.find(options.access, options, suspect);
-		if ('token' in found || tokens.newest === undefined || endsBefore) return found;
-		// If there is no other token in time, the suspect one stays in use.
+		if ('token' in found || tokens.newest === undefined || stopOf(options) !== undefined)
+			return found;
+		// If no other token is found in time, the suspect one stays in use.
 		tokens.suspect = undefined;
 		return { token: tokens.newest };
 	}

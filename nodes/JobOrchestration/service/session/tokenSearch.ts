@@ -124,8 +124,10 @@ export class TokenSearch {
 		const result = await access.logIn(stop);
 		if ('token' in result) this.failed = undefined;
 		else if (!mayResend(result.failure, true)) this.failed = { ...result, at: Date.now() };
+		// A login that was not sent counts as none.
+		const wasSent = 'token' in result || result.failure.ofLogin === true;
 		const token = 'token' in result ? result.token : undefined;
-		this.tokens.loggedIn(token, access.readStored !== undefined);
+		if (wasSent) this.tokens.loggedIn(token, access.readStored !== undefined);
 		return result;
 	}
 }

@@ -27,8 +27,8 @@ export class Tokens {
 	/** When the latest request was sent, by `performance.now()`, in which the service has accepted the newest token. */
 	private acceptedSentAt = -Infinity;
 	/** The number of logins for calls since the service last accepted a token. */
-	private unaccepted = 0;
-	/** When this process last tried to log in, in ms since 1970. */
+	unaccepted = 0;
+	/** When this process has last sent a login, in ms since 1970. */
 	private loggedInAt: number | undefined;
 	/** When a token was last rejected although its request had waited until it is valid, in ms since 1970. */
 	waitedInVainAt: number | undefined;
@@ -39,7 +39,7 @@ export class Tokens {
 		private readonly secrets: Secrets,
 	) {}
 
-	/** Whether this process has tried to log in within the last minute. */
+	/** Whether this process has sent a login within the last minute. */
 	get hasRecentLogin(): boolean {
 		return isWithin(RECENT_MS, this.loggedInAt);
 	}
@@ -70,16 +70,18 @@ export class Tokens {
 		return `${this.hash}.${token}`;
 	}
 
-	/**
-	 * Returns the token in a credential's stored value; undefined if it contains no token, if the token belongs to another
-	 * account, or if it was replaced.
-	 */
-	fromStored(stored: unknown): string | undefined {
+	/** Returns the account's token in a credential's stored value, even if it was replaced; undefined if there is none. */
+	ownIn(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
 		// A token of another account is a secret, too.
 		this.secrets.add(token);
-		const isOwn = token !== undefined && stored === this.toStored(token);
-		return isOwn && !this.replaced.has(token) ? token : undefined;
+		return token !== undefined && stored === this.toStored(token) ? token : undefined;
+	}
+
+	/** Returns the account's token in a credential's stored value; undefined if there is none, or if it was replaced. */
+	fromStored(stored: unknown): string | undefined {
+		const token = this.ownIn(stored);
+		return token !== undefined && !this.replaced.has(token) ? token : undefined;
 	}
 
 	/** Uses the token in a credential's stored value, unless it was replaced. */
