@@ -1,4 +1,4 @@
-import { type Consequence, NO_ANSWER, NOT_REACHED, NOTHING_KNOWN } from '../retry/facts';
+import { type Consequence, NO_ANSWER, NOTHING_KNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 import { backoffMs } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
@@ -145,7 +145,7 @@ export class CircuitBreaker {
 			this.unclear.checksMs = 0;
 			if (mayHaveActed) uncertain.set(queue, (uncertain.get(queue) ?? 0) + 1);
 		}
-		this.isUnreachable = NOT_REACHED.includes(condition);
+		this.isUnreachable = condition === 'unreachable';
 		const failedProbes = this.unclear?.failedProbes ?? 0;
 		const firstMs = this.isUnreachable || failedProbes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
 		const wait = { firstMs, maxMs: RETRY.sharedMs };

@@ -10,12 +10,10 @@ export type Condition =
 	| 'unavailable'
 	/** The service responded, but the response doesn't show what the service did. */
 	| 'unclear'
-	/** No connection was made. */
+	/** No connection was made, or it broke while the node logged in. */
 	| 'unreachable'
 	/** The connection broke before the response was complete. */
 	| 'broken'
-	/** The connection broke while the node logged in. */
-	| 'loginFailed'
 	/** No response arrived in time. */
 	| 'timedOut'
 	/** n8n failed before it sent the request. */
@@ -84,10 +82,8 @@ export interface Resend {
 	afterMs: number;
 }
 
-/** The conditions in which the request didn't reach the service. */
-export const NOT_REACHED: Condition[] = ['unreachable', 'loginFailed'];
 /** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */
-export const NO_ANSWER: Condition[] = [...NOT_REACHED, 'broken', 'timedOut', 'unavailable'];
+export const NO_ANSWER: Condition[] = ['unreachable', 'broken', 'timedOut', 'unavailable'];
 /**
  * The conditions in which the service itself gave a response that doesn't ask for a wait. As the response to a health
  * check, each shows that the service is there, even if it failed to list the work clusters or isn't allowed to.

@@ -33,14 +33,9 @@ export const RETRY = {
 	 * The conditions in which the service doesn't accept a call. If the call may be sent again (`mayResend`), it is sent
 	 * after a backoff until its patience is exhausted.
 	 */
-	whileNotAccepted: ['unreachable', 'loginFailed', 'unavailable', 'throttled'] as Condition[],
+	whileNotAccepted: ['unreachable', 'unavailable', 'throttled'] as Condition[],
 	/** The conditions after which such a call is sent again after a backoff, up to Max Request Retries times. */
 	afterBackoff: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
-	/**
-	 * The conditions of a failed login after which the call that waits for it is sent again, which repeats the login.
-	 * After any other failure of a login, the call fails.
-	 */
-	loginAgain: ['throttled', 'unavailable', 'unreachable', 'broken', 'n8nFailed'] as Condition[],
 	/**
 	 * The backoff, in milliseconds, which doubles each time and is reduced by a random share of up to `jitter`. A
 	 * Retry-After replaces the backoff if it is longer.

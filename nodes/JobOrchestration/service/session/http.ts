@@ -6,7 +6,6 @@ import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
-import { UNKNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 import { onAbort, timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
@@ -134,14 +133,15 @@ export async function login(
 /** The time limit of a login in milliseconds. A request with a shorter Timeout stops waiting for the login earlier. */
 const LOGIN_TIMEOUT_MS = 60_000;
 
-/** Returns what a failed login means for the request that waited for it: it was not sent, or not acted on. */
+/**
+ * Returns what a failed login means for the request that waited for it: it was not sent, or not acted on. If the service
+ * doesn't accept the login at present, the request is sent again, which repeats the login.
+ */
 function ofLogin(failure: Failure): Failure {
-	const { condition, retryAfterMs } = failure;
-	const isRepeated = RETRY.loginAgain.includes(condition);
-	const own = condition === 'broken' ? 'loginFailed' : condition;
-	const consequence = isRepeated ? { ...UNKNOWN, condition: own, retryAfterMs } : UNKNOWN;
-	const isAboutAllItems = true;
-	return { ...failure, token: undefined, ...consequence, isAboutAllItems, ofLogin: true };
+	const own = failure.condition === 'broken' ? 'unreachable' : failure.condition;
+	const condition = RETRY.whileNotAccepted.includes(own) ? own : 'unknown';
+	const consequence = { condition, mayHaveActed: false, token: undefined } as const;
+	return { ...failure, ...consequence, isAboutAllItems: true, ofLogin: true };
 }
 
 /** Returns the failure of a login without an answer. @param limitMs the request's own Timeout, if it ended the wait */
