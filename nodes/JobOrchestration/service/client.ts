@@ -2,10 +2,10 @@ import { HEALTH_CHECK } from './calls/clusters';
 import type { Failure } from './errors/failure';
 import { type Problem, problemOfCall } from './errors/problem';
 import { AccountLimiter } from './pace/limiter';
-import { type Denial, type ExecutionQueue, LimitedRequest } from './pace/queue';
+import { type ExecutionQueue, LimitedRequest } from './pace/queue';
 import { withPermit } from './pace/withPermit';
 import type { ClientRun, RequestOptions, ServiceRequest } from './request';
-import type { CallState, Resend } from './retry/facts';
+import type { CallState } from './retry/facts';
 import { next, RETRY } from './retry/policy';
 import type { N8nContext } from './session/credential';
 import type { Session } from './session/session';
@@ -16,12 +16,6 @@ import type { N8nAccess } from './session/tokenSearch';
  * undefined if the execution was stopped before the call was sent.
  */
 export type CallEnd<Body> = { body: Body } | { problem: Problem } | undefined;
-
-/** How an attempt has ended: as expected, before it was sent, or with a failure and perhaps another attempt later. */
-type End<Body> =
-	| { body: Body }
-	| { failure: Failure; denial: Denial }
-	| { failure: Failure; resend: Resend | undefined };
 
 /** Sends the calls of one run of the node as one account, even if the credential is edited during the run. */
 export class ServiceClient {
@@ -68,16 +62,12 @@ export class ServiceClient {
 		let lastFailure: Failure | undefined;
 		for (;;) {
 			const attempt = { ...request.options, access, since: Date.now() };
-			const end = await withPermit<End<Body>>(this.limiter, request, {
+			const end = await withPermit(this.limiter, request, {
 				check: async () => await session.send(HEALTH_CHECK, attempt),
 				work: async (onSend) => {
-					const sentBefore = request.timesSent;
 					const result = await session.send(call, { ...attempt, onSend });
 					if ('body' in result) return result;
-					const isUnsent = request.timesSent === sentBefore;
-					if (isUnsent && options.signal?.aborted === true) return { ...result, denial: {} };
 					const resend = next(result.failure, this.stateOf(request, history));
-					if (resend === undefined) options.onFailure?.();
 					return { ...result, resend };
 				},
 			});

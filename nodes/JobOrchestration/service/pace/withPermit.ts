@@ -23,7 +23,7 @@ export async function withPermit<End extends Ended>(
 		if (denial !== undefined) return { denial };
 		if (!request.isHealthCheck) return await hold(limiter, request, work);
 		const ended = await hold(limiter, request, check);
-		if (request.options.signal?.aborted === true) return { denial: {} };
+		if ('denial' in ended) return ended;
 		const isUnsent = 'failure' in ended && NOTHING_KNOWN.includes(ended.failure.condition);
 		if (isUnsent) return { denial: ended };
 	}
@@ -34,7 +34,7 @@ async function hold<End extends Ended>(
 	limiter: AccountLimiter,
 	request: LimitedRequest,
 	work: (onSend: () => void) => Promise<End>,
-): Promise<End> {
+): Promise<End | { denial: Denial }> {
 	const { clock } = limiter;
 	const sentBefore = request.timesSent;
 	// A login and the waits for a token don't count as the service's response time.
@@ -47,10 +47,13 @@ async function hold<End extends Ended>(
 	try {
 		const ended = await work(onSend);
 		end = ended;
-		return ended;
+		// A request that is stopped before it is sent has no failure of its own.
+		const isUnsent = request.timesSent === sentBefore;
+		return isUnsent && request.options.signal?.aborted === true ? { denial: {} } : ended;
 	} finally {
 		const { failure, resend } = 'failure' in end ? end : {};
 		const sleepMs = request.isHealthCheck ? 0 : resend?.afterMs;
+		if (failure !== undefined && sleepMs === undefined) request.options.onFailure?.();
 		limiter.release(request, failure, sleepMs);
 		if (sleepMs !== undefined) await limiter.sleep(request, sleepMs);
 	}
