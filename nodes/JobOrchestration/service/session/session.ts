@@ -22,10 +22,6 @@ import { type Limits, type N8nAccess, stopOf, TokenSearch, within } from './toke
 const NOT_VALID_YET_WAITS_MS = [1_000, 2_000, 3_000, 4_000];
 /** How many more tokens one attempt uses. Four are enough if several processes end each other's tokens. */
 const MAX_MORE_TOKENS = 4;
-/** How often a rejected request looks whether its token is accepted elsewhere, and after how many milliseconds each. */
-const LOOKS = 10;
-const LOOK_MS = 50;
-
 /** What an attempt needs besides the request. */
 export interface AttemptOptions extends Limits {
 	access: N8nAccess;
@@ -108,8 +104,10 @@ export class Session {
 		const { newest, suspect } = tokens;
 		if (newest !== undefined && newest !== suspect) return { token: newest };
 		const found = await this.search.find(options.access, options, suspect);
-		if ('token' in found || tokens.newest === undefined || stopOf(options) !== undefined)
-			return found;
+		if ('token' in found || tokens.newest === undefined) return found;
+		const { condition, ofLogin } = found.failure;
+		const wasStopped = condition === 'unknown' && ofLogin !== true;
+		if (wasStopped) return found;
 		// If no other token is found in time, the suspect one stays in use.
 		tokens.suspect = undefined;
 		return { token: tokens.newest };
@@ -163,20 +161,9 @@ export class Session {
 		}
 		if (waits > 0) tokens.waitedInVainAt = Date.now();
 		const isDoubtful = tokens.isAcceptedSince(tokens.hasWaitedInVain ? -Infinity : sentAt);
-		if (isDoubtful && (await this.isAcceptedSoon(token, signal))) return undefined;
+		if (isDoubtful && (await tokens.isAcceptedSoon(token, signal))) return undefined;
 		tokens.reject(token);
 		return await this.token(options);
-	}
-
-	/** Waits up to half a second until a request is accepted that is sent from now on with this token. */
-	private async isAcceptedSoon(token: string, signal: AbortSignal | undefined): Promise<boolean> {
-		const { tokens } = this;
-		const now = performance.now();
-		for (let look = 0; look < LOOKS && token === tokens.newest; look += 1) {
-			if (tokens.isAcceptedSince(now)) return true;
-			await wait(LOOK_MS, signal);
-		}
-		return false;
 	}
 }
 

@@ -1,5 +1,5 @@
 import type { Secrets } from '../errors/secrets';
-import { isWithin } from '../timers';
+import { isWithin, wait } from '../timers';
 import { type Account, hashOf, tokenOf } from './account';
 
 /** Milliseconds after which what is known of a token is out of date, since it may have expired in the meantime. */
@@ -13,6 +13,10 @@ const NOT_VALID_YET_MS = 10_000;
 const MAX_UNACCEPTED = 2;
 /** Maximum number of remembered tokens. Large enough that an old token in n8n's store isn't sent again. */
 const MAX_REPLACED = 50;
+
+/** How often a rejected request looks whether its token is accepted elsewhere, and after how many milliseconds each. */
+const LOOKS = 10;
+const LOOK_MS = 50;
 
 /** What this process knows of the tokens of one account. These are the facts; `Session` draws the conclusions. */
 export class Tokens {
@@ -62,6 +66,16 @@ export class Tokens {
 	/** Decides whether the service has accepted the newest token in a request that was sent after this time. */
 	isAcceptedSince(time: number): boolean {
 		return this.acceptedSentAt > time;
+	}
+
+	/** Waits up to half a second until a request is accepted that is sent from now on with this token. */
+	async isAcceptedSoon(token: string, signal: AbortSignal | undefined): Promise<boolean> {
+		const now = performance.now();
+		for (let look = 0; look < LOOKS && token === this.newest; look += 1) {
+			if (this.isAcceptedSince(now)) return true;
+			await wait(LOOK_MS, signal);
+		}
+		return false;
 	}
 
 	/** Returns a token in the form in which the credential stores it. */
