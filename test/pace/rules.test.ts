@@ -342,7 +342,7 @@ const sentences: Array<[sentence: string, proof: () => Promise<void>]> = [
 		},
 	],
 	[
-		'Executions take turns. After four requests have started, the event loop gets a turn. A Concurrency is never exceeded, and replaces the concurrency limit for its execution. No account ever has more than a hundred requests in flight in a process, apart from its logins and the health checks for other nodes. A cancel ends each wait at once.',
+		'Executions take turns. After four requests have started, the event loop gets a turn. A Concurrency is never exceeded, and replaces the concurrency limit for its execution. No account ever has more than a hundred requests in flight in a process, apart from its logins, its drop-downs and the health checks for other nodes. A cancel ends each wait at once.',
 		async () => {
 			const executions = new Executions(answersIn(seconds(1)));
 			const batch = executions.begin(range(400), { concurrency: 40 });
