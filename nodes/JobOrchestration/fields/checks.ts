@@ -84,13 +84,12 @@ export function jsonObjectOf(given: Value): JsonObject {
 
 /** Returns a list of JSON objects, which may be given as text; [] if there is no value. */
 export function jsonListOf(given: Value): JsonObject[] {
-	const { label } = given;
 	const json = jsonOf(given) ?? [];
 	const wanted = 'a list of objects, such as [{ "id": "input-1", "default": "5" }]';
-	if (!Array.isArray(json)) throw unlike(json, wanted, label);
+	if (!Array.isArray(json)) throw unlike(json, wanted, given.label);
 	const wrong = json.findIndex((element) => !isJsonObject(element));
 	if (wrong < 0) return json as JsonObject[];
-	throw unlike(json[wrong], 'an object', `${label} ${wrong + 1}`, `Enter ${wanted}.`);
+	throw unlike(json[wrong], 'an object', `${given.label} ${wrong + 1}`, `Enter ${wanted}.`);
 }
 
 /** Returns a JSON value, which may be given as text; undefined if there is none. */
