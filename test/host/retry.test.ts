@@ -144,7 +144,7 @@ describe('Retry that is pressed twice, or in another order', () => {
 		expect(jobs()).toEqual(['Job 0', 'Job 1', 'Job 2', 'Copy 0', 'Copy 1', 'Copy 2']);
 	});
 
-	test('a workflow that was exported and imported begins anew, and Retry of the original creates what is missing', async () => {
+	test('a workflow that was exported and imported starts from the beginning, and Retry of the original creates what is missing', async () => {
 		const workflow = await sixJobs();
 		const failed = await failedAt(workflow.id, 2, refused);
 		const imported = await host.api.createWorkflow(await host.api.workflow(workflow.id));

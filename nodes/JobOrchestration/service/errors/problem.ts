@@ -33,13 +33,13 @@ export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
 /** Returns the problem of a failure after which the service has certainly not acted. */
 export function problemOfFailure(failure: Failure): Problem {
 	const { words, advice, facts, httpStatus, isAboutAllItems } = failure;
-	const isSaid = !words || lettersOf(failure.title).includes(lettersOf(words));
+	const isSaid = !words || lettersAndDigitsOf(failure.title).includes(lettersAndDigitsOf(words));
 	const title = isSaid ? failure.title : `${failure.title}: ${words}`;
 	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
 }
 
 /** Returns the letters and digits of a text, to compare what two texts say. */
-const lettersOf = (text: string) =>
+const lettersAndDigitsOf = (text: string) =>
 	text
 		.toLowerCase()
 		.match(/[\p{L}\p{N}]+/gu)

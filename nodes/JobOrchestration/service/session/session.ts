@@ -153,15 +153,18 @@ export class Session {
 		const { patienceMs, runEndsAt, signal } = options;
 		if (tokens.areNoneAccepted) return undefined;
 		const waitMs = NOT_VALID_YET_WAITS_MS[waits];
-		const mayWait = patienceMs === undefined && !tokens.hasWaitedInVain && waitMs !== undefined;
+		const mayWait =
+			patienceMs === undefined && !tokens.hasWaitedWithoutSuccess && waitMs !== undefined;
 		if (tokens.isNew(token) && mayWait) {
 			if (performance.now() + waitMs >= runEndsAt) return undefined;
 			await wait(waitMs, signal);
 			return await this.token(options);
 		}
-		if (waits > 0) tokens.waitedInVainAt = Date.now();
-		const isDoubtful = tokens.isAcceptedSince(tokens.hasWaitedInVain ? -Infinity : sentAt);
-		if (isDoubtful && (await tokens.isAcceptedSoon(token, signal))) return undefined;
+		if (waits > 0) tokens.waitedWithoutSuccessAt = Date.now();
+		const mayStillBeValid = tokens.isAcceptedSince(
+			tokens.hasWaitedWithoutSuccess ? -Infinity : sentAt,
+		);
+		if (mayStillBeValid && (await tokens.isAcceptedSoon(token, signal))) return undefined;
 		tokens.reject(token);
 		return await this.token(options);
 	}

@@ -35,7 +35,7 @@ export class Tokens {
 	/** When this process has last sent a login, in ms since 1970. */
 	private loggedInAt: number | undefined;
 	/** When a token was last rejected although its request had waited until it is valid, in ms since 1970. */
-	waitedInVainAt: number | undefined;
+	waitedWithoutSuccessAt: number | undefined;
 	private hash: string | undefined;
 
 	constructor(
@@ -48,9 +48,9 @@ export class Tokens {
 		return isWithin(RECENT_MS, this.loggedInAt);
 	}
 
-	/** Whether a request has waited in vain for a token to become valid within the last minute. */
-	get hasWaitedInVain(): boolean {
-		return isWithin(RECENT_MS, this.waitedInVainAt);
+	/** Whether a request has waited without success for a token to become valid within the last minute. */
+	get hasWaitedWithoutSuccess(): boolean {
+		return isWithin(RECENT_MS, this.waitedWithoutSuccessAt);
 	}
 
 	/** Whether the service has accepted none of the tokens of the last logins, the last of them within the last minute. */
