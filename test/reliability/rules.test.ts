@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { retryAfterIn } from '../../nodes/JobOrchestration/service/errors/answer';
+import { retryAfterIn } from '../../nodes/JobOrchestration/service/errors/result';
 import { cancelled, type Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import {
 	type CallState,

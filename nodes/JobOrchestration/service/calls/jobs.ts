@@ -2,7 +2,7 @@ import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
 import { nameOf, truncate } from '../../texts';
-import { saysFailed } from '../errors/answer';
+import { saysFailed } from '../errors/said';
 import type { ServiceRequest } from '../request';
 
 /**

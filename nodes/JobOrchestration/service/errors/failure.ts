@@ -15,8 +15,8 @@ export interface Texts {
  * is plain data without secrets, since n8n wraps errors and keeps only their context.
  */
 export interface Failure extends Consequence, Texts {
-	/** The first line of the service's words, which follows the title. */
-	words?: string | undefined;
+	/** The first line of the service's words, which follows the title unless the title says the same. */
+	words?: string;
 	/** What is known, one fact each: everything that the service says, and which request was answered how. */
 	facts: string[];
 	/** The status code of the response, or null if no response came. */
@@ -79,7 +79,7 @@ export function toolCallOver(last?: Failure): Failure {
  * @param isOfExecution whether the other request belongs to the same execution. If not, nothing of it is shown
  */
 export function notSent(other: Failure, isOfExecution: boolean): Failure {
-	const { condition, title, words, facts, httpStatus, retryAfterMs, isAboutAllItems } = other;
+	const { condition, title, facts, httpStatus, retryAfterMs, isAboutAllItems } = other;
 	// Nothing was sent for the other request either.
 	if (isAboutAllItems && (isOfExecution || httpStatus === null)) return other;
 	const failing = `The service ${condition === 'timedOut' ? "doesn't answer" : 'is failing'}`;
@@ -89,11 +89,14 @@ export function notSent(other: Failure, isOfExecution: boolean): Failure {
 		title: `Not sent: ${first.toLowerCase()}${rest.join('')}`,
 		advice: "Try again later. If that doesn't help, ask the administrator of the service.",
 		facts: isOfExecution
-			? [`Another request failed: ${present([title, words]).join(': ')}.`, ...facts]
+			? [`Another request failed: ${titleOf(other)}.`, ...facts]
 			: present([...waitFacts(retryAfterMs), isAnswered]),
 		...(isAboutAllItems && { isAboutAllItems }),
 	});
 }
+
+/** Returns the title of a failure with the service's words. */
+export const titleOf = ({ title, words }: Failure) => present([title, words]).join(': ');
 
 /** Returns the fact that the service asks for a wait, if it does. */
 export const waitFacts = (retryAfterMs = 0): string[] =>

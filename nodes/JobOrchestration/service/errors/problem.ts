@@ -2,7 +2,7 @@ import { ExecutionBaseError, type INode, NodeApiError, NodeOperationError } from
 
 import { asPlainText, asTitle, nameOf, type NamedJob, present } from '../../texts';
 import type { ServiceRequest } from '../request';
-import type { Failure, Texts } from './failure';
+import { type Failure, type Texts, titleOf } from './failure';
 
 /** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
 export interface Problem extends Texts {
@@ -32,18 +32,10 @@ export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
 
 /** Returns the problem of a failure after which the service has certainly not acted. */
 export function problemOfFailure(failure: Failure): Problem {
-	const { words, advice, facts, httpStatus, isAboutAllItems } = failure;
-	const isSaid = !words || lettersAndDigitsOf(failure.title).includes(lettersAndDigitsOf(words));
-	const title = isSaid ? failure.title : `${failure.title}: ${words}`;
+	const { advice, facts, httpStatus, isAboutAllItems } = failure;
+	const title = titleOf(failure);
 	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
 }
-
-/** Returns the letters and digits of a text, to compare what two texts say. */
-const lettersAndDigitsOf = (text: string) =>
-	text
-		.toLowerCase()
-		.match(/[\p{L}\p{N}]+/gu)
-		?.join(' ') ?? '';
 
 /**
  * Returns a problem after which the service may have acted.

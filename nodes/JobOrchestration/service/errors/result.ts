@@ -1,10 +1,10 @@
+import { isJsonObject, type JsonObject } from '../../json';
 import { present } from '../../texts';
 import type { ServiceRequest } from '../request';
 import type { Consequence } from '../retry/facts';
 import { consequenceOf } from '../retry/policy';
-import { type Answer, answerOf, isSuccess, retryAfterIn, saysFailed } from './answer';
 import { addressOf, type Failure, failureOf, waitFacts } from './failure';
-import { saidIn } from './said';
+import { type Answer, lettersAndDigitsOf, saidIn, saysFailed } from './said';
 import type { Secrets } from './secrets';
 import { textsOf } from './statuses';
 
@@ -23,8 +23,8 @@ export function resultOf<Body>(
 	{ account: { baseUrl }, secrets }: { account: { baseUrl: string }; secrets: Secrets },
 ): Result<Body> {
 	const answer = answerOf(response);
-	const { status, headers, body, kind } = answer;
-	if (isSuccess(answer) && kind !== 'page' && request.isExpected(body)) return { body };
+	const { status, isSuccess, headers, body, kind } = answer;
+	if (isSuccess && kind !== 'an HTML page' && request.isExpected(body)) return { body };
 	const consequence = consequenceIn(answer, request);
 	const { words, fact } = saidIn(answer, secrets, { mayHaveToken: request.isLogin === true });
 	// The query is left out, since a service may put anything there.
@@ -36,7 +36,41 @@ export function resultOf<Body>(
 		`${addressOf(request, baseUrl)} was answered with HTTP ${status}.`,
 	]);
 	const texts = textsOf(answer, consequence, request, { baseUrl, location });
-	return { failure: failureOf({ ...consequence, ...texts, words, facts, httpStatus: status }) };
+	const isInTitle = lettersAndDigitsOf(texts.title).includes(lettersAndDigitsOf(words));
+	const said = { words: isInTitle ? '' : words, facts, httpStatus: status };
+	return { failure: failureOf({ ...consequence, ...texts, ...said }) };
+}
+
+/** The number of characters at the start of a text by which a web page is recognised, and what may precede its tags. */
+const MAX_START = 500;
+const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
+
+/** Reads a full response, as n8n's request helper returns it. @throws Error if it is none */
+function answerOf(response: unknown): Answer {
+	const { statusCode: status, statusMessage, body: sent, headers } = Object(response) as JsonObject;
+	if (typeof status !== 'number') throw new Error('n8n returned no HTTP response');
+	const body = sent === undefined || sent === '' ? null : sent;
+	const given = isJsonObject(headers) ? headers : {};
+	const isHtml = /html/i.test(String(given['content-type']));
+	const start = typeof body === 'string' ? body.slice(0, MAX_START).replace(PROLOG, '') : '';
+	// Some services also give plain texts the content type of HTML.
+	const isPage = isHtml ? start.startsWith('<') : /^<(?:!doctype\s+html|html)[\s>]/i.test(start);
+	return {
+		status,
+		isSuccess: status >= 200 && status < 300,
+		phrase: String(statusMessage ?? ''),
+		headers: given,
+		body,
+		kind: isPage ? 'an HTML page' : kindOf(body),
+		mayBePage: isHtml || start.startsWith('<'),
+		saysFailed: saysFailed(body),
+	};
+}
+
+function kindOf(body: unknown): Answer['kind'] {
+	if (body === null) return 'nothing';
+	if (Array.isArray(body)) return 'a list';
+	return isJsonObject(body) ? 'an object' : 'a text';
 }
 
 /** Returns what follows from a response that isn't the expected one. */
@@ -44,7 +78,7 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 	const { status, headers, body, mayBePage } = answer;
 	const retryAfterMs = retryAfterIn(headers);
 	const consequence = consequenceOf({ status, retryAfterMs, mayBePage }, isLogin);
-	const wasRefused = status === 200 && saysFailed(body) === 'refused';
+	const wasRefused = status === 200 && answer.saysFailed === 'refused';
 	// A response with an ID may show a job that was created nevertheless.
 	if (!wasRefused || (job !== undefined && HAS_ID.test(JSON.stringify(body)))) return consequence;
 	return { ...consequence, mayHaveActed: false };
@@ -55,3 +89,28 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
  * name as the interface document shows it. The ID of a request shows none.
  */
 const HAS_ID = /"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;
+
+/** The longest wait that a Retry-After can ask for, in milliseconds: a year. A longer one is a mistake of the service. */
+const MAX_WAIT_MS = 365 * 24 * 3_600_000;
+
+/** The smallest number that is a time since 1970 in seconds (2001), and in milliseconds. */
+const EPOCH_S = 1e9;
+const EPOCH_MS = 1e12;
+
+/**
+ * Returns the wait that a Retry-After header asks for, in milliseconds. It holds seconds, a date (RFC 9110, section
+ * 10.2.3) or, from some services, the date as seconds or milliseconds since 1970. A date is compared with the response's
+ * own Date header, since the clocks of the service and of n8n may differ.
+ */
+export function retryAfterIn(
+	{ 'retry-after': header, date }: JsonObject,
+	now = Date.now(),
+): number | undefined {
+	const text = String(header).trim();
+	const number = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+	// Date.parse also accepts texts such as "-5", but a date in a header has a time of day.
+	const parsed = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+	const until = number >= EPOCH_MS ? number : number >= EPOCH_S ? number * 1_000 : parsed;
+	const waitMs = Number.isNaN(until) ? number * 1_000 : until - (Date.parse(String(date)) || now);
+	return waitMs <= MAX_WAIT_MS ? Math.max(0, waitMs) : undefined;
+}

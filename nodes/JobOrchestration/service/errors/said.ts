@@ -1,7 +1,24 @@
-import { isJsonObject } from '../../json';
+import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { type Answer, isSuccess, saysFailed } from './answer';
 import { MAX_READ, type Secrets } from './secrets';
+
+/** The response to a request. */
+export interface Answer {
+	status: number;
+	/** Whether the status says that the request succeeded. */
+	isSuccess: boolean;
+	/** The reason phrase, which is mostly the name of the status. */
+	phrase: string;
+	headers: JsonObject;
+	/** The body; null if it is empty. */
+	body: unknown;
+	/** What the body is, as it completes a sentence. Anything that isn't a list or an object counts as a text. */
+	kind: 'an HTML page' | 'nothing' | 'a text' | 'a list' | 'an object';
+	/** Whether the body may be a web page or a part of one, judging by its text or its content type. */
+	mayBePage: boolean;
+	/** Whether the body says that the request failed, as `saysFailed` returns it. */
+	saysFailed: 'refused' | 'failed' | undefined;
+}
 
 /** The maximum lengths of the service's words in a title, and of a body in a description, in characters. */
 const MAX_IN_TITLE = 80;
@@ -22,20 +39,34 @@ const WITHHELD = {
 };
 
 /**
+ * Decides whether a body says that the request failed. The interface document shows no such body: these are the fields
+ * that services commonly use.
+ *
+ * @returns `refused` if a flag says so, `failed` if the body has an error
+ */
+export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
+	if (!isJsonObject(body)) return undefined;
+	const { success, ok, error } = body;
+	if ([success, ok].some((flag) => flag === false || flag === 'false')) return 'refused';
+	const isError = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
+	return isError ? 'failed' : undefined;
+}
+
+/**
  * Returns what a response says: the words for a title, or an empty text, and everything that it says, as a fact for a
  * description. A success that doesn't say that the request failed has no words.
  *
  * @param mayHaveToken whether any text of a successful response but a message may be a token
  */
 export function saidIn(answer: Answer, secrets: Secrets, { mayHaveToken = false } = {}) {
-	const { body, kind, phrase } = answer;
-	if (kind === 'page') return saidOnPage(String(body), secrets);
-	const shown = cutCopy(mayHaveToken && isSuccess(answer) ? messagesIn(body) : body);
+	const { isSuccess, body, kind } = answer;
+	if (kind === 'an HTML page') return saidOnPage(String(body), secrets);
+	const shown = cutCopy(mayHaveToken && isSuccess ? messagesIn(body) : body);
 	const json = JSON.stringify(shown) ?? 'null';
 	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
 	if (secrets.areIn(json)) return WITHHELD;
-	const hasWords = !isSuccess(answer) || saysFailed(body) !== undefined;
-	const words = hasWords ? truncate(wordsIn(shown, phrase), MAX_IN_TITLE) : '';
+	const hasWords = !isSuccess || answer.saysFailed !== undefined;
+	const words = hasWords ? truncate(wordsIn(shown, answer.phrase), MAX_IN_TITLE) : '';
 	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
 }
 
@@ -80,18 +111,20 @@ function wordsIn(body: unknown, phrase: string): string {
 	return `${first}${/[.:!?]$/.test(first) ? '' : ':'} ${second}`;
 }
 
-const lettersOf = (text: string) =>
+/** Returns the letters and digits of a text, to compare what two texts say. */
+export const lettersAndDigitsOf = (text: string) =>
 	text
 		.toLowerCase()
-		.match(/\p{L}+/gu)
-		?.join(' ');
+		.match(/[\p{L}\p{N}]+/gu)
+		?.join(' ') ?? '';
 
 /**
  * Decides whether a text is only the name of the response's status. Such a name has a capital in each word, unlike the
  * messages that some servers put in its place.
  */
 const isNameOf = (phrase: string, text: string) =>
-	lettersOf(text) === lettersOf(phrase) && !/ [a-z]/.test(phrase);
+	lettersAndDigitsOf(text.replace(/\d/g, '')) === lettersAndDigitsOf(phrase) &&
+	!/ [a-z]/.test(phrase);
 
 /** Returns the first line of the first text in a value. The text of a telling field comes before those of all others. */
 function textIn(value: unknown): string | undefined {
@@ -102,11 +135,7 @@ function textIn(value: unknown): string | undefined {
 	if (typeof value !== 'object' || value === null) return undefined;
 	const rankOf = (name: string) => TELLING.indexOf(name.toLowerCase()) + 1 || TELLING.length + 1;
 	const fields = Object.entries(value).sort(([a], [b]) => rankOf(a) - rankOf(b));
-	for (const [, element] of fields) {
-		const text = textIn(element);
-		if (text !== undefined) return text;
-	}
-	return undefined;
+	return fields.map(([, element]) => textIn(element)).find((text) => text !== undefined);
 }
 
 /** The number of characters of a page that are read. In some pages, 50,000 characters of styles precede the text. */

@@ -1,10 +1,9 @@
-import { isJsonObject } from '../../json';
 import { truncate } from '../../texts';
 import type { ServiceRequest, StatusRow } from '../request';
 import type { Consequence } from '../retry/facts';
 import { isIn } from '../retry/policy';
-import { type Answer, saysFailed } from './answer';
 import type { Texts } from './failure';
+import type { Answer } from './said';
 
 /** The settings of n8n that name a proxy, as a text for users. Their values may contain a password. */
 export const PROXIES = "n8n's settings HTTP_PROXY and HTTPS_PROXY";
@@ -28,13 +27,9 @@ export const mayBeWrongValue = (status: number | null | undefined) =>
  * @param location the target of a redirect, or an empty text
  */
 export function textsOf(
-	{ status, kind, body }: Answer,
+	{ status, kind, saysFailed }: Answer,
 	{ condition, mayHaveActed }: Consequence,
-	{
-		texts,
-		expected,
-		idempotent,
-	}: Pick<ServiceRequest<unknown>, 'texts' | 'expected' | 'idempotent'>,
+	{ texts, expected, idempotent }: ServiceRequest<unknown>,
 	{ baseUrl, location }: { baseUrl: string; location: string },
 ): Texts {
 	const { action, ifRefused, ifConflict = ifRefused, rows = [] } = texts(baseUrl);
@@ -42,8 +37,8 @@ export function textsOf(
 	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes
 	 * the proxy's response on as if it were the service's (https-proxy-agent).
 	 */
-	const mayBeByProxy = kind !== 'json' && baseUrl.startsWith('https:');
-	const hasFailed = saysFailed(body) !== undefined;
+	const mayBeByProxy = kind !== 'a list' && kind !== 'an object' && baseUrl.startsWith('https:');
+	const hasFailed = saysFailed !== undefined;
 	const refused = `The service refused to ${action}`;
 	const all: StatusRow[] = [
 		[
@@ -69,7 +64,7 @@ export function textsOf(
 		['200-299', refused, ifRefused, hasFailed && (idempotent || !mayHaveActed)],
 		[
 			'200-299 304',
-			`The service answered with ${kindOf(body, kind)} instead of ${expected}`,
+			`The service answered with ${kind} instead of ${expected}`,
 			"Check that the 'Base URL' in the credential is the service's own address, and that no proxy or login page answers instead.",
 			!hasFailed,
 		],
@@ -87,7 +82,7 @@ export function textsOf(
 			'400-499',
 			`The service or something before it refused to ${action}`,
 			`Check the 'Base URL' in the credential, and ask the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).`,
-			kind === 'page',
+			kind === 'an HTML page',
 		],
 		[
 			'401',
@@ -107,20 +102,9 @@ export function textsOf(
 		['409', refused, ifConflict],
 		[WRONG_VALUE, refused, ifRefused],
 	];
-	const otherwise: StatusRow = [
-		'',
-		refused,
-		"Ask the administrator of the service for the reason. If no request has worked yet, check the 'Base URL' in the credential.",
-	];
+	const otherwise =
+		"Ask the administrator of the service for the reason. If no request has worked yet, check the 'Base URL' in the credential.";
 	const found = all.find(([list, , , applies = true]) => applies && isIn(list, status));
-	const [, title, advice] = found ?? otherwise;
+	const [, title = refused, advice = otherwise] = found ?? [];
 	return { title, advice };
-}
-
-/** Returns what a body is, for the sentence "The service answered with ... instead of ...". */
-function kindOf(body: unknown, kind: Answer['kind']): string {
-	if (kind === 'page') return 'an HTML page';
-	if (body === null) return 'nothing';
-	if (Array.isArray(body)) return 'a list';
-	return isJsonObject(body) ? 'an object' : 'a text';
 }
