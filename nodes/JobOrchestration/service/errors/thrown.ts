@@ -11,44 +11,44 @@ const MAX_TEXT = 1_000;
 /** The maximum number of characters of n8n's words in a fact. */
 const MAX_SHOWN = 200;
 
-type Row = [pattern: RegExp, condition: Condition, title: string, advice: string];
+type UnsentRow = [pattern: RegExp, condition: Condition, title: string, advice: string];
 
 /**
  * The failures that keep a request from being sent, by patterns of error codes and texts. n8n 1.x keeps no codes, so
  * the texts that it shows instead (COMMON_ERRORS) are matched, too. EPROTO with "write" means that the request was still
- * waiting for the TLS handshake: what comes later fails a read. {service} stands for the Base URL.
+ * waiting for the TLS handshake: what comes later fails a read.
  */
-const UNSENT: Row[] = [
+const unsentTo = (service: string): UnsentRow[] => [
 	[
 		/^proxy connection ended before receiving CONNECT/i,
 		'unreachable',
 		"The proxy between n8n and the service can't be reached, or refuses the connection",
-		`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows {service}.`,
+		`Ask the administrator of this n8n to check ${PROXIES}, and whether the proxy allows ${service}.`,
 	],
 	[
 		// n8n doesn't allow the address, by a field of the credential or by the setting of its administrator
 		// (credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error).
 		/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
 		'unknown',
-		"n8n doesn't allow requests to {service}",
+		`n8n doesn't allow requests to ${service}`,
 		"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains', or ask the administrator of this n8n to allow its address (N8N_SSRF_ALLOWED_HOSTNAMES).",
 	],
 	[
 		/\b(?:CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/,
 		'unknown',
-		"The certificate of {service} isn't trusted",
+		`The certificate of ${service} isn't trusted`,
 		"Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
 	],
 	[
 		/\bwrite EPROTO\b/,
 		'unknown',
-		'No secure connection to {service} is possible',
+		`No secure connection to ${service} is possible`,
 		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 	],
 	[
 		/^(?:connect|getaddrinfo) E[A-Z_]+|^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$|before secure TLS connection was established|service refused the connection|DNS server returned an error|incorrect host \(domain\) value/i,
 		'unreachable',
-		"The service at {service} can't be reached",
+		`The service at ${service} can't be reached`,
 		`Check the 'Base URL' in the credential, and that the service is running and can be reached from this n8n. If n8n uses a proxy (${PROXIES}), check that, too.`,
 	],
 ];
@@ -99,12 +99,9 @@ export function failureFromError(
 		});
 	}
 	const { address, baseUrl, timeoutMs } = request;
-	for (const [pattern, condition, ...words] of UNSENT) {
+	for (const [pattern, condition, title, advice] of unsentTo(truncate(baseUrl))) {
 		const text = find(pattern);
 		if (text === undefined) continue;
-		const [title = '', advice = ''] = words.map((each) =>
-			each.replace('{service}', truncate(baseUrl)),
-		);
 		// n8n's words about a proxy may contain its name, which is a part of n8n's settings.
 		const isOfProxy = /^proxy/i.test(text);
 		const facts = [isOfProxy ? 'Nothing was sent.' : `Nothing was sent. ${n8nSays(text)}`];
