@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { truncate } from '../../texts';
-import { failureOf } from '../errors/failure';
-import { type Problem, problemOfFailure } from '../errors/problem';
+import type { Problem } from '../errors/problem';
 import type { ServiceRequest } from '../request';
-import { ANSWERED } from '../retry/facts';
 import { uidOf } from './jobs';
 
 /*
@@ -115,22 +113,21 @@ export async function readList(
 		if (found.length >= enough || pageTokens.size === maxPages) return { found, next };
 		const isEndless = next !== undefined && (pageTokens.has(next) || pageTokens.size === MAX_PAGES);
 		const isCut = next === undefined && Number(remaining) > 0;
-		if (isEndless || isCut) return { problem: problemOfFailure(endNotFound(list)) };
+		if (isEndless || isCut) return { problem: endNotFound(list) };
 		if (next === undefined) return { found, next };
 		pageToken = next;
 	}
 }
 
-/** Returns the failure of a list whose end can't be found. No status says so. */
-const endNotFound = ({ elements, fullName }: List) =>
-	failureOf({
-		...ANSWERED,
-		title: `The list of ${fullName} can't be read to its end`,
-		advice: `Report this to the administrator of the service. To get only some ${elements}, turn off 'Return All' and set a low 'Limit'.`,
-		facts: [
-			`A page token came twice, there are more than ${MAX_PAGES} pages, or the last page says that more ${elements} follow, but has no token of the next page in 'metadata.continue'.`,
-		],
-	});
+/** Returns the problem of a list whose end can't be found. No status says so. */
+const endNotFound = ({ elements, fullName }: List): Problem => ({
+	title: `The list of ${fullName} can't be read to its end`,
+	advice: `Report this to the administrator of the service. To get only some ${elements}, turn off 'Return All' and set a low 'Limit'.`,
+	facts: [
+		`A page token came twice, there are more than ${MAX_PAGES} pages, or the last page says that more ${elements} follow, but has no token of the next page in 'metadata.continue'.`,
+	],
+	httpStatus: null,
+});
 
 /** The fields of each list of Kubernetes that aren't elements. */
 const METADATA = ['metadata', 'kind', 'apiVersion'];
