@@ -2,21 +2,17 @@ import { present, truncate } from '../../texts';
 import { type Consequence, UNKNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
-/** What an error says first. */
-export interface Texts {
-	/** What happened, in at most about 80 characters. */
-	title: string;
-	/** What the user should do, in one or two sentences. */
-	advice: string;
-}
-
 /**
  * Why a request failed: what follows from it, and what the user reads. It is made once, where the failure is found. It
  * is plain data without secrets, since n8n wraps errors and keeps only their context.
  */
-export interface Failure extends Consequence, Texts {
+export interface Failure extends Consequence {
+	/** What happened, in at most about 80 characters. */
+	title: string;
 	/** The first line of the service's words, which follows the title unless the title says the same. */
 	words?: string;
+	/** What the user should do, in one or two sentences. */
+	advice: string;
 	/** What is known, one fact each: everything that the service says, and which request was answered how. */
 	facts: string[];
 	/** The status code of the response, or null if no response came. */
@@ -33,7 +29,7 @@ export const addressOf = ({ method, path }: { method: string; path: string }, ba
 	truncate(`${method} ${baseUrl}${path}`, MAX_ADDRESS);
 
 /** Returns a failure. Unless the facts say otherwise, no response came, and the service has not acted. */
-export function failureOf(facts: Texts & Partial<Failure>): Failure {
+export function failureOf(facts: Partial<Failure> & { title: string; advice: string }): Failure {
 	return { ...UNKNOWN, facts: [], httpStatus: null, ...facts };
 }
 

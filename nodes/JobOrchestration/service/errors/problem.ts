@@ -2,14 +2,12 @@ import { ExecutionBaseError, type INode, NodeApiError, NodeOperationError } from
 
 import { asPlainText, asTitle, nameOf, type NamedJob, present } from '../../texts';
 import type { ServiceRequest } from '../request';
-import { type Failure, type Texts, titleOf } from './failure';
+import { type Failure, titleOf } from './failure';
 
 /** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
-export interface Problem extends Texts {
+export interface Problem extends Pick<Failure, 'title' | 'advice' | 'facts'> {
 	/** What is known about the other items and their jobs, one paragraph each. */
 	lists?: string[];
-	/** What is known about the failure, one fact each. */
-	facts: string[];
 	/** The status code of the response to a failed call, or null if no response came. */
 	httpStatus?: number | null;
 	/** The job that the service may have created without a response that shows it. */

@@ -61,13 +61,13 @@ function answerOf(response: unknown): Answer {
 		phrase: String(statusMessage ?? ''),
 		headers: given,
 		body,
-		kind: isPage ? 'an HTML page' : kindOf(body),
+		kind: isPage ? 'an HTML page' : kindOfBody(body),
 		mayBePage: isHtml || start.startsWith('<'),
 		saysFailed: saysFailed(body),
 	};
 }
 
-function kindOf(body: unknown): Answer['kind'] {
+function kindOfBody(body: unknown): Answer['kind'] {
 	if (body === null) return 'nothing';
 	if (Array.isArray(body)) return 'a list';
 	return isJsonObject(body) ? 'an object' : 'a text';

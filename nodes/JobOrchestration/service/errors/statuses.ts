@@ -2,7 +2,6 @@ import { truncate } from '../../texts';
 import type { ServiceRequest, StatusRow } from '../request';
 import type { Consequence } from '../retry/facts';
 import { isIn } from '../retry/policy';
-import type { Texts } from './failure';
 import type { Answer } from './said';
 
 /** The settings of n8n that name a proxy, as a text for users. Their values may contain a password. */
@@ -31,7 +30,7 @@ export function textsOf(
 	{ condition, mayHaveActed }: Consequence,
 	{ texts, expected, idempotent }: ServiceRequest<unknown>,
 	{ baseUrl, location }: { baseUrl: string; location: string },
-): Texts {
+): { title: string; advice: string } {
 	const { action, ifRefused, ifConflict = ifRefused, rows = [] } = texts(baseUrl);
 	/*
 	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes
