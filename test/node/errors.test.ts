@@ -217,7 +217,7 @@ test.each([
 test.each([{ idempotent: true }, { idempotent: false }])(
 	'a state change that says that it failed is refused: %j',
 	({ idempotent }) => {
-		const call = changeJobState({ namespace: 'default', jobId: '7', verb: 'stop', idempotent });
+		const call = changeJobState({ namespace: 'default', jobId: '7' }, { verb: 'stop', idempotent });
 		const sender = { account: { baseUrl: 'https://x' }, secrets: new Secrets('secret') };
 		const failureOf = (body: unknown) => {
 			const result = resultOf({ statusCode: 200, body, headers: {} }, call, sender);

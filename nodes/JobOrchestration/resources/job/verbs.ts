@@ -38,7 +38,7 @@ export const verbs = Object.entries(VERBS).map(([verb, { idempotent, ...describe
 		],
 		options: optionsField(),
 		prepare({ namespace, jobId }) {
-			const call = changeJobState({ namespace, jobId, verb, idempotent });
+			const call = changeJobState({ namespace, jobId }, { verb, idempotent });
 			return {
 				call,
 				send: async (client, options) => {

@@ -58,13 +58,10 @@ export function createJob(job: NewJob): ServiceRequest<JsonObject> {
  * Returns the call that changes a job's state: `PUT /api/v1/namespaces/<namespace>/jobs/<jobId>/<verb>`. The interface
  * document shows no response to it.
  */
-export function changeJobState({
-	namespace,
-	jobId,
-	verb,
-	idempotent,
-}: Record<'namespace' | 'jobId' | 'verb', string> &
-	Pick<ServiceRequest<unknown>, 'idempotent'>): ServiceRequest<GenericValue> {
+export function changeJobState(
+	{ namespace, jobId }: { namespace: string; jobId: string },
+	{ verb, idempotent }: { verb: string; idempotent: boolean },
+): ServiceRequest<GenericValue> {
 	return {
 		method: 'PUT',
 		path: encodePath('api', 'v1', 'namespaces', namespace, 'jobs', jobId, verb),
