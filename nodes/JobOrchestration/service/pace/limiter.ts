@@ -1,4 +1,4 @@
-import { type Failure, notSent, timedOut, toolCallOver } from '../errors/failure';
+import { type Failure, notSent, toolCallOver } from '../errors/failure';
 import { ANSWERED, ANSWERS, type Consequence } from '../retry/facts';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
@@ -22,7 +22,7 @@ export class AccountLimiter {
 	private readonly turns = new Set<ExecutionQueue>();
 	private readonly turnsWithConcurrency = new Set<ExecutionQueue>();
 	/** The last failure that opened the circuit breaker, ended a probe or paused all requests, and its queue. */
-	private lastFailure: { failure?: Failure | undefined; queue?: ExecutionQueue } = {};
+	private lastFailure: { failure: Failure; queue: ExecutionQueue } | undefined;
 	private hasTimer = false;
 	private burst = 0;
 
@@ -98,7 +98,7 @@ export class AccountLimiter {
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;
-		request.keepsPlace = request.isInOrder && sleepMs <= KEEPS_PLACE_MS;
+		request.keepsPlace = options.concurrency === 1 && sleepMs <= KEEPS_PLACE_MS;
 		if (!request.keepsPlace) queue.places.delete(request);
 		if (consequence.condition === 'answered') {
 			this.concurrency.answered(this.clock.idle() - request.idleBefore);
@@ -110,7 +110,7 @@ export class AccountLimiter {
 		if (isProbe || !request.isThrottledAlone) {
 			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
 			if (!isProbe && this.breaker.failures < 1) this.rate.failed(consequence, startedAt, now);
-			if (this.breaker.end(request, consequence, now)) {
+			if (this.breaker.end(request, consequence, now) && failure !== undefined) {
 				this.lastFailure = { failure, queue };
 				this.failOverdue(now, queue);
 			}
@@ -133,15 +133,13 @@ export class AccountLimiter {
 	}
 
 	private denial(request: LimitedRequest, now = this.clock.now()): Denial {
-		const { failure = timedOut(request.options.timeout), queue } = this.lastFailure;
-		const shown = notSent(failure, queue === request.queue);
-		if (this.breaker.outlasts(request, now)) {
-			const last = this.breaker.isOpen ? shown : undefined;
-			return { failure: toolCallOver(last) };
-		}
+		const last = this.lastFailure;
+		const failure = last && notSent(last.failure, last.queue === request.queue);
+		if (this.breaker.outlasts(request, now))
+			return { failure: toolCallOver(this.breaker.isOpen ? failure : undefined) };
 		const waitedMs = now - this.breaker.waitsSince(request);
 		const failedProbes = Math.max(0, this.breaker.failures - 2);
-		return { failure: shown, waitedMs, failedProbes };
+		return { failure, waitedMs, failedProbes };
 	}
 
 	/** Starts the requests that may start now, and runs again when the next one may start. */

@@ -41,7 +41,7 @@ export class ExecutionQueue {
 	 */
 	probe(first: LimitedRequest, isFirstProbe: boolean): LimitedRequest {
 		const { concurrency } = first.options;
-		if (first.isInOrder && (isFirstProbe || first.keepsPlace)) return first;
+		if (concurrency === 1 && (isFirstProbe || first.keepsPlace)) return first;
 		const alike = this.waiting.filter(({ options }) => options.concurrency === concurrency);
 		const unthrottled = alike.filter(({ throttledAt }) => throttledAt === Infinity);
 		const among = unthrottled.length > 0 ? unthrottled : alike;
@@ -75,9 +75,4 @@ export class LimitedRequest {
 		readonly options: RequestOptions & ClientRun,
 		readonly isIdempotent: boolean,
 	) {}
-
-	/** Whether the requests of its execution are sent in their order, because only one is in flight at a time. */
-	get isInOrder(): boolean {
-		return this.options.concurrency === 1;
-	}
 }
