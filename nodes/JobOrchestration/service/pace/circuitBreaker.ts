@@ -3,19 +3,26 @@ import { RETRY } from '../retry/policy';
 import { backoffMs } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
 
+/*
+ * pace/ decides when each request is sent. A request gets a permit, and gives it back with the outcome (`withPermit.ts`).
+ * Permits are given by `limiter.ts`, to one execution after the other (`queue.ts`), as far as the limits for requests in
+ * flight and per second allow it (`limits.ts`), and unless the service is failing (this file). All measurements in the
+ * comments were made with simulated services, in virtual time.
+ */
+
 /**
  * The first backoff of an open circuit breaker, in milliseconds. `RETRY.backoff.firstMs` replaces it if the service
- * can't be reached, or if a probe that isn't idempotent has failed while `unclear` is set, since such a probe may leave
- * a job uncertain. Measured with 300: a batch in which 3 % of the connections break takes 9 s instead of 5 s. Measured
- * with 30: twice as many requests are sent again to a service that asks for a wait of ten seconds.
+ * can't be reached, or if a probe that isn't idempotent has failed while `uncertain` is set, since such a probe may
+ * leave a job uncertain. Measured with 300: a batch in which 3 % of the connections break takes 9 s instead of 5 s.
+ * Measured with 30: twice as many requests are sent again to a service that asks for a wait of ten seconds.
  */
 const FIRST_WAIT_MS = 80;
 /**
- * The number of an execution's probes without a clear response after which it sends only idempotent requests. Measured
- * with 2: a service that fails 30 % of the creates is given up, and a quarter of its batch is not created. Measured
- * with 8: a service that fails all creates leaves four more jobs uncertain, after 17 s instead of 5 s.
+ * The number of an execution's uncertain probes after which it sends only idempotent requests. Measured with 2: a
+ * service that fails 30 % of the creates is given up, and a quarter of its batch is not created. Measured with 8: a
+ * service that fails all creates leaves four more jobs uncertain, after 17 s instead of 5 s.
  */
-const MAX_UNCLEAR_PROBES = 4;
+const MAX_UNCERTAIN_PROBES = 4;
 /**
  * How long an execution sends only idempotent requests then, in milliseconds. Short enough that a loop creates jobs
  * again soon after an outage. With five seconds, a loop that pauses in each round would send four creates in each round.
@@ -28,6 +35,16 @@ const GIVEN_UP_MS = 60_000;
  * each execution. Measured with 60 seconds: if each health check takes ten seconds, the requests fail before.
  */
 const MAX_CHECKS_MS = 45_000;
+
+/** Returns what is counted from a time on while it is uncertain what the service did. */
+const uncertainSince = (since: number) => ({
+	since,
+	/** How many probes that aren't idempotent have failed, and on how many of each execution the service may have acted. */
+	failedProbes: 0,
+	probesOf: new WeakMap<ExecutionQueue, number>(),
+	/** How long health checks, with the waits after them, have brought no answer since the last of these probes. */
+	checksMs: 0,
+});
 
 /**
  * Decides from the outcomes of requests whether the service is failing. While the circuit breaker is closed, requests
@@ -49,26 +66,13 @@ export class CircuitBreaker {
 	 */
 	private failedAt = -Infinity;
 	private isProbing = false;
-	/**
-	 * Whether the last failure that opened the circuit breaker or ended a probe was that the service could not be
-	 * reached.
-	 */
+	/** Whether the service could not be reached when the circuit breaker last opened or a probe last failed. */
 	private isUnreachable = false;
 	/**
-	 * What has happened since requests got no clear response: how many probes that aren't idempotent have failed, and how
-	 * many of them the service may have acted on, for each execution; and how long health checks, with the waits after
-	 * them, have brought no answer since the last of these probes. Set if a request fails that the service may have
-	 * acted on, and the circuit breaker is open or opens because of it. Cleared when a request that isn't idempotent is
-	 * answered.
+	 * Set if a request fails that the service may have acted on, and the circuit breaker is open or opens because of it.
+	 * Cleared when a request that isn't idempotent is answered.
 	 */
-	private unclear:
-		| {
-				since: number;
-				failedProbes: number;
-				uncertainProbesOf: WeakMap<ExecutionQueue, number>;
-				checksMs: number;
-		  }
-		| undefined;
+	private uncertain: ReturnType<typeof uncertainSince> | undefined;
 
 	/**
 	 * Whether the circuit breaker is open or half-open. Two consecutive failures open it. Measured with one: a service
@@ -81,10 +85,10 @@ export class CircuitBreaker {
 
 	/**
 	 * Decides whether a request may start only as a probe: any request while the circuit breaker isn't closed, and one
-	 * that isn't idempotent also while `unclear` is set.
+	 * that isn't idempotent also while `uncertain` is set.
 	 */
 	needsProbe({ isIdempotent }: LimitedRequest): boolean {
-		return this.isOpen || (this.unclear !== undefined && !isIdempotent);
+		return this.isOpen || (this.uncertain !== undefined && !isIdempotent);
 	}
 
 	/**
@@ -96,7 +100,7 @@ export class CircuitBreaker {
 	}
 
 	start(request: LimitedRequest): void {
-		const { checksMs = Infinity } = this.unclear ?? {};
+		const { checksMs = Infinity } = this.uncertain ?? {};
 		request.isProbe = this.needsProbe(request);
 		request.isHealthCheck = this.isOpen && !request.isIdempotent && checksMs < MAX_CHECKS_MS;
 		this.isProbing ||= request.isProbe;
@@ -114,50 +118,55 @@ export class CircuitBreaker {
 		if (!request.isHealthCheck) this.answeredAt = now;
 		if (request.startedAt >= this.failedAt) {
 			this.failures = 0;
-			if (!request.isHealthCheck && !request.isIdempotent) this.unclear = undefined;
+			if (!request.isHealthCheck && !request.isIdempotent) this.uncertain = undefined;
 		}
 		return false;
 	}
 
+	/** Counts a failure, and pauses all requests if it opened the circuit breaker or ended a probe. */
 	private failed(request: LimitedRequest, consequence: Consequence, now: number): boolean {
 		const { condition, mayHaveActed, retryAfterMs = 0, isAboutAllItems } = consequence;
-		const { queue, startedAt, isProbe, isHealthCheck, isIdempotent } = request;
 		// A long Retry-After applies to this request alone, unless the failure would affect every item, as that of a login
 		// does.
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		const uncertainProbesOf = new WeakMap<ExecutionQueue, number>();
-		const unclear = { since: now, failedProbes: 0, uncertainProbesOf, checksMs: 0 };
-		if (this.isOpen && mayHaveActed) this.unclear ??= unclear;
-		if ((this.isOpen && !isProbe) || NOTHING_KNOWN.includes(condition)) return isLongForAll;
-		const gotNothing = NO_ANSWER.includes(condition) && condition !== 'unavailable';
-		const isSilent = gotNothing && this.answeredAt <= (startedAt + now) / 2;
-		const least = isProbe || isSilent || isLongForAll ? 2 : 0;
-		this.failures = Math.max(this.failures + 1, least);
-		if (this.isOpen || NO_ANSWER.includes(condition)) this.failedAt = now;
-		if (!this.isOpen) return false;
-		if (this.answeredAt >= this.openedAt) this.openedAt = now;
-		if (mayHaveActed) this.unclear ??= unclear;
-		if (this.unclear && isProbe && !isHealthCheck && !isIdempotent) {
-			const { uncertainProbesOf: uncertain } = this.unclear;
-			this.unclear.failedProbes += 1;
-			this.unclear.checksMs = 0;
-			if (mayHaveActed) uncertain.set(queue, (uncertain.get(queue) ?? 0) + 1);
+		// What started before the circuit breaker opened says nothing new.
+		const counts = (!this.isOpen || request.isProbe) && !NOTHING_KNOWN.includes(condition);
+		if (counts) {
+			const gotNothing = NO_ANSWER.includes(condition) && condition !== 'unavailable';
+			const isSilent = gotNothing && this.answeredAt <= (request.startedAt + now) / 2;
+			const least = request.isProbe || isSilent || isLongForAll ? 2 : 0;
+			this.failures = Math.max(this.failures + 1, least);
+			if (this.isOpen || NO_ANSWER.includes(condition)) this.failedAt = now;
 		}
-		this.isUnreachable = condition === 'unreachable';
-		const failedProbes = this.unclear?.failedProbes ?? 0;
+		if (this.isOpen && mayHaveActed) this.uncertain ??= uncertainSince(now);
+		if (counts && this.isOpen) this.backOff(request, consequence, now);
+		return isLongForAll || (counts && this.isOpen);
+	}
+
+	private backOff(request: LimitedRequest, consequence: Consequence, now: number): void {
+		const { uncertain } = this;
+		const { queue, startedAt, isProbe, isHealthCheck, isIdempotent } = request;
+		if (this.answeredAt >= this.openedAt) this.openedAt = now;
+		this.isUnreachable = consequence.condition === 'unreachable';
+		if (uncertain && isProbe && !isHealthCheck && !isIdempotent) {
+			const { probesOf } = uncertain;
+			uncertain.failedProbes += 1;
+			uncertain.checksMs = 0;
+			if (consequence.mayHaveActed) probesOf.set(queue, (probesOf.get(queue) ?? 0) + 1);
+		}
+		const failedProbes = uncertain?.failedProbes ?? 0;
 		const firstMs = this.isUnreachable || failedProbes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
 		const wait = { firstMs, maxMs: RETRY.sharedMs };
 		const waitMs = backoffMs(Math.max(this.failures - 2, failedProbes), wait);
 		this.pausedUntil = Math.max(this.pausedUntil, now + waitMs);
-		if (this.unclear && isHealthCheck) this.unclear.checksMs += this.pausedUntil - startedAt;
-		return true;
+		if (uncertain && isHealthCheck) uncertain.checksMs += this.pausedUntil - startedAt;
 	}
 
 	/** Returns the time since which a request has waited for the service. */
 	waitsSince({ queue, isIdempotent }: LimitedRequest): number {
-		const since = isIdempotent ? undefined : this.unclear?.since;
+		const since = isIdempotent ? undefined : this.uncertain?.since;
 		return Math.max(since ?? Math.max(this.openedAt, this.answeredAt), queue.startedAt);
 	}
 
@@ -177,12 +186,11 @@ export class CircuitBreaker {
 	 */
 	mustFail(request: LimitedRequest, now: number): boolean {
 		const { isOpen, failures, failedAt, pausedUntil } = this;
-		const { options } = request;
-		const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, isInEditor } = options;
+		const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, isInEditor } = request.options;
 		if (this.outlasts(request, now)) return true;
 		const uncertainProbes =
-			(!request.isIdempotent && this.unclear?.uncertainProbesOf.get(request.queue)) || 0;
-		const hasGivenUp = uncertainProbes >= MAX_UNCLEAR_PROBES && now < failedAt + GIVEN_UP_MS;
+			(!request.isIdempotent && this.uncertain?.probesOf.get(request.queue)) || 0;
+		const hasGivenUp = uncertainProbes >= MAX_UNCERTAIN_PROBES && now < failedAt + GIVEN_UP_MS;
 		if (hasGivenUp || pausedUntil > now + patienceMs) return true;
 		if (!isOpen || runStartedAt > failedAt) return false;
 		const isFirstContact = this.isUnreachable && now > this.answeredAt + RETRY.memoryMs;

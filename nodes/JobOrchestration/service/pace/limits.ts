@@ -1,10 +1,6 @@
 import { type Consequence, NO_ANSWER } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
-/*
- * All measurements in the comments of this file were made with simulated services, in virtual time.
- */
-
 /**
  * The initial concurrency limit, in requests in flight. Measured with 5: 15 items that are always throttled delay the
  * other items by 13 s instead of 6 s. Measured with 20: a service that processes ten requests at once leaves eleven jobs
