@@ -90,7 +90,7 @@ const CALL: ServiceRequest<string> = {
 	expected: 'a text',
 	isExpected: (body): body is string => typeof body === 'string',
 	idempotent: true,
-	texts: () => ({ action: 'do it', ifRefused: '' }),
+	errorTexts: () => ({ action: 'do it', ifRefused: '' }),
 };
 
 export class Executions {

@@ -141,7 +141,7 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 const CREATE: ServiceRequest<string> = {
 	...{ method: 'POST', path: '/', expected: 'a job', idempotent: false },
 	isExpected: (body): body is string => typeof body === 'string',
-	texts: () => ({ action: 'create the job', ifRefused: '' }),
+	errorTexts: () => ({ action: 'create the job', ifRefused: '' }),
 };
 
 test("The node gives n8n's event loop a turn while thousands of requests fail that have no connection", async () => {

@@ -10,7 +10,7 @@ import type { NamedJob } from '../texts';
 export type StatusRow = [statuses: string, title: string, advice: string, applies?: boolean];
 
 /** What the errors of a request say about it. */
-export interface RequestTexts {
+export interface ErrorTexts {
 	/** What the request does, to complete a sentence such as "The service refused to ...". */
 	action: string;
 	/** What the user should do if the service refuses the request because of a wrong value. */
@@ -46,7 +46,7 @@ export interface ServiceRequest<Body> {
 	 * Returns what the errors of the request say about it. The texts are only made when an error occurs, since thousands
 	 * of requests wait and few fail.
 	 */
-	texts: (baseUrl: string) => RequestTexts;
+	errorTexts: (baseUrl: string) => ErrorTexts;
 }
 
 /** The options for sending a request. */

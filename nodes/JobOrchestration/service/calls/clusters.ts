@@ -1,6 +1,13 @@
 import type { ServiceRequest } from '../request';
 import { type List, listPage } from './lists';
 
+/*
+ * calls/ has the service's operations as data: what is sent, which response is expected, and what their errors say. They
+ * are the calls of jobs (`jobs.ts`), the login (`login.ts`), and the lists, each of which is read page by page
+ * (`lists.ts`). This file has the only list so far, that of the work clusters, and what else is requested as its shortest
+ * page. Nothing here sends a request.
+ */
+
 /** The list of the work clusters. */
 export const WORK_CLUSTERS: List = {
 	path: '/api/v1/clusters',
@@ -13,7 +20,7 @@ export const HEALTH_CHECK: ServiceRequest<unknown> = {
 	...listPage(WORK_CLUSTERS, { pageSize: 1, ifRefused: '' }),
 	// Short enough that a failed request doesn't seem to hang.
 	maxTimeoutMs: 10_000,
-	texts: () => ({
+	errorTexts: () => ({
 		action: 'answer a health check',
 		ifRefused:
 			'Ask the administrator of the service whether the user is allowed to list work clusters.',
@@ -23,7 +30,7 @@ export const HEALTH_CHECK: ServiceRequest<unknown> = {
 /** The list that the test of a credential requests. Its errors follow the words "The login works, but". */
 export const LIST_OF_TEST: ServiceRequest<unknown> = {
 	...HEALTH_CHECK,
-	texts: () => ({
+	errorTexts: () => ({
 		action: 'list the work clusters',
 		ifRefused:
 			'Ask the administrator of the service why. Creating and changing jobs may still work.',

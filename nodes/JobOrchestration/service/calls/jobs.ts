@@ -39,7 +39,7 @@ export function createJob(job: NewJob): ServiceRequest<JsonObject> {
 		isExpected: isJob,
 		idempotent: false,
 		job: { namespace, displayName },
-		texts: () => ({
+		errorTexts: () => ({
 			action: 'create the job',
 			ifRefused: `Check this node's fields. ${CLUSTER_HINT}`,
 			ifConflict: `Look on the service for a job named ${nameOf({ namespace, displayName })}: it may exist already. Otherwise, check this node's fields.`,
@@ -68,7 +68,7 @@ export function changeJobState(
 		expected: 'a confirmation',
 		isExpected: isConfirmation,
 		idempotent,
-		texts: () => ({
+		errorTexts: () => ({
 			action: `${verb} the job`,
 			ifRefused: `Check the state of the job on the service, and 'Job ID' and 'Namespace' in this node.`,
 			rows: [

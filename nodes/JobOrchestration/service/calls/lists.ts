@@ -47,7 +47,7 @@ export function listPage(
 		expected: `a list of ${fullName}`,
 		isExpected: isPage,
 		idempotent: true,
-		texts: (baseUrl) => ({
+		errorTexts: (baseUrl) => ({
 			action: `list the ${fullName}`,
 			ifRefused,
 			rows: [
@@ -94,25 +94,24 @@ export async function readList(
 	},
 ): Promise<{ found: JsonObject[]; next: string | undefined } | { problem: Problem } | undefined> {
 	const found: JsonObject[] = [];
-	const uids = new Set<string>();
+	/** The elements that were read, by their IDs if they have any. */
+	const seen = new Set<unknown>();
 	const pageTokens = new Set<string | undefined>();
 	for (let pageToken = paging.pageToken; ; ) {
 		const end = await send(listPage(list, { ...paging, pageToken }));
 		if (end === undefined || 'problem' in end) return end;
 		const { body: page } = end;
-		const { continue: token, remainingItemCount: remaining } = metadataOf(page);
 		for (const element of page.items ?? []) {
-			const uid = uidOf(element);
-			if (uid !== undefined && uids.has(uid)) continue;
-			if (uid !== undefined) uids.add(uid);
+			const identity = uidOf(element) ?? element;
+			if (seen.has(identity)) continue;
+			seen.add(identity);
 			if (filter(element)) found.push(element);
 		}
 		pageTokens.add(pageToken);
-		// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
-		const next = !token || token === '0' ? undefined : String(token as string | number);
+		const next = nextTokenIn(page) || undefined;
 		if (found.length >= enough || pageTokens.size === maxPages) return { found, next };
 		const isEndless = next !== undefined && (pageTokens.has(next) || pageTokens.size === MAX_PAGES);
-		const isCut = next === undefined && Number(remaining) > 0;
+		const isCut = next === undefined && Number(metadataOf(page).remainingItemCount) > 0;
 		if (isEndless || isCut) return { problem: endNotFound(list) };
 		if (next === undefined) return { found, next };
 		pageToken = next;
@@ -143,8 +142,15 @@ function isPage(body: unknown): body is Page {
 	const isEmpty = Object.keys(body).every((name) => METADATA.includes(name));
 	const { items = isEmpty ? [] : undefined } = body;
 	const areItems = items === null || (Array.isArray(items) && items.every(isJsonObject));
-	const { continue: token } = metadataOf(body);
-	return areItems && (!token || typeof token === 'string' || typeof token === 'number');
+	return areItems && nextTokenIn(body) !== undefined;
+}
+
+/** Returns the token of the page after this one: '' if there is none, undefined if the token can't be sent back. */
+function nextTokenIn(page: JsonObject): string | undefined {
+	const { continue: token } = metadataOf(page);
+	// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.
+	if (!token || token === '0') return '';
+	return typeof token === 'string' || typeof token === 'number' ? String(token) : undefined;
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {

@@ -26,7 +26,7 @@ export const logIn = (user: {
 	expected: 'a token of visible ASCII characters',
 	isExpected: hasToken,
 	isLogin: true,
-	texts: (baseUrl) => ({
+	errorTexts: (baseUrl) => ({
 		action: 'log the user in',
 		ifRefused: '',
 		rows: [

@@ -2,6 +2,14 @@ import { present, truncate } from '../../texts';
 import { type Consequence, UNKNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
+/*
+ * errors/ makes one failure of whatever ends a request without the expected response, and of the failure what the user
+ * reads. A failure (this file) is made once, where it is found: in a response (`result.ts`, with the texts of the status
+ * from `statuses.ts` and the service's words from `said.ts`), or in an error that n8n throws (`thrown.ts`). None of its
+ * texts contains a secret (`secrets.ts`). `problem.ts` says what it means for an item, and makes the error that n8n
+ * shows.
+ */
+
 /**
  * Why a request failed: what follows from it, and what the user reads. It is made once, where the failure is found. It
  * is plain data without secrets, since n8n wraps errors and keeps only their context.

@@ -37,8 +37,8 @@ export function resultOf<Body>(
 	]);
 	const texts = textsOf(answer, consequence, request, { baseUrl, location });
 	const isInTitle = lettersAndDigitsOf(texts.title).includes(lettersAndDigitsOf(words));
-	const said = { words: isInTitle ? '' : words, facts, httpStatus: status };
-	return { failure: failureOf({ ...consequence, ...texts, ...said }) };
+	const rest = { words: isInTitle ? '' : words, facts, httpStatus: status };
+	return { failure: failureOf({ ...consequence, ...texts, ...rest }) };
 }
 
 /** The number of characters at the start of a text by which a web page is recognised, and what may precede its tags. */

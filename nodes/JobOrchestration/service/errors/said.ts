@@ -61,12 +61,12 @@ export function saysFailed(body: unknown): 'refused' | 'failed' | undefined {
 export function saidIn(answer: Answer, secrets: Secrets, { mayHaveToken = false } = {}) {
 	const { isSuccess, body, kind } = answer;
 	if (kind === 'an HTML page') return saidOnPage(String(body), secrets);
-	const shown = cutCopy(mayHaveToken && isSuccess ? messagesIn(body) : body);
-	const json = JSON.stringify(shown) ?? 'null';
+	const cut = cutCopy(mayHaveToken && isSuccess ? messagesIn(body) : body);
+	const json = JSON.stringify(cut) ?? 'null';
 	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
 	if (secrets.areIn(json)) return WITHHELD;
 	const hasWords = !isSuccess || answer.saysFailed !== undefined;
-	const words = hasWords ? truncate(wordsIn(shown, answer.phrase), MAX_IN_TITLE) : '';
+	const words = hasWords ? truncate(wordsIn(cut, answer.phrase), MAX_IN_TITLE) : '';
 	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
 }
 

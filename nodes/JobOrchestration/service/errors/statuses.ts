@@ -28,10 +28,10 @@ export const mayBeWrongValue = (status: number | null | undefined) =>
 export function textsOf(
 	{ status, kind, saysFailed }: Answer,
 	{ condition, mayHaveActed }: Consequence,
-	{ texts, expected, idempotent }: ServiceRequest<unknown>,
+	{ errorTexts, expected, idempotent }: ServiceRequest<unknown>,
 	{ baseUrl, location }: { baseUrl: string; location: string },
 ): { title: string; advice: string } {
-	const { action, ifRefused, ifConflict = ifRefused, rows = [] } = texts(baseUrl);
+	const { action, ifRefused, ifConflict = ifRefused, rows = [] } = errorTexts(baseUrl);
 	/*
 	 * For an https address, n8n asks its proxy for a connection (CONNECT). If the proxy refuses, n8n's HTTP client passes
 	 * the proxy's response on as if it were the service's (https-proxy-agent).

@@ -73,18 +73,18 @@ export function failureFromError(
 	const own = chain.map(({ context }) => isJsonObject(context) && context.failure).find(isFailure);
 	if (own !== undefined) return own;
 	// In n8n 2.x, the system error is the innermost cause. In n8n 1.x, only its text remains, among `messages`.
-	const said = [...chain]
+	const values = [...chain]
 		.reverse()
 		.flatMap(({ message, messages, code, syscall }) =>
 			[messages, message, syscall && `${String(syscall)} ${String(code)}`, code].flat(),
 		);
-	const texts = said.filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
+	const texts = values.filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
 	const find = (pattern: RegExp) => texts.find((text) => pattern.test(text.slice(0, MAX_TEXT)));
-	const shown = (said: unknown = 'unknown error') => {
-		const text = secrets?.redact(String(said)) ?? String(said);
-		return truncate(text.replace(/\s+/g, ' ').trim(), MAX_SHOWN);
+	const shown = (text: unknown = 'unknown error') => {
+		const redacted = secrets?.redact(String(text)) ?? String(text);
+		return truncate(redacted.replace(/\s+/g, ' ').trim(), MAX_SHOWN);
 	};
-	const n8nSays = (said?: string) => `n8n says: "${shown(said)}".`;
+	const n8nSays = (text?: string) => `n8n says: "${shown(text)}".`;
 	if (find(CANCEL) !== undefined) return cancelled({ sent: request !== undefined });
 	if (request === undefined) {
 		// n8n's errors about an expression that fails, such as one with a blocked $env, have no description.

@@ -119,8 +119,8 @@ export class AccountLimiter {
 	}
 
 	/** Fails requests that must not wait any longer. `CircuitBreaker.end` says when to check this. */
-	private failOverdue(now: number, own: ExecutionQueue): void {
-		for (const queue of new Set([own, ...this.turns])) {
+	private failOverdue(now: number, failing: ExecutionQueue): void {
+		for (const queue of new Set([failing, ...this.turns])) {
 			for (const request of [...queue.waiting, ...queue.asleep]) {
 				const denial = this.denialOf(request, now);
 				if (denial !== undefined) request.settle(denial);
