@@ -83,19 +83,18 @@ export function problemOfCall(
 	tries: { timesSent?: number; isOwn?: boolean; waitedMs?: number; failedProbes?: number } = {},
 ): Problem {
 	const { timesSent = 1, isOwn = true, waitedMs = 0, failedProbes = 0 } = tries;
-	const isUnclear = call.method !== 'GET' && isOwn && failure.mayHaveActed;
+	const mayHaveWorked = call.method !== 'GET' && isOwn && failure.mayHaveActed;
 	const waited = Math.round(waitedMs / 1_000);
 	const facts = [...failure.facts];
 	if (timesSent > 1 && failure.ofLogin !== true)
 		facts.push(`The request was sent ${timesSent} times.`);
-	if (isUnclear && call.idempotent) facts.push('It may have worked.');
+	if (mayHaveWorked && call.idempotent) facts.push('It may have worked.');
 	if (waited > 0 && failedProbes > 0) {
 		const probes = failedProbes === 1 ? 'one more attempt' : `${failedProbes} more attempts`;
 		facts.push(`All requests have waited ${waited} s for the service, and ${probes} failed.`);
 	}
 	const problem = { ...problemOfFailure(failure), facts };
-	const isUncertain = isUnclear && !call.idempotent;
-	return isUncertain ? uncertain(problem, call.job) : problem;
+	return mayHaveWorked && !call.idempotent ? uncertain(problem, call.job) : problem;
 }
 
 /** Returns the problem behind any error. */
