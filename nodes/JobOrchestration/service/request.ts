@@ -52,7 +52,7 @@ export interface ServiceRequest<Body> {
 /** The options for sending a request. */
 export interface RequestOptions {
 	/**
-	 * Maximum number of resends after the failures in `RETRY.afterBackoff`, and of probes of a run in the editor if the
+	 * Maximum number of resends after the failures in `RETRY.upToMaxRetries`, and of probes of a run in the editor if the
 	 * service can't be reached and hasn't answered for an hour.
 	 */
 	maxRetries: number;

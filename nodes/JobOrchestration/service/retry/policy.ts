@@ -33,9 +33,9 @@ export const RETRY = {
 	 * The conditions in which the service doesn't accept a call. If the call may be sent again (`mayResend`), it is sent
 	 * after a backoff until its patience is exhausted.
 	 */
-	whileNotAccepted: ['unreachable', 'unavailable', 'throttled'] as Condition[],
+	untilPatienceEnds: ['unreachable', 'unavailable', 'throttled'] as Condition[],
 	/** The conditions after which such a call is sent again after a backoff, up to Max Request Retries times. */
-	afterBackoff: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
+	upToMaxRetries: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
 	/**
 	 * The backoff, in milliseconds, which doubles each time and is reduced by a random share of up to `jitter`. A
 	 * Retry-After replaces the backoff if it is longer.
@@ -104,7 +104,7 @@ export const mayRepeat = ({ mayHaveActed, isSuccess }: Consequence, isIdempotent
 
 /** Decides whether a failed call may be sent again in another attempt. */
 export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
-	[...RETRY.whileNotAccepted, ...RETRY.afterBackoff].includes(failure.condition) &&
+	[...RETRY.untilPatienceEnds, ...RETRY.upToMaxRetries].includes(failure.condition) &&
 	mayRepeat(failure, isIdempotent);
 
 /**
@@ -123,7 +123,7 @@ export function next(failure: Consequence, call: CallState): Resend | undefined 
 	if (resends.failure + resends.wait >= RETRY.maxResends + maxRetries) return undefined;
 	if (!mayResend(failure, isIdempotent)) return undefined;
 	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
-	if (RETRY.afterBackoff.includes(condition)) {
+	if (RETRY.upToMaxRetries.includes(condition)) {
 		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;
 		return mayRetry ? again('failure', RETRY.backoff.maxMs) : undefined;
 	}

@@ -139,7 +139,7 @@ const LOGIN_TIMEOUT_MS = 60_000;
  */
 function ofLogin(failure: Failure): Failure {
 	const own = failure.condition === 'broken' ? 'unreachable' : failure.condition;
-	const condition = RETRY.whileNotAccepted.includes(own) ? own : 'unknown';
+	const condition = RETRY.untilPatienceEnds.includes(own) ? own : 'unknown';
 	const consequence = { condition, mayHaveActed: false, token: undefined } as const;
 	return { ...failure, ...consequence, isAboutAllItems: true, ofLogin: true };
 }
