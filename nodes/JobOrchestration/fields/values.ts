@@ -7,7 +7,7 @@ import {
 	type Item,
 	orFieldError,
 	refuseHoles,
-	textsIn,
+	stringsIn,
 	type Value,
 } from './expressions';
 import type { Field, ValuesOf } from './form';
@@ -64,7 +64,7 @@ function isShown({ displayOptions }: INodeProperties, { valueAt }: ReadItem): bo
 /** Returns the value of a parameter; null if the workflow doesn't have it. */
 function evaluated(name: string, label: string, stored: unknown = null, item: Item): unknown {
 	// n8n takes as long for a parameter without an expression as for one with an expression.
-	if (!textsIn(stored).some((text) => text.startsWith('='))) return stored;
+	if (!stringsIn(stored).some((text) => text.startsWith('='))) return stored;
 	const get = (): unknown => item.context.getNodeParameter(name, item.itemIndex, null);
 	return orFieldError(get, (reason) => {
 		const advice = `n8n says: "${reason}". Correct the expression in this field.`;

@@ -46,8 +46,8 @@ export const listOptions = ({ elements }: List) =>
 	);
 
 /**
- * Returns the call for the first page of a list, and a function that reads the list and returns the outcome: as output,
- * the page itself with Raw Page, or else the elements, at most as many as Limit says.
+ * Returns what `prepare` of an operation returns. The output is the page itself with Raw Page, or else the elements, at
+ * most as many as Limit says.
  *
  * @param filter decides whether an element is wanted; undefined if each one is
  */
@@ -68,14 +68,16 @@ export function listing(
 		ifRefused: `Check this node's fields, above all Options › Page Size: the service may not allow ${size} ${list.elements} at once.`,
 	};
 	const call = listPage(list, paging);
-	const read = async (client: ServiceClient, options: RequestOptions) => {
-		const send = async (page: ServiceRequest<Page>) => await client.send(page, options);
-		if (rawPage === true) {
-			const end = await send(call);
-			return end && 'body' in end ? { output: [end.body] } : end;
-		}
-		const end = await readList(list, send, { ...paging, filter, enough: limit });
-		return end && 'found' in end ? { output: end.found.slice(0, limit) } : end;
+	return {
+		call,
+		send: async (client: ServiceClient, options: RequestOptions) => {
+			const read = async (page: ServiceRequest<Page>) => await client.send(page, options);
+			if (rawPage === true) {
+				const end = await read(call);
+				return end && 'body' in end ? { output: [end.body] } : end;
+			}
+			const end = await readList(list, read, { ...paging, filter, enough: limit });
+			return end && 'found' in end ? { output: end.found.slice(0, limit) } : end;
+		},
 	};
-	return { call, read };
 }

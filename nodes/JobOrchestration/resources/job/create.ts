@@ -91,7 +91,6 @@ export const create = operation({
 		}),
 	],
 	options: optionsField(createUncertainAgainOption, ...callbackOptions),
-	createsJobs: true,
 	done: 'created',
 	prepare(values, context) {
 		const { namespace, workflowUid, workCluster, displayName, group } = values;

@@ -1,15 +1,10 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { Outcome } from '../resources/operation';
-import {
-	asPlainText,
-	type CreatedJob,
-	nameOf,
-	nameOfExecution,
-	type NamedJob,
-	present,
-} from '../texts';
-import { objectSharedByTries, type Run } from './run';
+import { asPlainText, type CreatedJob, nameOf, type NamedJob, present } from '../texts';
+import type { Run } from './run';
+
+/*
+ * What a run knows of its items and jobs, and how lists and hints say it.
+ */
 
 /**
  * A summary of a run's items and jobs, from which all texts about them are made. Items are identified by their numbers.
@@ -91,9 +86,9 @@ export function addHints(run: Run): void {
 	const { context, outcomes } = run;
 	const summary = summaryOf(run);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
-	const given = context.getInputData().length;
-	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
-	const ofRun = [hintOfFailures(summary), hintOfJobs(notGiven)];
+	const inputCount = context.getInputData().length;
+	const withoutInput = summary.created.filter(({ itemIndex }) => itemIndex >= inputCount);
+	const ofRun = [hintOfFailures(summary), hintOfJobs(withoutInput)];
 	const hints = new Set(present([...ofRun, ...ofCalls]));
 	for (const hint of [...hints].slice(0, MAX_HINTS)) {
 		const message = asPlainText(hint);
@@ -120,27 +115,4 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 function hintOfJobs(jobs: Summary['created']): string | undefined {
 	if (jobs.length === 0) return undefined;
 	return `Jobs of items that this run wasn't given (Execute Once): ${jobList(jobs).join('; ')}.`;
-}
-
-/** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
-const MAX_LOGGED = 50;
-
-/**
- * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
- * needed because n8n 2.x drops the error of a cancelled execution.
- */
-export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
-	// After a cancel, n8n still begins each try of Retry On Fail, although nothing is sent.
-	const shared = objectSharedByTries(context);
-	if (shared.isLogged === true) return;
-	shared.isLogged = true;
-	const most = Math.max(created.length, uncertain.length, 1);
-	for (let start = 0; start < most; start += MAX_LOGGED) {
-		const [made, unclear] = [created, uncertain].map(
-			(jobs) => jobList(jobs.slice(start, start + MAX_LOGGED)).join('; ') || 'none',
-		);
-		context.logger.warn(
-			`${nameOfExecution(context)} was cancelled. Jobs already created: ${made}. Jobs that may exist: ${unclear}`,
-		);
-	}
 }
