@@ -22,33 +22,29 @@ import { COUNTED_FROM_0, itemList, jobList, type Summary, summaryOf } from './su
  */
 
 /** Returns the error that ends the execution, with what is known about the other items. */
-export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: ItemProblem) {
+export function fatalErrorOf(run: Run, failed: ItemProblem) {
 	const { context, operation } = run;
+	const { itemIndex, problem, cause } = failed;
 	const summary = summaryOf(run);
 	const { count, succeeded, created, uncertain } = summary;
 	const { scope } = problem;
 	const isStopped = isCancelled(context);
 	if (isStopped && operation.done === 'created') logJobs(context, summary);
 	const hasEffects = succeeded.length + uncertain.length > 0 || problem.mayHaveActed === true;
-	// A problem of all items says enough if nothing was done.
-	const isBatch = count > 1 && (hasEffects || scope !== 'all items');
-	// The wrong values of several items are listed by their problem, unless an earlier run has done other items.
-	const listsItems = isBatch && (hasEffects || scope !== 'named items');
-	const atItem = scope === undefined ? `; item ${itemIndex} failed` : '';
-	const hasResult = listsItems && !isStopped && scope !== 'named items';
+	const isNamed = scope === 'named items';
+	// If nothing was done, a problem of several items says enough about them.
+	const listsItems = count > 1 && (hasEffects || scope === undefined);
+	const isCounted = listsItems || (isNamed && count > 1);
+	const ofItems = [listsItems && listOfItems(summary), isCounted && COUNTED_FROM_0];
 	const nodeError = nodeErrorOf(context.getNode(), cause, {
 		...problem,
-		// If a title contains "item 4", n8n's editor does not append "[item 4]" to it.
-		title: `${hasResult ? `${resultOf(run, summary)}${atItem}: ` : ''}${problem.title}`,
+		title:
+			listsItems && !isNamed && !isStopped ? titleInBatch(run, summary, failed) : problem.title,
 		advice: hasEffects
-			? present([problem.advice, ...nextStepsOf(run, summary, { itemIndex, problem })]).join('\n')
+			? present([problem.advice, nextStepsOf(run, summary, failed)]).join('\n')
 			: problem.advice,
 		lists: present([
-			present([
-				...(problem.lists ?? []),
-				listsItems && listOfItems(summary),
-				isBatch && COUNTED_FROM_0,
-			]).join(' '),
+			present([...(problem.lists ?? []), ...ofItems]).join(' '),
 			uncertain.length > (problem.uncertainJob ? 1 : 0) &&
 				listOfJobs(uncertain, 'Jobs that may exist', 'uncertainItems'),
 			created.length > 0 && listOfJobs(created, 'Jobs already created', 'createdJobs'),
@@ -63,11 +59,19 @@ export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: ItemProble
 	return nodeError;
 }
 
-/** Returns how many items are done: "3 of 6 jobs were created, 1 more may exist". */
-function resultOf({ operation: { done } }: Run, { count, uncertain, succeeded }: Summary): string {
+/**
+ * Returns a problem's title that begins with what is done: "3 of 6 jobs were created, 1 more may exist; item 3 failed:
+ * ...". If a title contains "item 3", n8n's editor does not append "[item 3]" to it.
+ */
+function titleInBatch(
+	{ operation: { done } }: Run,
+	{ count, uncertain, succeeded }: Summary,
+	{ itemIndex, problem: { title, scope } }: ItemProblem,
+): string {
 	const what = done === undefined ? 'items succeeded' : `jobs were ${done}`;
 	const more = uncertain.length > 0 ? `, ${uncertain.length} more may exist` : '';
-	return `${succeeded.length} of ${count} ${what}${more}`;
+	const which = scope === undefined ? `; item ${itemIndex} failed` : '';
+	return `${succeeded.length} of ${count} ${what}${more}${which}: ${title}`;
 }
 
 /** Returns how to continue if items are done or their jobs may exist: how to correct a wrong value, and what to do. */
@@ -75,11 +79,9 @@ function nextStepsOf(
 	{ context, operation }: Run,
 	{ count, uncertain, succeeded }: Summary,
 	{ itemIndex, problem }: ItemProblem,
-): Array<string | undefined> {
+): string {
 	if (isCancelled(context)) {
-		return [
-			'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.',
-		];
+		return 'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.';
 	}
 	const { title, advice, facts, httpStatus, mayHaveActed, scope } = problem;
 	const isWrongValue = mayBeWrongValue(httpStatus) && scope !== 'all items';
@@ -92,13 +94,12 @@ function nextStepsOf(
 	}
 	const createsAgain = operation.done === 'created' && (count > 1 || succeeded.length > 0);
 	const warning = createsAgain ? '; running this node in another way creates every job again' : '';
-	return [
-		isWrongValue
-			? correctionOf({ context, itemIndex }, [title, advice, ...facts.slice(0, 1)])
-			: undefined,
+	const said = [title, advice, ...facts.slice(0, 1)];
+	return present([
+		isWrongValue && correctionOf({ context, itemIndex }, said),
 		// n8n passes nothing on from the execution of a sub-workflow: only the Retry of that execution knows what is done.
 		`${first} use Retry of execution ${context.getExecutionId()} in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done, as they came to this node${warning}.`,
-	];
+	]).join('\n');
 }
 
 function listOfItems({ succeeded, failed, notBegun }: Summary): string {

@@ -55,8 +55,8 @@ export interface Item {
 	itemIndex: number;
 }
 
-/** A value of a field, before it is checked. */
-export interface Value {
+/** What is given for a field, before it is checked. */
+export interface Given {
 	/** The field's name in errors. */
 	label: string;
 	value: unknown;
@@ -65,7 +65,7 @@ export interface Value {
 }
 
 /** Refuses a value that is undefined, and a text in which an expression gives undefined. */
-export function refuseHoles({ label, value, stored }: Value, { context, itemIndex }: Item): void {
+export function refuseHoles({ label, value, stored }: Given, { context, itemIndex }: Item): void {
 	const expressions = expressionsIn(stored);
 	const [only = ''] = expressions;
 	if (value === undefined) throw undefinedError(label, expressions[0]);
