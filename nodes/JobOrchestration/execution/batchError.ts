@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { correctionOf } from '../fields/expressions';
 import { nodeErrorOf } from '../service/errors/problem';
 import { mayBeWrongValue } from '../service/errors/statuses';
-import { nameOfExecution, present } from '../texts';
+import { MAX, nameOfExecution, present } from '../texts';
 import { isCancelled, type ItemProblem, objectSharedByTries, type Run } from './run';
 import { COUNTED_FROM_0, itemList, jobList, type Summary, summaryOf } from './summary';
 
@@ -114,9 +114,6 @@ function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place:
 	return [`${heading} (${jobs.length}):`, ...lines].join('\n');
 }
 
-/** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
-const MAX_LOGGED = 50;
-
 /**
  * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
  * needed because n8n 2.x drops the error of a cancelled execution.
@@ -127,9 +124,9 @@ function logJobs(context: IExecuteFunctions, { created, uncertain }: Summary): v
 	if (shared.isLogged === true) return;
 	shared.isLogged = true;
 	const most = Math.max(created.length, uncertain.length, 1);
-	for (let start = 0; start < most; start += MAX_LOGGED) {
+	for (let start = 0; start < most; start += MAX.jobsInLog) {
 		const [made, unclear] = [created, uncertain].map(
-			(jobs) => jobList(jobs.slice(start, start + MAX_LOGGED)).join('; ') || 'none',
+			(jobs) => jobList(jobs.slice(start, start + MAX.jobsInLog)).join('; ') || 'none',
 		);
 		context.logger.warn(
 			`${nameOfExecution(context)} was cancelled. Jobs already created: ${made}. Jobs that may exist: ${unclear}`,

@@ -1,5 +1,5 @@
 import type { Outcome } from '../resources/operation';
-import { asPlainText, type CreatedJob, nameOf, type NamedJob, present } from '../texts';
+import { asPlainText, type CreatedJob, MAX, nameOf, type NamedJob, present } from '../texts';
 import type { Run } from './run';
 
 /*
@@ -30,9 +30,6 @@ export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }
 	return { ...items, created, uncertain };
 }
 
-/** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
-const MAX_NAMED = 10;
-
 /** Says once in a text how its items are counted, because users count rows from 1. */
 export const COUNTED_FROM_0 = 'Items are counted from 0.';
 
@@ -48,19 +45,16 @@ export function itemList(items: readonly number[]): string {
 		else ranges.push([item]);
 	}
 	const names = ranges
-		.slice(0, MAX_NAMED)
+		.slice(0, MAX.items)
 		.map((range) => (range.length === 1 ? `${range[0]}` : `${range[0]} to ${range.at(-1)}`));
-	const more = ranges.slice(MAX_NAMED).flat().length;
+	const more = ranges.slice(MAX.items).flat().length;
 	if (more > 0) names.push(`${more} more`);
 	const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
 }
 
-/** The maximum number of jobs that a text lists. The context of an error has all of them. */
-const MAX_LISTED = 100;
-
 /**
- * Returns one text for each job of a list, at most `MAX_LISTED`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
+ * Returns one text for each job of a list, at most `MAX.jobs`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
  *
  * @param place where all jobs are, if the list is longer
  */
@@ -68,15 +62,12 @@ export function jobList(
 	jobs: Array<NamedJob & { itemIndex: number; shownUid?: string }>,
 	place = '',
 ): string[] {
-	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, shownUid: uid, ...job }) => {
+	const names = jobs.slice(0, MAX.jobs).map(({ itemIndex, shownUid: uid, ...job }) => {
 		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
 	});
-	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);
+	if (jobs.length > MAX.jobs) names.push(`and ${jobs.length - MAX.jobs} more${place}`);
 	return names;
 }
-
-/** The maximum number of warnings. More would push the output off the screen. */
-const MAX_HINTS = 5;
 
 /**
  * Adds hints above the output. They say which items have failed, which jobs are not in the output, and what the calls
@@ -90,7 +81,7 @@ export function addHints(run: Run): void {
 	const withoutInput = summary.created.filter(({ itemIndex }) => itemIndex >= inputCount);
 	const ofRun = [hintOfFailures(summary), hintOfJobs(withoutInput)];
 	const hints = new Set(present([...ofRun, ...ofCalls]));
-	for (const hint of [...hints].slice(0, MAX_HINTS)) {
+	for (const hint of [...hints].slice(0, MAX.hints)) {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
+import { MAX } from '../texts';
 import { expressionsIn, FieldError, orFieldError, type Given } from './expressions';
 
 /*
@@ -109,7 +110,8 @@ function unlike(value: unknown, wanted: string, label: string, advice = `Enter $
 
 /** Returns a value as the text of an error names it. */
 function describe(value: unknown): string {
-	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;
+	if (typeof value === 'string')
+		return value.length > MAX.valueInTitle ? 'a long text' : `"${value}"`;
 	if (Array.isArray(value)) return 'a list';
 	return typeof value === 'object' && value !== null ? 'an object' : String(value ?? 'nothing');
 }

@@ -53,9 +53,7 @@ export const listOptions = ({ elements }: List) =>
  */
 export function listing(
 	list: List,
-	values: ValuesOf<typeof listFields> & {
-		options: ValuesOf<[ReturnType<typeof listOptions>]>['options'];
-	},
+	values: ValuesOf<[...typeof listFields, ReturnType<typeof listOptions>]>,
 	filter?: (element: JsonObject) => boolean,
 ) {
 	const { rawPage, pageSize = PAGE_SIZE, continue: pageToken } = values.options;

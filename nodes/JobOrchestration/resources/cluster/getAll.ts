@@ -1,11 +1,9 @@
 import { collection, text } from '../../fields/form';
 import type { JsonObject } from '../../json';
 import { kindOf, WORK_CLUSTERS } from '../../service/calls/clusters';
+import { MAX } from '../../texts';
 import { listFields, listing, listOptions } from '../list';
 import { operation } from '../operation';
-
-/** The maximum number of pairs of type and phase in a hint. A hint with more could not be read at a glance. */
-const MAX_KINDS = 10;
 
 export const getAll = operation({
 	value: 'getAll',
@@ -55,7 +53,7 @@ export const getAll = operation({
 				// Without a hint, an empty list would look as if there were no clusters.
 				const isEmpty = outcome && 'output' in outcome && outcome.output.length === 0;
 				if (!isEmpty || kinds.size === 0) return outcome;
-				const kindsFound = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
+				const kindsFound = [...kinds].sort().slice(0, MAX.kindsOfClusters).join(', ');
 				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${kindsFound}.`;
 				return { ...outcome, hint: client.redact(hint) };
 			},
