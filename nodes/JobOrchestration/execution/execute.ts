@@ -67,7 +67,7 @@ async function runToEnd(run: Run): Promise<ItemProblem | undefined> {
 	let hasFailed = true;
 	try {
 		const { items, fatal } = await prepareAll(run);
-		const ended = fatal ?? (await makeCalls(run, items)) ?? leftUncertain(run);
+		const ended = fatal ?? (await makeCalls(run, items)) ?? uncertainProblemIn(run);
 		hasFailed = ended !== undefined;
 		if (ended === undefined) addHints(run);
 		return ended;
@@ -118,7 +118,7 @@ async function makeCalls(
  * Returns the problem of the first item that an earlier run has left uncertain and that was not run again. This problem
  * ends the execution once all other items are done. No other problem is left at that time.
  */
-function leftUncertain({ context, outcomes }: Run): ItemProblem | undefined {
+function uncertainProblemIn({ context, outcomes }: Run): ItemProblem | undefined {
 	const itemIndex = outcomes.findIndex((outcome) => outcome?.problem);
 	const problem = outcomes[itemIndex]?.problem;
 	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;

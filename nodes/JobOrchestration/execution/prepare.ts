@@ -69,7 +69,7 @@ export async function prepareAll(run: Run) {
 	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
 	return {
 		items: checked.filter((item) => 'client' in item),
-		fatal: context.continueOnFail() ? undefined : (wrongValuesIn(run, failed) ?? failed[0]),
+		fatal: context.continueOnFail() ? undefined : (problemOfWrongValues(run, failed) ?? failed[0]),
 	};
 }
 
@@ -120,7 +120,7 @@ function otherAccountError(begun: string, now: string, isOfEarlierRun: boolean):
 }
 
 /** Returns one problem for all items with wrong values: that of the first one, and which others have wrong values, too. */
-function wrongValuesIn(
+function problemOfWrongValues(
 	{ outcomes, recalled }: Run,
 	failed: ItemProblem[],
 ): ItemProblem | undefined {
