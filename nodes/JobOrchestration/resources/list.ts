@@ -49,12 +49,12 @@ export const listOptions = ({ elements }: List) =>
  * Returns what `prepare` of an operation returns. The output is the page itself with Raw Page, or else the elements, at
  * most as many as Limit says.
  *
- * @param filter decides whether an element is wanted; undefined if each one is
+ * @param filter decides which elements are wanted, and returns a hint if none is; undefined if all are wanted
  */
 export function listing(
 	list: List,
 	values: ValuesOf<[...typeof listFields, ReturnType<typeof listOptions>]>,
-	filter?: (element: JsonObject) => boolean,
+	filter?: { isWanted: (element: JsonObject) => boolean; hintIfNone: () => string | undefined },
 ) {
 	const { rawPage, pageSize = PAGE_SIZE, continue: pageToken } = values.options;
 	const limit = values.returnAll ? Infinity : (values.limit ?? LIMIT);
@@ -74,8 +74,11 @@ export function listing(
 				const end = await read(call);
 				return end && 'body' in end ? { output: [end.body] } : end;
 			}
-			const end = await readList(list, read, { ...paging, filter, enough: limit });
-			return end && 'found' in end ? { output: end.found.slice(0, limit) } : end;
+			const reading = { ...paging, filter: filter?.isWanted, enough: limit };
+			const end = await readList(list, read, reading);
+			if (end === undefined || 'problem' in end) return end;
+			const hint = end.found.length === 0 ? filter?.hintIfNone() : undefined;
+			return { output: end.found.slice(0, limit), hint: hint && client.redact(hint) };
 		},
 	};
 }

@@ -39,25 +39,19 @@ export const getAll = operation({
 	prepare({ filters, ...values }) {
 		const wanted = { type: filters.type?.trim(), phase: filters.phase?.trim() };
 		const kinds = new Set<string>();
-		const filter = (cluster: JsonObject) => {
+		const isWanted = (cluster: JsonObject) => {
 			const { type, phase } = kindOf(cluster);
 			kinds.add(`${type ?? 'unknown'} (${phase ?? 'unknown'})`);
 			return matches(type, wanted.type) && matches(phase, wanted.phase);
 		};
-		const hasFilter = Boolean(wanted.type) || Boolean(wanted.phase);
-		const { call, send } = listing(WORK_CLUSTERS, values, hasFilter ? filter : undefined);
-		return {
-			call,
-			send: async (client, options) => {
-				const outcome = await send(client, options);
-				// Without a hint, an empty list would look as if there were no clusters.
-				const isEmpty = outcome && 'output' in outcome && outcome.output.length === 0;
-				if (!isEmpty || kinds.size === 0) return outcome;
-				const kindsFound = [...kinds].sort().slice(0, MAX.kindsOfClusters).join(', ');
-				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${kindsFound}.`;
-				return { ...outcome, hint: client.redact(hint) };
-			},
+		// Without a hint, an empty list would look as if there were no clusters.
+		const hintIfNone = () => {
+			const found = [...kinds].sort().slice(0, MAX.kindsOfClusters).join(', ');
+			const hint = `No cluster matches the filters. Clusters found, as type (phase): ${found}.`;
+			return found === '' ? undefined : hint;
 		};
+		const hasFilter = Boolean(wanted.type) || Boolean(wanted.phase);
+		return listing(WORK_CLUSTERS, values, hasFilter ? { isWanted, hintIfNone } : undefined);
 	},
 });
 
