@@ -4,6 +4,26 @@ import type { IExecuteFunctions } from 'n8n-workflow';
  * The parts of errors, hints and logs that several of them share.
  */
 
+/** The maximum lengths of what users read: the characters of a text, or the entries of a list. */
+export const MAX = {
+	/** An ID or an address in a title. A whole UUID fits. */
+	idInTitle: 36,
+	/** A wrong value in a title. */
+	valueInTitle: 40,
+	/** The name of a job. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
+	name: 100,
+	/** The numbers and ranges of items in a sentence. */
+	items: 10,
+	/** The jobs in a text. The context of an error has all of them. */
+	jobs: 100,
+	/** The jobs in a line of the log. A longer line would be cut off where logs are collected. */
+	jobsInLog: 50,
+	/** The warnings above the output. More would push the output off the screen. */
+	hints: 5,
+	/** The pairs of type and phase in a hint. A hint with more could not be read at a glance. */
+	kindsOfClusters: 10,
+};
+
 /**
  * Returns a text in a form that n8n can show anywhere. n8n's editor interprets HTML and backticks, so look-alike
  * characters replace what would be markup. JSON that a workflow reads contains the original text.
@@ -22,11 +42,8 @@ export function asPlainText(text: string): string {
  */
 export const asTitle = (text: string) => asPlainText(text).replaceAll('canceled', 'cancele\u2060d');
 
-/** The maximum number of characters of an ID or an address in a title. A whole UUID fits. */
-const MAX_IN_TITLE = 36;
-
 /** Returns a text, cut off if it is too long. */
-export function truncate(text: string, max = MAX_IN_TITLE): string {
+export function truncate(text: string, max = MAX.idInTitle): string {
 	// Only the beginning of the text is split into characters, because the text may be very long.
 	const characters = [...text.slice(0, 2 * max + 1)];
 	return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
@@ -48,12 +65,9 @@ export interface CreatedJob extends NamedJob {
 	shownUid: string;
 }
 
-/** The maximum number of characters of a name. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
-const MAX_NAME = 100;
-
 /** Returns the name of a job for a sentence: "'Report' in namespace 'default'". */
 export const nameOf = ({ displayName, namespace }: NamedJob) =>
-	`'${truncate(displayName, MAX_NAME)}' in namespace '${truncate(namespace, MAX_NAME)}'`;
+	`'${truncate(displayName, MAX.name)}' in namespace '${truncate(namespace, MAX.name)}'`;
 
 /** Returns the name of an execution and its node, as logs show it. */
 export function nameOfExecution(context: IExecuteFunctions): string {

@@ -1,9 +1,8 @@
-import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
 import type { Problem } from '../../nodes/JobOrchestration/service/errors/problem';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import { HEALTH_CHECK } from '../../nodes/JobOrchestration/service/calls/clusters';
-import { onAbort } from '../../nodes/JobOrchestration/service/timers';
+import { inParallel, onAbort } from '../../nodes/JobOrchestration/service/timers';
 import { clientWith, type Limits } from './client';
 import type { Service } from './services';
 

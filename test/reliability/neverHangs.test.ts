@@ -1,6 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { inParallel } from '../../nodes/JobOrchestration/execution/prepare';
+import { inParallel } from '../../nodes/JobOrchestration/service/timers';
 import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
 import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { Fault, Plan } from '../../sandbox';

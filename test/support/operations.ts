@@ -58,9 +58,9 @@ export const oneOfEachCall = operations.filter(
 );
 
 function knownOf(resource: string, operation: Operation): KnownOperation {
-	const { value, fields, createsJobs } = operation;
+	const { value, fields, done } = operation;
 	const known = { value, resource, idempotent: false };
-	if (createsJobs === true) {
+	if (done === 'created') {
 		return { ...known, kind: 'create', calls: 'createJob', parameters: create };
 	}
 	const read = reads[`${resource}.${value}`];

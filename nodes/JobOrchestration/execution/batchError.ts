@@ -1,16 +1,11 @@
-import { correctionOf } from './correction';
-import { nodeErrorOf, type Problem } from '../service/errors/problem';
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { correctionOf } from '../fields/expressions';
+import { nodeErrorOf } from '../service/errors/problem';
 import { mayBeWrongValue } from '../service/errors/statuses';
-import { present } from '../texts';
-import {
-	COUNTED_FROM_0,
-	itemList,
-	jobList,
-	logCreatedJobs,
-	type Summary,
-	summaryOf,
-} from './report';
-import { type FatalProblem, isCancelled, type Run } from './run';
+import { MAX, nameOfExecution, present } from '../texts';
+import { isCancelled, type ItemProblem, objectSharedByTries, type Run } from './run';
+import { COUNTED_FROM_0, itemList, jobList, type Summary, summaryOf } from './summary';
 
 /*
  * The error that ends the execution. It says what was done to all items, always in the same layout:
@@ -27,85 +22,84 @@ import { type FatalProblem, isCancelled, type Run } from './run';
  */
 
 /** Returns the error that ends the execution, with what is known about the other items. */
-export function fatalErrorOf(run: Run, { itemIndex, problem, cause }: FatalProblem) {
+export function fatalErrorOf(run: Run, failed: ItemProblem) {
 	const { context, operation } = run;
+	const { itemIndex, problem, cause } = failed;
 	const summary = summaryOf(run);
-	const { count, created: createdJobs, uncertain: uncertainItems, succeeded } = summary;
+	const { count, succeeded, created, uncertain } = summary;
+	const { scope } = problem;
 	const isStopped = isCancelled(context);
-	if (operation.createsJobs === true && isStopped) logCreatedJobs(context, summary);
-	const hasEffects = succeeded.length + uncertainItems.length > 0 || problem.mayHaveActed === true;
-	const isOfItem = problem.scope === undefined;
-	const isBatch = count > 1 && (hasEffects || isOfItem);
-	// Retry keeps the items as they came, so a wrong value of an item has to be corrected in this node.
-	const said = [problem.title, problem.advice, ...problem.facts.slice(0, 1)];
-	const isWrongValue = mayBeWrongValue(problem.httpStatus) && problem.scope !== 'all items';
-	const correction =
-		hasEffects && isWrongValue && !isStopped && correctionOf({ context, itemIndex }, said);
-	const orPast =
-		correction &&
-		"If there is no right value, set 'On Error' to 'Continue (using error output)' to go past this item.";
-	const failed = isOfItem ? `; item ${itemIndex} failed` : '';
-	const inBatch: Problem = {
+	if (isStopped && operation.done === 'created') logJobs(context, summary);
+	const hasEffects = succeeded.length + uncertain.length > 0 || problem.mayHaveActed === true;
+	const isNamed = scope === 'named items';
+	// If nothing was done, a problem of several items says enough about them.
+	const listsItems = count > 1 && (hasEffects || scope === undefined);
+	const isCounted = listsItems || (isNamed && count > 1);
+	const ofItems = [listsItems && listOfItems(summary), isCounted && COUNTED_FROM_0];
+	const nodeError = nodeErrorOf(context.getNode(), cause, {
 		...problem,
-		// If a title contains "item 4", n8n's editor does not append "[item 4]" to it.
-		...(isBatch &&
-			!isStopped &&
-			problem.scope !== 'named items' && {
-				title: `${resultOf(run, summary)}${failed}: ${problem.title}`,
-			}),
-		...(hasEffects && {
-			advice: [problem.advice, correction, orPast, todoOf(run, summary, problem)]
-				.filter(Boolean)
-				.join('\n'),
-		}),
+		title:
+			listsItems && !isNamed && !isStopped ? titleInBatch(run, summary, failed) : problem.title,
+		advice: hasEffects
+			? present([problem.advice, nextStepsOf(run, summary, failed)]).join('\n')
+			: problem.advice,
 		lists: present([
-			present([
-				...(problem.lists ?? []),
-				isBatch && listOfItems(summary),
-				count > 1 && (isBatch || problem.scope === 'named items') && COUNTED_FROM_0,
-			]).join(' '),
-			uncertainItems.length > (problem.uncertainJob ? 1 : 0) &&
-				listOfJobs(uncertainItems, 'Jobs that may exist', 'uncertainItems'),
-			createdJobs.length > 0 && listOfJobs(createdJobs, 'Jobs already created', 'createdJobs'),
+			present([...(problem.lists ?? []), ...ofItems]).join(' '),
+			uncertain.length > (problem.uncertainJob ? 1 : 0) &&
+				listOfJobs(uncertain, 'Jobs that may exist', 'uncertainItems'),
+			created.length > 0 && listOfJobs(created, 'Jobs already created', 'createdJobs'),
 		]),
-	};
-	const nodeError = nodeErrorOf(context.getNode(), cause, inBatch);
+	});
 	// Machines read the context, so it has each ID as it is.
-	const created = createdJobs.map(({ itemIndex: item, uid, displayName, namespace }) => {
+	const createdJobs = created.map(({ itemIndex: item, uid, displayName, namespace }) => {
 		return { itemIndex: item, uid, displayName, namespace };
 	});
-	Object.assign(nodeError.context, { createdJobs: created, uncertainItems });
-	if (count === 1 || problem.scope !== 'all items') nodeError.context.itemIndex = itemIndex;
+	Object.assign(nodeError.context, { createdJobs, uncertainItems: uncertain });
+	if (count === 1 || scope !== 'all items') nodeError.context.itemIndex = itemIndex;
 	return nodeError;
 }
 
-/** Returns how many items are done: "3 of 6 jobs were created, 1 more may exist". */
-function resultOf({ operation: { done } }: Run, { count, uncertain, succeeded }: Summary): string {
+/**
+ * Returns a problem's title that begins with what is done: "3 of 6 jobs were created, 1 more may exist; item 3 failed:
+ * ...". If a title contains "item 3", n8n's editor does not append "[item 3]" to it.
+ */
+function titleInBatch(
+	{ operation: { done } }: Run,
+	{ count, uncertain, succeeded }: Summary,
+	{ itemIndex, problem: { title, scope } }: ItemProblem,
+): string {
 	const what = done === undefined ? 'items succeeded' : `jobs were ${done}`;
 	const more = uncertain.length > 0 ? `, ${uncertain.length} more may exist` : '';
-	return `${succeeded.length} of ${count} ${what}${more}`;
+	const which = scope === undefined ? `; item ${itemIndex} failed` : '';
+	return `${succeeded.length} of ${count} ${what}${more}${which}: ${title}`;
 }
 
-/** Returns what to do about the items that are done or whose job may exist. */
-function todoOf(
+/** Returns how to continue if items are done or their jobs may exist: how to correct a wrong value, and what to do. */
+function nextStepsOf(
 	{ context, operation }: Run,
 	{ count, uncertain, succeeded }: Summary,
-	{ mayHaveActed }: Problem,
+	{ itemIndex, problem }: ItemProblem,
 ): string {
 	if (isCancelled(context)) {
 		return 'n8n offers no Retry after a cancel: to continue, start a new execution with the items that are not done.';
 	}
-	// n8n passes nothing on from the execution of a sub-workflow: only the Retry of that execution knows what is done.
-	const retry = `use Retry of execution ${context.getExecutionId()} in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done, as they came to this node`;
-	const none = "If it doesn't exist, turn on 'Create Again If Uncertain' in this node's Options";
-	const one = "If it exists, set 'On Error' to 'Continue (using error output)'";
-	const again = '; running this node in another way creates every job again';
-	const isCreate = operation.createsJobs === true && (count > 1 || succeeded.length > 0);
-	const past =
-		"Retry doesn't send this item again. To continue past it, first set 'On Error' to 'Continue (using error output)'. To continue,";
-	const next = mayHaveActed === true ? past : 'To continue,';
-	const start = uncertain.length > 0 ? `${none}. ${one}. Then` : next;
-	return `${start} ${retry}${isCreate ? again : ''}.`;
+	const { title, advice, facts, httpStatus, mayHaveActed, scope } = problem;
+	const isWrongValue = mayBeWrongValue(httpStatus) && scope !== 'all items';
+	const goPast = "set 'On Error' to 'Continue (using error output)'";
+	let first = 'To continue,';
+	if (uncertain.length > 0) {
+		first = `If it doesn't exist, turn on 'Create Again If Uncertain' in this node's Options. If it exists, ${goPast}. Then`;
+	} else if (mayHaveActed === true) {
+		first = `Retry doesn't send this item again. To continue past it, first ${goPast}. To continue,`;
+	}
+	const createsAgain = operation.done === 'created' && (count > 1 || succeeded.length > 0);
+	const warning = createsAgain ? '; running this node in another way creates every job again' : '';
+	const said = [title, advice, ...facts.slice(0, 1)];
+	return present([
+		isWrongValue && correctionOf({ context, itemIndex }, said),
+		// n8n passes nothing on from the execution of a sub-workflow: only the Retry of that execution knows what is done.
+		`${first} use Retry of execution ${context.getExecutionId()} in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done, as they came to this node${warning}.`,
+	]).join('\n');
 }
 
 function listOfItems({ succeeded, failed, notBegun }: Summary): string {
@@ -121,27 +115,21 @@ function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place:
 }
 
 /**
- * Returns one problem for all items with wrong fields: that of the first one, and which others have a problem, too.
- *
- * @param count the number of all items of the node
+ * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
+ * needed because n8n 2.x drops the error of a cancelled execution.
  */
-export function badInputProblem(
-	[first, ...others]: FatalProblem[],
-	{ count, isRetry }: { count: number; isRetry: boolean },
-): FatalProblem | undefined {
-	if (first === undefined) return undefined;
-	const { itemIndex, problem } = first;
-	const what = isRetry ? 'Nothing more was sent' : 'Nothing was sent';
-	const which = count > 1 ? ` for item ${itemIndex}` : '';
-	const items = itemList(others.map((other) => other.itemIndex));
-	const more = others.length === 1 ? 'One more item has' : `${others.length} more items have`;
-	return {
-		itemIndex,
-		problem: {
-			...problem,
-			title: `${what}. ${problem.title}${which}.`,
-			lists: others.length > 0 ? [`${more} wrong values: ${items}.`] : [],
-			scope: 'named items',
-		},
-	};
+function logJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
+	// After a cancel, n8n still begins each try of Retry On Fail, although nothing is sent.
+	const shared = objectSharedByTries(context);
+	if (shared.isLogged === true) return;
+	shared.isLogged = true;
+	const most = Math.max(created.length, uncertain.length, 1);
+	for (let start = 0; start < most; start += MAX.jobsInLog) {
+		const [made, unclear] = [created, uncertain].map(
+			(jobs) => jobList(jobs.slice(start, start + MAX.jobsInLog)).join('; ') || 'none',
+		);
+		context.logger.warn(
+			`${nameOfExecution(context)} was cancelled. Jobs already created: ${made}. Jobs that may exist: ${unclear}`,
+		);
+	}
 }

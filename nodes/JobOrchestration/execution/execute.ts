@@ -9,13 +9,13 @@ import {
 	problemOf,
 	uncertain,
 } from '../service/errors/problem';
-import { onAbort } from '../service/timers';
+import { inParallel, onAbort } from '../service/timers';
 import { waitForCallback } from '../waitUntilCalled';
 import { type CreatedJob, nameOf } from '../texts';
 import { fatalErrorOf } from './batchError';
-import { inParallel, prepareAll } from './prepare';
-import { addHints } from './report';
-import { type FatalProblem, isCancelled, recall, remember, rememberNothing, type Run } from './run';
+import { prepareAll } from './prepare';
+import { isCancelled, type ItemProblem, recall, remember, rememberNothing, type Run } from './run';
+import { addHints } from './summary';
 
 /**
  * Runs the node's operation for all input items. Checks all items first, makes the calls in parallel, and returns the
@@ -36,38 +36,38 @@ export async function execute(this: IExecuteFunctions): Promise<INodeExecutionDa
 /** Runs the operation, and returns the output, or the error that ends the execution. */
 async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[] | Error> {
 	let run: Run | undefined;
+	// If the error were thrown in spite of Continue, n8n would pass the input items on as if they had succeeded.
+	const failed = (cause: unknown, problem = problemOf(cause)) =>
+		goesOn(context)
+			? outputOf(context, run, { problem })
+			: nodeErrorOf(context.getNode(), cause, problem);
 	try {
 		const resource = context.getNodeParameter('resource', 0, null);
 		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
 		const operation = context.getNodeParameter('operation', 0, null);
 		run = recall(context, findOperation(resource, operation));
-		const { refusal } = run;
-		if (refusal !== undefined) {
-			const others = { problem: refusal };
-			if (context.continueOnFail()) return outputOf(context, run, others);
-			return nodeErrorOf(context.getNode(), undefined, refusal);
-		}
+		if (run.refusal !== undefined) return failed(undefined, run.refusal);
 		const fatal = (await runToEnd(run)) ?? (await beginWait(run));
 		return fatal === undefined ? outputOf(context, run) : fatalErrorOf(run, fatal);
 	} catch (cause) {
 		if (run === undefined) rememberNothing(context);
-		if (!context.continueOnFail() || isCancelled(context))
-			return nodeErrorOf(context.getNode(), cause);
-		// If the error were thrown, n8n would pass the input items on as if they had succeeded.
-		return outputOf(context, run, { problem: problemOf(cause) });
+		return failed(cause);
 	}
 }
+
+/** Decides whether an item that fails leaves the node as an error item. After a cancel, the node ends with an error. */
+const goesOn = (context: IExecuteFunctions) => context.continueOnFail() && !isCancelled(context);
 
 /**
  * Performs the steps of a run.
  *
  * @returns the problem that ends the execution, if there is one
  */
-async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
+async function runToEnd(run: Run): Promise<ItemProblem | undefined> {
 	let hasFailed = true;
 	try {
 		const { items, fatal } = await prepareAll(run);
-		const ended = fatal ?? (await makeCalls(run, items)) ?? leftUncertain(run);
+		const ended = fatal ?? (await makeCalls(run, items)) ?? uncertainProblemIn(run);
 		hasFailed = ended !== undefined;
 		if (ended === undefined) addHints(run);
 		return ended;
@@ -85,13 +85,13 @@ async function runToEnd(run: Run): Promise<FatalProblem | undefined> {
 async function makeCalls(
 	{ context, outcomes }: Run,
 	items: Awaited<ReturnType<typeof prepareAll>>['items'],
-): Promise<FatalProblem | undefined> {
+): Promise<ItemProblem | undefined> {
 	const abortController = new AbortController();
 	const { signal } = abortController;
 	const stop = () => abortController.abort();
 	const stopListening = onAbort(context.getExecutionCancelSignal(), stop);
 	const onFailure = context.continueOnFail() ? undefined : stop;
-	let firstFatal: FatalProblem | undefined;
+	let firstFatal: ItemProblem | undefined;
 
 	await inParallel(items, { signal }, async ({ itemIndex, prepared, options, client }) => {
 		const { idempotent, job } = prepared.call;
@@ -118,7 +118,7 @@ async function makeCalls(
  * Returns the problem of the first item that an earlier run has left uncertain and that was not run again. This problem
  * ends the execution once all other items are done. No other problem is left at that time.
  */
-function leftUncertain({ context, outcomes }: Run): FatalProblem | undefined {
+function uncertainProblemIn({ context, outcomes }: Run): ItemProblem | undefined {
 	const itemIndex = outcomes.findIndex((outcome) => outcome?.problem);
 	const problem = outcomes[itemIndex]?.problem;
 	return problem && !context.continueOnFail() ? { itemIndex, problem } : undefined;
@@ -130,7 +130,7 @@ function leftUncertain({ context, outcomes }: Run): FatalProblem | undefined {
  *
  * @returns the problem that ends the execution, if there is one
  */
-async function beginWait(run: Run): Promise<FatalProblem | undefined> {
+async function beginWait(run: Run): Promise<ItemProblem | undefined> {
 	const { context, outcomes, recalled } = run;
 	// Only the first item can have a callback, because Wait Until Called takes one item per execution.
 	const [{ callback, createdJob: job, output: [output] = [] } = {}] = outcomes;
@@ -142,7 +142,7 @@ async function beginWait(run: Run): Promise<FatalProblem | undefined> {
 		return undefined;
 	} catch (cause) {
 		const problem = notWaitingProblem(job, cause);
-		if (!context.continueOnFail() || isCancelled(context)) return { itemIndex: 0, problem, cause };
+		if (!goesOn(context)) return { itemIndex: 0, problem, cause };
 		outcomes[0] = { problem };
 		return undefined;
 	}
@@ -175,7 +175,7 @@ function outputOf(context: IExecuteFunctions, run?: Run, others: Outcome = {}) {
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
 		const { title: message, httpStatus = null, uncertainJob, mayHaveActed } = problem;
 		const jobMayExist = uncertainJob !== undefined || mayHaveActed === true;
-		const ofCreate = run?.operation.createsJobs && { jobMayExist };
+		const ofCreate = run?.operation.done === 'created' && { jobMayExist };
 		const description = descriptionOf(problem);
 		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
 		return [{ json, ...(binary && { binary }), pairedItem }];

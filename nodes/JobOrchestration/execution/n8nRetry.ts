@@ -14,16 +14,11 @@ import { RETRY } from '../service/retry/policy';
  * - n8n died while it ran this node, and has stored no state.
  */
 
-/** The Retry of an execution: the execution that continues it, since when (`performance.now()`), and what it has done. */
-interface Retry {
-	by: string;
-	at: number;
-	/** What the Retry has done, to complete a sentence; undefined while it runs. */
-	done?: string;
-}
-
-/** The latest Retry of each execution, by the ID of the execution that was retried. */
-const retries = new Map<string, Retry>();
+/**
+ * The latest Retry of each execution, by the ID of the execution that was retried: the execution that continues it, since
+ * when (`performance.now()`), and what it has done, to complete a sentence; undefined while it runs.
+ */
+const retries = new Map<string, { by: string; at: number; done?: string }>();
 
 /**
  * Records that an execution continues another one.

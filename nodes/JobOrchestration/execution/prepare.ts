@@ -6,9 +6,9 @@ import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import type { Session } from '../service/session/session';
-import { SharedPause } from '../service/timers';
-import { badInputProblem } from './batchError';
-import { type FatalProblem, isCancelled, msLeftForTool, type Run } from './run';
+import { inParallel, SharedPause } from '../service/timers';
+import { isCancelled, type ItemProblem, msLeftForTool, type Run } from './run';
+import { itemList } from './summary';
 
 /**
  * The time after which reading the items pauses. A longer time would block the event loop and delay n8n's other work.
@@ -18,40 +18,11 @@ const YIELD_AFTER_MS = 10;
 /** The number of items that are read at once. Reading credentials one by one from n8n's database takes twice as long. */
 const READS_AT_ONCE = 20;
 
-/**
- * The maximum number of items in progress. Large enough that items which wait for a Retry-After don't fill the window,
- * small enough to limit the memory for items in progress.
- */
-const WINDOW = 2_000;
-
 /** What happened to an item that an earlier execution may have sent before n8n was stopped. */
 const CUT_OFF = {
 	title: 'n8n was stopped while an earlier execution ran this node',
 	facts: ["What that execution had sent isn't known."],
 };
-
-/**
- * Runs `work` for each element in order, with at most `atOnce` elements in progress at the same time. Begins no further
- * element once the signal is aborted.
- *
- * @param work must not reject
- * @returns the results, in the order of the elements
- */
-export async function inParallel<Element, Result>(
-	elements: readonly Element[],
-	{ atOnce = WINDOW, signal }: { atOnce?: number; signal?: AbortSignal | undefined },
-	work: (element: Element) => Promise<Result>,
-): Promise<Result[]> {
-	const results: Result[] = [];
-	const queue = elements.entries();
-	const worker = async () => {
-		for (const [index, element] of queue) {
-			if (signal?.aborted !== true) results[index] = await work(element);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(atOnce, elements.length) }, worker));
-	return results;
-}
 
 /**
  * Reads and checks all items with their credentials, except for those that an earlier run has settled. Items that can't
@@ -60,8 +31,7 @@ export async function inParallel<Element, Result>(
  * @returns the items that are to be run, in order, and the problem that ends the execution before the first call
  */
 export async function prepareAll(run: Run) {
-	const { context, outcomes } = run;
-	const isRetry = outcomes.some((outcome) => outcome !== undefined);
+	const { context, outcomes, account: earlierAccount } = run;
 	const signal = context.getExecutionCancelSignal();
 	const { parameters } = context.getNode();
 	const pauses = new SharedPause(YIELD_AFTER_MS);
@@ -76,7 +46,6 @@ export async function prepareAll(run: Run) {
 		}
 	});
 	const read = all.filter((item) => item !== undefined);
-	const { account: before } = run;
 	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
 	const { account = '' } = run;
 	const clients = new Map<Session, ServiceClient>();
@@ -86,7 +55,7 @@ export async function prepareAll(run: Run) {
 		const { itemIndex, session, access, prepared, options } = item;
 		const { name } = session.account;
 		if (name !== account) {
-			const error = otherAccountError(account, name, before !== undefined);
+			const error = otherAccountError(account, name, earlierAccount !== undefined);
 			return failedBy(error, itemIndex);
 		}
 		// The password may differ from item to item, and each item is sent with its own.
@@ -96,16 +65,15 @@ export async function prepareAll(run: Run) {
 		return { itemIndex, prepared, options, client };
 	});
 	const failed = checked.filter((item) => 'problem' in item);
+	// A job that may exist is more than a wrong value.
 	for (const { itemIndex, problem } of failed) outcomes[itemIndex] ??= { problem };
-	const wrong = failed.filter(({ cause }) => cause instanceof FieldError);
-	const fatal = badInputProblem(wrong, { count: outcomes.length, isRetry }) ?? failed[0];
 	return {
 		items: checked.filter((item) => 'client' in item),
-		fatal: context.continueOnFail() ? undefined : fatal,
+		fatal: context.continueOnFail() ? undefined : (problemOfWrongValues(run, failed) ?? failed[0]),
 	};
 }
 
-const failedBy = (cause: unknown, itemIndex: number): FatalProblem => ({
+const failedBy = (cause: unknown, itemIndex: number): ItemProblem => ({
 	itemIndex,
 	problem: problemOf(cause),
 	cause,
@@ -149,4 +117,21 @@ function otherAccountError(begun: string, now: string, isOfEarlierRun: boolean):
 		: 'All items of a run have the same account. If an expression in the credential chooses it, put a Loop Over Items node with Batch Size 1 before this node, or start a sub-workflow for each item.';
 	const advice = `This node has begun as ${begun}, and the credential is now for ${now}. ${toDo}`;
 	return new FieldError('Credential', 'leads to another account', advice);
+}
+
+/** Returns one problem for all items with wrong values: that of the first one, and which others have wrong values, too. */
+function problemOfWrongValues(
+	{ outcomes, recalled }: Run,
+	failed: ItemProblem[],
+): ItemProblem | undefined {
+	const [first, ...others] = failed.filter(({ cause }) => cause instanceof FieldError);
+	if (first === undefined) return undefined;
+	const { itemIndex, problem } = first;
+	const what = recalled.some(Boolean) ? 'Nothing more was sent' : 'Nothing was sent';
+	const which = outcomes.length > 1 ? ` for item ${itemIndex}` : '';
+	const more = others.length === 1 ? 'One more item has' : `${others.length} more items have`;
+	const items = itemList(others.map((other) => other.itemIndex));
+	const title = `${what}. ${problem.title}${which}.`;
+	const lists = others.length > 0 ? [`${more} wrong values: ${items}.`] : [];
+	return { itemIndex, problem: { ...problem, title, lists, scope: 'named items' } };
 }

@@ -49,8 +49,8 @@ export interface Run {
 	wasCutOff: boolean;
 }
 
-/** A problem that ends the execution, unless the node is set to continue on errors. */
-export interface FatalProblem {
+/** A problem of an item. */
+export interface ItemProblem {
 	itemIndex: number;
 	problem: Problem;
 	/** The value that was thrown, if any. */
@@ -139,7 +139,7 @@ export function remember(run: Run, hasFailed: boolean): void {
 	objectSharedByTries(context).state = state;
 	const isNew = (outcome: Outcome | undefined, index: number) =>
 		outcome !== undefined && outcome !== recalled[index];
-	const what = operation.createsJobs ? 'has created jobs' : 'has done some of its items';
+	const what = operation.done === 'created' ? 'has created jobs' : 'has done some of its items';
 	const hasDone = state.outcomes.some(isNew);
 	// If the run has done nothing but the execution goes on, a later node or round may create jobs.
 	const done = hasDone ? what : hasFailed ? undefined : 'has gone on';

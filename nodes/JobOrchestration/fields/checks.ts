@@ -1,10 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../json';
-import { expressionsIn, FieldError, orFieldError, type Value } from './expressions';
+import { MAX } from '../texts';
+import { expressionsIn, FieldError, orFieldError, type Given } from './expressions';
 
 /*
- * The checks of a single value, by what the form says about its field.
+ * This folder reads the fields of an item by what the form says about them. `form.ts` has a function for each kind of
+ * field. What it returns is the field that n8n shows, and also the rule for reading it. `values.ts` reads the fields of an
+ * item, this file checks a single value, and `expressions.ts` has what the expressions in a field tell. A wrong value is a
+ * FieldError, which names the field and says what to do.
  */
 
 /** Matches what no ID has: what could change the path of a request, and what a reader can't see. */
@@ -23,7 +27,7 @@ export const toText = (value: unknown) =>
 	typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 
 /** Returns a text. Numbers and booleans become text, dates ISO 8601, and, where the form says so, lists JSON. */
-export function textOf(field: INodeProperties, { label, value }: Value): string {
+export function textOf(field: INodeProperties, { label, value }: Given): string {
 	const { required, typeOptions } = field;
 	const plain = toJson(value ?? '', label);
 	if (typeof plain === 'object' && plain !== null && typeOptions?.acceptsJson !== true) {
@@ -38,7 +42,7 @@ export function textOf(field: INodeProperties, { label, value }: Value): string 
 	throw new FieldError(label, 'is empty', advice);
 }
 
-export function idOf(field: INodeProperties, given: Value): string {
+export function idOf(field: INodeProperties, given: Given): string {
 	const id = textOf(field, given).trim();
 	const { 0: found, index = 0 } = NOT_IN_ID.exec(id) ?? {};
 	if (found === undefined) return id;
@@ -48,7 +52,7 @@ export function idOf(field: INodeProperties, given: Value): string {
 	throw new FieldError(given.label, `has ${what} at position ${index + 1}`, advice);
 }
 
-export function numberOf(field: INodeProperties, { label, value }: Value): number {
+export function numberOf(field: INodeProperties, { label, value }: Given): number {
 	const { minValue, maxValue, numberPrecision } = field.typeOptions ?? {};
 	const number = typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
 	// From 2^53 on, JavaScript can't tell all whole numbers apart.
@@ -65,8 +69,8 @@ export function numberOf(field: INodeProperties, { label, value }: Value): numbe
 	throw unlike(value, isTooLong ? `${wanted} with at most 15 digits` : wanted, label);
 }
 
-/** Returns one of the choices; the default if there is no value. */
-export function choiceOf(field: INodeProperties, { label, value }: Value): string {
+/** Returns one of the choices, which are true and false for a boolean; the default if there is no value. */
+export function choiceOf(field: INodeProperties, { label, value }: Given): string {
 	const { type, default: usual, options = [] } = field;
 	const offered = options.flatMap((option) => ('value' in option ? String(option.value) : []));
 	const choices = type === 'boolean' ? ['true', 'false'] : offered;
@@ -76,14 +80,14 @@ export function choiceOf(field: INodeProperties, { label, value }: Value): strin
 }
 
 /** Returns a JSON object, which may be given as text; {} if there is no value. */
-export function jsonObjectOf(given: Value): JsonObject {
+export function jsonObjectOf(given: Given): JsonObject {
 	const json = jsonOf(given) ?? {};
 	if (isJsonObject(json)) return json;
 	throw unlike(json, 'an object, such as { "team": "data" }', given.label);
 }
 
 /** Returns a list of JSON objects, which may be given as text; [] if there is no value. */
-export function jsonListOf(given: Value): JsonObject[] {
+export function jsonListOf(given: Given): JsonObject[] {
 	const json = jsonOf(given) ?? [];
 	const wanted = 'a list of objects, such as [{ "id": "input-1", "default": "5" }]';
 	if (!Array.isArray(json)) throw unlike(json, wanted, given.label);
@@ -93,10 +97,10 @@ export function jsonListOf(given: Value): JsonObject[] {
 }
 
 /** Returns a JSON value, which may be given as text; undefined if there is none. */
-function jsonOf(given: Value): unknown {
+function jsonOf(given: Given): unknown {
 	const { label, value } = given;
 	if (isNothing(value) || (typeof value === 'string' && value.trim() === '')) return undefined;
-	return typeof value === 'string' ? parseJson(value, given) : toJson(value, label);
+	return toJson(typeof value === 'string' ? parseJson(value, given) : value, label);
 }
 
 function unlike(value: unknown, wanted: string, label: string, advice = `Enter ${wanted}.`) {
@@ -106,16 +110,17 @@ function unlike(value: unknown, wanted: string, label: string, advice = `Enter $
 
 /** Returns a value as the text of an error names it. */
 function describe(value: unknown): string {
-	if (typeof value === 'string') return value.length > 40 ? 'a long text' : `"${value}"`;
+	if (typeof value === 'string')
+		return value.length > MAX.valueInTitle ? 'a long text' : `"${value}"`;
 	if (Array.isArray(value)) return 'a list';
 	return typeof value === 'object' && value !== null ? 'an object' : String(value ?? 'nothing');
 }
 
 /** Parses JSON text, which may be in the Markdown code fence that language models put around it. */
-function parseJson(text: string, { label, stored }: Value): unknown {
+function parseJson(text: string, { label, stored }: Given): unknown {
 	const trimmed = text.trim();
 	const [, , json = trimmed] = /^(`{3,9}|~{3,9})[^[{\n]*(.*)\1$/s.exec(trimmed) ?? [];
-	const parse = (): unknown => JSON.parse(json, refuser(label));
+	const parse = (): unknown => JSON.parse(json);
 	return orFieldError(parse, (reason) => {
 		const [expression] = expressionsIn(stored);
 		const inserted = `{{ JSON.stringify(${expression?.slice(2, -2).trim()}) }}`;
@@ -125,34 +130,42 @@ function parseJson(text: string, { label, stored }: Value): unknown {
 	});
 }
 
-/** Returns a value as JSON represents it: a date is ISO 8601 text. */
+/**
+ * Returns a value as JSON represents it: a date is ISO 8601 text.
+ *
+ * @throws FieldError if JSON would change or omit a part of the value
+ */
 function toJson(value: unknown, label: string): unknown {
 	if (typeof value === 'string') return value;
-	const convert = (): unknown => JSON.parse(JSON.stringify(value, refuser(label)));
+	function keep(this: JsonObject, key: string, inJson: unknown): unknown {
+		const loss = lossOf(this[key], inJson);
+		if (loss === undefined) return inJson;
+		const place = Array.isArray(this) ? `at position ${Number(key) + 1}` : `as "${key}"`;
+		throw new FieldError(label, `${key === '' ? 'is' : `has ${place}`} ${loss.what}`, loss.advice);
+	}
+	const convert = (): unknown => JSON.parse(JSON.stringify(value, keep));
 	return orFieldError(
 		convert,
 		(reason) => new FieldError(label, "can't be sent as JSON", `${reason}. ${CHECK}`),
 	);
 }
 
-/** Returns a function for JSON.parse and JSON.stringify that refuses each part of a value that JSON can't represent. */
-function refuser(label: string) {
-	return function refuseLoss(this: JsonObject, key: string, part: unknown): unknown {
-		const value: unknown = this[key];
-		const place = Array.isArray(this) ? `at position ${Number(key) + 1}` : `as "${key}"`;
-		const errorOf = (what: string, advice = CHECK) =>
-			new FieldError(label, `${key === '' ? 'is' : `has ${place}`} ${what}`, advice);
-		if (Number.isInteger(part) && !Number.isSafeInteger(part)) {
-			const advice = 'Give it as text: put it in quotes where it comes from.';
-			throw errorOf(`${String(part)}, a number with too many digits`, advice);
-		}
-		if (part === undefined) {
-			throw errorOf('nothing (undefined)', `${CHECK} If nothing is meant, let it give null.`);
-		}
-		// An invalid date is null as JSON.
-		const isNumber = typeof part !== 'number' || Number.isFinite(part);
-		const isKept = typeof part !== 'function' && (part !== null || value === null);
-		if (isNumber && isKept) return part;
-		throw errorOf(`${String(value)}, which JSON can't represent`);
-	};
+/**
+ * Returns what a part of a value is that JSON can't represent, and what to do about it; undefined if JSON can.
+ *
+ * @param inJson what JSON.stringify takes for the part: an invalid date is null
+ */
+function lossOf(part: unknown, inJson: unknown): { what: string; advice: string } | undefined {
+	if (Number.isInteger(inJson) && !Number.isSafeInteger(inJson)) {
+		const advice = 'Give it as text: put it in quotes where it comes from.';
+		return { what: `${String(inJson)}, a number with too many digits`, advice };
+	}
+	if (inJson === undefined) {
+		const advice = `${CHECK} If nothing is meant, let it give null.`;
+		return { what: 'nothing (undefined)', advice };
+	}
+	const isNumber = typeof inJson !== 'number' || Number.isFinite(inJson);
+	const isKept = typeof inJson !== 'function' && (inJson !== null || part === null);
+	if (isNumber && isKept) return undefined;
+	return { what: `${String(part)}, which JSON can't represent`, advice: CHECK };
 }

@@ -55,8 +55,8 @@ export interface Item {
 	itemIndex: number;
 }
 
-/** A value of a field, before it is checked. */
-export interface Value {
+/** What is given for a field, before it is checked. */
+export interface Given {
 	/** The field's name in errors. */
 	label: string;
 	value: unknown;
@@ -65,7 +65,7 @@ export interface Value {
 }
 
 /** Refuses a value that is undefined, and a text in which an expression gives undefined. */
-export function refuseHoles({ label, value, stored }: Value, { context, itemIndex }: Item): void {
+export function refuseHoles({ label, value, stored }: Given, { context, itemIndex }: Item): void {
 	const expressions = expressionsIn(stored);
 	const [only = ''] = expressions;
 	if (value === undefined) throw undefinedError(label, expressions[0]);
@@ -87,13 +87,48 @@ function undefinedError(label: string, expression: string | undefined): FieldErr
 }
 
 /** Returns the code of an expression, in parentheses unless it is a plain path, so that an operator can follow it. */
-export function operandOf(expression: string): string {
+function operandOf(expression: string): string {
 	const code = expression.slice(2, -2).trim();
 	return /^[\w$.?[\]'"]+$/.test(code) ? code : `(${code})`;
 }
 
-/** Returns all texts in a stored parameter. */
-export function textsIn(stored: unknown): string[] {
+/**
+ * Returns how to correct one item's value in the node itself, because n8n's Retry keeps the items as they came.
+ *
+ * @param said the texts of the error, which name the wrong value; the first that names the value of an expression counts
+ * @returns undefined if no text names the value of an expression
+ */
+export function correctionOf({ context, itemIndex }: Item, said: string[]): string | undefined {
+	const evaluated = (expression: string): unknown => {
+		try {
+			return context.evaluateExpression(expression, itemIndex);
+		} catch {
+			return undefined;
+		}
+	};
+	const expressions = stringsIn(context.getNode().parameters)
+		.flatMap(expressionsIn)
+		.map((expression) => ({ expression, value: evaluated(expression) }));
+	const [found] = said.flatMap((text) => expressions.filter(({ value }) => isNamedIn(text, value)));
+	if (found === undefined) return undefined;
+	const operand = operandOf(found.expression);
+	const literal = `'${String(found.value).replace(/['\\]/g, '\\$&')}'`;
+	const condition = `${operand} === ${typeof found.value === 'number' ? found.value : literal}`;
+	return [
+		`Retry keeps the items as they came, so correct the value in this node: replace ${found.expression} by {{ ${condition} ? '...' : ${operand} }}, with the right value in place of the dots. Take this back afterwards.`,
+		"If there is no right value, set 'On Error' to 'Continue (using error output)' to go past this item.",
+	].join('\n');
+}
+
+/** Returns whether a text names a value, and not only a longer one that contains it. One character says too little. */
+function isNamedIn(text: string, value: unknown): boolean {
+	if (!['string', 'number'].includes(typeof value) || String(value).length < 2) return false;
+	const literally = String(value).replace(/\W/g, '\\$&');
+	return new RegExp(`(?<![\\w-])${literally}(?![\\w-])`).test(text);
+}
+
+/** Returns all strings in a stored parameter. */
+export function stringsIn(stored: unknown): string[] {
 	if (typeof stored === 'string') return [stored];
-	return Object.values(Object(stored) as object).flatMap(textsIn);
+	return Object.values(Object(stored) as object).flatMap(stringsIn);
 }

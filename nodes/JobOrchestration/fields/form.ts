@@ -78,7 +78,7 @@ export const collection = <const Name extends string, Members extends Field[]>(
 ) => fieldOf<Added<Members>>('collection', {}, { options })(displayName, name, more);
 
 /** A list of records, each with all of the fields. Fields of a record that aren't required are hidden at first. */
-export const list = <const Name extends string, Members extends Field[]>(
+export const records = <const Name extends string, Members extends Field[]>(
 	displayName: string,
 	name: Name,
 	record: { displayName: string; name: string; values: Members },

@@ -7,8 +7,8 @@ import {
 	type Item,
 	orFieldError,
 	refuseHoles,
-	textsIn,
-	type Value,
+	stringsIn,
+	type Given,
 } from './expressions';
 import type { Field, ValuesOf } from './form';
 
@@ -64,7 +64,7 @@ function isShown({ displayOptions }: INodeProperties, { valueAt }: ReadItem): bo
 /** Returns the value of a parameter; null if the workflow doesn't have it. */
 function evaluated(name: string, label: string, stored: unknown = null, item: Item): unknown {
 	// n8n takes as long for a parameter without an expression as for one with an expression.
-	if (!textsIn(stored).some((text) => text.startsWith('='))) return stored;
+	if (!stringsIn(stored).some((text) => text.startsWith('='))) return stored;
 	const get = (): unknown => item.context.getNodeParameter(name, item.itemIndex, null);
 	return orFieldError(get, (reason) => {
 		const advice = `n8n says: "${reason}". Correct the expression in this field.`;
@@ -73,7 +73,7 @@ function evaluated(name: string, label: string, stored: unknown = null, item: It
 }
 
 /** Returns the checked value of a field, or of a field within one. */
-function valueOf(field: INodeProperties, given: Value, item: ReadItem): unknown {
+function valueOf(field: INodeProperties, given: Given, item: ReadItem): unknown {
 	const { type, options = [], typeOptions = {} } = field;
 	const { label, stored, value } = given;
 	if (type === 'resourceLocator' && isJsonObject(value) && 'value' in value) {
@@ -107,7 +107,7 @@ function valueOf(field: INodeProperties, given: Value, item: ReadItem): unknown 
 /** Returns the values of the fields within a field, except for empty numbers. `prefix` precedes their labels in errors. */
 function partsOf(
 	fields: INodeProperties[],
-	{ stored, value }: Value,
+	{ stored, value }: Given,
 	item: ReadItem,
 	prefix = '',
 ): JsonObject {
@@ -126,7 +126,7 @@ function partsOf(
 }
 
 /** Returns the records of a list, whose form has one group of fields. */
-function recordsOf(field: INodeProperties, given: Value, item: ReadItem): JsonObject[] {
+function recordsOf(field: INodeProperties, given: Given, item: ReadItem): JsonObject[] {
 	const [group] = field.options ?? [];
 	if (group === undefined || !('values' in group)) return [];
 	const { name, values } = group;

@@ -1,7 +1,11 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
 
-import { isJsonObject, type JsonObject } from '../json';
-import { WORK_CLUSTERS } from '../service/calls/clusters';
+import type { JsonObject } from '../json';
+import { kindOf, WORK_CLUSTERS } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
 import { readList } from '../service/calls/lists';
 import { ServiceClient } from '../service/client';
@@ -35,7 +39,7 @@ export async function searchClusters(
 	pageToken?: string,
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.trim().toLowerCase();
-	const isWanted = ({ name, value }: ListItem) =>
+	const isWanted = ({ name, value }: INodeListSearchItems) =>
 		`${name}\n${value}`.toLowerCase().includes(wanted);
 	const search = async () => {
 		const credential = await readCredential(this, 0);
@@ -57,19 +61,17 @@ export async function searchClusters(
 	return { results, ...(next !== undefined && { paginationToken: next }) };
 }
 
-type ListItem = ReturnType<typeof listItemsOf>[number];
-
 /**
  * Returns the entry of a cluster in the list, or none if the cluster has no ID. The entry names the type and, if that is
  * unusual, the phase. n8n keeps the name of the entry while the phase may change, so the name says that this was the
  * phase when the cluster was listed.
  */
-function listItemsOf(cluster: JsonObject) {
+function listItemsOf(cluster: JsonObject): INodeListSearchItems[] {
 	const uid = uidOf(cluster);
 	if (uid === undefined) return [];
-	const phase = isJsonObject(cluster.status) ? cluster.status.phase : undefined;
-	const isUnusual = typeof phase === 'string' && phase !== '' && phase !== 'Running';
-	const notes = present([cluster.type as string, isUnusual && `${phase} when listed`]).join(', ');
+	const { type, phase = '' } = kindOf(cluster);
+	const isUnusual = !['', 'Running'].includes(phase);
+	const notes = present([type, isUnusual && `${phase} when listed`]).join(', ');
 	const [name = uid] = present([cluster.name as string]);
 	return [{ name: notes === '' ? name : `${name} (${notes})`, value: uid }];
 }

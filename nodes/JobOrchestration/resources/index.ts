@@ -6,6 +6,12 @@ import { create } from './job/create';
 import { verbs } from './job/verbs';
 import type { Operation } from './operation';
 
+/*
+ * This folder has one file per operation: its fields, beside what it does with their values. `operation.ts` says what an
+ * operation is, and has the fields that several of them share; `list.ts` has the fields of all operations that list
+ * something, and reads their lists. This file makes the node's form of all operations.
+ */
+
 /**
  * The resources with their operations, in the order of the form. An operation needs no other registration in the node.
  */

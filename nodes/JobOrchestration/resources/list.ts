@@ -46,17 +46,15 @@ export const listOptions = ({ elements }: List) =>
 	);
 
 /**
- * Returns the call for the first page of a list, and a function that reads the list and returns the outcome: as output,
- * the page itself with Raw Page, or else the elements, at most as many as Limit says.
+ * Returns what `prepare` of an operation returns. The output is the page itself with Raw Page, or else the elements, at
+ * most as many as Limit says.
  *
- * @param filter decides whether an element is wanted; undefined if each one is
+ * @param filter decides which elements are wanted, and returns a hint if none is; undefined if all are wanted
  */
 export function listing(
 	list: List,
-	values: ValuesOf<typeof listFields> & {
-		options: ValuesOf<[ReturnType<typeof listOptions>]>['options'];
-	},
-	filter?: (element: JsonObject) => boolean,
+	values: ValuesOf<[...typeof listFields, ReturnType<typeof listOptions>]>,
+	filter?: { isWanted: (element: JsonObject) => boolean; hintIfNone: () => string | undefined },
 ) {
 	const { rawPage, pageSize = PAGE_SIZE, continue: pageToken } = values.options;
 	const limit = values.returnAll ? Infinity : (values.limit ?? LIMIT);
@@ -68,14 +66,19 @@ export function listing(
 		ifRefused: `Check this node's fields, above all Options › Page Size: the service may not allow ${size} ${list.elements} at once.`,
 	};
 	const call = listPage(list, paging);
-	const read = async (client: ServiceClient, options: RequestOptions) => {
-		const send = async (page: ServiceRequest<Page>) => await client.send(page, options);
-		if (rawPage === true) {
-			const end = await send(call);
-			return end && 'body' in end ? { output: [end.body] } : end;
-		}
-		const end = await readList(list, send, { ...paging, filter, enough: limit });
-		return end && 'found' in end ? { output: end.found.slice(0, limit) } : end;
+	return {
+		call,
+		send: async (client: ServiceClient, options: RequestOptions) => {
+			const read = async (page: ServiceRequest<Page>) => await client.send(page, options);
+			if (rawPage === true) {
+				const end = await read(call);
+				return end && 'body' in end ? { output: [end.body] } : end;
+			}
+			const reading = { ...paging, filter: filter?.isWanted, enough: limit };
+			const end = await readList(list, read, reading);
+			if (end === undefined || 'problem' in end) return end;
+			const hint = end.found.length === 0 ? filter?.hintIfNone() : undefined;
+			return { output: end.found.slice(0, limit), hint: hint && client.redact(hint) };
+		},
 	};
-	return { call, read };
 }

@@ -49,10 +49,11 @@ export interface Operation<
 	fields: Fields;
 	/** The field Options, which comes last. */
 	options: Options;
-	/** The participle that says what happens to an item's job, as in "2 of 4 jobs were stopped". */
+	/**
+	 * What is done to an item's job, as in "2 of 4 jobs were stopped". If it is `created`, each call has the job that it
+	 * creates, and errors, error items and logs say which jobs exist or may exist.
+	 */
 	done?: string;
-	/** Whether the operation creates jobs, which errors, error items and logs then report. */
-	createsJobs?: boolean;
 	/**
 	 * Arranges the values of one item, which are already checked.
 	 *

@@ -96,6 +96,35 @@ export class SharedPause {
 	}
 }
 
+/**
+ * The maximum number of items in progress. Large enough that items which wait for a Retry-After don't fill the window,
+ * small enough to limit the memory for items in progress.
+ */
+const WINDOW = 2_000;
+
+/**
+ * Runs `work` for each element in order, with at most `atOnce` elements in progress at the same time. Begins no further
+ * element once the signal is aborted.
+ *
+ * @param work must not reject
+ * @returns the results, in the order of the elements
+ */
+export async function inParallel<Element, Result>(
+	elements: readonly Element[],
+	{ atOnce = WINDOW, signal }: { atOnce?: number; signal?: AbortSignal | undefined },
+	work: (element: Element) => Promise<Result>,
+): Promise<Result[]> {
+	const results: Result[] = [];
+	const queue = elements.entries();
+	const worker = async () => {
+		for (const [index, element] of queue) {
+			if (signal?.aborted !== true) results[index] = await work(element);
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(atOnce, elements.length) }, worker));
+	return results;
+}
+
 /** The clock of the rate limiter, in milliseconds. Tests replace it with a clock of their own. */
 export const realClock = {
 	now: () => performance.now(),

@@ -1,11 +1,9 @@
 import { collection, text } from '../../fields/form';
-import { isJsonObject, type JsonObject } from '../../json';
-import { WORK_CLUSTERS } from '../../service/calls/clusters';
+import type { JsonObject } from '../../json';
+import { kindOf, WORK_CLUSTERS } from '../../service/calls/clusters';
+import { MAX } from '../../texts';
 import { listFields, listing, listOptions } from '../list';
 import { operation } from '../operation';
-
-/** The maximum number of pairs of type and phase in a hint. A hint with more could not be read at a glance. */
-const MAX_KINDS = 10;
 
 export const getAll = operation({
 	value: 'getAll',
@@ -39,34 +37,24 @@ export const getAll = operation({
 	],
 	options: listOptions(WORK_CLUSTERS),
 	prepare({ filters, ...values }) {
-		const type = filters.type?.trim() ?? '';
-		const phase = filters.phase?.trim() ?? '';
+		const wanted = { type: filters.type?.trim(), phase: filters.phase?.trim() };
 		const kinds = new Set<string>();
-		const filter = ({ type: ofType, status }: JsonObject) => {
-			const inPhase = isJsonObject(status) ? status.phase : undefined;
-			kinds.add(`${shown(ofType)} (${shown(inPhase)})`);
-			return matches(ofType, type) && matches(inPhase, phase);
+		const isWanted = (cluster: JsonObject) => {
+			const { type, phase } = kindOf(cluster);
+			kinds.add(`${type ?? 'unknown'} (${phase ?? 'unknown'})`);
+			return matches(type, wanted.type) && matches(phase, wanted.phase);
 		};
-		const hasFilter = type !== '' || phase !== '';
-		const { call, read } = listing(WORK_CLUSTERS, values, hasFilter ? filter : undefined);
-		return {
-			call,
-			send: async (client, options) => {
-				const outcome = await read(client, options);
-				// Without a hint, an empty list would look as if there were no clusters.
-				const isEmpty = outcome && 'output' in outcome && outcome.output.length === 0;
-				if (!isEmpty || kinds.size === 0) return outcome;
-				const kindsFound = [...kinds].sort().slice(0, MAX_KINDS).join(', ');
-				const hint = `No cluster matches the filters. Clusters found, as type (phase): ${kindsFound}.`;
-				return { ...outcome, hint: client.redact(hint) };
-			},
+		// Without a hint, an empty list would look as if there were no clusters.
+		const hintIfNone = () => {
+			const found = [...kinds].sort().slice(0, MAX.kindsOfClusters).join(', ');
+			const hint = `No cluster matches the filters. Clusters found, as type (phase): ${found}.`;
+			return found === '' ? undefined : hint;
 		};
+		const hasFilter = Boolean(wanted.type) || Boolean(wanted.phase);
+		return listing(WORK_CLUSTERS, values, hasFilter ? { isWanted, hintIfNone } : undefined);
 	},
 });
 
-/** Returns a cluster's type or phase as the hint shows it. */
-const shown = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
-
-/** Returns whether a cluster's value is the wanted one, regardless of case. */
-const matches = (value: unknown, wanted: string) =>
-	wanted === '' || (typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase());
+/** Returns whether a cluster's value is the wanted one, regardless of case. Each is, if none is wanted. */
+const matches = (value = '', wanted = '') =>
+	wanted === '' || value.toLowerCase() === wanted.toLowerCase();

@@ -2,7 +2,7 @@ import { collection, id, jsonObject, number, text, toggle } from '../../fields/f
 import { createJob, uidOf } from '../../service/calls/jobs';
 import { callbackOptions, newCallback } from '../../waitUntilCalled';
 import { createUncertainAgainOption, namespaceField, operation, optionsField } from '../operation';
-import { EMPTY_RECORD, inputAndOutputFields, inputsAndOutputsOf } from './inputsAndOutputs';
+import { RECORD_DEFAULTS, inputAndOutputFields, inputsAndOutputsOf } from './inputsAndOutputs';
 
 /**
  * The fields that a simplified job lacks: those that the request already contained, and the one that the engine behind
@@ -91,14 +91,13 @@ export const create = operation({
 		}),
 	],
 	options: optionsField(createUncertainAgainOption, ...callbackOptions),
-	createsJobs: true,
 	done: 'created',
 	prepare(values, context) {
 		const { namespace, workflowUid, workCluster, displayName, group } = values;
 		const { type, workspace, ...more } = values.additionalFields;
 		const { inputs, outputs } = inputsAndOutputsOf(values);
 		const callback = newCallback(context, values.options, inputs);
-		if (callback) inputs.push({ ...EMPTY_RECORD, id: callback.inputId, default: callback.url });
+		if (callback) inputs.push({ ...RECORD_DEFAULTS, id: callback.inputId, default: callback.url });
 		const call = createJob({
 			namespace,
 			workflowUid,

@@ -1,10 +1,10 @@
-import { choice, id, jsonList, list, text, type ValuesOf } from '../../fields/form';
+import { choice, id, jsonList, records, text, type ValuesOf } from '../../fields/form';
 import { idOf, toText } from '../../fields/checks';
 import { FieldError } from '../../fields/expressions';
 import type { JsonObject } from '../../json';
 
 /** The values that are sent with an input or output of which only the ID and the value are given. */
-export const EMPTY_RECORD = { anchors: [], displayName: '', controls: 'input', type: 'string' };
+export const RECORD_DEFAULTS = { anchors: [], displayName: '', controls: 'input', type: 'string' };
 
 const idField = id('ID', 'id', {
 	required: true,
@@ -22,7 +22,7 @@ const fieldsFor = <const Group extends 'input' | 'output'>(
 	example: Record<'id' | 'displayName' | 'value', string>,
 	valueDescription: string,
 ) => [
-	list(
+	records(
 		`Job ${label}s`,
 		`${group}s` as `${Group}s`,
 		{
@@ -36,7 +36,7 @@ const fieldsFor = <const Group extends 'input' | 'output'>(
 				}),
 				text('Display Name', 'displayName', { placeholder: `e.g. ${example.displayName}` }),
 				text('Value Type', 'type', {
-					default: EMPTY_RECORD.type,
+					default: RECORD_DEFAULTS.type,
 					description: 'Leave "string" (text) unless the workflow template needs another type',
 				}),
 			],
@@ -93,19 +93,19 @@ const fromForm = ({
 	type,
 	...record
 }: Record<'id' | 'value' | 'displayName' | 'type', string>): JsonObject => ({
-	...EMPTY_RECORD,
+	...RECORD_DEFAULTS,
 	...record,
 	default: value,
-	type: type || EMPTY_RECORD.type,
+	type: type || RECORD_DEFAULTS.type,
 });
 
 /**
  * Returns the records as they are given, because the service may know fields of a record that the form doesn't have.
  * Their values are converted to text, as the form's values are.
  */
-const fromJson = (records: JsonObject[], list: string): JsonObject[] =>
-	records.map((record, index) => {
-		const label = `${list} ${index + 1}`;
+const fromJson = (list: JsonObject[], field: string): JsonObject[] =>
+	list.map((record, index) => {
+		const label = `${field} ${index + 1}`;
 		idOf(idField, { label: `${label} › ID`, value: record.id });
 		const { default: value } = record;
 		if (toText(value) !== '') return { ...record, default: toText(value) };

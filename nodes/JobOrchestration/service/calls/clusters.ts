@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../json';
 import type { ServiceRequest } from '../request';
 import { type List, listPage } from './lists';
 
@@ -14,6 +15,15 @@ export const WORK_CLUSTERS: List = {
 	elements: 'clusters',
 	fullName: 'work clusters',
 };
+
+/** Returns the type and the phase of a work cluster. Each is undefined unless it is a text. */
+export function kindOf({ type, status }: JsonObject) {
+	const phase = isJsonObject(status) ? status.phase : undefined;
+	return {
+		type: typeof type === 'string' ? type : undefined,
+		phase: typeof phase === 'string' ? phase : undefined,
+	};
+}
 
 /** A request that changes nothing. It shows whether the service answers and whether it accepts a token. */
 export const HEALTH_CHECK: ServiceRequest<unknown> = {

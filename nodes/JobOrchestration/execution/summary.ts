@@ -1,15 +1,10 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { Outcome } from '../resources/operation';
-import {
-	asPlainText,
-	type CreatedJob,
-	nameOf,
-	nameOfExecution,
-	type NamedJob,
-	present,
-} from '../texts';
-import { objectSharedByTries, type Run } from './run';
+import { asPlainText, type CreatedJob, MAX, nameOf, type NamedJob, present } from '../texts';
+import type { Run } from './run';
+
+/*
+ * What a run knows of its items and jobs, and how lists and hints say it.
+ */
 
 /**
  * A summary of a run's items and jobs, from which all texts about them are made. Items are identified by their numbers.
@@ -35,9 +30,6 @@ export function summaryOf({ outcomes }: { outcomes: Array<Outcome | undefined> }
 	return { ...items, created, uncertain };
 }
 
-/** The maximum number of item numbers and ranges in a list. More would not fit into one sentence. */
-const MAX_NAMED = 10;
-
 /** Says once in a text how its items are counted, because users count rows from 1. */
 export const COUNTED_FROM_0 = 'Items are counted from 0.';
 
@@ -53,19 +45,16 @@ export function itemList(items: readonly number[]): string {
 		else ranges.push([item]);
 	}
 	const names = ranges
-		.slice(0, MAX_NAMED)
+		.slice(0, MAX.items)
 		.map((range) => (range.length === 1 ? `${range[0]}` : `${range[0]} to ${range.at(-1)}`));
-	const more = ranges.slice(MAX_NAMED).flat().length;
+	const more = ranges.slice(MAX.items).flat().length;
 	if (more > 0) names.push(`${more} more`);
 	const list = names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 	return `${items.length === 1 ? 'item' : 'items'} ${list}`;
 }
 
-/** The maximum number of jobs that a text lists. The context of an error has all of them. */
-const MAX_LISTED = 100;
-
 /**
- * Returns one text for each job of a list, at most `MAX_LISTED`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
+ * Returns one text for each job of a list, at most `MAX.jobs`: "item 3: 4f0c2a5e ('Report' in namespace 'default')".
  *
  * @param place where all jobs are, if the list is longer
  */
@@ -73,15 +62,12 @@ export function jobList(
 	jobs: Array<NamedJob & { itemIndex: number; shownUid?: string }>,
 	place = '',
 ): string[] {
-	const names = jobs.slice(0, MAX_LISTED).map(({ itemIndex, shownUid: uid, ...job }) => {
+	const names = jobs.slice(0, MAX.jobs).map(({ itemIndex, shownUid: uid, ...job }) => {
 		return `item ${itemIndex}: ${uid === undefined ? nameOf(job) : `${uid} (${nameOf(job)})`}`;
 	});
-	if (jobs.length > MAX_LISTED) names.push(`and ${jobs.length - MAX_LISTED} more${place}`);
+	if (jobs.length > MAX.jobs) names.push(`and ${jobs.length - MAX.jobs} more${place}`);
 	return names;
 }
-
-/** The maximum number of warnings. More would push the output off the screen. */
-const MAX_HINTS = 5;
 
 /**
  * Adds hints above the output. They say which items have failed, which jobs are not in the output, and what the calls
@@ -91,11 +77,11 @@ export function addHints(run: Run): void {
 	const { context, outcomes } = run;
 	const summary = summaryOf(run);
 	const ofCalls = outcomes.map((outcome) => outcome?.hint);
-	const given = context.getInputData().length;
-	const notGiven = summary.created.filter(({ itemIndex }) => itemIndex >= given);
-	const ofRun = [hintOfFailures(summary), hintOfJobs(notGiven)];
+	const inputCount = context.getInputData().length;
+	const withoutInput = summary.created.filter(({ itemIndex }) => itemIndex >= inputCount);
+	const ofRun = [hintOfFailures(summary), hintOfJobs(withoutInput)];
 	const hints = new Set(present([...ofRun, ...ofCalls]));
-	for (const hint of [...hints].slice(0, MAX_HINTS)) {
+	for (const hint of [...hints].slice(0, MAX.hints)) {
 		const message = asPlainText(hint);
 		context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 	}
@@ -120,27 +106,4 @@ function hintOfFailures({ count, failed, uncertain }: Summary): string | undefin
 function hintOfJobs(jobs: Summary['created']): string | undefined {
 	if (jobs.length === 0) return undefined;
 	return `Jobs of items that this run wasn't given (Execute Once): ${jobList(jobs).join('; ')}.`;
-}
-
-/** The maximum number of jobs in a line of the log. A longer line would be cut off where logs are collected. */
-const MAX_LOGGED = 50;
-
-/**
- * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
- * needed because n8n 2.x drops the error of a cancelled execution.
- */
-export function logCreatedJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
-	// After a cancel, n8n still begins each try of Retry On Fail, although nothing is sent.
-	const shared = objectSharedByTries(context);
-	if (shared.isLogged === true) return;
-	shared.isLogged = true;
-	const most = Math.max(created.length, uncertain.length, 1);
-	for (let start = 0; start < most; start += MAX_LOGGED) {
-		const [made, unclear] = [created, uncertain].map(
-			(jobs) => jobList(jobs.slice(start, start + MAX_LOGGED)).join('; ') || 'none',
-		);
-		context.logger.warn(
-			`${nameOfExecution(context)} was cancelled. Jobs already created: ${made}. Jobs that may exist: ${unclear}`,
-		);
-	}
 }
