@@ -113,7 +113,7 @@ export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
  */
 export function next(failure: Consequence, call: CallState): Resend | undefined {
 	const { condition, retryAfterMs = 0 } = failure;
-	const { isIdempotent, maxRetries, othersAreAnswered, patienceMs, resends, waitedMs } = call;
+	const { isIdempotent, maxRetries, othersAreAnswered, resends, waitedMs } = call;
 	const again = (because: Reason, maxMs: number): Resend | undefined => {
 		const backoff = backoffMs(resends[because], { ...RETRY.backoff, maxMs });
 		const afterMs = Math.max(backoff, retryAfterMs);
@@ -122,6 +122,7 @@ export function next(failure: Consequence, call: CallState): Resend | undefined 
 
 	if (resends.failure + resends.wait >= RETRY.maxResends + maxRetries) return undefined;
 	if (!mayResend(failure, isIdempotent)) return undefined;
+	const { patienceMs = RETRY.patienceMs } = call;
 	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
 	if (RETRY.afterBackoff.includes(condition)) {
 		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;
