@@ -1,11 +1,5 @@
 import { backoffMs } from '../timers';
-import {
-	type CallState,
-	type Condition,
-	type Consequence,
-	type Reason,
-	type Resend,
-} from './facts';
+import type { CallState, Condition, Consequence, Reason, Resend } from './facts';
 
 /**
  * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly

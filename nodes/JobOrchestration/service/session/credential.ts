@@ -91,7 +91,8 @@ export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const find = newTokens.get(credentials) ?? (async () => await Promise.resolve({}));
+	const find = newTokens.get(credentials);
+	if (find === undefined) return {};
 	return await find(this.helpers).catch((error: unknown) => {
 		throw error instanceof ServiceError ? credentialErrorOf(error.problem) : error;
 	});

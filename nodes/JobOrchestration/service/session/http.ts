@@ -135,8 +135,7 @@ function ofLogin(failure: Failure): Failure {
 }
 
 /** Returns the failure of a login without an answer. @param limitMs the request's own Timeout, if it ended the wait */
-export const loginTimedOut = (limitMs = LOGIN_TIMEOUT_MS) =>
-	ofLogin({
-		...timedOut(limitMs),
-		title: `The service didn't answer the login within ${limitMs / 1_000} s`,
-	});
+export function loginTimedOut(limitMs = LOGIN_TIMEOUT_MS): Failure {
+	const title = `The service didn't answer the login within ${limitMs / 1_000} s`;
+	return ofLogin({ ...timedOut(limitMs), title });
+}

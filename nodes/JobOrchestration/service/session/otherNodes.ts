@@ -68,14 +68,10 @@ async function testToken(helpers: Helpers, session: Session, token: string): Pro
  * Finds out by a health check whether the service rejects the token of a failed request. If so, the token isn't used any
  * more. A new token that the service has not accepted yet is not replaced.
  */
-async function isRejected(
-	{ accessToken }: ICredentialDataDecryptedObject,
-	helpers: Helpers,
-	{ search, tokens }: Session,
-): Promise<boolean> {
+async function isRejected(stored: unknown, helpers: Helpers, { search, tokens }: Session) {
 	// Another process may have stored a newer token than this process knows.
-	tokens.useStored(accessToken);
-	const token = tokens.ownIn(accessToken);
+	tokens.useStored(stored);
+	const token = tokens.ownIn(stored);
 	if (token === undefined) return true;
 	// If the service accepts no token, a login would not help, and each request would cause one.
 	if (tokens.isNew(token) && !tokens.isAcceptedSince(-Infinity)) return false;
@@ -96,12 +92,13 @@ export async function withToken(
 ): Promise<HttpOptions> {
 	const session = sessionOf(credentials);
 	const { account, tokens } = session;
+	const { accessToken } = credentials;
 	const isTest = isOfTest(options);
 	const isFirst = !newTokens.has(credentials);
 	// For a request that is refused, n8n gets no token.
 	newTokens.delete(credentials);
 	const url = addressForToken(options, account.baseUrl);
-	const token = tokens.fromStored(credentials.accessToken);
+	const token = tokens.fromStored(accessToken);
 	if (token === undefined || (isTest && isFirst)) {
 		newTokens.set(credentials, async (helpers) => await newToken(helpers, session, isTest));
 		throw noTokenError();
@@ -112,7 +109,7 @@ export async function withToken(
 	const signedAt = Date.now();
 	newTokens.set(credentials, async (helpers) => {
 		const mayBeRejected = isWithin(patienceMs, signedAt);
-		const needsToken = mayBeRejected && (await isRejected(credentials, helpers, session));
+		const needsToken = mayBeRejected && (await isRejected(accessToken, helpers, session));
 		return needsToken ? await newToken(helpers, session, isTest) : {};
 	});
 	return signed({ ...options, url }, account, token);

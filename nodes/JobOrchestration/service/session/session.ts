@@ -101,11 +101,7 @@ export class Session {
 	 * @param used the token of each sending of the request, the rejected one last
 	 * @param sentAt when the request was last sent, by `performance.now()`
 	 */
-	private async afterRejection(
-		used: string[],
-		sentAt: number,
-		options: AttemptOptions,
-	): Promise<TokenResult | undefined> {
+	private async afterRejection(used: string[], sentAt: number, options: AttemptOptions) {
 		const { tokens, search } = this;
 		const { access, patienceMs, runEndsAt, signal } = options;
 		const token = used.at(-1) ?? '';
@@ -121,12 +117,12 @@ export class Session {
 			await wait(waitMs, signal);
 			return await this.token(options);
 		}
-		const needsCheck = hasRecentOwnRejection || differentTokens > 1;
-		const about = { isRejected: true, needsCheck };
-		const found = areNoneAccepted ? { token } : await search.find(options, about);
+		// If a login for this request was of no use, or 401s are known to be requests' own, the token may be valid.
+		const mayBeValid = hasRecentOwnRejection || differentTokens > 1;
+		const doubt = mayBeValid ? 'maybe rejected' : 'rejected';
+		const found = areNoneAccepted ? { token } : await search.find(options, doubt);
 		const isAccepted = areNoneAccepted || tokens.isAcceptedSince(sentAt);
-		const isOwn = isAccepted && 'token' in found && found.token === token;
-		if (!isOwn) return found;
+		if (!isAccepted || 'failure' in found || found.token !== token) return found;
 		tokens.ownRejectionAt = Date.now();
 		return undefined;
 	}
@@ -135,11 +131,7 @@ export class Session {
 	 * Returns the token with which a request is sent again that may have failed because of its token. Returns undefined if
 	 * the request fails in its own words, because there is no other token or because it must not be sent again.
 	 */
-	private async afterSuspicion(
-		token: string,
-		mayRepeatIt: boolean,
-		options: AttemptOptions,
-	): Promise<TokenResult | undefined> {
+	private async afterSuspicion(token: string, mayRepeatIt: boolean, options: AttemptOptions) {
 		const { tokens } = this;
 		if (token === tokens.newest) {
 			if (tokens.hasRecentLogin) return undefined;

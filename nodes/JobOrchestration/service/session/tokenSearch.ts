@@ -54,15 +54,18 @@ export function stopOf({ signal, runEndsAt }: AttemptOptions): Failure | undefin
 export async function within<Value>(options: AttemptOptions, work: Promise<Value>) {
 	const { timeout, runEndsAt, signal } = options;
 	const remainingMs = runEndsAt - performance.now();
+	const isOver = remainingMs < timeout;
 	const limit = timeoutSignal(Math.min(timeout, remainingMs));
-	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => {
-		const isOver = remainingMs < timeout;
-		return { failure: stopOf(options) ?? (isOver ? toolCallOver() : loginTimedOut(timeout)) };
-	});
+	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => ({
+		failure: stopOf(options) ?? (isOver ? toolCallOver() : loginTimedOut(timeout)),
+	}));
 }
 
-/** Why a search was begun, if a 401 was the reason. */
-type Rejection = { isRejected?: boolean; needsCheck?: boolean };
+/**
+ * What a 401 says about the newest token. If it may be the request's own, a health check with the token comes before a
+ * login. Undefined if there was no 401: the token then stays in use until another one is found.
+ */
+type Doubt = 'rejected' | 'maybe rejected' | undefined;
 
 /** Searches for a token for all requests of an account, in n8n's store and by a login, and remembers a failed login. */
 export class TokenSearch {
@@ -80,15 +83,14 @@ export class TokenSearch {
 	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
 	 * request, too. Never throws.
 	 *
-	 * @param about `isRejected` says whether the newest token was rejected. It is nevertheless the result if the service
-	 * accepts it in a request that is sent from now on. If `needsCheck`, the first of them is a health check
+	 * @param doubt what is known against the newest token. It is nevertheless the result if the service accepts it in a
+	 * request that is sent from now on
 	 */
-	async find(options: AttemptOptions, about: Rejection = {}): Promise<TokenResult> {
+	async find(options: AttemptOptions, doubt?: Doubt): Promise<TokenResult> {
 		const { failedLogin } = this.tokens;
-		if (this.search === undefined && failedLogin && options.since < failedLogin.at)
-			return failedLogin;
+		if (!this.search && failedLogin && options.since < failedLogin.at) return failedLogin;
 		this.waiting.add(options);
-		this.search ??= this.findForAll(options.access, about)
+		this.search ??= this.findForAll(options.access, doubt)
 			.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
 			.finally(() => {
 				this.search = undefined;
@@ -97,10 +99,7 @@ export class TokenSearch {
 		return await within(options, this.search);
 	}
 
-	private async findForAll(
-		access: N8nAccess,
-		{ isRejected = false, needsCheck = false }: Rejection,
-	): Promise<TokenResult> {
+	private async findForAll(access: N8nAccess, doubt: Doubt): Promise<TokenResult> {
 		const { tokens } = this;
 		const { newest: old } = tokens;
 		const startedAt = performance.now();
@@ -108,7 +107,8 @@ export class TokenSearch {
 		await this.readStore(access);
 		const stopped = this.stop();
 		if (stopped !== undefined) return { failure: stopped };
-		if (!isFound() && needsCheck && old !== undefined) await this.check(access.helpers, old);
+		if (!isFound() && doubt === 'maybe rejected' && old !== undefined)
+			await this.check(access.helpers, old);
 		// If this process has had a token before, another process may be replacing it by a login.
 		const hadToken = old !== undefined || tokens.replaced.size > 0;
 		if (!isFound() && access.readStored && hadToken) {
@@ -116,7 +116,7 @@ export class TokenSearch {
 			await this.readStore(access);
 		}
 		if (isFound() && tokens.newest !== undefined) return { token: tokens.newest };
-		if (isRejected && old !== undefined) tokens.reject(old);
+		if (doubt !== undefined && old !== undefined) tokens.reject(old);
 		const { failedLogin } = tokens;
 		if (failedLogin && isRefusal(failedLogin.failure) && isWithin(REFUSED_MS, failedLogin.at))
 			return failedLogin;

@@ -1,3 +1,4 @@
+import type { Failure } from '../errors/failure';
 import type { Secrets } from '../errors/secrets';
 import { mayResend } from '../retry/policy';
 import { isWithin } from '../timers';
@@ -25,7 +26,7 @@ export class Tokens {
 	/** The tokens that aren't used again, even if n8n's store still has one of them. */
 	readonly replaced = new Set<string>();
 	/** How the last login of this process has ended, and when, in ms since 1970. */
-	lastLogin: (TokenResult & { at: number }) | undefined;
+	private lastLogin: { at: number; token?: string; failure?: Failure } | undefined;
 	/** The number of logins for calls since the service last accepted a token. */
 	unaccepted = 0;
 	/** When the latest request was sent, by `performance.now()`, in which the service has accepted the newest token. */
@@ -46,9 +47,8 @@ export class Tokens {
 
 	/** The last login if it has failed and no call repeats it. */
 	get failedLogin() {
-		const { lastLogin } = this;
-		const hasFailed = lastLogin !== undefined && 'failure' in lastLogin;
-		return hasFailed && !mayResend(lastLogin.failure, true) ? lastLogin : undefined;
+		const { failure, at = 0 } = this.lastLogin ?? {};
+		return failure && !mayResend(failure, true) ? { failure, at } : undefined;
 	}
 
 	/** Whether a 401 was found to be the request's own within the last minute. */
@@ -63,9 +63,7 @@ export class Tokens {
 
 	/** Decides whether a token may not be valid yet, because this process has just got it by a login. */
 	isNew(token: string): boolean {
-		const { lastLogin } = this;
-		const isOfLogin = lastLogin !== undefined && 'token' in lastLogin && lastLogin.token === token;
-		return isOfLogin && isWithin(NOT_VALID_YET_MS, lastLogin.at);
+		return token === this.lastLogin?.token && isWithin(NOT_VALID_YET_MS, this.lastLogin.at);
 	}
 
 	/** Decides whether the service has accepted the newest token in a request that was sent after this time. */
