@@ -129,7 +129,8 @@ test.each([401, 403])(
 		for (const { error } of failed) expect(error).toMatchObject({ httpStatus: status });
 		expect(fixture.sandbox.store.jobs.size).toBe(80);
 		expect(logins()).toBeLessThanOrEqual(3);
-		expect(healthChecks()).toBe(0);
+		// After a 401, a health check may show that the token is valid. No other answer leads to one.
+		if (status !== 401) expect(healthChecks()).toBe(0);
 	},
 );
 

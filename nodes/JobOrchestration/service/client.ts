@@ -6,7 +6,7 @@ import { type ExecutionQueue, LimitedRequest } from './pace/queue';
 import { withPermit } from './pace/withPermit';
 import type { ClientRun, RequestOptions, ServiceRequest } from './request';
 import type { CallState } from './retry/facts';
-import { next, RETRY } from './retry/policy';
+import { next } from './retry/policy';
 import type { N8nContext } from './session/credential';
 import type { Session } from './session/session';
 import type { N8nAccess } from './session/tokenSearch';
@@ -89,10 +89,9 @@ export class ServiceClient {
 	/** Returns the facts by which the retry policy decides. */
 	private stateOf(request: LimitedRequest, history: Pick<CallState, 'resends' | 'waitedMs'>) {
 		const { isIdempotent, options } = request;
-		const { maxRetries, patienceMs = RETRY.patienceMs, runEndsAt } = options;
-		const remainingMs = runEndsAt - this.limiter.clock.now();
+		const remainingMs = options.runEndsAt - this.limiter.clock.now();
 		const othersAreAnswered = this.limiter.othersAreAnswered(request);
-		return { ...history, isIdempotent, maxRetries, patienceMs, remainingMs, othersAreAnswered };
+		return { ...options, ...history, isIdempotent, remainingMs, othersAreAnswered };
 	}
 }
 

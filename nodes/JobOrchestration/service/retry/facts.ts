@@ -68,8 +68,8 @@ export interface CallState {
 	waitedMs: number;
 	/** The option Max Request Retries. */
 	maxRetries: number;
-	/** How long the call may wait while the service accepts no calls, in milliseconds. */
-	patienceMs: number;
+	/** How long the call may wait while the service accepts no calls, in milliseconds; undefined for the usual time. */
+	patienceMs: number | undefined;
 	/** How long the run of the call may still send requests, in milliseconds; Infinity if the run has no time limit. */
 	remainingMs: number;
 	/** Whether the service has answered other requests since it last throttled this call. */

@@ -1,11 +1,5 @@
 import { backoffMs } from '../timers';
-import {
-	type CallState,
-	type Condition,
-	type Consequence,
-	type Reason,
-	type Resend,
-} from './facts';
+import type { CallState, Condition, Consequence, Reason, Resend } from './facts';
 
 /**
  * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly
@@ -113,7 +107,7 @@ export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
  */
 export function next(failure: Consequence, call: CallState): Resend | undefined {
 	const { condition, retryAfterMs = 0 } = failure;
-	const { isIdempotent, maxRetries, othersAreAnswered, patienceMs, resends, waitedMs } = call;
+	const { isIdempotent, maxRetries, othersAreAnswered, resends, waitedMs } = call;
 	const again = (because: Reason, maxMs: number): Resend | undefined => {
 		const backoff = backoffMs(resends[because], { ...RETRY.backoff, maxMs });
 		const afterMs = Math.max(backoff, retryAfterMs);
@@ -122,6 +116,7 @@ export function next(failure: Consequence, call: CallState): Resend | undefined 
 
 	if (resends.failure + resends.wait >= RETRY.maxResends + maxRetries) return undefined;
 	if (!mayResend(failure, isIdempotent)) return undefined;
+	const { patienceMs = RETRY.patienceMs } = call;
 	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
 	if (RETRY.upToMaxRetries.includes(condition)) {
 		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;

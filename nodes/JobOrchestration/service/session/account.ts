@@ -2,6 +2,7 @@ import { scryptSync } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
+import { truncate } from '../../texts';
 import { failureOf } from '../errors/failure';
 import { ServiceError } from '../errors/problem';
 
@@ -88,22 +89,34 @@ const unusable = (field: string, problem: string, advice: string) =>
 
 /**
  * Returns the address of another node's request in the form that was checked, so that n8n can't interpret it
- * differently. If the token must not be sent there, returns where the request would go as `foreign`.
+ * differently. The request may only go to the Base URL or to an address below it, and not through a proxy that is set in
+ * the workflow.
+ *
+ * @throws ServiceError if the token must not be sent there
  */
 export function addressForToken(
 	{ url, uri, baseURL, headers = {}, proxy }: IHttpRequestOptions & { uri?: unknown },
 	baseUrl: string,
-): { address: string } | { foreign: string } {
+): string {
 	const address = resolveUrl(url ?? uri, baseURL);
 	// There may be several Host headers in different spellings, and any of them may be sent.
 	const otherHost = Object.entries(headers).find(
 		([name, host]) => /^host$/i.test(name) && host !== undefined && host !== address?.host,
 	);
-	if (address === undefined || otherHost !== undefined || !isBelow(baseUrl, address)) {
-		const shown = address && `${address.origin}${address.pathname}`;
-		return { foreign: String(otherHost?.[1] ?? shown ?? "an address that can't be read") };
-	}
-	return proxy ? { foreign: "the node's proxy" } : { address: address.href };
+	const isOurs = address !== undefined && otherHost === undefined && isBelow(baseUrl, address);
+	if (isOurs && !proxy) return address.href;
+	const shown = address && `${address.origin}${address.pathname}`;
+	const foreign = isOurs ? "the node's proxy" : (otherHost?.[1] ?? shown);
+	throw new ServiceError(
+		failureOf({
+			title: `This credential is for ${truncate(baseUrl)} only`,
+			advice:
+				"Use an address that begins with the credential's 'Base URL' without the option 'Proxy', or another credential.",
+			facts: [
+				`Nothing was sent: ${String(foreign ?? "an address that can't be read")} must not get the token.`,
+			],
+		}),
+	);
 }
 
 /** Returns the URL that n8n's HTTP client (axios) would send a request to; undefined if it isn't a valid URL. */

@@ -9,7 +9,7 @@ import { credentialErrorOf, ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
 import { login, type TokenResult } from './http';
-import { newTokenForOtherNode } from './otherNodes';
+import { newTokens } from './otherNodes';
 import { type Session, sessionOf } from './session';
 import type { N8nAccess } from './tokenSearch';
 
@@ -30,9 +30,6 @@ export type N8nContext = IExecuteFunctions | ILoadOptionsFunctions;
 const READ_WITHIN_MS = 10_000;
 /** Milliseconds in which n8n has to store the token of a login. Then the node uses the token nevertheless. */
 const STORED_WITHIN_MS = 1_000;
-
-/** This node's logins, keyed by the credentials object that n8n passes to `newToken`, which returns their result. */
-const ownLogins = new WeakMap<object, typeof newTokenForOtherNode>();
 
 /**
  * Reads the credential of an item.
@@ -62,7 +59,7 @@ export async function readCredential(
 		const patience = new AbortController();
 		// n8n calls `newToken` only if the credential has no token.
 		const data = { ...credentials, accessToken: '' };
-		ownLogins.set(data, async (helpers) => {
+		newTokens.set(data, async (helpers) => {
 			result = await login(helpers, session, stop);
 			void wait(STORED_WITHIN_MS).then(() => patience.abort());
 			if ('failure' in result) return {};
@@ -94,8 +91,9 @@ export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const logIn = ownLogins.get(credentials) ?? newTokenForOtherNode;
-	return await logIn(this.helpers, credentials).catch((error: unknown) => {
+	const find = newTokens.get(credentials);
+	if (find === undefined) return {};
+	return await find(this.helpers).catch((error: unknown) => {
 		throw error instanceof ServiceError ? credentialErrorOf(error.problem) : error;
 	});
 }

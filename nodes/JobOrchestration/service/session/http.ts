@@ -7,18 +7,13 @@ import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
 import { RETRY } from '../retry/policy';
-import { onAbort, timeoutSignal, unlessAborted } from '../timers';
+import { timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
 export type Helpers = IHttpRequestHelper['helpers'];
 
-/** n8n's request options, including the older names that n8n's HTTP Request node uses. */
-export type HttpOptions = IHttpRequestOptions & {
-	uri?: unknown;
-	followRedirect?: boolean;
-	followAllRedirects?: boolean;
-	rejectUnauthorized?: boolean;
-};
+/** n8n's request options. n8n's HTTP Request node uses an older name for the address. */
+export type HttpOptions = IHttpRequestOptions & { uri?: unknown };
 
 /**
  * Sends a request once. This is the only way in which the node sends requests: logins, health checks and calls. Never
@@ -46,11 +41,8 @@ export async function sendOnce<Body>(
 	const address = addressOf(request, baseUrl);
 	const { maxTimeoutMs = Infinity } = request;
 	const limitMs = Math.min(timeoutMs, maxTimeoutMs);
-	const controller = new AbortController();
-	const abort = () => controller.abort();
 	const deadline = timeoutSignal(limitMs);
-	const stopListening = [onAbort(deadline, abort), onAbort(cancel, abort)];
-	const { signal: abortSignal } = controller;
+	const abortSignal = cancel === undefined ? deadline : AbortSignal.any([deadline, cancel]);
 	const options = signed(httpOptionsOf(request, account), account, token);
 	try {
 		const answer = helpers.httpRequest({ ...options, abortSignal }) as Promise<unknown>;
@@ -59,8 +51,6 @@ export async function sendOnce<Body>(
 		const isFixed = maxTimeoutMs < Infinity;
 		if (deadline.aborted) return { failure: timedOut(limitMs, address, isFixed) };
 		return { failure: failureFromError(error, secrets, { address, baseUrl, timeoutMs: limitMs }) };
-	} finally {
-		for (const stop of stopListening) stop();
 	}
 }
 
@@ -145,8 +135,7 @@ function ofLogin(failure: Failure): Failure {
 }
 
 /** Returns the failure of a login without an answer. @param limitMs the request's own Timeout, if it ended the wait */
-export const loginTimedOut = (limitMs = LOGIN_TIMEOUT_MS) =>
-	ofLogin({
-		...timedOut(limitMs),
-		title: `The service didn't answer the login within ${limitMs / 1_000} s`,
-	});
+export function loginTimedOut(limitMs = LOGIN_TIMEOUT_MS): Failure {
+	const title = `The service didn't answer the login within ${limitMs / 1_000} s`;
+	return ofLogin({ ...timedOut(limitMs), title });
+}

@@ -13,7 +13,7 @@ import { wait } from '../timers';
 import { type Account, accountOf } from './account';
 import { sendOnce, type TokenResult } from './http';
 import { Tokens } from './tokens';
-import { type Limits, type N8nAccess, stopOf, TokenSearch, within } from './tokenSearch';
+import { type AttemptOptions, stopOf, TokenSearch, within } from './tokenSearch';
 
 /**
  * The waits of an attempt whose token may not be valid yet, since a replica of the service may not know the token yet,
@@ -22,25 +22,6 @@ import { type Limits, type N8nAccess, stopOf, TokenSearch, within } from './toke
 const NOT_VALID_YET_WAITS_MS = [1_000, 2_000, 3_000, 4_000];
 /** How many more tokens one attempt uses. Four are enough if several processes end each other's tokens. */
 const MAX_MORE_TOKENS = 4;
-/** What an attempt needs besides the request. */
-export interface AttemptOptions extends Limits {
-	access: N8nAccess;
-	/** Set for the requests of a drop-down, which don't wait until a token is valid. */
-	patienceMs?: number | undefined;
-	/** Called each time that the request is sent. */
-	onSend?: () => void;
-}
-
-/** A request that has failed, and may have failed because of its token. */
-interface Suspicion {
-	token: string;
-	failure: Failure;
-	isIdempotent: boolean;
-	/** When the request was sent, by `performance.now()`. */
-	sentAt: number;
-	/** How often the attempt has waited until its token is valid. */
-	waits: number;
-}
 
 /** The state of one account in this process: its rate limiter, and the token that all its requests share. */
 export class Session {
@@ -55,7 +36,7 @@ export class Session {
 	constructor(readonly account: Account) {
 		this.secrets = new Secrets(account.password);
 		this.tokens = new Tokens(account, this.secrets);
-		this.search = new TokenSearch(this.tokens, this.secrets);
+		this.search = new TokenSearch(this.tokens, this);
 	}
 
 	/**
@@ -65,20 +46,22 @@ export class Session {
 	 */
 	async send<Body>(request: ServiceRequest<Body>, options: AttemptOptions): Promise<Result<Body>> {
 		const { access, timeout: timeoutMs, signal, onSend } = options;
-		const { idempotent: isIdempotent } = request;
 		const isHealthCheck = request === HEALTH_CHECK;
 		// The response to a request that changes something says what was done, so it is awaited.
 		const cancel = isHealthCheck ? signal : request.method === 'GET' ? access.cancel : undefined;
 		this.usedAt = performance.now();
-		let found = await this.token(options);
+		/** The token of each sending. */
+		const used: string[] = [];
 		let failed: { failure: Failure } | undefined;
-		for (let waits = 0, moreTokens = 0; moreTokens <= MAX_MORE_TOKENS || failed === undefined; ) {
+		let found = await this.token(options);
+		for (;;) {
 			// Nothing is sent any more, not even a login, once this returns a reason.
 			const stopped = stopOf(options);
 			if (stopped !== undefined)
 				return failed?.failure.token === 'suspect' ? failed : { failure: stopped };
 			if ('failure' in found) return found;
 			const { token } = found;
+			used.push(token);
 			const sentAt = performance.now();
 			onSend?.();
 			const result = await sendOnce(access.helpers, this, request, { token, timeoutMs, cancel });
@@ -88,85 +71,75 @@ export class Session {
 			const { failure } = result;
 			// Only a valid token gets an answer about the request, such as a 404.
 			if (failure.condition === 'answered' && !failure.token) this.tokens.unaccepted = 0;
-			const next = await this.nextToken({ token, failure, isIdempotent, sentAt, waits }, options);
+			if (new Set(used).size > MAX_MORE_TOKENS || stopOf(options) !== undefined) return result;
+			let next: TokenResult | undefined;
+			if (failure.token === 'rejected') {
+				next = await this.afterRejection(used, sentAt, options);
+			} else if (failure.token === 'suspect') {
+				next = await this.afterSuspicion(token, mayRepeat(failure, request.idempotent), options);
+			}
 			if (next === undefined) return result;
-			if ('token' in next && next.token === token) waits += 1;
-			else moreTokens += 1;
 			found = next;
 			failed = result;
 		}
-		return failed;
 	}
 
-	/** Returns the newest token. If no token is known, or if it is suspect, searches for one. */
+	/** Returns the newest token. If no token is known, or if it is suspect, searches for another one. */
 	private async token(options: AttemptOptions): Promise<TokenResult> {
 		const { tokens } = this;
-		const { newest, suspect } = tokens;
-		if (newest !== undefined && newest !== suspect) return { token: newest };
-		const found = await this.search.find(options.access, options, suspect);
-		if ('token' in found || tokens.newest === undefined) return found;
-		const { condition, ofLogin } = found.failure;
-		const wasStopped = condition === 'unknown' && ofLogin !== true;
-		if (wasStopped) return found;
+		if (tokens.newest !== undefined && !tokens.isSuspect) return { token: tokens.newest };
+		const found = await this.search.find(options);
 		// If no other token is found in time, the suspect one stays in use.
-		tokens.suspect = undefined;
-		return { token: tokens.newest };
+		tokens.isSuspect = false;
+		return tokens.newest === undefined ? found : { token: tokens.newest };
 	}
 
 	/**
-	 * Returns the token with which a failed request is sent again, or the failure of the login for it; undefined if the
-	 * request fails in its own words.
+	 * Returns the token with which a request is sent again that was answered with a 401, or the failure of the login for
+	 * it; undefined if the 401 is the request's own.
+	 *
+	 * @param used the token of each sending of the request, the rejected one last
+	 * @param sentAt when the request was last sent, by `performance.now()`
 	 */
-	private async nextToken(
-		suspicion: Suspicion,
-		options: AttemptOptions,
-	): Promise<TokenResult | undefined> {
-		const { token, failure, isIdempotent } = suspicion;
-		const { tokens } = this;
-		const { access } = options;
-		if (failure.token === undefined || stopOf(options) !== undefined) return undefined;
-		if (failure.token === 'rejected') {
-			// Another process may have logged in, which ends this token if the service keeps one token for each user.
-			if (token === tokens.newest) await within(options, this.search.readStore(access));
-			if (token === tokens.newest) return await this.afterRejection(suspicion, options);
-			return await this.token(options);
-		}
-		// Any other answer leads to one login at most, and to none in the minute after a login.
-		const isNewest = token === tokens.newest;
-		if (isNewest && tokens.hasRecentLogin) return undefined;
-		if (!mayRepeat(failure, isIdempotent)) {
-			if (isNewest) tokens.suspect = token;
-			return undefined;
-		}
-		// The token stays in use until there is another one.
-		const { search } = this;
-		const found = await (isNewest ? search.find(access, options, token) : this.token(options));
-		return 'token' in found ? found : undefined;
-	}
-
-	/** Decides what a 401 means for the newest token. */
-	private async afterRejection(
-		{ token, sentAt, waits }: Suspicion,
-		options: AttemptOptions,
-	): Promise<TokenResult | undefined> {
-		const { tokens } = this;
-		const { patienceMs, runEndsAt, signal } = options;
-		if (tokens.areNoneAccepted) return undefined;
-		const waitMs = NOT_VALID_YET_WAITS_MS[waits];
-		const mayWait =
-			patienceMs === undefined && !tokens.hasWaitedWithoutSuccess && waitMs !== undefined;
-		if (tokens.isNew(token) && mayWait) {
+	private async afterRejection(used: string[], sentAt: number, options: AttemptOptions) {
+		const { tokens, search } = this;
+		const { access, patienceMs, runEndsAt, signal } = options;
+		const token = used.at(-1) ?? '';
+		// Another process may have logged in, which ends this token if the service keeps one token for each user.
+		if (token === tokens.newest) await within(options, search.readStore(access));
+		if (token !== tokens.newest) return await this.token(options);
+		const { areNoneAccepted, hasRecentOwnRejection } = tokens;
+		const differentTokens = new Set(used).size;
+		const waitMs = NOT_VALID_YET_WAITS_MS[used.length - differentTokens];
+		const mayWait = patienceMs === undefined && !hasRecentOwnRejection && waitMs !== undefined;
+		if (tokens.isNew(token) && mayWait && !areNoneAccepted) {
 			if (performance.now() + waitMs >= runEndsAt) return undefined;
 			await wait(waitMs, signal);
 			return await this.token(options);
 		}
-		if (waits > 0) tokens.waitedWithoutSuccessAt = Date.now();
-		const mayStillBeValid = tokens.isAcceptedSince(
-			tokens.hasWaitedWithoutSuccess ? -Infinity : sentAt,
-		);
-		if (mayStillBeValid && (await tokens.isAcceptedSoon(token, signal))) return undefined;
-		tokens.reject(token);
-		return await this.token(options);
+		// If a login for this request was of no use, or 401s are known to be requests' own, the token may be valid.
+		const mayBeValid = hasRecentOwnRejection || differentTokens > 1;
+		const doubt = mayBeValid ? 'maybe rejected' : 'rejected';
+		const found = areNoneAccepted ? { token } : await search.find(options, doubt);
+		const isAccepted = areNoneAccepted || tokens.isAcceptedSince(sentAt);
+		if (!isAccepted || 'failure' in found || found.token !== token) return found;
+		tokens.ownRejectionAt = Date.now();
+		return undefined;
+	}
+
+	/**
+	 * Returns the token with which a request is sent again that may have failed because of its token. Returns undefined if
+	 * the request fails in its own words, because there is no other token or because it must not be sent again.
+	 */
+	private async afterSuspicion(token: string, mayRepeatIt: boolean, options: AttemptOptions) {
+		const { tokens } = this;
+		if (token === tokens.newest) {
+			if (tokens.hasRecentLogin) return undefined;
+			tokens.isSuspect = true;
+		}
+		if (!mayRepeatIt) return undefined;
+		const found = await this.token(options);
+		return 'token' in found && found.token !== token ? found : undefined;
 	}
 }
 

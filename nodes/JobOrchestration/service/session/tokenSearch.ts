@@ -1,10 +1,11 @@
+import { HEALTH_CHECK } from '../calls/clusters';
 import { cancelled, type Failure, failureOf, toolCallOver } from '../errors/failure';
-import type { Secrets } from '../errors/secrets';
+import type { Result } from '../errors/result';
 import { failureFromError } from '../errors/thrown';
 import type { ClientRun, RequestOptions } from '../request';
 import { isIn, mayResend } from '../retry/policy';
 import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
-import { type Helpers, loginTimedOut, type TokenResult } from './http';
+import { type Helpers, loginTimedOut, sendOnce, type TokenResult } from './http';
 import type { Tokens } from './tokens';
 
 /**
@@ -14,6 +15,8 @@ import type { Tokens } from './tokens';
 const REFUSED_MS = 30_000;
 /** Milliseconds after which a login that has failed in another way, perhaps for a moment, is sent once more. */
 const ONCE_MORE_MS = 5_000;
+/** The time limit of the health check of a token, in milliseconds. If it isn't answered in time, the node logs in. */
+const CHECK_TIMEOUT_MS = 5_000;
 /** The longest wait for a token that another process may be storing, in milliseconds. */
 const STORE_WAIT_MS = 1_000;
 
@@ -29,76 +32,94 @@ export interface N8nAccess {
 }
 
 /**
- * How long a request waits for a token: until its `timeout` has passed, until its run ends, or until the signal is
- * aborted.
+ * What an attempt needs besides the request. It waits for a token until its `timeout` has passed, until its run ends, or
+ * until the signal is aborted. The requests of a drop-down, which have a `patienceMs`, don't wait until a token is valid.
  */
-export interface Limits
-	extends Pick<RequestOptions & ClientRun, 'timeout' | 'runEndsAt' | 'signal'> {
+export interface AttemptOptions
+	extends Pick<RequestOptions & ClientRun, 'timeout' | 'runEndsAt' | 'signal' | 'patienceMs'> {
+	access: N8nAccess;
 	/** When the request began to wait for its permit, in ms since 1970. */
 	since: number;
+	/** Called each time that the request is sent. */
+	onSend?: () => void;
 }
 
 /** Returns why nothing more may be sent, if so: the run was stopped, or the time of its tool's call is over. */
-export function stopOf({ signal, runEndsAt }: Limits): Failure | undefined {
+export function stopOf({ signal, runEndsAt }: AttemptOptions): Failure | undefined {
 	if (signal?.aborted === true) return cancelled({ sent: false });
 	return performance.now() >= runEndsAt ? toolCallOver() : undefined;
 }
 
 /** Returns the result of some work, or why the request that needs it no longer waits for it. */
-export async function within<Result>(limits: Limits, work: Promise<Result>) {
-	const { timeout, runEndsAt, signal } = limits;
+export async function within<Value>(options: AttemptOptions, work: Promise<Value>) {
+	const { timeout, runEndsAt, signal } = options;
 	const remainingMs = runEndsAt - performance.now();
+	const isOver = remainingMs < timeout;
 	const limit = timeoutSignal(Math.min(timeout, remainingMs));
-	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => {
-		const isOver = signal?.aborted !== true && remainingMs < timeout;
-		return { failure: stopOf(limits) ?? (isOver ? toolCallOver() : loginTimedOut(timeout)) };
-	});
+	return await unlessAborted(unlessAborted(work, signal), limit).catch(() => ({
+		failure: stopOf(options) ?? (isOver ? toolCallOver() : loginTimedOut(timeout)),
+	}));
 }
+
+/**
+ * What a 401 says about the newest token. If it may be the request's own, a health check with the token comes before a
+ * login. Undefined if there was no 401: the token then stays in use until another one is found.
+ */
+type Doubt = 'rejected' | 'maybe rejected' | undefined;
 
 /** Searches for a token for all requests of an account, in n8n's store and by a login, and remembers a failed login. */
 export class TokenSearch {
-	/** The search that is in progress, and the limits of all requests that need its result. */
+	/** The search that is in progress, and the attempts that need its result. */
 	private search: Promise<TokenResult> | undefined;
-	private readonly waiting = new Set<Limits>();
-	/** The last login that has failed and isn't repeated at once, and the time of its failure, in ms since 1970. */
-	private failed: { failure: Failure; at: number } | undefined;
+	private readonly waiting = new Set<AttemptOptions>();
 
 	constructor(
 		private readonly tokens: Tokens,
-		private readonly secrets: Secrets,
+		private readonly sender: Parameters<typeof sendOnce>[1],
 	) {}
 
 	/**
-	 * Searches for a token. All requests that need one share the search, which continues even if none of them can wait any
-	 * longer. A login that has failed while a request waited for its permit has failed for this request, too. Never throws.
+	 * Searches for another token than the newest one. All requests that need one share the search, which continues even if
+	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
+	 * request, too. Never throws.
 	 *
-	 * @param except the token that must not be the result
+	 * @param doubt what is known against the newest token. It is nevertheless the result if the service accepts it in a
+	 * request that is sent from now on
 	 */
-	async find(access: N8nAccess, limits: Limits, except?: string): Promise<TokenResult> {
-		const { failed } = this;
-		if (this.search === undefined && failed && limits.since < failed.at) return failed;
-		this.waiting.add(limits);
-		this.search ??= this.findForAll(access, except)
-			.catch((error: unknown) => ({ failure: failureFromError(error, this.secrets) }))
+	async find(options: AttemptOptions, doubt?: Doubt): Promise<TokenResult> {
+		const { failedLogin } = this.tokens;
+		if (!this.search && failedLogin && options.since < failedLogin.at) return failedLogin;
+		this.waiting.add(options);
+		this.search ??= this.findForAll(options.access, doubt)
+			.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
 			.finally(() => {
 				this.search = undefined;
 				this.waiting.clear();
 			});
-		return await within(limits, this.search);
+		return await within(options, this.search);
 	}
 
-	private async findForAll(access: N8nAccess, except: string | undefined): Promise<TokenResult> {
-		const { tokens, failed } = this;
-		const found = () => (tokens.newest === except ? undefined : tokens.newest);
+	private async findForAll(access: N8nAccess, doubt: Doubt): Promise<TokenResult> {
+		const { tokens } = this;
+		const { newest: old } = tokens;
+		const startedAt = performance.now();
+		const isFound = () => tokens.newest !== old || tokens.isAcceptedSince(startedAt);
 		await this.readStore(access);
+		const stopped = this.stop();
+		if (stopped !== undefined) return { failure: stopped };
+		if (!isFound() && doubt === 'maybe rejected' && old !== undefined)
+			await this.check(access.helpers, old);
 		// If this process has had a token before, another process may be replacing it by a login.
-		if (found() === undefined && access.readStored && tokens.replaced.size > 0) {
+		const hadToken = old !== undefined || tokens.replaced.size > 0;
+		if (!isFound() && access.readStored && hadToken) {
 			await wait(Math.random() * STORE_WAIT_MS);
 			await this.readStore(access);
 		}
-		const token = found();
-		if (token !== undefined) return { token };
-		if (failed && isRefusal(failed.failure) && isWithin(REFUSED_MS, failed.at)) return failed;
+		if (isFound() && tokens.newest !== undefined) return { token: tokens.newest };
+		if (doubt !== undefined && old !== undefined) tokens.reject(old);
+		const { failedLogin } = tokens;
+		if (failedLogin && isRefusal(failedLogin.failure) && isWithin(REFUSED_MS, failedLogin.at))
+			return failedLogin;
 		const result = await this.logIn(access, this.stop);
 		// As long as there is a token that may be good, one login is enough.
 		const isFinal = 'token' in result || isRefusal(result.failure) || tokens.newest !== undefined;
@@ -107,9 +128,18 @@ export class TokenSearch {
 		return await this.logIn(access, this.stop);
 	}
 
+	/** Asks the service by a health check whether it accepts a token. */
+	async check(helpers: Helpers, token: string): Promise<Result<unknown>> {
+		const timeoutMs = CHECK_TIMEOUT_MS;
+		const sentAt = performance.now();
+		const result = await sendOnce(helpers, this.sender, HEALTH_CHECK, { token, timeoutMs });
+		if ('body' in result) this.tokens.accept(token, sentAt);
+		return result;
+	}
+
 	/** Returns a failure if nobody needs the login any more. A request that comes a moment later sends it again. */
 	private readonly stop = (): Failure | undefined => {
-		const isNeeded = [...this.waiting].some((limits) => stopOf(limits) === undefined);
+		const isNeeded = [...this.waiting].some((options) => stopOf(options) === undefined);
 		if (isNeeded) return undefined;
 		return failureOf({ condition: 'n8nFailed', title: 'The execution was stopped', advice: '' });
 	};
@@ -122,12 +152,9 @@ export class TokenSearch {
 	/** Logs in, whatever became of earlier logins. */
 	async logIn(access: N8nAccess, stop?: () => Failure | undefined): Promise<TokenResult> {
 		const result = await access.logIn(stop);
-		if ('token' in result) this.failed = undefined;
-		else if (!mayResend(result.failure, true)) this.failed = { ...result, at: Date.now() };
 		// A login that was not sent counts as none.
 		const wasSent = 'token' in result || result.failure.ofLogin === true;
-		const token = 'token' in result ? result.token : undefined;
-		if (wasSent) this.tokens.loggedIn(token, access.readStored !== undefined);
+		if (wasSent) this.tokens.loggedIn(result, access.readStored !== undefined);
 		return result;
 	}
 }
