@@ -4,7 +4,6 @@ import type { IExecuteFunctions, IHttpRequestOptions, INodeParameters } from 'n8
 
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
-import { MINUTE_MS, pass } from '../support/clock';
 import { getAll, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { Result } from '../support/run';
@@ -57,7 +56,8 @@ function useRequest(
 	send: (request: Request, options: IHttpRequestOptions) => Promise<unknown>,
 ): void {
 	const { node: type } = fixture.engine.loaded;
-	const { execute = () => undefined } = type;
+	const { execute } = type;
+	if (execute === undefined) throw new Error('The node has no function execute');
 	jest.spyOn(type, 'execute').mockImplementation(async function (this: IExecuteFunctions) {
 		const { helpers } = this;
 		const request = helpers.httpRequest.bind(helpers);
@@ -76,8 +76,6 @@ const node = { ...oneByOne({ maxRetries: 0 }), settings: tries() };
 async function throwIn(throwsAt: number, fault: Fault | undefined): Promise<boolean> {
 	await fixture.start({});
 	hurry();
-	await fixture.engine.run({ parameters: getAll() });
-	pass(2 * MINUTE_MS);
 	meets('createJob', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
 	const trap = new Trap(throwsAt);
 	useRequest(async (request, options) => {
