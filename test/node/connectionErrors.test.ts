@@ -16,7 +16,10 @@ const fixture = useSandbox();
 const options = { maxRetries: 0 };
 
 // In the editor, the node doesn't wait for a service that has never answered.
-beforeEach(() => (fixture.engine.mode = 'manual'));
+beforeEach(() => {
+	fixture.engine.mode = 'manual';
+	hurry();
+});
 
 /** Returns the error of a node whose credential has these changes. */
 async function errorWith(changed: Record<string, string>, parameters = getAll({ options })) {
@@ -137,7 +140,6 @@ test('the error says which field to change, if the credential does not allow the
 test.each(['', '   ', 'ab\ncd', 'tok☃', 7, null])(
 	'the node does not accept %j as a token',
 	async (access_token) => {
-		hurry();
 		fixture.sandbox.faults.plan(() => answer(200, { access_token }));
 		const error = await errorWith({});
 		expect(error?.message).toBe(

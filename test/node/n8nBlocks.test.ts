@@ -5,11 +5,13 @@
  * @jest-environment node
  */
 import { create, credentialFor, useSandbox } from '../support/fixture';
+import { hurry } from '../support/hurry';
 import { oneOfEachCall } from '../support/operations';
 
 process.env.N8N_SSRF_PROTECTION_ENABLED = 'true';
 process.env.N8N_BLOCK_ENV_ACCESS_IN_NODE = 'true';
 const fixture = useSandbox();
+beforeEach(() => void hurry());
 afterAll(() => {
 	delete process.env.N8N_SSRF_PROTECTION_ENABLED;
 	delete process.env.N8N_BLOCK_ENV_ACCESS_IN_NODE;

@@ -37,10 +37,16 @@ const ONE_IN_AN_HOUR = 1 / 3_600;
 
 describe('A service with a rate limit', () => {
 	test('causes no item to fail, and gets no request before its Retry-After is over', async () => {
-		await fixture.start({ limits: { perSecond: 5, burst: 5, retryAfter: 1 } });
+		const retryAfter = 5;
+		await fixture.start({ limits: { perSecond: 1, burst: 5, retryAfter } });
+		hurry();
+		const acceptedAt: number[] = [];
+		meets('createJob', () => void acceptedAt.push(performance.now()));
 		expect(await runBatch(10)).toEqual({ made: 10, mayExist: 0, failed: 0 });
-		expect(fixture.sandbox.limits.met.turnedAway).toBeGreaterThan(0);
-		expect(fixture.sandbox.limits.met.tooEarly).toBe(0);
+		// Ten creates are sent at once. Each of the five that are refused is sent once more.
+		expect(callsOf('createJob')).toHaveLength(15);
+		const waited = Number(acceptedAt[5]) - Number(acceptedAt[4]);
+		expect(waited).toBeGreaterThanOrEqual(retryAfter * 1_000);
 	});
 
 	test.each([

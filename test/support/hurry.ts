@@ -100,7 +100,11 @@ export function hurry() {
 		go();
 		return fault;
 	};
-	return { runOut, orRunOut };
+	/** Lets time pass for the node, as if a response had taken so long. */
+	const skip = (milliseconds: number) => {
+		skipped += milliseconds;
+	};
+	return { runOut, orRunOut, skip, skippedMs: () => skipped };
 }
 
 /** Returns the built module, of which n8n's loader uses the same copy. */
