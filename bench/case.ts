@@ -4,6 +4,7 @@ import type { Sandbox, SandboxOptions } from '../sandbox';
 export const titles = {
 	thisNode: '**this node**',
 	oneAtATime: 'one at a time',
+	plainCredential: 'three lines, a plain credential',
 	httpRequest: 'HTTP Request node, this credential',
 	bareHelper: "the engine's bare helper",
 } as const;

@@ -5,7 +5,7 @@ import { worker } from 'workerpool';
 import { Engine, resultOf } from '../test/support/run';
 import { workflowOf } from '../test/support/workflow';
 import type { ContenderName, Target, Task } from './case';
-import { contenders, type Contender } from './contenders';
+import { contenders, Credentials, PLAIN_ID, type Contender } from './contenders';
 import { measure } from './measure';
 
 /** The size and the number of the warm-ups. In production, n8n has usually been running for a long time. */
@@ -24,9 +24,11 @@ interface Request {
 export type Sample = Awaited<ReturnType<typeof perform>>;
 
 export async function perform({ contender, task, measured, warmUp }: Request) {
-	const engine = await Engine.load();
-	const use = ({ url: baseUrl, userName, password }: Target) =>
+	const engine = await Engine.load(Credentials);
+	const use = async ({ url: baseUrl, userName, password }: Target) => {
 		engine.saveCredential({ baseUrl, userName, password });
+		engine.credentials.save(PLAIN_ID, { token: await logIn(baseUrl, { userName, password }) });
+	};
 	const run = async (what: Task, target: Target) => {
 		const node = contenders[contender](what, target);
 		const items = itemsOf(what);
@@ -35,13 +37,24 @@ export async function perform({ contender, task, measured, warmUp }: Request) {
 		return (await Promise.all(outputs)).flat();
 	};
 	const { isOneEach = false } = task;
-	use(warmUp);
+	await use(warmUp);
 	for (let time = 0; time < WARM_UP.times; time += 1) {
 		await run({ count: WARM_UP.count, isOneEach }, warmUp);
 	}
-	use(measured);
+	await use(measured);
 	const { result, cost } = await measure(async () => await run(task, measured));
 	return { ...cost, ...outcomeOf(result, task) };
+}
+
+/** Returns the token of a login. */
+async function logIn(url: string, user: { userName: string; password: string }): Promise<string> {
+	const response = await fetch(`${url}/oauth/login`, {
+		method: 'POST',
+		headers: { 'Content-Type': 'application/json' },
+		body: JSON.stringify({ ...user, type: 'basic' }),
+	});
+	const { access_token } = (await response.json()) as { access_token: string };
+	return access_token;
 }
 
 function itemsOf({ count, namespaces }: Task): INodeExecutionData[] {
@@ -57,14 +70,14 @@ function itemsOf({ count, namespaces }: Task): INodeExecutionData[] {
  */
 async function runNode(
 	engine: Engine,
-	{ type, typeVersion = 1, implementation, ...options }: Contender,
+	{ type, typeVersion = 1, implementation, settings, ...options }: Contender,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
 	const getByName = (wanted: string): INodeType =>
 		(wanted === type ? implementation : undefined) ??
 		engine.loaded.nodeTypes.getByNameAndVersion(wanted);
 	const nodeTypes = { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) };
-	const node = { ...options, settings: { type, typeVersion } };
+	const node = { ...options, settings: { ...settings, type, typeVersion } };
 	const run = await engine.runWorkflow(workflowOf([node], { nodeTypes }), {}, { Items: items });
 	const { items: output, error } = resultOf(run, 'Node 1');
 	if (error !== undefined) throw error;

@@ -2,20 +2,23 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import type {
+	ICredentialType,
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
 	INodeType,
+	INodeTypeDescription,
 	IVersionedNodeType,
 } from 'n8n-workflow';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
 
+import { CredentialsInMemory } from '../test/support/credentialsHelper';
 import { CREDENTIAL, NODE_TYPE } from '../test/support/packageUnderTest';
 import type { NodeOptions } from '../test/support/workflow';
 import type { ContenderName, Target, Task } from './case';
 
 /** A node of a workflow, and its implementation. */
-export interface Contender extends Pick<NodeOptions, 'parameters' | 'onError'> {
+export interface Contender extends Pick<NodeOptions, 'parameters' | 'onError' | 'settings'> {
 	/** The type of the node in n8n: the name of its package, a dot and the name of the node. */
 	type: string;
 	typeVersion?: number;
@@ -27,6 +30,7 @@ export interface Contender extends Pick<NodeOptions, 'parameters' | 'onError'> {
 export const contenders: Record<ContenderName, (task: Task, target: Target) => Contender> = {
 	thisNode,
 	oneAtATime: bareHelper(1),
+	plainCredential,
 	httpRequest,
 	bareHelper: bareHelper(10),
 };
@@ -99,23 +103,85 @@ function bareHelper(atOnce: number): (task: Task, target: Target) => Contender {
 		type: 'bench.bareHelper',
 		parameters: {},
 		implementation: {
-			description: {
-				displayName: 'Bare Helper',
-				name: 'bareHelper',
-				group: ['transform'],
-				version: 1,
-				description: 'Written for the benchmark',
-				defaults: { name: 'Bare Helper' },
-				inputs: [NodeConnectionTypes.Main],
-				outputs: [NodeConnectionTypes.Main],
-				properties: [],
-			},
+			description: descriptionOf('Bare Helper', 'bareHelper'),
 			execute: async function () {
 				return [await createAll(this, target, atOnce)];
 			},
 		},
 	});
 }
+
+/** Returns the description of a node without fields. */
+const descriptionOf = (displayName: string, name: string): INodeTypeDescription => ({
+	displayName,
+	name,
+	group: ['transform'],
+	version: 1,
+	description: 'Written for the benchmark',
+	defaults: { name: displayName },
+	inputs: [NodeConnectionTypes.Main],
+	outputs: [NodeConnectionTypes.Main],
+	properties: [],
+});
+
+/** A credential whose only field is a token that is always valid. */
+const plain: ICredentialType = {
+	name: 'plainToken',
+	displayName: 'Plain Token',
+	properties: [{ displayName: 'Token', name: 'token', type: 'string', default: '' }],
+	authenticate: async ({ token }, options) =>
+		await Promise.resolve({
+			...options,
+			headers: { ...options.headers, Authorization: `Bearer ${String(token)}` },
+		}),
+};
+
+/** A credential store that knows the plain credential, too. */
+export class Credentials extends CredentialsInMemory {
+	constructor(types: (name: string) => ICredentialType) {
+		super((name) => (name === plain.name ? plain : types(name)));
+	}
+}
+
+/**
+ * Returns a node as many are written: for each item, it reads a field, and sends one request with n8n's helper and a
+ * credential. It checks nothing.
+ */
+function plainCredential(_: Task, { url }: Target): Contender {
+	const description = descriptionOf('Three Lines', 'threeLines');
+	return {
+		type: 'bench.threeLines',
+		parameters: { displayName: '=Report {{ $json.n }}' },
+		settings: { credentials: { [plain.name]: { id: PLAIN_ID, name: 'Plain' } } },
+		implementation: {
+			description: {
+				...description,
+				credentials: [{ name: plain.name, required: true }],
+				properties: [
+					{ displayName: 'Display Name', name: 'displayName', type: 'string', default: '' },
+				],
+			},
+			execute: async function () {
+				const request = this.helpers.httpRequestWithAuthentication.bind(this, plain.name);
+				const results: INodeExecutionData[] = [];
+				for (const item of this.getInputData().keys()) {
+					const body = bodyFor(String(this.getNodeParameter('displayName', item)));
+					const created: IDataObject = await request({
+						method: 'POST',
+						url: url + createPath,
+						body,
+						json: true,
+					});
+					results.push({ json: created, pairedItem: { item } });
+				}
+				return [results];
+			},
+		},
+	};
+}
+
+/** The ID of the stored plain credential. */
+export const PLAIN_ID = '2';
 
 async function createAll(context: IExecuteFunctions, target: Target, atOnce: number) {
 	const { url, userName, password } = target;
