@@ -10,6 +10,16 @@ export const MAX = {
 	idInTitle: 36,
 	/** A wrong value in a title. */
 	valueInTitle: 40,
+	/** A namespace in a title that has an ID, too. */
+	namespaceInTitle: 18,
+	/** The service's words in a title. */
+	wordsInTitle: 80,
+	/** A request with its address. A namespace and an ID of usual length fit. */
+	address: 300,
+	/** What the service says. */
+	said: 500,
+	/** What n8n says. */
+	saidByN8n: 200,
 	/** The name of a job. Without a limit, 100 names of 20 kB would make an error of 2 MB. */
 	name: 100,
 	/** The numbers and ranges of items in a sentence. */

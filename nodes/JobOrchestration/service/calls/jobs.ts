@@ -1,7 +1,7 @@
 import type { GenericValue } from 'n8n-workflow';
 
 import { isJsonObject, type JsonObject } from '../../json';
-import { nameOf, truncate } from '../../texts';
+import { MAX, nameOf, truncate } from '../../texts';
 import { saysFailed } from '../errors/said';
 import type { ServiceRequest } from '../request';
 
@@ -74,7 +74,7 @@ export function changeJobState(
 			rows: [
 				[
 					'404 410',
-					`No job '${truncate(jobId)}' in namespace '${truncate(namespace, 18)}'`,
+					`No job '${truncate(jobId)}' in namespace '${truncate(namespace, MAX.namespaceInTitle)}'`,
 					`Check 'Job ID' and 'Namespace'. The ID is 'metadata.uid' in the output of Create, not the job's name or display name. ${CHECK_BASE_URL}`,
 				],
 				[

@@ -1,4 +1,4 @@
-import { present, truncate } from '../../texts';
+import { MAX, present, truncate } from '../../texts';
 import { type Consequence, UNKNOWN } from '../retry/facts';
 import { RETRY } from '../retry/policy';
 
@@ -29,12 +29,9 @@ export interface Failure extends Consequence {
 	ofLogin?: true;
 }
 
-/** The maximum number of characters of an address. A namespace and an ID of usual length fit. */
-const MAX_ADDRESS = 300;
-
 /** Returns a request as a fact names it: "PUT https://jobs.example.com/api/v1/...". */
 export const addressOf = ({ method, path }: { method: string; path: string }, baseUrl: string) =>
-	truncate(`${method} ${baseUrl}${path}`, MAX_ADDRESS);
+	truncate(`${method} ${baseUrl}${path}`, MAX.address);
 
 /** Returns a failure. Unless the facts say otherwise, no response came, and the service has not acted. */
 export function failureOf(facts: Partial<Failure> & { title: string; advice: string }): Failure {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { truncate } from '../../texts';
+import { MAX, truncate } from '../../texts';
 import { MAX_READ, type Secrets } from './secrets';
 
 /** The response to a request. */
@@ -19,10 +19,6 @@ export interface Answer {
 	/** Whether the body says that the request failed, as `saysFailed` returns it. */
 	saysFailed: 'refused' | 'failed' | undefined;
 }
-
-/** The maximum lengths of the service's words in a title, and of a body in a description, in characters. */
-const MAX_IN_TITLE = 80;
-const MAX_SHOWN = 500;
 
 /** The maximum number of values that are read of a body. A body of 20 MB would block n8n otherwise. */
 const MAX_VALUES = 200;
@@ -66,8 +62,8 @@ export function saidIn(answer: Answer, secrets: Secrets, { mayHaveToken = false 
 	if (/^(?:null|""|\[\]|{})$/.test(json)) return { words: '', fact: 'The answer has no message.' };
 	if (secrets.areIn(json)) return WITHHELD;
 	const hasWords = !isSuccess || answer.saysFailed !== undefined;
-	const words = hasWords ? truncate(wordsIn(cut, answer.phrase), MAX_IN_TITLE) : '';
-	return { words, fact: `The service says: ${truncate(json, MAX_SHOWN)}` };
+	const words = hasWords ? truncate(wordsIn(cut, answer.phrase), MAX.wordsInTitle) : '';
+	return { words, fact: `The service says: ${truncate(json, MAX.said)}` };
 }
 
 /** Returns what a web page says, in the same form. Its text could be anything, so a title doesn't quote it. */
@@ -77,7 +73,7 @@ function saidOnPage(page: string, secrets: Secrets) {
 	const searched = [page.slice(0, MAX_PAGE + MAX_READ), text, visibleText(page, '')];
 	if (searched.some((part) => secrets.areIn(part))) return WITHHELD;
 	const by = 'perhaps from a firewall, a proxy or a login page before the service';
-	return { words: '', fact: `A web page came, ${by}: "${truncate(text, MAX_SHOWN)}"` };
+	return { words: '', fact: `A web page came, ${by}: "${truncate(text, MAX.said)}"` };
 }
 
 /** Returns what a body says in fields of messages alone, because any other field may contain a token. */
@@ -129,7 +125,7 @@ const isNameOf = (phrase: string, text: string) =>
 /** Returns the first line of the first text in a value. The text of a telling field comes before those of all others. */
 function textIn(value: unknown): string | undefined {
 	if (typeof value === 'string') {
-		const [line = ''] = value.slice(0, MAX_SHOWN).split(/[\r\n]/, 1);
+		const [line = ''] = value.slice(0, MAX.said).split(/[\r\n]/, 1);
 		return line.replace(/[\s\p{Cc}]+/gu, ' ').replace(/^ |[ :]+$/g, '') || undefined;
 	}
 	if (typeof value !== 'object' || value === null) return undefined;

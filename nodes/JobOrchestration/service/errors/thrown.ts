@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { present, truncate } from '../../texts';
+import { MAX, present, truncate } from '../../texts';
 import type { Condition } from '../retry/facts';
 import { cancelled, type Failure, failureOf, timedOut } from './failure';
 import type { Secrets } from './secrets';
@@ -7,9 +7,6 @@ import { PROXIES } from './statuses';
 
 /** The number of characters of an error's text that are searched. In a longer text, a pattern could take seconds. */
 const MAX_TEXT = 1_000;
-
-/** The maximum number of characters of n8n's words in a fact. */
-const MAX_SHOWN = 200;
 
 type UnsentRow = [pattern: RegExp, condition: Condition, title: string, advice: string];
 
@@ -82,7 +79,7 @@ export function failureFromError(
 	const find = (pattern: RegExp) => texts.find((text) => pattern.test(text.slice(0, MAX_TEXT)));
 	const shown = (text: unknown = 'unknown error') => {
 		const redacted = secrets?.redact(String(text)) ?? String(text);
-		return truncate(redacted.replace(/\s+/g, ' ').trim(), MAX_SHOWN);
+		return truncate(redacted.replace(/\s+/g, ' ').trim(), MAX.saidByN8n);
 	};
 	const n8nSays = (text?: string) => `n8n says: "${shown(text)}".`;
 	if (find(CANCEL) !== undefined) return cancelled({ sent: request !== undefined });
